@@ -1,0 +1,16 @@
+// The commands of the program. Each adds itself to the application; what it is to run goes to `action`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace duogemm::bench {
+
+// Runs a command and answers the exit status.
+using Action = std::function<int()>;
+
+void add_devices_command(CLI::App& app, Action& action);
+void add_ladder_command(CLI::App& app, Action& action);
+void add_verify_command(CLI::App& app, Action& action);
+
+}  // namespace duogemm::bench

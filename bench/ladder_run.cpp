@@ -1,0 +1,271 @@
+#include "ladder_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "peak.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::uint32_t seed = 20141;
+constexpr double gigabyte = 1e9;
+
+Problem problem_of(const Shape& shape) { return Problem::packed(shape.m, shape.n, shape.k); }
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The ladder on one device, from planning to report.
+class Session {
+ public:
+  Session(const LadderRequest& request, const ChosenDevice& chosen)
+      : device_(chosen.backend->open(chosen.index, request.device_options)),
+        queue_(device_->create_queue()),
+        programs_(*device_) {
+    report_.device = device_->info();
+    for (const LadderSetting& setting : request.settings) {
+      report_.rows.emplace_back().setting = setting;
+    }
+  }
+
+  Device& device() { return *device_; }
+
+  // Compiles and allocates; a setting that the device cannot run says so in its row.
+  void prepare(const HostProblem& host, Progress& progress) {
+    report_.shape = {host.problem.m, host.problem.n, host.problem.k};
+    plan(host.problem);
+    require_memory(host);
+    guarded_.emplace(host, *device_, *queue_);
+    prepared_.resize(report_.rows.size());
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      if (plans_[i]) {
+        progress.show(label(i) + ": compiling");
+        supported(i, [&] { prepared_[i] = std::make_unique<PreparedPlan>(*plans_[i], *device_, programs_); });
+      }
+    }
+    reference_ = make_reference(*device_, *queue_, host, guarded_->operands());
+  }
+
+  void check(const Oracle& oracle, Progress& progress) {
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      if (prepared_[i]) {
+        progress.show(label(i) + ": checking");
+        guarded_->reset_c(*queue_);
+        prepared_[i]->enqueue(*queue_, guarded_->operands());
+        report_.rows[i].check = guarded_->compare(oracle, *queue_);
+      }
+    }
+    if (reference_) {
+      report_.reference.name = reference_->name();
+      report_.reference.worst_error = oracle.compare(reference_->result()).worst_error;
+    }
+  }
+
+  // Adds this device's contenders; take_samples expects their samples in the same order.
+  void add_contenders(std::vector<Contender>& contenders) {
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      if (!prepared_[i]) {
+        continue;
+      }
+      const PreparedPlan& plan = *prepared_[i];
+      contenders.push_back(
+          {label(i) + ": timing", timed([&] { plan.enqueue(*queue_, guarded_->operands()); })});
+      if (report_.rows[i].support_steps > 0) {
+        contenders.push_back({label(i) + ": timing the multiplication alone",
+                              timed([&] { plan.enqueue_multiply(*queue_, guarded_->operands()); })});
+      }
+    }
+    if (reference_) {
+      contenders.push_back(
+          {reference_->name() + ": timing", [this](int repeats) { return reference_->run(repeats); }});
+    }
+  }
+
+  void take_samples(std::vector<Samples>::iterator& next) {
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      if (prepared_[i]) {
+        report_.rows[i].samples = std::move(*next++);
+        if (report_.rows[i].support_steps > 0) {
+          report_.rows[i].multiply = std::move(*next++);
+        }
+      }
+    }
+    if (reference_) {
+      report_.reference.samples = std::move(*next++);
+    }
+  }
+
+  void measure_peak_and_state() {
+    report_.peak = measure_peak(*device_, *queue_, programs_);
+    report_.gpu_before = query_gpu(device_->info().pci_bus);
+  }
+
+  void note_state_after() { report_.gpu_after = query_gpu(device_->info().pci_bus); }
+
+  LadderReport take_report() { return std::move(report_); }
+
+ private:
+  std::string label(std::size_t i) const {
+    return device_->info().backend + ": rung " + report_.rows[i].setting.spec->rung + " " +
+           report_.rows[i].setting.spec->name;
+  }
+
+  // Calls `work`; when it says that the device cannot run setting i, the row keeps the reason.
+  void supported(std::size_t i, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) {
+        throw;
+      }
+      report_.rows[i].unsupported = error.what();
+    }
+  }
+
+  void plan(const Problem& problem) {
+    plans_.assign(report_.rows.size(), std::nullopt);
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      const LadderSetting& setting = report_.rows[i].setting;
+      supported(i, [&] {
+        plans_[i] = plan_ladder(*setting.spec, setting.tunables, problem, device_->info());
+        report_.rows[i].support_steps = plans_[i]->steps.size() - 1;
+      });
+    }
+  }
+
+  void require_memory(const HostProblem& host) const {
+    std::size_t total = sizeof(float) * (host.a.size() + host.b.size() + host.c.size());
+    std::size_t largest = sizeof(float) * std::max({host.a.size(), host.b.size(), host.c.size()});
+    for (const std::optional<Plan>& plan : plans_) {
+      for (std::size_t bytes : plan ? plan->workspace_bytes : std::vector<std::size_t>{}) {
+        total += bytes;
+        largest = std::max(largest, bytes);
+      }
+    }
+    const DeviceInfo& info = device_->info();
+    if (total > info.memory_bytes || largest > info.max_allocation_bytes) {
+      throw Error(Status::invalid_argument,
+                  "m=" + std::to_string(host.problem.m) + " n=" + std::to_string(host.problem.n) +
+                      " k=" + std::to_string(host.problem.k) + " needs " +
+                      std::to_string(static_cast<double>(total) / gigabyte) + " GB of device memory; " +
+                      info.name + " has " +
+                      std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) +
+                      " GB: choose smaller sizes or fewer kernels");
+    }
+  }
+
+  std::function<double(int)> timed(std::function<void()> enqueue) {
+    return [this, enqueue = std::move(enqueue)](int repeats) {
+      return queue_->timed([&] {
+        for (int i = 0; i < repeats; ++i) {
+          enqueue();
+        }
+      });
+    };
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> queue_;
+  ProgramCache programs_;
+  std::vector<std::optional<Plan>> plans_;
+  std::optional<GuardedOperands> guarded_;
+  std::vector<std::unique_ptr<PreparedPlan>> prepared_;  // null where unsupported
+  std::unique_ptr<Reference> reference_;
+  LadderReport report_;
+};
+
+// The largest power of two up to the tutorial's 4096 for which the whole ladder takes well under a minute,
+// judged by one run at a small size: time grows with the cube of it.
+Shape choose_shape(const LadderRequest& request, Progress& progress) {
+  constexpr std::int64_t probe = 256;
+  constexpr double budget_seconds = 40.0;
+  constexpr double runs = 9.0;  // check, warm-up and samples
+  const HostProblem host = random_problem(problem_of({probe, probe, probe}), Distribution::signed_unit, seed);
+  double seconds = seconds_of([&] { Oracle(host.problem, host.a, host.b, host.c); });
+  for (const ChosenDevice& chosen : request.devices) {
+    Session session(request, chosen);
+    session.prepare(host, progress);
+    std::vector<Contender> contenders;
+    session.add_contenders(contenders);
+    for (const Contender& contender : contenders) {
+      progress.show(contender.name + " (to choose a size)");
+      contender.run(1);
+      seconds += runs * contender.run(1);
+    }
+  }
+  std::int64_t size = probe;
+  while (size < 4096 && seconds * 8.0 < budget_seconds) {
+    size *= 2;
+    seconds *= 8.0;
+  }
+  return {size, size, size};
+}
+
+// Rejects what cannot be run on any device before anything large is allocated on the host.
+void require_plannable(const LadderRequest& request, const Problem& problem) {
+  for (const ChosenDevice& chosen : request.devices) {
+    const DeviceInfo info = chosen.backend->devices()[chosen.index];
+    const double bytes = sizeof(float) * (static_cast<double>(problem.a_elements()) +
+                                          static_cast<double>(problem.b_elements()) +
+                                          static_cast<double>(problem.c_elements()));
+    if (bytes > static_cast<double>(info.memory_bytes)) {
+      throw Error(Status::invalid_argument,
+                  "m=" + std::to_string(problem.m) + " n=" + std::to_string(problem.n) +
+                      " k=" + std::to_string(problem.k) + " needs " + std::to_string(bytes / gigabyte) +
+                      " GB of device memory; " + info.name + " has " +
+                      std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) + " GB");
+    }
+    for (const LadderSetting& setting : request.settings) {
+      try {
+        plan_ladder(*setting.spec, setting.tunables, problem, info);
+      } catch (const Error& error) {
+        if (error.status() != Status::unsupported) {
+          throw;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool LadderReport::ok() const {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const LadderRow& row) { return !row.unsupported.empty() || row.check.ok(); });
+}
+
+std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
+  const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
+  require_plannable(request, problem_of(shape));
+  progress.show("random matrices and their product in double precision");
+  const HostProblem host = random_problem(problem_of(shape), Distribution::signed_unit, seed);
+  const Oracle oracle(host.problem, host.a, host.b, host.c);
+
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Contender> contenders;
+  for (const ChosenDevice& chosen : request.devices) {
+    sessions.push_back(std::make_unique<Session>(request, chosen));
+    sessions.back()->prepare(host, progress);
+    sessions.back()->check(oracle, progress);
+    sessions.back()->measure_peak_and_state();
+    sessions.back()->add_contenders(contenders);
+  }
+  std::vector<Samples> samples =
+      measure(contenders, request.measure, [&](const std::string& name) { progress.show(name); });
+  std::vector<LadderReport> reports;
+  auto next = samples.begin();
+  for (const auto& session : sessions) {
+    session->note_state_after();
+    session->take_samples(next);
+    reports.push_back(session->take_report());
+  }
+  progress.clear();
+  return reports;
+}
+
+}  // namespace duogemm::bench

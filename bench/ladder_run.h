@@ -1,0 +1,61 @@
+// Runs the ladder on a device: checks every setting, then times all of them in turns, with the reference
+// library.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "device_choice.h"
+#include "ladder.h"
+#include "measure.h"
+#include "nvml.h"
+#include "progress.h"
+#include "reference.h"
+
+namespace duogemm::bench {
+
+// One line of the ladder. Where `unsupported` says why the device cannot run it, nothing else is there.
+struct LadderRow {
+  LadderSetting setting;
+  std::string unsupported;
+  std::size_t support_steps =
+      0;             // launches besides the multiplication: padding, transposing, removing padding
+  Samples samples;   // of everything, support included
+  Samples multiply;  // of the multiplication alone; empty without support steps
+  Comparison check;
+};
+
+struct ReferenceRow {
+  std::string name;  // empty when there is no library
+  Samples samples;
+  double worst_error = 0.0;  // in units of the bound
+};
+
+struct LadderReport {
+  DeviceInfo device;
+  Shape shape;
+  double peak = 0.0;  // FLOP/s, measured
+  std::optional<GpuState> gpu_before;
+  std::optional<GpuState> gpu_after;  // right after the last sample
+  std::vector<LadderRow> rows;
+  ReferenceRow reference;
+
+  double flops() const {
+    return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  }
+  bool ok() const;
+};
+
+struct LadderRequest {
+  std::vector<LadderSetting> settings;
+  std::vector<ChosenDevice> devices;
+  DeviceOptions device_options;
+  std::optional<Shape> shape;  // chosen to take about a minute when not given
+  MeasureOptions measure;
+};
+
+// One report per device; contenders of all devices take turns in the same loop.
+// Throws invalid_argument when a device has not enough memory for the problem.
+std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,53 @@
+// duogemm: the laboratory's command-line program.
+#include <cstdio>
+#include <exception>
+
+#include "commands.h"
+#include "duogemm/error.h"
+#include "duogemm/version.h"
+
+namespace {
+
+constexpr int bad_input = 2;
+constexpr int failure = 1;
+
+int complain(const std::string& message, int status) {
+  std::fprintf(stderr, "duogemm: %s\n", message.c_str());
+  return status;
+}
+
+// What the user can mend by asking for something else is bad input; the rest is a failure.
+int status_of(duogemm::Status status) {
+  switch (status) {
+    case duogemm::Status::invalid_argument:
+    case duogemm::Status::unsupported:
+    case duogemm::Status::out_of_memory:
+      return bad_input;
+    default:
+      return failure;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
+  app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
+  app.require_subcommand(1);
+  duogemm::bench::Action action;
+  duogemm::bench::add_devices_command(app, action);
+  duogemm::bench::add_ladder_command(app, action);
+  duogemm::bench::add_verify_command(app, action);
+  try {
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what(), bad_input);
+  } catch (const duogemm::Error& error) {
+    return complain(error.what(), status_of(error.status()));
+  } catch (const std::exception& error) {
+    return complain(error.what(), failure);
+  }
+}

@@ -1,0 +1,26 @@
+# The kernel and compat files: where they are, how they are embedded, and the tunables whose standard the build chooses.
+
+set(duogemm_source_root ${PROJECT_SOURCE_DIR})
+if(DUOGEMM_DEFECT)
+  include(DuogemmDefect)
+endif()
+
+file(GLOB duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
+     ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*/*.cl)
+
+set(duogemm_build_tunables USE_LDG=$<BOOL:${USE_LDG}> USE_SHUFFLE=$<BOOL:${USE_SHUFFLE}>)
+
+# Adds to `target` a source that defines embedded_files() and build_tunables().
+function(duogemm_embed_kernels target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_files.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
+  list(TRANSFORM duogemm_kernel_files PREPEND ${duogemm_source_root}/ OUTPUT_VARIABLE paths)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${duogemm_source_root} "-DFILES=${duogemm_kernel_files}"
+            "-DTUNABLES=${duogemm_build_tunables}" -DOUTPUT=${output} -P ${script}
+    DEPENDS ${script} ${paths}
+    COMMENT "Embedding the kernel files"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

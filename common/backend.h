@@ -1,0 +1,104 @@
+// What a runtime has to offer: the interface that opencl/ and cuda/ implement and that everything else is
+// written against.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device_info.h"
+#include "duogemm/error.h"
+
+namespace duogemm {
+
+// Device memory. A slice refers to the memory of its parent and must not outlive it.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const = 0;
+  // offset and bytes in bytes; offset is a multiple of DeviceInfo::slice_alignment.
+  virtual std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const = 0;
+  // The runtime's own handle: a cl_mem, or a CUdeviceptr.
+  virtual std::uintptr_t native() const = 0;
+};
+
+// A compiled kernel.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Work-items per sub-group when launched with this work-group; 1 where the runtime does not say.
+  virtual std::size_t sub_group_size(const Extent& local) const = 0;
+};
+
+// In work-groups, not work-items: a global size is thus always a whole number of work-groups.
+struct Geometry {
+  Extent groups;
+  Extent local;
+};
+
+using Argument = std::variant<std::int32_t, float, const Buffer*>;
+
+// An in-order queue (a cl_command_queue or a CUDA stream).
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  virtual void write(const Buffer& to, const void* from, std::size_t bytes) = 0;  // blocks
+  virtual void read(const Buffer& from, void* to, std::size_t bytes) = 0;         // blocks
+  virtual void launch(const Kernel& kernel, const Geometry& geometry,
+                      std::span<const Argument> arguments) = 0;
+  virtual void finish() = 0;
+  // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
+  // that it put on this queue to the end of the last.
+  virtual double timed(const std::function<void()>& enqueue) = 0;
+  // The runtime's own handle: a cl_command_queue, or a CUstream.
+  virtual std::uintptr_t native() const = 0;
+  // Calls `work` with the queue's device current to this thread, for a library that works on native handles.
+  virtual void with_device(const std::function<void()>& work) = 0;
+};
+
+using Defines = std::vector<std::pair<std::string, int>>;
+
+struct ProgramSource {
+  std::string entry;  // the kernel's name, which is also its file's
+  std::string text;   // complete: no includes left
+  Defines defines;    // one per tunable
+  bool prebuilt;      // whether text and defines are those that the build had
+};
+
+// How a CUDA device splits its on-chip memory. OpenCL has no such choice.
+enum class CachePreference { none, local, l1, equal };
+enum class BankWidth { standard, four_bytes, eight_bytes };
+struct DeviceOptions {
+  CachePreference cache = CachePreference::none;
+  BankWidth banks = BankWidth::standard;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual std::unique_ptr<Queue> create_queue() = 0;
+  virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // Every device there is; empty, never an error, where the runtime or its driver is missing.
+  virtual std::vector<DeviceInfo> devices() const = 0;
+  virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
+};
+
+// The backends that this build has, the preferred one first. Defined by the build (cmake/backends.cpp.in).
+const std::vector<const Backend*>& backends();
+
+}  // namespace duogemm

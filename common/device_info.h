@@ -1,0 +1,40 @@
+// What is known of a device before anything runs on it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace duogemm {
+
+using Extent = std::array<std::size_t, 3>;
+
+enum class DeviceKind { gpu, cpu, other };
+
+struct DeviceInfo {
+  std::string backend;    // "opencl" or "cuda"
+  std::size_t index = 0;  // among the devices of its backend
+  DeviceKind kind = DeviceKind::other;
+  std::string name;
+  std::string vendor;
+  std::string platform;        // the OpenCL platform; "CUDA" otherwise
+  std::string driver;          // driver version
+  std::string runtime;         // version of the language or the toolkit, with the compiler's where it has one
+  std::string pci_bus;         // "0000:3b:00.0"; empty when unknown
+  int compute_capability = 0;  // 90 for 9.0; 0 when it is not NVIDIA's
+  std::size_t compute_units = 0;
+  std::size_t clock_mhz = 0;  // the highest
+  std::size_t memory_bytes = 0;
+  std::size_t max_allocation_bytes = 0;
+  std::size_t local_bytes = 0;  // local memory per work-group
+  std::size_t max_work_group = 0;
+  std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes
+  Extent max_groups{};              // work-groups per dimension
+  bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
+  bool shuffle = false;             // work-items of a sub-group can exchange values
+
+  bool is_nvidia() const { return compute_capability != 0; }
+};
+
+}  // namespace duogemm

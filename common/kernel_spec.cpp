@@ -1,0 +1,99 @@
+#include "kernel_spec.h"
+
+#include <algorithm>
+
+#include "kernel_source.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+const TunableDeclaration& find(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
+                               const std::string& name) {
+  std::string known;
+  for (const TunableDeclaration& tunable : declared) {
+    if (tunable.name == name) {
+      return tunable;
+    }
+    known += (known.empty() ? "" : ", ") + tunable.name;
+  }
+  reject(name + ": kernel " + spec.name + " has no such tunable; it has " + known);
+}
+
+const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
+  const auto found = std::find_if(spec.rules.begin(), spec.rules.end(),
+                                  [&](const Rule& rule) { return !rule.holds(tunables); });
+  return found == spec.rules.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
+  const std::vector<TunableDeclaration> declared = load_kernel(spec.path).tunables;
+  Tunables settled;
+  for (const TunableDeclaration& tunable : declared) {
+    settled[tunable.name] = tunable.standard;
+  }
+  for (const auto& [name, value] : overrides) {
+    const TunableDeclaration& tunable = find(spec, declared, name);
+    if (!tunable.allows(value)) {
+      reject(name + "=" + std::to_string(value) + ": kernel " + spec.name + " allows " +
+             tunable.allowed_text());
+    }
+    settled[name] = value;
+  }
+  if (const Rule* broken = broken_rule(spec, settled)) {
+    reject(to_text(settled) + ": kernel " + spec.name + " needs " + broken->reason);
+  }
+  return settled;
+}
+
+std::vector<Tunables> legal_settings(const KernelSpec& spec) {
+  std::vector<Tunables> settings(1);
+  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
+    std::vector<Tunables> extended;
+    for (const Tunables& setting : settings) {
+      for (int value : tunable.allowed) {
+        extended.push_back(setting);
+        extended.back()[tunable.name] = value;
+      }
+    }
+    settings = std::move(extended);
+  }
+  std::erase_if(settings, [&](const Tunables& setting) { return broken_rule(spec, setting) != nullptr; });
+  return settings;
+}
+
+std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
+                                              const DeviceInfo& device) {
+  const Extent local = spec.geometry(1, 1, tunables).local;
+  const std::size_t work_items = local[0] * local[1] * local[2];
+  if (work_items > device.max_work_group) {
+    return "a work-group of " + std::to_string(work_items) + " work-items; the device allows " +
+           std::to_string(device.max_work_group);
+  }
+  const std::size_t bytes = spec.local_bytes(tunables);
+  if (bytes > device.local_bytes) {
+    return std::to_string(bytes) + " bytes of local memory; the device has " +
+           std::to_string(device.local_bytes);
+  }
+  const auto shuffle = tunables.find("USE_SHUFFLE");
+  if (shuffle != tunables.end() && shuffle->second != 0 && !device.shuffle) {
+    return "USE_SHUFFLE; the device has no sub-group shuffle";
+  }
+  return std::nullopt;
+}
+
+const KernelSpec& find_kernel(std::string_view name) {
+  std::string known;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.name == name) {
+      return spec;
+    }
+    known += (known.empty() ? "" : ", ") + spec.name;
+  }
+  reject("no kernel " + std::string(name) + "; there are " + known);
+}
+
+}  // namespace duogemm

@@ -1,0 +1,71 @@
+// What only the host can say about a kernel. Everything else stands in the kernel's own file.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend.h"
+#include "tunables.h"
+
+namespace duogemm {
+
+// A condition on tunables, with the sentence that says what is wrong when it does not hold.
+struct Rule {
+  std::string reason;
+  std::function<bool(const Tunables&)> holds;
+};
+
+// What M, N and K of the operands that a kernel is given must be multiples of.
+struct Multiples {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+};
+
+struct KernelSpec {
+  std::string name;  // of the kernel function
+  std::string path;  // of its file, under kernels/
+  std::string idea;  // in a few words, for tables
+
+  // Where it stands in the ladder: "1" to "11", or a comparison's own label. Empty for a supporting kernel.
+  std::string rung = {};
+
+  // How a multiplication wants its operands (see ladder_plan.cpp).
+  bool row_major = false;        // matrices are stored by rows
+  bool transposed_b = false;     // B comes as N x K
+  bool stores_any_size = false;  // A and B are padded, but C is the caller's, whatever its size
+
+  // From the tunables: what the operands' sizes must be multiples of; the launch for rows x cols of output;
+  // bytes of local memory; what the sub-group size must be a multiple of (1: any).
+  std::function<Multiples(const Tunables&)> multiples = [](const Tunables&) { return Multiples{}; };
+  std::function<Geometry(std::int64_t rows, std::int64_t cols, const Tunables&)> geometry = {};
+  std::function<std::size_t(const Tunables&)> local_bytes = [](const Tunables&) { return std::size_t{0}; };
+  std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
+
+  std::vector<Rule> rules = {};
+  std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
+};
+
+// A setting of every tunable that the kernel's file declares: its own values, overridden by `overrides`.
+// Throws invalid_argument naming the tunable and what is allowed: an unknown name, a value outside the
+// declared range, or a combination that breaks one of the kernel's rules.
+Tunables settle(const KernelSpec& spec, const Tunables& overrides);
+
+// Every setting that the declared ranges and the rules allow.
+std::vector<Tunables> legal_settings(const KernelSpec& spec);
+
+// Why the device cannot run the kernel with these tunables, as far as can be told before compiling it.
+std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
+                                              const DeviceInfo& device);
+
+// Every kernel there is. Adding one is one file under kernels/ and one entry in registry.cpp.
+std::span<const KernelSpec> registry();
+
+// Throws invalid_argument naming the kernels there are.
+const KernelSpec& find_kernel(std::string_view name);
+
+}  // namespace duogemm

@@ -1,0 +1,45 @@
+// The ladder: which kernels it has, with which settings, and the problems that show whether one is right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "guarded_run.h"
+#include "plan.h"
+
+namespace duogemm {
+
+struct LadderSetting {
+  const KernelSpec* spec;
+  Tunables tunables;  // every one
+  Tunables distinct;  // those that are not the kernel file's own
+};
+
+// What the user of a ladder may choose.
+struct LadderChoice {
+  std::vector<std::string> kernels;  // rungs ("1", "nv") or names; empty for all
+  Tunables set;                      // for every chosen kernel that has the tunable
+  Tunables switches;                 // likewise, but nobody needs to have it
+};
+
+// The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
+// Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever settle()
+// refuses.
+std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
+
+struct Shape {
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+};
+
+// Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
+// and skinny both ways.
+std::vector<Shape> edge_shapes(const Multiples& multiples);
+
+// Plans the setting, runs it once between guard bands and compares. Throws as plan_ladder and PreparedPlan
+// do.
+Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
+                         Device& device, Queue& queue, ProgramCache& programs);
+
+}  // namespace duogemm

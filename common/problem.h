@@ -1,0 +1,43 @@
+// One matrix multiplication: C <- alpha op(A) op(B) + beta C, single precision, column-major.
+#pragma once
+
+#include <cstdint>
+
+namespace duogemm {
+
+enum class Transpose { no, yes };
+
+// op(A) is m x k, op(B) is k x n, C is m x n. Leading dimensions are in elements, at least the rows as
+// stored.
+struct Problem {
+  Transpose a_op = Transpose::no;
+  Transpose b_op = Transpose::no;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  float alpha = 1.0f;
+  float beta = 0.0f;
+  std::int64_t lda = 0;
+  std::int64_t ldb = 0;
+  std::int64_t ldc = 0;
+
+  std::int64_t a_rows() const { return a_op == Transpose::no ? m : k; }
+  std::int64_t a_cols() const { return a_op == Transpose::no ? k : m; }
+  std::int64_t b_rows() const { return b_op == Transpose::no ? k : n; }
+  std::int64_t b_cols() const { return b_op == Transpose::no ? n : k; }
+  std::int64_t a_elements() const { return lda * a_cols(); }
+  std::int64_t b_elements() const { return ldb * b_cols(); }
+  std::int64_t c_elements() const { return ldc * n; }
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+
+  // No transposes, leading dimensions as small as they can be.
+  static Problem packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1.0f,
+                        float beta = 0.0f);
+};
+
+// Throws invalid_argument that names the first wrong member and what is allowed.
+void validate(const Problem& problem);
+
+}  // namespace duogemm

@@ -1,0 +1,30 @@
+// The tunable numbers of a kernel, as its file declares them and as somebody has set them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace duogemm {
+
+// One `#ifndef NAME / #define NAME 32  // meaning: 8 16 32` of a kernel file.
+struct TunableDeclaration {
+  std::string name;
+  int standard;  // the value that the file gives it
+  std::string meaning;
+  std::vector<int> allowed;  // in ascending order as written
+
+  bool allows(int value) const;
+  std::string allowed_text() const;  // "8, 16, 32"
+};
+
+using Tunables = std::map<std::string, int, std::less<>>;
+
+// Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
+std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
+
+// "TSM=64 TSN=64", in the order of the map.
+std::string to_text(const Tunables& tunables);
+
+}  // namespace duogemm

@@ -1,0 +1,179 @@
+// OpenCL's float2, float3, float4, float8 and float16 for CUDA C++, with its member names, operators and
+// alignment.
+//
+// CUDA's own float2 to float4 have neither operators nor s0, lo and hi, and no wider type exists, so the
+// names are taken over by macros at the end of this file. Loads and stores of a whole vector become the
+// widest that the hardware has (16 bytes), because the types are aligned as OpenCL aligns them.
+
+// The parts that every width shares. A default constructor that does nothing keeps the types usable in unions
+// and in local memory; the other one is OpenCL's widening of a scalar.
+#define DUOGEMM_VECTOR_CONSTRUCTORS(type, width)                         \
+  type() = default;                                                      \
+  __device__ __forceinline__ type(float scalar) {                        \
+    _Pragma("unroll") for (int i = 0; i < width; ++i) { s[i] = scalar; } \
+  }
+
+struct alignas(8) duogemm_float2 {
+  union {
+    float s[2];
+    struct {
+      float x, y;
+    };
+    struct {
+      float s0, s1;
+    };
+    struct {
+      float lo, hi;
+    };
+  };
+  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float2, 2)
+};
+
+// As in OpenCL, a float3 takes the room of a float4; vload3 and vstore3 move three packed floats.
+struct alignas(16) duogemm_float3 {
+  union {
+    float s[3];
+    struct {
+      float x, y, z;
+    };
+    struct {
+      float s0, s1, s2;
+    };
+    duogemm_float2 lo;
+  };
+  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float3, 3)
+};
+
+struct alignas(16) duogemm_float4 {
+  union {
+    float s[4];
+    struct {
+      float x, y, z, w;
+    };
+    struct {
+      float s0, s1, s2, s3;
+    };
+    struct {
+      duogemm_float2 lo, hi;
+    };
+  };
+  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float4, 4)
+};
+
+struct alignas(32) duogemm_float8 {
+  union {
+    float s[8];
+    struct {
+      float s0, s1, s2, s3, s4, s5, s6, s7;
+    };
+    struct {
+      duogemm_float4 lo, hi;
+    };
+  };
+  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float8, 8)
+};
+
+struct alignas(64) duogemm_float16 {
+  union {
+    float s[16];
+    struct {
+      float s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sA, sB, sC, sD, sE, sF;
+    };
+    struct {
+      float below_sa[10], sa, sb, sc, sd, se, sf;
+    };
+    struct {
+      duogemm_float8 lo, hi;
+    };
+  };
+  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float16, 16)
+};
+
+#define DUOGEMM_ELEMENTWISE(width, expression) \
+  _Pragma("unroll") for (int i = 0; i < width; ++i) { result.s[i] = expression; }
+
+#define DUOGEMM_VECTOR_OPERATOR(type, width, op)         \
+  DUOGEMM_DEVICE type operator op(type a, type b) {      \
+    type result;                                         \
+    DUOGEMM_ELEMENTWISE(width, a.s[i] op b.s[i])         \
+    return result;                                       \
+  }                                                      \
+  DUOGEMM_DEVICE type& operator op##=(type& a, type b) { \
+    a = a op b;                                          \
+    return a;                                            \
+  }
+
+#define DUOGEMM_VECTOR_FUNCTION1(type, width, name, scalar_name) \
+  DUOGEMM_DEVICE type name(type a) {                             \
+    type result;                                                 \
+    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i]))              \
+    return result;                                               \
+  }
+
+#define DUOGEMM_VECTOR_FUNCTION2(type, width, name, scalar_name) \
+  DUOGEMM_DEVICE type name(type a, type b) {                     \
+    type result;                                                 \
+    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i], b.s[i]))      \
+    return result;                                               \
+  }
+
+#define DUOGEMM_VECTOR_FUNCTION3(type, width, name, scalar_name)    \
+  DUOGEMM_DEVICE type name(type a, type b, type c) {                \
+    type result;                                                    \
+    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i], b.s[i], c.s[i])) \
+    return result;                                                  \
+  }
+
+#define DUOGEMM_VECTOR_LOAD_STORE(type, width)                                                      \
+  DUOGEMM_DEVICE type vload##width(size_t offset, const float* pointer) {                           \
+    type result;                                                                                    \
+    DUOGEMM_ELEMENTWISE(width, pointer[offset * width + i])                                         \
+    return result;                                                                                  \
+  }                                                                                                 \
+  DUOGEMM_DEVICE void vstore##width(type value, size_t offset, float* pointer) {                    \
+    _Pragma("unroll") for (int i = 0; i < width; ++i) { pointer[offset * width + i] = value.s[i]; } \
+  }
+
+#define DUOGEMM_VECTOR_TYPE(width)                                                  \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +)                           \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -)                           \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *)                           \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, /)                           \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, operator-, -)               \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, fabs, fabsf)                \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, sqrt, sqrtf)                \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, native_recip, native_recip) \
+  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmin, fminf)                \
+  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmax, fmaxf)                \
+  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, fma, fmaf)                  \
+  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, mad, fmaf)                  \
+  DUOGEMM_VECTOR_LOAD_STORE(duogemm_float##width, width)
+
+DUOGEMM_VECTOR_TYPE(2)
+DUOGEMM_VECTOR_TYPE(3)
+DUOGEMM_VECTOR_TYPE(4)
+DUOGEMM_VECTOR_TYPE(8)
+DUOGEMM_VECTOR_TYPE(16)
+
+DUOGEMM_DEVICE float vload1(size_t offset, const float* pointer) { return pointer[offset]; }
+DUOGEMM_DEVICE void vstore1(float value, size_t offset, float* pointer) { pointer[offset] = value; }
+
+#undef DUOGEMM_VECTOR_TYPE
+#undef DUOGEMM_VECTOR_LOAD_STORE
+#undef DUOGEMM_VECTOR_FUNCTION3
+#undef DUOGEMM_VECTOR_FUNCTION2
+#undef DUOGEMM_VECTOR_FUNCTION1
+#undef DUOGEMM_VECTOR_OPERATOR
+#undef DUOGEMM_ELEMENTWISE
+#undef DUOGEMM_VECTOR_CONSTRUCTORS
+
+// CUDA's own types stay reachable for its own intrinsics.
+typedef float2 duogemm_cuda_float2;
+typedef float4 duogemm_cuda_float4;
+
+#define float1 float
+#define float2 duogemm_float2
+#define float3 duogemm_float3
+#define float4 duogemm_float4
+#define float8 duogemm_float8
+#define float16 duogemm_float16

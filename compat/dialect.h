@@ -1,0 +1,33 @@
+// The shared kernel dialect: OpenCL C 1.2, restricted to what is also CUDA C++ once this header has been
+// read. Everything that the two languages spell differently stands behind this one include.
+//
+//   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
+//   opencl.h                 the few names that the dialect adds to OpenCL C
+//   operations.h             named operations that each target spells in its own way
+//
+// What the dialect leaves out, and what to write instead:
+//   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it
+//   __local on a pointer     __local declares an array only; a pointer to one is LOCAL_PTR T*
+//   __constant on a pointer  __constant declares a program-scope table only; pass const __global T*
+//   vector comparisons, vector conditions, integer vectors, swizzles (v.xzyw), images, samplers, half
+//   a work-item function with a dimension above 2
+#ifndef DUOGEMM_COMPAT_DIALECT_H
+#define DUOGEMM_COMPAT_DIALECT_H
+
+// Names that depend on a tunable: FLOAT(WIDTH) is float4, and VSTORE(WIDTH) vstore4, when WIDTH is 4.
+#define DUOGEMM_FLOAT(width) float##width
+#define DUOGEMM_VLOAD(width) vload##width
+#define DUOGEMM_VSTORE(width) vstore##width
+#define FLOAT(width) DUOGEMM_FLOAT(width)
+#define VLOAD(width) DUOGEMM_VLOAD(width)
+#define VSTORE(width) DUOGEMM_VSTORE(width)
+
+#ifdef __CUDACC__
+#include "cuda.h"
+#else
+#include "opencl.h"
+#endif
+
+#include "operations.h"
+
+#endif

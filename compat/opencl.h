@@ -1,0 +1,12 @@
+// The names that the dialect adds to OpenCL C.
+
+// The same sum, rounded the same way, on every device: only an explicit fma is fused.
+#pragma OPENCL FP_CONTRACT OFF
+
+// Pointers into local memory (see dialect.h).
+#define LOCAL_PTR __local
+
+// Vectors of width 1, so that a kernel can be written once for every WIDTH.
+#define float1 float
+#define vload1(offset, pointer) ((pointer)[offset])
+#define vstore1(value, offset, pointer) ((pointer)[offset] = (value))

@@ -1,0 +1,145 @@
+// Named operations: what each target spells in its own way. A kernel uses the name and never asks which
+// target it is on.
+//
+//   READ_ONLY(width, p)        *p, a float1, 2, 4, 8 or 16 that no work-item writes while the kernel runs.
+//                              With USE_LDG 1 it goes through the read-only data path that compute
+//                              capability 3.5 brought (ld.global.nc; __ldg in CUDA); elsewhere, and with
+//                              USE_LDG 0, it is a plain load.
+//   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With USE_SHUFFLE
+//   1 only. SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive
+//   linear local ids
+//                              have consecutive lanes. With USE_SHUFFLE 1 only.
+//
+// An operation that a target does not have ends in #error "unsupported: ...", which the host turns into the
+// reason why this device cannot run the kernel.
+
+// The target, named once. An OpenCL host passes the compute capability of an NVIDIA device (90 for 9.0).
+#if defined(__CUDACC__)
+#define DUOGEMM_TARGET_CUDA
+#elif defined(__NV_CL_C_VERSION) && defined(DUOGEMM_COMPUTE_CAPABILITY)
+#define DUOGEMM_TARGET_NVIDIA_OPENCL
+#endif
+
+// --- Read-only loads -------------------------------------------------------------------------------------
+#define DUOGEMM_READ_ONLY(width) read_only##width
+#define READ_ONLY(width, pointer) DUOGEMM_READ_ONLY(width)(pointer)
+
+#if defined(USE_LDG) && USE_LDG && defined(DUOGEMM_TARGET_CUDA)
+
+// The vectors of cuda_vectors.h are loaded in the pieces that __ldg has: 4, 8 and 16 bytes.
+DUOGEMM_DEVICE float read_only1(const float* p) { return __ldg(p); }
+DUOGEMM_DEVICE float2 read_only2(const float2* p) {
+  const auto loaded = __ldg(reinterpret_cast<const duogemm_cuda_float2*>(p));
+  float2 result;
+  result.x = loaded.x;
+  result.y = loaded.y;
+  return result;
+}
+DUOGEMM_DEVICE float4 read_only4(const float4* p) {
+  const auto loaded = __ldg(reinterpret_cast<const duogemm_cuda_float4*>(p));
+  float4 result;
+  result.x = loaded.x;
+  result.y = loaded.y;
+  result.z = loaded.z;
+  result.w = loaded.w;
+  return result;
+}
+
+#elif defined(USE_LDG) && USE_LDG && defined(DUOGEMM_TARGET_NVIDIA_OPENCL) && DUOGEMM_COMPUTE_CAPABILITY >= 35
+
+inline float read_only1(const __global float* p) {
+  float r;
+  asm("ld.global.nc.f32 %0, [%1];" : "=f"(r) : "l"(p));
+  return r;
+}
+inline float2 read_only2(const __global float2* p) {
+  float2 r;
+  asm("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p));
+  return r;
+}
+inline float4 read_only4(const __global float4* p) {
+  float4 r;
+  asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w) : "l"(p));
+  return r;
+}
+
+#else
+
+#define read_only1(pointer) (*(pointer))
+#define read_only2(pointer) (*(pointer))
+#define read_only4(pointer) (*(pointer))
+#define read_only8(pointer) (*(pointer))
+#define read_only16(pointer) (*(pointer))
+#define DUOGEMM_PLAIN_READ_ONLY
+
+#endif
+
+#ifndef DUOGEMM_PLAIN_READ_ONLY
+#ifdef DUOGEMM_TARGET_CUDA
+#define DUOGEMM_INLINE DUOGEMM_DEVICE
+#else
+#define DUOGEMM_INLINE inline
+#endif
+DUOGEMM_INLINE float8 read_only8(const __global float8* p) {
+  const __global float4* part = (const __global float4*)p;
+  float8 r;
+  r.lo = read_only4(part);
+  r.hi = read_only4(part + 1);
+  return r;
+}
+DUOGEMM_INLINE float16 read_only16(const __global float16* p) {
+  const __global float8* part = (const __global float8*)p;
+  float16 r;
+  r.lo = read_only8(part);
+  r.hi = read_only8(part + 1);
+  return r;
+}
+#endif
+
+// --- Shuffles --------------------------------------------------------------------------------------------
+#if defined(USE_SHUFFLE) && USE_SHUFFLE
+
+#if defined(DUOGEMM_TARGET_CUDA)
+
+DUOGEMM_DEVICE int duogemm_lane() {
+  return (int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32u);
+}
+#define SUB_GROUP_LANE() duogemm_lane()
+#if __CUDACC_VER_MAJOR__ >= 9
+#define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
+#else
+#define SHUFFLE(value, lane) __shfl(value, lane)
+#endif
+
+#elif defined(DUOGEMM_TARGET_NVIDIA_OPENCL)
+
+inline int duogemm_lane() {
+  return (
+      int)((get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2))) %
+           32u);
+}
+// volatile: a shuffle is an exchange between work-items, which must not move past a branch.
+inline float duogemm_shuffle(float value, int lane) {
+  float r;
+#if DUOGEMM_COMPUTE_CAPABILITY >= 70
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(r) : "f"(value), "r"(lane));
+#else
+  asm volatile("shfl.idx.b32 %0, %1, %2, 0x1f;" : "=f"(r) : "f"(value), "r"(lane));
+#endif
+  return r;
+}
+#define SUB_GROUP_LANE() duogemm_lane()
+#define SHUFFLE(value, lane) duogemm_shuffle(value, lane)
+
+#elif defined(cl_khr_subgroup_shuffle)
+
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
+#define SUB_GROUP_LANE() ((int)get_sub_group_local_id())
+#define SHUFFLE(value, lane) sub_group_shuffle(value, (uint)(lane))
+
+#else
+#error "unsupported: USE_SHUFFLE needs an NVIDIA device or the extension cl_khr_subgroup_shuffle"
+#endif
+
+#endif

@@ -1,0 +1,10 @@
+// CUDA through the driver API.
+#pragma once
+
+#include "backend.h"
+
+namespace duogemm {
+
+const Backend& cuda_backend();
+
+}  // namespace duogemm

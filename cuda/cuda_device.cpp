@@ -1,0 +1,224 @@
+#include "cuda_device.h"
+
+#include <string>
+
+#include "nvrtc_compile.h"
+
+namespace duogemm::cuda {
+namespace {
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(SharedContext context, CUdeviceptr pointer, std::size_t bytes, bool owned)
+      : context_(std::move(context)), pointer_(pointer), bytes_(bytes), owned_(owned) {}
+  ~CudaBuffer() override {
+    if (owned_) {
+      const CurrentContext current(context_);
+      driver()->cuMemFree(pointer_);
+    }
+  }
+  std::size_t bytes() const override { return bytes_; }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
+    return std::make_unique<CudaBuffer>(context_, pointer_ + offset, bytes, false);
+  }
+  std::uintptr_t native() const override { return pointer_; }
+
+ private:
+  SharedContext context_;
+  CUdeviceptr pointer_;
+  std::size_t bytes_;
+  bool owned_;
+};
+
+class CudaKernel final : public Kernel {
+ public:
+  CudaKernel(SharedContext context, const void* image, const std::string& entry)
+      : context_(std::move(context)) {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
+    try {
+      DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
+    } catch (...) {
+      driver()->cuModuleUnload(module_);
+      throw;
+    }
+  }
+  ~CudaKernel() override {
+    const CurrentContext current(context_);
+    driver()->cuModuleUnload(module_);
+  }
+  CudaKernel(const CudaKernel&) = delete;
+  CudaKernel& operator=(const CudaKernel&) = delete;
+  std::size_t sub_group_size(const Extent&) const override { return 32; }
+  CUfunction get() const { return function_; }
+
+  void apply(const DeviceOptions& options) const {
+    const CurrentContext current(context_);
+    if (options.cache != CachePreference::none) {
+      DUOGEMM_CUDA(cuFuncSetCacheConfig(
+          function_, options.cache == CachePreference::l1      ? CU_FUNC_CACHE_PREFER_L1
+                     : options.cache == CachePreference::local ? CU_FUNC_CACHE_PREFER_SHARED
+                                                               : CU_FUNC_CACHE_PREFER_EQUAL));
+    }
+#if CUDA_VERSION < 13000
+    if (options.banks != BankWidth::standard) {
+      DUOGEMM_CUDA(cuFuncSetSharedMemConfig(function_, options.banks == BankWidth::eight_bytes
+                                                           ? CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+                                                           : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE));
+    }
+#endif
+  }
+
+ private:
+  SharedContext context_;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+class TimingEvent {
+ public:
+  TimingEvent() { DUOGEMM_CUDA(cuEventCreate(&event_, CU_EVENT_DEFAULT)); }
+  ~TimingEvent() { driver()->cuEventDestroy(event_); }
+  TimingEvent(const TimingEvent&) = delete;
+  TimingEvent& operator=(const TimingEvent&) = delete;
+  void record(CUstream stream) { DUOGEMM_CUDA(cuEventRecord(event_, stream)); }
+  double seconds_since(const TimingEvent& earlier) {
+    float milliseconds = 0.0f;
+    DUOGEMM_CUDA(cuEventSynchronize(event_));
+    DUOGEMM_CUDA(cuEventElapsedTime(&milliseconds, earlier.event_, event_));
+    return 1e-3 * milliseconds;
+  }
+
+ private:
+  CUevent event_ = nullptr;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  explicit CudaQueue(SharedContext context) : context_(std::move(context)) {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
+  }
+  ~CudaQueue() override {
+    const CurrentContext current(context_);
+    driver()->cuStreamDestroy(stream_);
+  }
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  void write(const Buffer& to, const void* from, std::size_t bytes) override {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuMemcpyHtoDAsync(to.native(), from, bytes, stream_));
+    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+  }
+  void read(const Buffer& from, void* to, std::size_t bytes) override {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuMemcpyDtoHAsync(to, from.native(), bytes, stream_));
+    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+  }
+  void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void finish() override {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+  }
+  double timed(const std::function<void()>& enqueue) override {
+    const CurrentContext current(context_);
+    TimingEvent start;
+    TimingEvent stop;
+    start.record(stream_);
+    enqueue();
+    stop.record(stream_);
+    return stop.seconds_since(start);
+  }
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
+  void with_device(const std::function<void()>& work) override {
+    const CurrentContext current(context_);
+    work();
+  }
+
+ private:
+  SharedContext context_;
+  CUstream stream_ = nullptr;
+};
+
+void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
+  const CurrentContext current(context_);
+  std::vector<CUdeviceptr> pointers;
+  pointers.reserve(arguments.size());  // the addresses below must stay valid
+  std::vector<void*> parameters;
+  for (const Argument& argument : arguments) {
+    if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
+      pointers.push_back((*buffer)->native());
+      parameters.push_back(&pointers.back());
+    } else {
+      std::visit(
+          [&](const auto& value) {
+            parameters.push_back(const_cast<void*>(static_cast<const void*>(&value)));
+          },
+          argument);
+    }
+  }
+  const auto dimension = [](std::size_t size) { return static_cast<unsigned>(size); };
+  const Extent& groups = geometry.groups;
+  const Extent& local = geometry.local;
+  DUOGEMM_CUDA(cuLaunchKernel(static_cast<const CudaKernel&>(kernel).get(), dimension(groups[0]),
+                              dimension(groups[1]), dimension(groups[2]), dimension(local[0]),
+                              dimension(local[1]), dimension(local[2]), 0, stream_, parameters.data(),
+                              nullptr));
+}
+
+std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, const ProgramSource& source) {
+  const std::span<const unsigned char> fatbin = embedded_fatbin(source.entry);
+  if (!source.prebuilt || fatbin.empty()) {
+    return nullptr;
+  }
+  try {
+    return std::make_shared<CudaKernel>(context, fatbin.data(), source.entry);
+  } catch (const Error& error) {
+    if (error.status() != Status::build_failed) {
+      throw;
+    }
+    return nullptr;  // the build had other architectures in mind
+  }
+}
+
+}  // namespace
+
+PrimaryContext::PrimaryContext(CUdevice device) : device_(device) {
+  DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device_));
+}
+
+PrimaryContext::~PrimaryContext() { driver()->cuDevicePrimaryCtxRelease(device_); }
+
+CurrentContext::CurrentContext(const SharedContext& context) {
+  DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
+}
+
+CurrentContext::~CurrentContext() {
+  CUcontext popped = nullptr;
+  driver()->cuCtxPopCurrent(&popped);
+}
+
+CudaDevice::CudaDevice(CUdevice device, DeviceInfo info, const DeviceOptions& options)
+    : info_(std::move(info)), options_(options), context_(std::make_shared<PrimaryContext>(device)) {}
+
+std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
+  const CurrentContext current(context_);
+  CUdeviceptr pointer = 0;
+  DUOGEMM_CUDA(cuMemAlloc(&pointer, bytes));
+  return std::make_unique<CudaBuffer>(context_, pointer, bytes, true);
+}
+
+std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }
+
+std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
+  std::shared_ptr<const CudaKernel> kernel = load_prebuilt(context_, source);
+  if (!kernel) {
+    const std::string image = compile_with_nvrtc(source, info_.compute_capability);
+    kernel = std::make_shared<CudaKernel>(context_, image.data(), source.entry);
+  }
+  kernel->apply(options_);
+  return kernel;
+}
+
+}  // namespace duogemm::cuda

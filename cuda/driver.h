@@ -1,0 +1,65 @@
+// NVIDIA's driver, loaded when it is first asked for, so that a program that links the CUDA backend starts
+// without it.
+#pragma once
+
+#include <cuda.h>
+
+#include "duogemm/error.h"
+
+namespace duogemm::cuda {
+
+// The driver functions in use. cuda.h renames some of them by macros (cuMemAlloc is cuMemAlloc_v2); the
+// table's members are named, and the symbols looked up, as the macros say.
+#define DUOGEMM_DRIVER_FUNCTIONS(X) \
+  X(cuInit)                         \
+  X(cuDriverGetVersion)             \
+  X(cuGetErrorName)                 \
+  X(cuGetErrorString)               \
+  X(cuDeviceGetCount)               \
+  X(cuDeviceGet)                    \
+  X(cuDeviceGetName)                \
+  X(cuDeviceGetAttribute)           \
+  X(cuDeviceGetPCIBusId)            \
+  X(cuDeviceTotalMem)               \
+  X(cuDevicePrimaryCtxRetain)       \
+  X(cuDevicePrimaryCtxRelease)      \
+  X(cuCtxPushCurrent)               \
+  X(cuCtxPopCurrent)                \
+  X(cuMemAlloc)                     \
+  X(cuMemFree)                      \
+  X(cuMemcpyHtoDAsync)              \
+  X(cuMemcpyDtoHAsync)              \
+  X(cuModuleLoadData)               \
+  X(cuModuleUnload)                 \
+  X(cuModuleGetFunction)            \
+  X(cuFuncSetCacheConfig)           \
+  X(cuLaunchKernel)                 \
+  X(cuStreamCreate)                 \
+  X(cuStreamDestroy)                \
+  X(cuStreamSynchronize)            \
+  X(cuEventCreate)                  \
+  X(cuEventDestroy)                 \
+  X(cuEventRecord)                  \
+  X(cuEventSynchronize)             \
+  X(cuEventElapsedTime)
+
+struct Driver {
+#define DUOGEMM_DRIVER_MEMBER(name) decltype(&::name) name;
+  DUOGEMM_DRIVER_FUNCTIONS(DUOGEMM_DRIVER_MEMBER)
+#undef DUOGEMM_DRIVER_MEMBER
+#if CUDA_VERSION < 13000
+  decltype(&::cuFuncSetSharedMemConfig) cuFuncSetSharedMemConfig;
+#endif
+};
+
+// The loaded and initialised driver; null where there is none, or where it is too old for this build's
+// toolkit.
+const Driver* driver();
+
+// Throws the error that a result other than CUDA_SUCCESS stands for; `call` is the text of the call.
+void check(CUresult result, const char* call);
+
+}  // namespace duogemm::cuda
+
+// Calls a function of the driver and checks what it returns: DUOGEMM_CUDA(cuMemFree(pointer)).
+#define DUOGEMM_CUDA(...) ::duogemm::cuda::check(::duogemm::cuda::driver()->__VA_ARGS__, #__VA_ARGS__)

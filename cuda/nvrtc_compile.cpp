@@ -1,0 +1,94 @@
+#include "nvrtc_compile.h"
+
+#include <nvrtc.h>
+
+#include <algorithm>
+
+namespace duogemm::cuda {
+namespace {
+
+void check(nvrtcResult result, const char* call) {
+  if (result != NVRTC_SUCCESS) {
+    throw Error(Status::build_failed,
+                std::string("NVRTC: ") + call + " returned " + nvrtcGetErrorString(result));
+  }
+}
+
+#define DUOGEMM_NVRTC(call) check(call, #call)
+
+class Program {
+ public:
+  explicit Program(const ProgramSource& source) {
+    DUOGEMM_NVRTC(
+        nvrtcCreateProgram(&program_, source.text.c_str(), source.entry.c_str(), 0, nullptr, nullptr));
+  }
+  ~Program() { nvrtcDestroyProgram(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  nvrtcResult compile(const std::vector<std::string>& options) {
+    std::vector<const char*> pointers;
+    for (const std::string& option : options) {
+      pointers.push_back(option.c_str());
+    }
+    return nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+  }
+
+  std::string log() const { return fetch(nvrtcGetProgramLogSize, nvrtcGetProgramLog); }
+  std::string cubin() const { return fetch(nvrtcGetCUBINSize, nvrtcGetCUBIN); }
+  std::string ptx() const { return fetch(nvrtcGetPTXSize, nvrtcGetPTX); }
+
+ private:
+  template <typename Size, typename Get>
+  std::string fetch(Size get_size, Get get) const {
+    std::size_t size = 0;
+    DUOGEMM_NVRTC(get_size(program_, &size));
+    std::string text(size, '\0');
+    DUOGEMM_NVRTC(get(program_, text.data()));
+    return text;
+  }
+
+  nvrtcProgram program_ = nullptr;
+};
+
+// The newest capability that both this NVRTC and the device have.
+int best_capability(int device) {
+  int count = 0;
+  DUOGEMM_NVRTC(nvrtcGetNumSupportedArchs(&count));
+  std::vector<int> known(static_cast<std::size_t>(count));
+  DUOGEMM_NVRTC(nvrtcGetSupportedArchs(known.data()));
+  const auto above = std::upper_bound(known.begin(), known.end(), device);
+  if (above == known.begin()) {
+    throw Error(Status::unsupported, "compute capability " + std::to_string(known.front()) +
+                                         ", the oldest that this CUDA toolkit compiles for; the device has " +
+                                         std::to_string(device));
+  }
+  return *(above - 1);
+}
+
+}  // namespace
+
+std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability) {
+  const int target = best_capability(compute_capability);
+  const bool native = target == compute_capability;
+  std::vector<std::string> options = {
+      std::string("--gpu-architecture=") + (native ? "sm_" : "compute_") + std::to_string(target),
+      contraction_option, "--std=c++17"};
+  for (const auto& [name, value] : source.defines) {
+    options.push_back("-D" + name + "=" + std::to_string(value));
+  }
+  Program program(source);
+  if (program.compile(options) != NVRTC_SUCCESS) {
+    throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
+  }
+  return native ? program.cubin() : program.ptx();
+}
+
+std::string nvrtc_version() {
+  int major = 0;
+  int minor = 0;
+  DUOGEMM_NVRTC(nvrtcVersion(&major, &minor));
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+}  // namespace duogemm::cuda

@@ -1,0 +1,32 @@
+// Measures how fast the device can do fused multiply-adds: independent chains in registers and nothing else.
+// Each work-item does 128 * rounds of them. The result is stored so that the work cannot be left out.
+
+#ifndef GROUP
+#define GROUP 256  // work-items per work-group: 1 64 128 256
+#endif
+
+#include "dialect.h"
+
+#define CHAINS 8
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+peak(const int rounds, const float factor, const float addend, __global float* Out) {
+  float16 acc[CHAINS];
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) {
+    acc[i] = (float16)(factor * (float)(i + 1));
+  }
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < CHAINS; ++i) {
+      acc[i] = fma(acc[i], (float16)(factor), (float16)(addend));
+    }
+  }
+#pragma unroll
+  for (int i = 1; i < CHAINS; ++i) {
+    acc[0] = acc[0] + acc[i];
+  }
+  Out[get_global_id(0)] = acc[0].s0 + acc[0].s1 + acc[0].s2 + acc[0].s3 + acc[0].s4 + acc[0].s5 + acc[0].s6 +
+                          acc[0].s7 + acc[0].s8 + acc[0].s9 + acc[0].sA + acc[0].sB + acc[0].sC + acc[0].sD +
+                          acc[0].sE + acc[0].sF;
+}

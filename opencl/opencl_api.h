@@ -1,0 +1,42 @@
+// The OpenCL C++ bindings, set up as duogemm uses them, and the one place where their errors are translated.
+#pragma once
+
+#define CL_HPP_ENABLE_EXCEPTIONS
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+// Every device of ours has 1.2, but with 120 here the bindings of 2023 leave out a function that they call.
+#define CL_HPP_MINIMUM_OPENCL_VERSION 110
+#include <CL/opencl.hpp>
+#include <string>
+#include <utility>
+
+#include "duogemm/error.h"
+
+namespace duogemm::opencl {
+
+inline Status status_of(cl_int code) {
+  switch (code) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_INVALID_BUFFER_SIZE:
+      return Status::out_of_memory;
+    case CL_BUILD_PROGRAM_FAILURE:
+      return Status::build_failed;
+    default:
+      return Status::device_error;
+  }
+}
+
+// Calls `call` and turns an exception of the bindings into duogemm's, keeping the name of the failing
+// function.
+template <typename Call>
+auto translated(Call&& call) -> decltype(call()) {
+  try {
+    return std::forward<Call>(call)();
+  } catch (const cl::Error& error) {
+    throw Error(status_of(error.err()),
+                std::string("OpenCL: ") + error.what() + " returned " + std::to_string(error.err()));
+  }
+}
+
+}  // namespace duogemm::opencl

@@ -1,0 +1,43 @@
+#include "opencl_backend.h"
+
+#include "opencl_device.h"
+#include "opencl_devices.h"
+
+namespace duogemm {
+namespace {
+
+class OpenClBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "opencl"; }
+
+  std::vector<DeviceInfo> devices() const override {
+    std::vector<DeviceInfo> infos;
+    for (const cl::Device& device : opencl::find_devices()) {
+      infos.push_back(opencl::translated([&] { return opencl::describe(device, infos.size()); }));
+    }
+    return infos;
+  }
+
+  std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
+    if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
+      throw Error(Status::unsupported, "OpenCL has no cache preference and no bank width; only cuda has");
+    }
+    const std::vector<cl::Device> devices = opencl::find_devices();
+    if (index >= devices.size()) {
+      throw Error(Status::invalid_argument, "no OpenCL device " + std::to_string(index) + "; there are " +
+                                                std::to_string(devices.size()));
+    }
+    return opencl::translated([&] {
+      return std::make_unique<opencl::ClDevice>(devices[index], opencl::describe(devices[index], index));
+    });
+  }
+};
+
+}  // namespace
+
+const Backend& opencl_backend() {
+  static const OpenClBackend backend;
+  return backend;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,10 @@
+// OpenCL through the ICD loader.
+#pragma once
+
+#include "backend.h"
+
+namespace duogemm {
+
+const Backend& opencl_backend();
+
+}  // namespace duogemm

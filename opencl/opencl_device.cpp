@@ -1,0 +1,138 @@
+#include "opencl_device.h"
+
+namespace duogemm::opencl {
+namespace {
+
+const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuffer&>(buffer).get(); }
+
+cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
+
+std::string build_options(const DeviceInfo& info, const Defines& defines) {
+  // Sub-group functions need OpenCL C 3.0 where they are not NVIDIA's inline PTX.
+  std::string options = info.shuffle && !info.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
+  if (info.is_nvidia()) {
+    options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info.compute_capability);
+  }
+  for (const auto& [name, value] : defines) {
+    options += " -D" + name + "=" + std::to_string(value);
+  }
+  return options;
+}
+
+// An event's profiling times are in nanoseconds.
+double seconds_between(const cl::Event& first, const cl::Event& last) {
+  const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+  const cl_ulong end = last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+  return 1e-9 * static_cast<double>(end - start);
+}
+
+}  // namespace
+
+ClBuffer::ClBuffer(cl::Buffer buffer) : buffer_(std::move(buffer)), bytes_(buffer_.getInfo<CL_MEM_SIZE>()) {}
+
+std::unique_ptr<Buffer> ClBuffer::slice(std::size_t offset, std::size_t bytes) const {
+  return translated([&] {
+    const cl_buffer_region region{offset, bytes};
+    cl::Buffer parent = buffer_;
+    return std::make_unique<ClBuffer>(
+        parent.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
+  });
+}
+
+std::size_t ClKernel::sub_group_size(const Extent& local) const {
+  if (info_.is_nvidia()) {
+    return 32;
+  }
+  if (!info_.shuffle) {
+    return 1;
+  }
+  std::size_t size = 1;
+  clGetKernelSubGroupInfo(kernel_(), device_(), CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof local,
+                          local.data(), sizeof size, &size, nullptr);
+  return size;
+}
+
+void ClQueue::write(const Buffer& to, const void* from, std::size_t bytes) {
+  translated([&] { queue_.enqueueWriteBuffer(unwrap(to), CL_TRUE, 0, bytes, from); });
+}
+
+void ClQueue::read(const Buffer& from, void* to, std::size_t bytes) {
+  translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_TRUE, 0, bytes, to); });
+}
+
+void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
+  translated([&] {
+    const ClKernel& ours = static_cast<const ClKernel&>(kernel);
+    const std::lock_guard lock(ours.arguments());
+    cl::Kernel call = ours.get();
+    cl_uint index = 0;
+    for (const Argument& argument : arguments) {
+      if (const std::int32_t* integer = std::get_if<std::int32_t>(&argument)) {
+        call.setArg(index++, *integer);
+      } else if (const float* real = std::get_if<float>(&argument)) {
+        call.setArg(index++, *real);
+      } else {
+        call.setArg(index++, unwrap(*std::get<const Buffer*>(argument)));
+      }
+    }
+    Extent global;
+    for (std::size_t i = 0; i < global.size(); ++i) {
+      global[i] = geometry.groups[i] * geometry.local[i];
+    }
+    queue_.enqueueNDRangeKernel(call, cl::NullRange, range(global), range(geometry.local), nullptr,
+                                timing_ ? &last_ : nullptr);
+    if (timing_ && first_() == nullptr) {
+      first_ = last_;
+    }
+  });
+}
+
+void ClQueue::finish() {
+  translated([&] { queue_.finish(); });
+}
+
+double ClQueue::timed(const std::function<void()>& enqueue) {
+  return translated([&] {
+    queue_.finish();
+    first_ = cl::Event();
+    timing_ = true;
+    try {
+      enqueue();
+    } catch (...) {
+      timing_ = false;
+      throw;
+    }
+    timing_ = false;
+    queue_.finish();
+    return first_() == nullptr ? 0.0 : seconds_between(first_, last_);
+  });
+}
+
+ClDevice::ClDevice(cl::Device device, DeviceInfo info)
+    : device_(std::move(device)), info_(std::move(info)), context_(device_) {}
+
+std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
+  return translated(
+      [&] { return std::make_unique<ClBuffer>(cl::Buffer(context_, CL_MEM_READ_WRITE, bytes)); });
+}
+
+std::unique_ptr<Queue> ClDevice::create_queue() {
+  return translated([&] {
+    return std::make_unique<ClQueue>(cl::CommandQueue(context_, device_, cl::QueueProperties::Profiling));
+  });
+}
+
+std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
+  return translated([&] {
+    cl::Program program(context_, source.text);
+    try {
+      program.build(device_, build_options(info_, source.defines).c_str());
+    } catch (const cl::BuildError&) {
+      throw Error(Status::build_failed,
+                  "OpenCL: " + source.entry + ": " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
+    }
+    return std::make_shared<ClKernel>(cl::Kernel(program, source.entry.c_str()), device_, info_);
+  });
+}
+
+}  // namespace duogemm::opencl

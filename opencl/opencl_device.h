@@ -1,0 +1,72 @@
+// One OpenCL device with its context: buffers, queues and programs.
+#pragma once
+
+#include <mutex>
+
+#include "backend.h"
+#include "opencl_api.h"
+
+namespace duogemm::opencl {
+
+class ClBuffer final : public Buffer {
+ public:
+  explicit ClBuffer(cl::Buffer buffer);
+  std::size_t bytes() const override { return bytes_; }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_()); }
+  const cl::Buffer& get() const { return buffer_; }
+
+ private:
+  cl::Buffer buffer_;
+  std::size_t bytes_;
+};
+
+class ClKernel final : public Kernel {
+ public:
+  ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info)
+      : kernel_(std::move(kernel)), device_(std::move(device)), info_(info) {}
+  std::size_t sub_group_size(const Extent& local) const override;
+  const cl::Kernel& get() const { return kernel_; }
+  // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
+  std::mutex& arguments() const { return arguments_; }
+
+ private:
+  cl::Kernel kernel_;
+  mutable std::mutex arguments_;
+  cl::Device device_;
+  const DeviceInfo& info_;
+};
+
+class ClQueue final : public Queue {
+ public:
+  explicit ClQueue(cl::CommandQueue queue) : queue_(std::move(queue)) {}
+  void write(const Buffer& to, const void* from, std::size_t bytes) override;
+  void read(const Buffer& from, void* to, std::size_t bytes) override;
+  void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void finish() override;
+  double timed(const std::function<void()>& enqueue) override;
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(queue_()); }
+  void with_device(const std::function<void()>& work) override { work(); }
+
+ private:
+  cl::CommandQueue queue_;
+  cl::Event first_;  // of the launches within timed()
+  cl::Event last_;
+  bool timing_ = false;
+};
+
+class ClDevice final : public Device {
+ public:
+  ClDevice(cl::Device device, DeviceInfo info);
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
+  std::unique_ptr<Queue> create_queue() override;
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
+
+ private:
+  cl::Device device_;
+  DeviceInfo info_;
+  cl::Context context_;
+};
+
+}  // namespace duogemm::opencl

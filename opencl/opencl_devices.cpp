@@ -1,0 +1,95 @@
+#include "opencl_devices.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <limits>
+#include <sstream>
+
+namespace duogemm::opencl {
+namespace {
+
+// cl_nv_device_attribute_query (Khronos registry); the headers that Debian ships may lack some of these
+// names.
+constexpr cl_device_info nv_compute_capability_major = 0x4000;
+constexpr cl_device_info nv_compute_capability_minor = 0x4001;
+constexpr cl_device_info nv_pci_bus_id = 0x4008;
+constexpr cl_device_info nv_pci_slot_id = 0x4009;
+constexpr cl_device_info nv_pci_domain_id = 0x400A;
+
+bool has_extension(const cl::Device& device, const std::string& name) {
+  std::istringstream extensions(device.getInfo<CL_DEVICE_EXTENSIONS>());
+  return std::find(std::istream_iterator<std::string>(extensions), {}, name) !=
+         std::istream_iterator<std::string>();
+}
+
+cl_uint query(const cl::Device& device, cl_device_info name) {
+  cl_uint value = 0;
+  return clGetDeviceInfo(device(), name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : 0;
+}
+
+std::string pci_bus(const cl::Device& device) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", query(device, nv_pci_domain_id),
+                query(device, nv_pci_bus_id), query(device, nv_pci_slot_id) >> 3);
+  return text;
+}
+
+DeviceKind kind_of(cl_device_type type) {
+  return type & CL_DEVICE_TYPE_GPU   ? DeviceKind::gpu
+         : type & CL_DEVICE_TYPE_CPU ? DeviceKind::cpu
+                                     : DeviceKind::other;
+}
+
+}  // namespace
+
+std::vector<cl::Device> find_devices() {
+  std::vector<cl::Device> found;
+  std::vector<cl::Platform> platforms;
+  try {
+    cl::Platform::get(&platforms);
+  } catch (const cl::Error&) {
+    return found;  // CL_PLATFORM_NOT_FOUND_KHR: the loader is there, no driver is
+  }
+  for (const cl::Platform& platform : platforms) {
+    std::vector<cl::Device> devices;
+    try {
+      platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    } catch (const cl::Error&) {
+      continue;  // CL_DEVICE_NOT_FOUND
+    }
+    found.insert(found.end(), devices.begin(), devices.end());
+  }
+  return found;
+}
+
+DeviceInfo describe(const cl::Device& device, std::size_t index) {
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  DeviceInfo info;
+  info.backend = "opencl";
+  info.index = index;
+  info.kind = kind_of(device.getInfo<CL_DEVICE_TYPE>());
+  info.name = device.getInfo<CL_DEVICE_NAME>();
+  info.vendor = device.getInfo<CL_DEVICE_VENDOR>();
+  info.platform = platform.getInfo<CL_PLATFORM_NAME>();
+  info.driver = device.getInfo<CL_DRIVER_VERSION>();
+  info.runtime = device.getInfo<CL_DEVICE_VERSION>();
+  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
+  info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+  info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  info.max_work_group = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
+  info.slice_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
+  info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
+  if (has_extension(device, "cl_nv_device_attribute_query")) {
+    info.compute_capability = static_cast<int>(10 * query(device, nv_compute_capability_major) +
+                                               query(device, nv_compute_capability_minor));
+    info.pci_bus = pci_bus(device);
+  }
+  info.read_only_loads = info.compute_capability >= 35;
+  info.shuffle = info.compute_capability >= 30 || has_extension(device, "cl_khr_subgroup_shuffle");
+  return info;
+}
+
+}  // namespace duogemm::opencl

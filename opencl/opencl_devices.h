@@ -1,0 +1,16 @@
+// Finds the OpenCL devices of every platform and states their facts.
+#pragma once
+
+#include <vector>
+
+#include "device_info.h"
+#include "opencl_api.h"
+
+namespace duogemm::opencl {
+
+// In the order of the ICD loader's platforms. Empty when there is no platform.
+std::vector<cl::Device> find_devices();
+
+DeviceInfo describe(const cl::Device& device, std::size_t index);
+
+}  // namespace duogemm::opencl

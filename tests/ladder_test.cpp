@@ -1,0 +1,169 @@
+// Every rung, with every switch and many tile settings, on every device, on problems around the edges of its
+// tiles: the bits of the fmaf chain, the error bound, and nothing else touched.
+#include "ladder.h"
+
+#include <algorithm>
+#include <random>
+
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+constexpr std::size_t most_local_bytes = 48 * 1024;
+constexpr std::size_t most_work_items = 1024;
+
+struct Case {
+  DeviceName device;
+  LadderSetting setting;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.device.text() << " " << c.setting.spec->name << " " << to_text(c.setting.tunables);
+}
+
+std::string test_name(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.device.text() + "_" + info.param.setting.spec->name;
+  for (const auto& [tunable, value] : info.param.setting.distinct) {
+    name += "_" + tunable + std::to_string(value);
+  }
+  std::erase(name, '-');
+  return name;
+}
+
+// How a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are tested.
+int orientation(const KernelSpec& spec, const Tunables& tunables) {
+  const Multiples multiples = spec.multiples(tunables);
+  return multiples.m < multiples.n ? -1 : multiples.m > multiples.n ? 1 : 0;
+}
+
+// The rung's own settings, each combination of its switches, and a few others drawn from all that are legal.
+std::vector<LadderSetting> settings_of(const KernelSpec& spec) {
+  std::vector<LadderSetting> settings;
+  const auto add = [&](const Tunables& tunables) {
+    for (LadderSetting& setting : ladder_settings({{spec.name}, tunables, {}})) {
+      const auto same = [&](const LadderSetting& other) { return other.tunables == setting.tunables; };
+      if (std::none_of(settings.begin(), settings.end(), same)) {
+        settings.push_back(std::move(setting));
+      }
+    }
+  };
+  add({});
+  const Tunables standard = settings.front().tunables;
+  if (standard.contains("USE_LDG")) {
+    for (int switches = 0; switches < 4; ++switches) {
+      add({{"USE_LDG", switches / 2}, {"USE_SHUFFLE", switches % 2}});
+    }
+  }
+  std::vector<Tunables> legal = legal_settings(spec);
+  std::shuffle(legal.begin(), legal.end(), std::mt19937(7));
+  std::map<int, int> wanted = {{-1, 2}, {0, 2}, {1, 2}};
+  for (const Tunables& tunables : legal) {
+    const Extent local = spec.geometry(1, 1, tunables).local;
+    const bool fits =
+        spec.local_bytes(tunables) <= most_local_bytes && local[0] * local[1] <= most_work_items;
+    if (fits && wanted[orientation(spec, tunables)]-- > 0) {
+      add(tunables);
+    }
+  }
+  return settings;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const DeviceName& device : test_devices()) {
+    for (const KernelSpec& spec : registry()) {
+      if (!spec.rung.empty()) {
+        for (const LadderSetting& setting : settings_of(spec)) {
+          cases.push_back({device, setting});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+class Ladder : public ::testing::TestWithParam<Case> {
+ protected:
+  // Runs the problem; false when the device cannot run the setting, with the reason.
+  bool check(TestDevice& device, const HostProblem& host, std::string& reason) {
+    const Oracle oracle(host.problem, host.a, host.b, host.c);
+    const Problem& p = host.problem;
+    try {
+      const Comparison comparison =
+          check_setting(GetParam().setting, host, oracle, *device.device, *device.queue, *device.programs);
+      EXPECT_TRUE(comparison.ok()) << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha
+                                   << " beta=" << p.beta << ": " << comparison.first_fault << "; "
+                                   << comparison.different_bits << " elements differ, "
+                                   << comparison.overwritten << " overwritten, error "
+                                   << comparison.worst_error << " of the bound";
+      return true;
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) {
+        throw;
+      }
+      reason = error.what();
+      return false;
+    }
+  }
+
+  std::vector<Shape> shapes() const {
+    return edge_shapes(GetParam().setting.spec->multiples(GetParam().setting.tunables));
+  }
+};
+
+TEST_P(Ladder, IntegersAreExact) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  constexpr float scalars[] = {-1.0f, 0.0f, 1.0f, 2.0f};
+  std::uint32_t seed = 0;
+  for (const Shape& shape : shapes()) {
+    const float alpha = scalars[seed % 4];
+    const float beta = scalars[(seed / 2 + 1) % 4];
+    const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
+    std::string reason;
+    if (!check(device, random_problem(problem, Distribution::integers, seed++), reason)) {
+      GTEST_SKIP() << "needs " << reason;
+    }
+  }
+}
+
+TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {0.7f, -1.3f}, {-2.5f, 1.0f}};
+  std::uint32_t seed = 100;
+  for (const Shape& shape : shapes()) {
+    for (const Distribution distribution :
+         {Distribution::signed_unit, Distribution::unit, Distribution::wide_range}) {
+      const auto [alpha, beta] = scalars[seed % 3];
+      const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
+      std::string reason;
+      if (!check(device, random_problem(problem, distribution, seed++), reason)) {
+        GTEST_SKIP() << "needs " << reason;
+      }
+    }
+    ++seed;  // so that every distribution meets every pair of scalars
+  }
+}
+
+TEST_P(Ladder, TransposesAndLeadingDimensions) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  const Shape shape = shapes()[3];
+  for (int bits = 0; bits < 16; ++bits) {
+    Problem problem = Problem::packed(shape.m, shape.n, shape.k, 1.5f, bits % 3 == 0 ? 0.0f : 0.5f);
+    problem.a_op = bits & 1 ? Transpose::yes : Transpose::no;
+    problem.b_op = bits & 2 ? Transpose::yes : Transpose::no;
+    problem.lda = problem.a_rows() + (bits & 4 ? 3 : 0);
+    problem.ldb = problem.b_rows() + (bits & 4 ? 5 : 0);
+    problem.ldc = problem.m + (bits & 8 ? 2 : 0);
+    std::string reason;
+    if (!check(device, random_problem(problem, Distribution::signed_unit, static_cast<std::uint32_t>(bits)),
+               reason)) {
+      GTEST_SKIP() << "needs " << reason;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, ::testing::ValuesIn(all_cases()), test_name);
+
+}  // namespace
+}  // namespace duogemm::testing

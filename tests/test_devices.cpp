@@ -1,0 +1,33 @@
+#include "test_devices.h"
+
+#include <map>
+
+namespace duogemm::testing {
+
+std::vector<DeviceName> test_devices() {
+  std::vector<DeviceName> names;
+  for (const Backend* backend : backends()) {
+    const std::size_t count = std::max<std::size_t>(backend->devices().size(), 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      names.push_back({backend, i});
+    }
+  }
+  return names;
+}
+
+TestDevice* find_test_device(const DeviceName& name, std::string& why) {
+  if (name.index >= name.backend->devices().size()) {
+    why = "no " + std::string(name.backend->name()) + " device was found";
+    return nullptr;
+  }
+  static std::map<std::string, TestDevice> open;
+  TestDevice& found = open[name.text()];
+  if (!found.device) {
+    found.device = name.backend->open(name.index, {});
+    found.queue = found.device->create_queue();
+    found.programs = std::make_unique<ProgramCache>(*found.device);
+  }
+  return &found;
+}
+
+}  // namespace duogemm::testing

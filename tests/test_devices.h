@@ -1,0 +1,45 @@
+// The devices that tests run on: each kind of device that this build can reach, opened once per process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor.h"
+
+namespace duogemm::testing {
+
+// A device by name, whether it is there or not: "cuda0", "opencl0", "opencl1". Every backend of the build has
+// at least its device 0 listed, so that a test on it is seen to be skipped where there is none.
+struct DeviceName {
+  const Backend* backend;
+  std::size_t index;
+
+  std::string text() const { return std::string(backend->name()) + std::to_string(index); }
+};
+
+std::vector<DeviceName> test_devices();
+
+// An open device with a queue and its compiled programs.
+struct TestDevice {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Queue> queue;
+  std::unique_ptr<ProgramCache> programs;
+};
+
+// The device, opened at the first call; null, with the reason in `why`, where there is none.
+TestDevice* find_test_device(const DeviceName& name, std::string& why);
+
+// Within a test: `TestDevice& device = ...` or skip the test with the reason.
+#define DUOGEMM_TEST_DEVICE(variable, name)                          \
+  std::string variable##_reason;                                     \
+  ::duogemm::testing::TestDevice* variable##_found =                 \
+      ::duogemm::testing::find_test_device(name, variable##_reason); \
+  if (variable##_found == nullptr) {                                 \
+    GTEST_SKIP() << variable##_reason;                               \
+  }                                                                  \
+  ::duogemm::testing::TestDevice& variable = *variable##_found
+
+}  // namespace duogemm::testing

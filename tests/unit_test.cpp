@@ -1,0 +1,255 @@
+// The parts of common/ that need no device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "host_problem.h"
+#include "kernel_source.h"
+#include "kernel_spec.h"
+#include "measure.h"
+#include "oracle.h"
+#include "plan.h"
+
+namespace duogemm {
+namespace {
+
+template <typename Call>
+std::string message_of(Call&& call, Status expected) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), expected);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return {};
+}
+
+TEST(Tunables, ReadsNameValueMeaningAndRange) {
+  const auto parsed = parse_tunables("#ifndef TS\n#define TS 32  // work-group tile: 8 16 32\n#endif\n");
+  ASSERT_EQ(parsed.size(), 1u);
+  EXPECT_EQ(parsed[0].name, "TS");
+  EXPECT_EQ(parsed[0].standard, 32);
+  EXPECT_EQ(parsed[0].meaning, "work-group tile");
+  EXPECT_EQ(parsed[0].allowed_text(), "8, 16, 32");
+}
+
+TEST(Tunables, RefusesADeclarationWithoutRange) {
+  const auto parse = [] { parse_tunables("#ifndef TS\n#define TS 32  // work-group tile\n#endif\n"); };
+  EXPECT_NE(message_of(parse, Status::build_failed).find("tunable TS"), std::string::npos);
+}
+
+TEST(Tunables, RefusesAStandardValueOutsideTheRange) {
+  const auto parse = [] { parse_tunables("#ifndef TS\n#define TS 9  // work-group tile: 8 16\n#endif\n"); };
+  EXPECT_NE(message_of(parse, Status::build_failed).find("not among the allowed"), std::string::npos);
+}
+
+TEST(KernelSource, ReplacesEachIncludeOnce) {
+  const std::string text = complete_text("#include \"update.h\"\n#include \"update.h\"\n");
+  EXPECT_EQ(text.find("#include \"update.h\""), std::string::npos);
+  EXPECT_EQ(text.find("#define UPDATE"), text.rfind("#define UPDATE"));
+}
+
+TEST(KernelSource, NamesAMissingInclude) {
+  const auto complete = [] { complete_text("#include \"nothing.h\"\n"); };
+  EXPECT_NE(message_of(complete, Status::invalid_argument).find("nothing.h"), std::string::npos);
+}
+
+class EveryKernel : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
+  const KernelSpec& spec = find_kernel(GetParam());
+  const KernelSource source = load_kernel(spec.path);
+  EXPECT_FALSE(source.tunables.empty());
+  EXPECT_NE(source.text.find(spec.name + "("), std::string::npos);
+  EXPECT_NO_THROW(settle(spec, {}));
+  for (const Tunables& variant : spec.variants) {
+    EXPECT_NO_THROW(settle(spec, variant));
+  }
+}
+
+TEST_P(EveryKernel, ContainsNoTestForALanguageOrVendor) {
+  const std::string path = find_kernel(GetParam()).path;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.path == "kernels/" + path) {
+      EXPECT_EQ(file.text.find("__CUDA"), std::string_view::npos);
+      EXPECT_EQ(file.text.find("__OPENCL"), std::string_view::npos);
+      EXPECT_EQ(file.text.find("__NV"), std::string_view::npos);
+    }
+  }
+}
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const KernelSpec& spec : registry()) {
+    names.push_back(spec.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryKernel, ::testing::ValuesIn(kernel_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Settle, NamesAnUnknownTunableAndThoseThereAre) {
+  const std::string message = message_of(
+      [] {
+        settle(find_kernel("strip"), {{"TSM", 8}});
+      },
+      Status::invalid_argument);
+  EXPECT_EQ(message, "TSM: kernel strip has no such tunable; it has TS, WPT");
+}
+
+TEST(Settle, NamesTheAllowedValues) {
+  const std::string message = message_of(
+      [] {
+        settle(find_kernel("naive"), {{"TS", 5}});
+      },
+      Status::invalid_argument);
+  EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32");
+}
+
+TEST(Settle, NamesABrokenRule) {
+  const auto settled = [] { settle(find_kernel("incomplete"), {{"WPTM", 10}}); };
+  EXPECT_NE(message_of(settled, Status::invalid_argument).find("needs TSM to be a multiple of WPTM"),
+            std::string::npos);
+}
+
+TEST(LegalSettings, AreAllSettled) {
+  const KernelSpec& spec = find_kernel("transposed");
+  const std::vector<Tunables> settings = legal_settings(spec);
+  EXPECT_GT(settings.size(), 100u);
+  for (const Tunables& setting : settings) {
+    EXPECT_NO_THROW(settle(spec, setting));
+  }
+}
+
+DeviceInfo any_device() {
+  DeviceInfo info;
+  info.max_work_group = 1024;
+  info.local_bytes = 48 * 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  return info;
+}
+
+Plan plan_for(const char* name, const Problem& problem) {
+  const KernelSpec& spec = find_kernel(name);
+  return plan_ladder(spec, settle(spec, {}), problem, any_device());
+}
+
+std::string steps_of(const Plan& plan) {
+  std::string names;
+  for (const Step& step : plan.steps) {
+    names += (names.empty() ? "" : " ") + step.spec->name;
+  }
+  return names;
+}
+
+TEST(Plan, BringsOperandsIntoFormOnlyWhereNeeded) {
+  EXPECT_EQ(steps_of(plan_for("naive", Problem::packed(33, 7, 5))), "naive");
+  EXPECT_EQ(steps_of(plan_for("tiled", Problem::packed(64, 32, 96))), "tiled");
+  EXPECT_EQ(steps_of(plan_for("tiled", Problem::packed(64, 33, 96))), "pad tiled unpad");
+  EXPECT_EQ(steps_of(plan_for("tiled", Problem::packed(65, 33, 97))), "pad pad tiled unpad");
+  EXPECT_EQ(steps_of(plan_for("register_2d", Problem::packed(128, 128, 16))), "transpose register_2d");
+  EXPECT_EQ(steps_of(plan_for("register_2d", Problem::packed(129, 128, 16))),
+            "pad transpose register_2d unpad");
+  EXPECT_EQ(steps_of(plan_for("incomplete", Problem::packed(129, 127, 17))), "pad pad_transpose incomplete");
+}
+
+TEST(Plan, NeedsNoTransposeWhenBIsStoredTransposed) {
+  Problem problem = Problem::packed(128, 128, 16);
+  problem.b_op = Transpose::yes;
+  problem.ldb = 128;
+  EXPECT_EQ(steps_of(plan_for("register_2d", problem)), "register_2d");
+}
+
+TEST(Plan, RefusesMatricesBeyond32BitIndices) {
+  const auto plan = [] { plan_for("naive", Problem::packed(50000, 50000, 1)); };
+  EXPECT_NE(message_of(plan, Status::invalid_argument).find("50000 x 50000"), std::string::npos);
+}
+
+TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
+  DeviceInfo small = any_device();
+  small.max_work_group = 256;
+  const KernelSpec& spec = find_kernel("naive");
+  const auto plan = [&] { plan_ladder(spec, settle(spec, {}), Problem::packed(1, 1, 1), small); };
+  EXPECT_EQ(message_of(plan, Status::unsupported), "a work-group of 1024 work-items; the device allows 256");
+}
+
+TEST(Problem, NamesTheWrongMember) {
+  Problem problem = Problem::packed(4, 4, 4);
+  problem.ldc = 3;
+  EXPECT_EQ(message_of([&] { validate(problem); }, Status::invalid_argument),
+            "ldc is 3; it must be at least 4");
+}
+
+// The judge must not be fooled: a wrong value, a NaN and a bit must each be seen.
+class OracleTest : public ::testing::Test {
+ protected:
+  const HostProblem host =
+      random_problem(Problem::packed(5, 4, 9, 0.7f, -1.0f), Distribution::signed_unit, 1);
+  const Oracle oracle{host.problem, host.a, host.b, host.c};
+
+  std::vector<float> right_answer() const {
+    std::vector<float> c(20);
+    for (int col = 0; col < 4; ++col) {
+      for (int row = 0; row < 5; ++row) {
+        float acc = 0.0f;
+        for (int p = 0; p < 9; ++p) {
+          acc = std::fma(host.a[p * 5 + row], host.b[col * 9 + p], acc);
+        }
+        c[col * 5 + row] = std::fma(0.7f, acc, -1.0f * host.c[col * 5 + row]);
+      }
+    }
+    return c;
+  }
+};
+
+TEST_F(OracleTest, AcceptsTheChain) {
+  const Comparison comparison = oracle.compare(right_answer());
+  EXPECT_TRUE(comparison.ok()) << comparison.first_fault;
+}
+
+TEST_F(OracleTest, SeesOneBit) {
+  std::vector<float> c = right_answer();
+  c[7] = std::nextafter(c[7], 2.0f);
+  const Comparison comparison = oracle.compare(c);
+  EXPECT_EQ(comparison.different_bits, 1u);
+  EXPECT_TRUE(comparison.within_bound());
+  EXPECT_FALSE(comparison.ok());
+}
+
+TEST_F(OracleTest, SeesANaNAndATenthOfAPercent) {
+  std::vector<float> c = right_answer();
+  c[3] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(oracle.compare(c).within_bound());
+  c = right_answer();
+  c[3] *= 1.001f;
+  EXPECT_FALSE(oracle.compare(c).within_bound());
+}
+
+TEST(Samples, MedianSpreadAndNoise) {
+  const Samples samples{{1.0, 2.0, 3.0, 4.0, 100.0}, 1};
+  EXPECT_DOUBLE_EQ(samples.median(), 3.0);
+  EXPECT_DOUBLE_EQ(samples.spread(), 2.0 / 3.0);
+  EXPECT_NEAR(samples.noise(), 1.57 * (2.0 / 3.0) / std::sqrt(5.0), 1e-12);
+}
+
+TEST(Measure, TakesTurnsAndStopsWhenQuiet) {
+  std::string order;
+  const Contender contenders[] = {{"a", [&](int) { return order += 'a', 1.0; }},
+                                  {"b", [&](int) { return order += 'b', 2.0; }}};
+  const std::vector<Samples> samples = measure(contenders, {.seconds = 1e9}, [](const std::string&) {});
+  EXPECT_EQ(order, "aabbababababab");
+  EXPECT_EQ(samples[1].seconds, std::vector<double>(5, 2.0));
+}
+
+TEST(Measure, StopsWhenTimeIsUp) {
+  double next = 1.0;
+  const Contender noisy{"noisy", [&](int) { return next = 3.0 - next; }};
+  const std::vector<Samples> samples = measure({&noisy, 1}, {.seconds = 30.0}, [](const std::string&) {});
+  EXPECT_LE(samples[0].seconds.size(), 20u);
+}
+
+}  // namespace
+}  // namespace duogemm

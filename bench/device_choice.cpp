@@ -51,7 +51,7 @@ ChosenDevice choose_best(std::optional<std::size_t> index) {
 std::vector<ChosenDevice> choose_both(std::optional<std::size_t> index) {
   const ChosenDevice cuda = choose_from(find_backend("cuda"), index);
   const Backend& opencl = find_backend("opencl");
-  const std::string bus = cuda.backend->devices()[cuda.index].pci_bus;
+  const std::string bus = cuda.info().pci_bus;
   for (const DeviceInfo& device : opencl.devices()) {
     if (device.pci_bus == bus) {
       return {cuda, {&opencl, device.index}};

@@ -12,6 +12,8 @@ namespace duogemm::bench {
 struct ChosenDevice {
   const Backend* backend;
   std::size_t index;
+
+  DeviceInfo info() const { return backend->devices()[index]; }
 };
 
 // backend: "opencl", "cuda", "all", or empty for the best device there is: CUDA, then a GPU through OpenCL,

@@ -24,11 +24,15 @@ struct LadderFlags {
 
 LadderRequest make_request(const LadderFlags& flags) {
   LadderRequest request;
-  request.settings = ladder_settings(flags.kernels.choice());
+  const LadderChoice choice = flags.kernels.choice();
+  request.settings = ladder_settings(choice);
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }
   request.devices = flags.device.choose();
+  for (const ChosenDevice& device : request.devices) {
+    require_supported(choice, request.settings, device.info());
+  }
   request.device_options = {flags.cache, flags.banks};
   return request;
 }

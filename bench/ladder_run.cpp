@@ -209,7 +209,16 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
 // Rejects what cannot be run on any device before anything large is allocated on the host.
 void require_plannable(const LadderRequest& request, const Problem& problem) {
   for (const ChosenDevice& chosen : request.devices) {
-    const DeviceInfo info = chosen.backend->devices()[chosen.index];
+    const DeviceInfo info = chosen.info();
+    for (const LadderSetting& setting : request.settings) {
+      try {
+        plan_ladder(*setting.spec, setting.tunables, problem, info);
+      } catch (const Error& error) {
+        if (error.status() != Status::unsupported) {
+          throw;
+        }
+      }
+    }
     const double bytes = sizeof(float) * (static_cast<double>(problem.a_elements()) +
                                           static_cast<double>(problem.b_elements()) +
                                           static_cast<double>(problem.c_elements()));
@@ -219,15 +228,6 @@ void require_plannable(const LadderRequest& request, const Problem& problem) {
                       " k=" + std::to_string(problem.k) + " needs " + std::to_string(bytes / gigabyte) +
                       " GB of device memory; " + info.name + " has " +
                       std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) + " GB");
-    }
-    for (const LadderSetting& setting : request.settings) {
-      try {
-        plan_ladder(*setting.spec, setting.tunables, problem, info);
-      } catch (const Error& error) {
-        if (error.status() != Status::unsupported) {
-          throw;
-        }
-      }
     }
   }
 }

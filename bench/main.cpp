@@ -16,6 +16,23 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
+// Throws invalid_argument when the first argument names no command.
+void require_command(const CLI::App& app, int argc, char** argv) {
+  const std::string given = argc > 1 ? argv[1] : "";
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == given) {
+      return;
+    }
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  if (given.rfind("-", 0) != 0) {
+    throw duogemm::Error(duogemm::Status::invalid_argument,
+                         (given.empty() ? "no command was given" : "no command '" + given + "'") +
+                             "; there are " + known + " (and --help)");
+  }
+}
+
 // What the user can mend by asking for something else is bad input; the rest is a failure.
 int status_of(duogemm::Status status) {
   switch (status) {
@@ -39,6 +56,7 @@ int main(int argc, char** argv) {
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_verify_command(app, action);
   try {
+    require_command(app, argc, argv);
     app.parse(argc, argv);
     return action();
   } catch (const CLI::Success& request) {  // --help, --version

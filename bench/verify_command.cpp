@@ -84,10 +84,12 @@ class Verifier {
 };
 
 int run(const VerifyFlags& flags) {
-  const std::vector<LadderSetting> settings = ladder_settings(flags.kernels.choice());
+  const LadderChoice choice = flags.kernels.choice();
+  const std::vector<LadderSetting> settings = ladder_settings(choice);
   const std::vector<Shape> given =
       flags.size.given() ? std::vector{flags.size.shape()} : std::vector<Shape>{};
   Verifier verifier(flags.device.choose().front());
+  require_supported(choice, settings, verifier.info());
   Progress progress;
   Table table;
   table.add_column("rung");

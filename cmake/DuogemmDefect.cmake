@@ -5,9 +5,22 @@ if(NOT EXISTS ${defect_patch})
   message(FATAL_ERROR "DUOGEMM_DEFECT is '${DUOGEMM_DEFECT}'; there is no ${defect_patch}")
 endif()
 message(WARNING "This build has a defect planted in it: ${DUOGEMM_DEFECT}")
-set(duogemm_source_root ${PROJECT_BINARY_DIR}/defective)
-file(REMOVE_RECURSE ${duogemm_source_root})
-file(COPY ${PROJECT_SOURCE_DIR}/kernels ${PROJECT_SOURCE_DIR}/compat DESTINATION ${duogemm_source_root})
+file(GLOB_RECURSE originals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/* ${PROJECT_SOURCE_DIR}/compat/*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${defect_patch} ${originals})
+
+set(patched ${PROJECT_BINARY_DIR}/defective.new)
+file(REMOVE_RECURSE ${patched})
+file(COPY ${PROJECT_SOURCE_DIR}/kernels ${PROJECT_SOURCE_DIR}/compat DESTINATION ${patched})
 find_program(PATCH_EXECUTABLE patch REQUIRED)
 execute_process(COMMAND ${PATCH_EXECUTABLE} -p1 --no-backup-if-mismatch -i ${defect_patch}
-                WORKING_DIRECTORY ${duogemm_source_root} COMMAND_ERROR_IS_FATAL ANY)
+                WORKING_DIRECTORY ${patched} COMMAND_ERROR_IS_FATAL ANY)
+
+# A file that differs from what another defect left there becomes new, and only such a file, so that exactly what is
+# stale is built again.
+set(duogemm_source_root ${PROJECT_BINARY_DIR}/defective)
+file(GLOB_RECURSE files RELATIVE ${patched} ${patched}/*)
+foreach(file IN LISTS files)
+  get_filename_component(folder ${duogemm_source_root}/${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  file(COPY_FILE ${patched}/${file} ${duogemm_source_root}/${file} ONLY_IF_DIFFERENT)
+endforeach()

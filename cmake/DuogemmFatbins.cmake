@@ -47,7 +47,7 @@ function(duogemm_embed_fatbins target)
       COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -x cu -fatbin -std=c++17 --fmad=false -Werror all-warnings
               ${architectures} ${defines} -I${duogemm_source_root}/compat -I${duogemm_source_root}/kernels
               ${duogemm_source_root}/${kernel} -o ${fatbin}
-      DEPENDS ${duogemm_source_root}/${kernel} ${headers}
+      DEPENDS ${duogemm_source_root}/${kernel} ${headers} ${duogemm_kernel_choices}
       COMMENT "nvcc ${kernel}"
       VERBATIM)
     list(APPEND fatbins ${fatbin})

@@ -10,6 +10,11 @@ file(GLOB duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
 
 set(duogemm_build_tunables USE_LDG=$<BOOL:${USE_LDG}> USE_SHUFFLE=$<BOOL:${USE_SHUFFLE}>)
 
+# Changes when another defect or another standard is chosen: what is made from the kernels depends on it, because not
+# every generator notices that a command has changed.
+set(duogemm_kernel_choices ${PROJECT_BINARY_DIR}/kernel_choices.txt)
+file(GENERATE OUTPUT ${duogemm_kernel_choices} CONTENT "${duogemm_source_root} ${duogemm_build_tunables}\n")
+
 # Adds to `target` a source that defines embedded_files() and build_tunables().
 function(duogemm_embed_kernels target)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_files.cpp)
@@ -19,7 +24,7 @@ function(duogemm_embed_kernels target)
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DROOT=${duogemm_source_root} "-DFILES=${duogemm_kernel_files}"
             "-DTUNABLES=${duogemm_build_tunables}" -DOUTPUT=${output} -P ${script}
-    DEPENDS ${script} ${paths}
+    DEPENDS ${script} ${duogemm_kernel_choices} ${paths}
     COMMENT "Embedding the kernel files"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})

@@ -82,6 +82,19 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
   return settings;
 }
 
+void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
+                       const DeviceInfo& device) {
+  for (const LadderSetting& setting : settings) {
+    const bool chosen = std::any_of(choice.set.begin(), choice.set.end(), [&](const auto& tunable) {
+      return setting.tunables.contains(tunable.first);
+    });
+    const auto reason = unsupported_reason(*setting.spec, setting.tunables, device);
+    if (chosen && reason) {
+      reject(to_text(choice.set) + ": kernel " + setting.spec->name + " then needs " + *reason);
+    }
+  }
+}
+
 std::vector<Shape> edge_shapes(const Multiples& multiples) {
   const auto [m, n, k] = multiples;
   return {

@@ -27,6 +27,11 @@ struct LadderChoice {
 // refuses.
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
 
+// Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as
+// it stands is no mistake of the user's: the ladder reports it as not supported.)
+void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
+                       const DeviceInfo& device);
+
 struct Shape {
   std::int64_t m;
   std::int64_t n;

@@ -43,8 +43,8 @@ DUOGEMM_DEVICE size_t get_global_size(uint dimension) {
 }
 // CUDA has no global offset.
 DUOGEMM_DEVICE size_t get_global_offset(uint) { return 0; }
-// A grid is always three-dimensional; the highest dimension in use is what OpenCL's host would have named.
-DUOGEMM_DEVICE uint get_work_dim() { return get_global_size(2) > 1 ? 3u : get_global_size(1) > 1 ? 2u : 1u; }
+// A grid is always three-dimensional, and so is every range that the OpenCL host launches.
+DUOGEMM_DEVICE uint get_work_dim() { return 3; }
 
 // --- Barriers and fences ---------------------------------------------------------------------------------
 #define CLK_LOCAL_MEM_FENCE 1u
@@ -64,10 +64,16 @@ DUOGEMM_DEVICE uint as_uint(int value) { return (uint)value; }
 DUOGEMM_DEVICE float as_float(int value) { return __int_as_float(value); }
 DUOGEMM_DEVICE float as_float(uint value) { return __uint_as_float(value); }
 
-DUOGEMM_DEVICE float convert_float(int value) { return (float)value; }
-DUOGEMM_DEVICE float convert_float(uint value) { return (float)value; }
-DUOGEMM_DEVICE int convert_int(float value) { return (int)value; }
-DUOGEMM_DEVICE uint convert_uint(float value) { return (uint)value; }
+// From any scalar type: an overload for some only would lead the others through one of them.
+#define DUOGEMM_CONVERT(type)                        \
+  template <typename Source>                         \
+  DUOGEMM_DEVICE type convert_##type(Source value) { \
+    return (type)value;                              \
+  }
+DUOGEMM_CONVERT(float)
+DUOGEMM_CONVERT(int)
+DUOGEMM_CONVERT(uint)
+#undef DUOGEMM_CONVERT
 DUOGEMM_DEVICE int convert_int_rte(float value) { return __float2int_rn(value); }
 DUOGEMM_DEVICE int convert_int_rtz(float value) { return __float2int_rz(value); }
 DUOGEMM_DEVICE int convert_int_rtp(float value) { return __float2int_ru(value); }
@@ -78,17 +84,24 @@ DUOGEMM_DEVICE int convert_int_rtn(float value) { return __float2int_rd(value); 
 DUOGEMM_DEVICE float mad(float a, float b, float c) { return fmaf(a, b, c); }
 DUOGEMM_DEVICE float clamp(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
 DUOGEMM_DEVICE int clamp(int value, int low, int high) { return min(max(value, low), high); }
+DUOGEMM_DEVICE uint clamp(uint value, uint low, uint high) { return min(max(value, low), high); }
 DUOGEMM_DEVICE int mul24(int a, int b) { return __mul24(a, b); }
+DUOGEMM_DEVICE uint mul24(uint a, uint b) { return __umul24(a, b); }
 DUOGEMM_DEVICE int mad24(int a, int b, int c) { return __mul24(a, b) + c; }
+DUOGEMM_DEVICE uint mad24(uint a, uint b, uint c) { return __umul24(a, b) + c; }
 DUOGEMM_DEVICE float native_sqrt(float value) { return __fsqrt_rn(value); }
 DUOGEMM_DEVICE float native_rsqrt(float value) { return rsqrtf(value); }
 DUOGEMM_DEVICE float native_recip(float value) { return __fdividef(1.0f, value); }
 DUOGEMM_DEVICE float native_divide(float a, float b) { return __fdividef(a, b); }
+DUOGEMM_DEVICE float native_powr(float a, float b) { return __powf(a, b); }
 DUOGEMM_DEVICE float native_exp(float value) { return __expf(value); }
 DUOGEMM_DEVICE float native_exp2(float value) { return exp2f(value); }
+DUOGEMM_DEVICE float native_exp10(float value) { return __exp10f(value); }
 DUOGEMM_DEVICE float native_log(float value) { return __logf(value); }
 DUOGEMM_DEVICE float native_log2(float value) { return __log2f(value); }
+DUOGEMM_DEVICE float native_log10(float value) { return __log10f(value); }
 DUOGEMM_DEVICE float native_sin(float value) { return __sinf(value); }
 DUOGEMM_DEVICE float native_cos(float value) { return __cosf(value); }
+DUOGEMM_DEVICE float native_tan(float value) { return __tanf(value); }
 
 #include "cuda_vectors.h"

@@ -5,17 +5,16 @@
 // names are taken over by macros at the end of this file. Loads and stores of a whole vector become the
 // widest that the hardware has (16 bytes), because the types are aligned as OpenCL aligns them.
 
-// The parts that every width shares. A default constructor that does nothing keeps the types usable in unions
-// and in local memory; the other one is OpenCL's widening of a scalar.
-#define DUOGEMM_VECTOR_CONSTRUCTORS(type, width)                         \
-  type() = default;                                                      \
-  __device__ __forceinline__ type(float scalar) {                        \
-    _Pragma("unroll") for (int i = 0; i < width; ++i) { s[i] = scalar; } \
-  }
+// CUDA's own types, for its own intrinsics and for copies.
+typedef float2 duogemm_cuda_float2;
+typedef float4 duogemm_cuda_float4;
 
-struct alignas(8) duogemm_float2 {
+// The names of each width. These are plain unions of floats, so that a half can be a member of a union
+// itself.
+struct alignas(8) duogemm_names2 {
   union {
     float s[2];
+    duogemm_cuda_float2 pieces[1];
     struct {
       float x, y;
     };
@@ -26,27 +25,30 @@ struct alignas(8) duogemm_float2 {
       float lo, hi;
     };
   };
-  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float2, 2)
 };
 
-// As in OpenCL, a float3 takes the room of a float4; vload3 and vstore3 move three packed floats.
-struct alignas(16) duogemm_float3 {
+// As in OpenCL, a float3 takes the room of a float4 (hi.y is undefined); vload3 and vstore3 move three packed
+// floats.
+struct alignas(16) duogemm_names3 {
   union {
     float s[3];
+    float pieces[3];
     struct {
       float x, y, z;
     };
     struct {
       float s0, s1, s2;
     };
-    duogemm_float2 lo;
+    struct {
+      duogemm_names2 lo, hi;
+    };
   };
-  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float3, 3)
 };
 
-struct alignas(16) duogemm_float4 {
+struct alignas(16) duogemm_names4 {
   union {
     float s[4];
+    duogemm_cuda_float4 pieces[1];
     struct {
       float x, y, z, w;
     };
@@ -54,28 +56,28 @@ struct alignas(16) duogemm_float4 {
       float s0, s1, s2, s3;
     };
     struct {
-      duogemm_float2 lo, hi;
+      duogemm_names2 lo, hi;
     };
   };
-  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float4, 4)
 };
 
-struct alignas(32) duogemm_float8 {
+struct alignas(32) duogemm_names8 {
   union {
     float s[8];
+    duogemm_cuda_float4 pieces[2];
     struct {
       float s0, s1, s2, s3, s4, s5, s6, s7;
     };
     struct {
-      duogemm_float4 lo, hi;
+      duogemm_names4 lo, hi;
     };
   };
-  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float8, 8)
 };
 
-struct alignas(64) duogemm_float16 {
+struct alignas(64) duogemm_names16 {
   union {
     float s[16];
+    duogemm_cuda_float4 pieces[4];
     struct {
       float s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sA, sB, sC, sD, sE, sF;
     };
@@ -83,11 +85,43 @@ struct alignas(64) duogemm_float16 {
       float below_sa[10], sa, sb, sc, sd, se, sf;
     };
     struct {
-      duogemm_float8 lo, hi;
+      duogemm_names8 lo, hi;
     };
   };
-  DUOGEMM_VECTOR_CONSTRUCTORS(duogemm_float16, 16)
 };
+
+// The vector itself: a scalar widens to it, as OpenCL has it, and so does a half (lo, hi) of a longer one.
+// Copies are made in pieces that are CUDA's own vectors: those the compiler loads and stores at once, and
+// keeps as floats. Left to itself it would move our structures as 64-bit integers, and hold the floats of a
+// kernel's fragments in pairs of registers that it has to take apart again. (Access through the union also
+// tells it that pieces and floats are the same memory.)
+#define DUOGEMM_VECTOR_COPY(from)                                                              \
+  _Pragma("unroll") for (int i = 0; i < sizeof(this->pieces) / sizeof(this->pieces[0]); ++i) { \
+    this->pieces[i] = from.pieces[i];                                                          \
+  }
+
+#define DUOGEMM_VECTOR_VALUE(width)                                                                          \
+  struct duogemm_float##width : duogemm_names##width {                                                       \
+    duogemm_float##width() = default;                                                                        \
+    __device__ __forceinline__ duogemm_float##width(float scalar) {                                          \
+      _Pragma("unroll") for (int i = 0; i < width; ++i) { this->s[i] = scalar; }                             \
+    }                                                                                                        \
+    __device__ __forceinline__ duogemm_float##width(const duogemm_names##width& half){                       \
+        DUOGEMM_VECTOR_COPY(half)} __device__ __forceinline__ duogemm_float                                  \
+        ##width(const duogemm_float##width& other)                                                           \
+        : duogemm_names##width(){DUOGEMM_VECTOR_COPY(other)} __device__ __forceinline__ duogemm_float##width \
+          &                                                                                                  \
+          operator=(const duogemm_float##width& other) {                                                     \
+      DUOGEMM_VECTOR_COPY(other)                                                                             \
+      return *this;                                                                                          \
+    }                                                                                                        \
+  };
+
+DUOGEMM_VECTOR_VALUE(2)
+DUOGEMM_VECTOR_VALUE(3)
+DUOGEMM_VECTOR_VALUE(4)
+DUOGEMM_VECTOR_VALUE(8)
+DUOGEMM_VECTOR_VALUE(16)
 
 #define DUOGEMM_ELEMENTWISE(width, expression) \
   _Pragma("unroll") for (int i = 0; i < width; ++i) { result.s[i] = expression; }
@@ -165,11 +199,8 @@ DUOGEMM_DEVICE void vstore1(float value, size_t offset, float* pointer) { pointe
 #undef DUOGEMM_VECTOR_FUNCTION1
 #undef DUOGEMM_VECTOR_OPERATOR
 #undef DUOGEMM_ELEMENTWISE
-#undef DUOGEMM_VECTOR_CONSTRUCTORS
-
-// CUDA's own types stay reachable for its own intrinsics.
-typedef float2 duogemm_cuda_float2;
-typedef float4 duogemm_cuda_float4;
+#undef DUOGEMM_VECTOR_VALUE
+#undef DUOGEMM_VECTOR_COPY
 
 #define float1 float
 #define float2 duogemm_float2

@@ -5,10 +5,10 @@
 //                              With USE_LDG 1 it goes through the read-only data path that compute
 //                              capability 3.5 brought (ld.global.nc; __ldg in CUDA); elsewhere, and with
 //                              USE_LDG 0, it is a plain load.
-//   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With USE_SHUFFLE
-//   1 only. SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive
-//   linear local ids
-//                              have consecutive lanes. With USE_SHUFFLE 1 only.
+//   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With
+//                              USE_SHUFFLE 1 only.
+//   SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive linear
+//                              local ids have consecutive lanes. With USE_SHUFFLE 1 only.
 //
 // An operation that a target does not have ends in #error "unsupported: ...", which the host turns into the
 // reason why this device cannot run the kernel.
@@ -24,44 +24,57 @@
 #define DUOGEMM_READ_ONLY(width) read_only##width
 #define READ_ONLY(width, pointer) DUOGEMM_READ_ONLY(width)(pointer)
 
-#if defined(USE_LDG) && USE_LDG && defined(DUOGEMM_TARGET_CUDA)
+#if defined(DUOGEMM_TARGET_CUDA)
+#define DUOGEMM_INLINE DUOGEMM_DEVICE
+#else
+#define DUOGEMM_INLINE inline
+#endif
 
-// The vectors of cuda_vectors.h are loaded in the pieces that __ldg has: 4, 8 and 16 bytes.
-DUOGEMM_DEVICE float read_only1(const float* p) { return __ldg(p); }
-DUOGEMM_DEVICE float2 read_only2(const float2* p) {
-  const auto loaded = __ldg(reinterpret_cast<const duogemm_cuda_float2*>(p));
-  float2 result;
-  result.x = loaded.x;
-  result.y = loaded.y;
-  return result;
-}
-DUOGEMM_DEVICE float4 read_only4(const float4* p) {
-  const auto loaded = __ldg(reinterpret_cast<const duogemm_cuda_float4*>(p));
-  float4 result;
-  result.x = loaded.x;
-  result.y = loaded.y;
-  result.z = loaded.z;
-  result.w = loaded.w;
-  return result;
-}
+#if defined(DUOGEMM_TARGET_CUDA) && defined(USE_LDG) && USE_LDG
 
-#elif defined(USE_LDG) && USE_LDG && defined(DUOGEMM_TARGET_NVIDIA_OPENCL) && DUOGEMM_COMPUTE_CAPABILITY >= 35
-
-inline float read_only1(const __global float* p) {
-  float r;
-  asm("ld.global.nc.f32 %0, [%1];" : "=f"(r) : "l"(p));
-  return r;
-}
-inline float2 read_only2(const __global float2* p) {
+DUOGEMM_INLINE float read_only1(const float* p) { return __ldg(p); }
+DUOGEMM_INLINE float2 read_only2(const float2* p) {
   float2 r;
-  asm("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p));
+  r.pieces[0] = __ldg(p->pieces);
   return r;
 }
-inline float4 read_only4(const __global float4* p) {
+DUOGEMM_INLINE float4 read_only4(const float4* p) {
   float4 r;
-  asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w) : "l"(p));
+  r.pieces[0] = __ldg(p->pieces);
   return r;
 }
+#define DUOGEMM_READ_ONLY_FUNCTIONS
+
+#elif defined(DUOGEMM_TARGET_CUDA) || (defined(DUOGEMM_TARGET_NVIDIA_OPENCL) && \
+                                       DUOGEMM_COMPUTE_CAPABILITY >= 35 && defined(USE_LDG) && USE_LDG)
+
+// As PTX: OpenCL has no __ldg, and a plain load of data that nothing seems to overwrite is one that CUDA's
+// compiler would send through the read-only path on its own, with the switch off as well.
+#if defined(DUOGEMM_TARGET_CUDA)
+#define DUOGEMM_LOAD "ld.global"
+#define DUOGEMM_ADDRESS(pointer) __cvta_generic_to_global(pointer)
+#else
+#define DUOGEMM_LOAD "ld.global.nc"
+#define DUOGEMM_ADDRESS(pointer) (pointer)
+#endif
+DUOGEMM_INLINE float read_only1(const __global float* p) {
+  float r;
+  asm(DUOGEMM_LOAD ".f32 %0, [%1];" : "=f"(r) : "l"(DUOGEMM_ADDRESS(p)));
+  return r;
+}
+DUOGEMM_INLINE float2 read_only2(const __global float2* p) {
+  float2 r;
+  asm(DUOGEMM_LOAD ".v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(DUOGEMM_ADDRESS(p)));
+  return r;
+}
+DUOGEMM_INLINE float4 read_only4(const __global float4* p) {
+  float4 r;
+  asm(DUOGEMM_LOAD ".v4.f32 {%0, %1, %2, %3}, [%4];"
+      : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)
+      : "l"(DUOGEMM_ADDRESS(p)));
+  return r;
+}
+#define DUOGEMM_READ_ONLY_FUNCTIONS
 
 #else
 
@@ -70,16 +83,10 @@ inline float4 read_only4(const __global float4* p) {
 #define read_only4(pointer) (*(pointer))
 #define read_only8(pointer) (*(pointer))
 #define read_only16(pointer) (*(pointer))
-#define DUOGEMM_PLAIN_READ_ONLY
 
 #endif
 
-#ifndef DUOGEMM_PLAIN_READ_ONLY
-#ifdef DUOGEMM_TARGET_CUDA
-#define DUOGEMM_INLINE DUOGEMM_DEVICE
-#else
-#define DUOGEMM_INLINE inline
-#endif
+#ifdef DUOGEMM_READ_ONLY_FUNCTIONS
 DUOGEMM_INLINE float8 read_only8(const __global float8* p) {
   const __global float4* part = (const __global float4*)p;
   float8 r;

@@ -73,7 +73,10 @@ std::string compile_with_nvrtc(const ProgramSource& source, int compute_capabili
   const bool native = target == compute_capability;
   std::vector<std::string> options = {
       std::string("--gpu-architecture=") + (native ? "sm_" : "compute_") + std::to_string(target),
-      contraction_option, "--std=c++17"};
+      contraction_option, "--std=c++17",
+      // The names of compat/'s vectors are anonymous structures in unions, which NVRTC before 13 accepts only
+      // so.
+      "-Xcudafe=--nonstd_anonymous_unions"};
   for (const auto& [name, value] : source.defines) {
     options.push_back("-D" + name + "=" + std::to_string(value));
   }

@@ -13,9 +13,6 @@ namespace {
 // names.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
-constexpr cl_device_info nv_pci_bus_id = 0x4008;
-constexpr cl_device_info nv_pci_slot_id = 0x4009;
-constexpr cl_device_info nv_pci_domain_id = 0x400A;
 
 bool has_extension(const cl::Device& device, const std::string& name) {
   std::istringstream extensions(device.getInfo<CL_DEVICE_EXTENSIONS>());
@@ -28,10 +25,15 @@ cl_uint query(const cl::Device& device, cl_device_info name) {
   return clGetDeviceInfo(device(), name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : 0;
 }
 
+// cl_khr_pci_bus_info; empty where the device does not have it.
 std::string pci_bus(const cl::Device& device) {
+  cl_device_pci_bus_info_khr place{};
+  if (clGetDeviceInfo(device(), CL_DEVICE_PCI_BUS_INFO_KHR, sizeof place, &place, nullptr) != CL_SUCCESS) {
+    return {};
+  }
   char text[32];
-  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", query(device, nv_pci_domain_id),
-                query(device, nv_pci_bus_id), query(device, nv_pci_slot_id) >> 3);
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", place.pci_domain, place.pci_bus, place.pci_device,
+                place.pci_function);
   return text;
 }
 
@@ -85,8 +87,8 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   if (has_extension(device, "cl_nv_device_attribute_query")) {
     info.compute_capability = static_cast<int>(10 * query(device, nv_compute_capability_major) +
                                                query(device, nv_compute_capability_minor));
-    info.pci_bus = pci_bus(device);
   }
+  info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30 || has_extension(device, "cl_khr_subgroup_shuffle");
   return info;

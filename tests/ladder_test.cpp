@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "arithmetic_probe.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {
@@ -163,6 +164,15 @@ TEST_P(Ladder, TransposesAndLeadingDimensions) {
   }
 }
 
+class Arithmetic : public ::testing::TestWithParam<DeviceName> {};
+
+TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  EXPECT_EQ(broken_instructions(device), "no instruction: look at the kernel");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
 INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, ::testing::ValuesIn(all_cases()), test_name);
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(Settle, NamesTheAllowedValues) {
         settle(find_kernel("naive"), {{"TS", 5}});
       },
       Status::invalid_argument);
-  EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32");
+  EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32, 64, 128");
 }
 
 TEST(Settle, NamesABrokenRule) {

@@ -7,7 +7,7 @@
 // Column-major: A is M x K, B is K x N, C is M x N. Dimension 0 of the work-items is M, dimension 1 is N.
 
 #ifndef TS
-#define TS 32  // work-group tile, TS x TS elements of C: 4 8 16 32
+#define TS 32  // work-group tile, TS x TS elements of C: 4 8 16 32 64 128
 #endif
 
 #include "dialect.h"

@@ -25,8 +25,9 @@ strip(const int M, const int N, const int K, const float alpha, const __global f
   const int col = get_local_id(1);
   const int global_row = TS * get_group_id(0) + row;
   const int global_col = TS * get_group_id(1) + col;
-  __local float Asub[TS][TS];  // [k][m]
-  __local float Bsub[TS][TS];  // [n][k]
+  // Aligned, so that a compiler can load four neighbours along k at once.
+  __local __attribute__((aligned(16))) float Asub[TS][TS];  // [k][m]
+  __local __attribute__((aligned(16))) float Bsub[TS][TS];  // [n][k]
 
   float acc[WPT];
 #pragma unroll
@@ -43,6 +44,7 @@ strip(const int M, const int N, const int K, const float alpha, const __global f
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#pragma unroll 8
     for (int k = 0; k < TS; ++k) {
       const float a = Asub[k][row];
 #pragma unroll

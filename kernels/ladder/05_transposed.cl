@@ -62,6 +62,7 @@ transposed(const int M, const int N, const int K, const float alpha, const __glo
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       const float a = Asub[k][tidm];
 #pragma unroll

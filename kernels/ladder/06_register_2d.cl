@@ -68,6 +68,7 @@ register_2d(const int M, const int N, const int K, const float alpha, const __gl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       float b[WPTN];
 #pragma unroll

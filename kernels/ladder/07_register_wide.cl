@@ -73,6 +73,7 @@ register_wide(const int M, const int N, const int K, const float alpha, const __
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       floatX a[WPTMX];
       float b[WPTN];

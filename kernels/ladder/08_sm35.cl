@@ -89,6 +89,7 @@ sm35(const int M, const int N, const int K, const float alpha, const __global fl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       floatX a[WPTMX];
       float b[WPTN];

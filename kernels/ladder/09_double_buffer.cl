@@ -113,6 +113,7 @@ double_buffer(const int M, const int N, const int K, const float alpha, const __
       }
     }
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       floatX a[WPTMX];
       float b[WPTN];

@@ -118,6 +118,7 @@ incomplete(const int M, const int N, const int K, const float alpha, const __glo
       }
     }
 
+#pragma unroll 8
     for (int k = 0; k < TSK; ++k) {
       floatX a[WPTMX];
       float b[WPTN];

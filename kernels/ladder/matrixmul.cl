@@ -20,8 +20,9 @@ matrixmul(const int M, const int N, const int K, const float alpha, const __glob
   const int row = get_local_id(1);
   const int global_col = BLOCK * get_group_id(0) + col;
   const int global_row = BLOCK * get_group_id(1) + row;
-  __local float Asub[BLOCK][BLOCK];  // [m][k]
-  __local float Bsub[BLOCK][BLOCK];  // [k][n]
+  // Aligned, so that a compiler can load four neighbours along k at once.
+  __local __attribute__((aligned(16))) float Asub[BLOCK][BLOCK];  // [m][k]
+  __local __attribute__((aligned(16))) float Bsub[BLOCK][BLOCK];  // [k][n]
 
   float acc = 0.0f;
   for (int tile = 0; tile < K; tile += BLOCK) {

@@ -1,0 +1,211 @@
+// The program as a user meets it: what it answers to good and to bad input.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace duogemm::testing {
+namespace {
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Outcome run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" DUOGEMM_PROGRAM "' " + arguments + " >stdout.txt 2>stderr.txt";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WEXITSTATUS(status), read_file(folder_ / "stdout.txt"),
+                    read_file(folder_ / "stderr.txt")};
+    std::filesystem::remove(folder_ / "stdout.txt");
+    std::filesystem::remove(folder_ / "stderr.txt");
+    return outcome;
+  }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    return names;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("duogemm_cli_test_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
+       "_" + std::to_string(getpid()));
+};
+
+// What is wrong, and the parts of the one line that must say so.
+struct BadInput {
+  std::string arguments;
+  std::vector<std::string> named;
+};
+
+void expect_refused(const Outcome& outcome, const BadInput& bad) {
+  SCOPED_TRACE(bad.arguments + " -> " + outcome.err);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  for (const std::string& part : bad.named) {
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(Program, RefusesBadInputInOneLine) {
+  const std::vector<BadInput> inputs = {
+      {"", {"no command", "devices, ladder, verify"}},
+      {"climb", {"no command 'climb'", "devices, ladder, verify"}},
+      {"ladder --sise 64", {"--sise"}},
+      {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
+      {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
+      {"ladder --backend opencl --device 99 --size 64", {"--device 99", "0 to"}},
+      {"ladder --device -1 --size 64", {"--device", "-1"}},
+      {"ladder --backend vulkan --size 64", {"--backend", "vulkan", "opencl"}},
+      {"ladder --size 0", {"--size", "0", "range 1 to"}},
+      {"ladder -m -5 -n 8 -k 8", {"-m", "-5", "range 1 to"}},
+      {"ladder --size many", {"--size", "many"}},
+      {"ladder --size 99999999999", {"--size", "99999999999", "range 1 to"}},
+      {"ladder --size 16000000", {"16000000 x 16000000", "2147483647"}},
+      {"ladder -m 64 -n 64", {"-k is missing"}},
+      {"ladder -m 10000000 -n 300 -k 1 --kernels 1", {"10000000 x 300", "2147483647"}},
+      {"ladder --size 64 --kernels 6 --set WPTM=3", {"WPTM=3", "1, 2, 4, 8"}},
+      {"ladder --size 64 --kernels 10 --set WPTM=10", {"TSM to be a multiple of WPTM"}},
+      {"ladder --size 64 --kernels 6 --set TSX=3", {"TSX", "none of the chosen kernels"}},
+      {"ladder --size 64 --kernels 6 --set TSM", {"--set TSM", "NAME=NUMBER"}},
+      {"ladder --size 64 --kernels 6 --set TSM=big", {"--set TSM=big", "NAME=NUMBER"}},
+      {"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}},
+      {"ladder --size 64 --cache-config most", {"--cache-config", "most"}},
+      {"ladder --size 64 --bank-size 5", {"--bank-size", "5"}},
+      {"ladder --size 64 --json missing/result.json", {"--json missing/result.json", "no folder"}},
+      {"ladder --size 64 --csv .", {"--csv .", "folder"}},
+      {"verify --size 0", {"--size", "range 1 to"}},
+      {"verify --kernels 99", {"no kernel '99'"}},
+      {"verify --backend all", {"--backend", "all"}},
+  };
+  for (const BadInput& bad : inputs) {
+    expect_refused(run(bad.arguments), bad);
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Program, LeavesAnExistingResultAloneWhenItRefuses) {
+  std::ofstream(folder_ / "result.json") << "precious";
+  run("ladder --size 0 --json result.json");
+  run("ladder --size 64 --kernels 77 --json result.json");
+  EXPECT_EQ(read_file(folder_ / "result.json"), "precious");
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(Program, HelpsAndTellsItsVersion) {
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_NE(run("ladder --help").out.find("--kernels"), std::string::npos);
+  EXPECT_NE(run("--version").out.find("duogemm "), std::string::npos);
+}
+
+TEST_F(Program, ListsDevicesOfEveryRuntimeInTheBuild) {
+  const Outcome outcome = run("devices");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+#ifdef DUOGEMM_WITH_CUDA
+  EXPECT_NE(outcome.out.find("cuda:"), std::string::npos);
+#endif
+#ifdef DUOGEMM_WITH_OPENCL
+  EXPECT_NE(outcome.out.find("opencl:"), std::string::npos);
+#endif
+}
+
+class ProgramOnADevice : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (run("verify --kernels 1 --size 1").status != 0) {
+      GTEST_SKIP() << "no device was found";
+    }
+  }
+};
+
+TEST_F(ProgramOnADevice, RefusesAWorkGroupThatTheUserMadeTooLarge) {
+  const BadInput bad{"ladder --size 64 --kernels 1 --set TS=128",
+                     {"TS=128", "kernel naive", "work-group of 16384 work-items", "the device allows"}};
+  expect_refused(run(bad.arguments), bad);
+}
+
+TEST_F(ProgramOnADevice, RefusesMatricesThatTheDeviceHasNoMemoryFor) {
+  const std::string listed = run("devices").out;
+  if (listed.find("139.8 GiB") != std::string::npos) {
+    GTEST_SKIP() << "within the 32-bit indices of the ladder, no matrices are too large for this device";
+  }
+  const BadInput bad{"ladder --size 40000 --kernels 1", {"m=40000 n=40000 k=40000", "GB", "has"}};
+  expect_refused(run(bad.arguments), bad);
+}
+
+TEST_F(ProgramOnADevice, WritesWhatItPrints) {
+  const Outcome outcome =
+      run("ladder -m 65 -n 33 -k 17 --kernels 1,4,nv --tutorial --json r.json --csv r.csv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");  // no progress line: this is no terminal
+  EXPECT_NE(outcome.out.find("K40m"), std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["schema"], "duogemm.ladder/1");
+  ASSERT_EQ(json["runs"].size(), 1u);
+  const auto& run = json["runs"][0];
+  EXPECT_EQ(run["m"], 65);
+  ASSERT_EQ(run["rows"].size(), 4u);  // rung 4 has two settings
+  for (const auto& row : run["rows"]) {
+    EXPECT_TRUE(row["ok"]);
+    EXPECT_GE(row["time"]["seconds"].size(), 5u);
+    EXPECT_LE(row["error_per_bound"], 1.0);
+  }
+  const std::string csv = read_file(folder_ / "r.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+  EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
+  const Outcome outcome = run("verify --size 40 --kernels 6,8 --set TSM=64,TSN=32,WPTM=4,WPTN=4 --no-ldg");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("TSM=64 TSN=32 WPTM=4 WPTN=4"), std::string::npos);
+  EXPECT_NE(outcome.out.find("USE_LDG=0"), std::string::npos);
+}
+
+TEST_F(ProgramOnADevice, ReadsKernelsFromDiskOnRequest) {
+  std::filesystem::copy(DUOGEMM_SOURCE "/kernels", folder_ / "kernels",
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::copy(DUOGEMM_SOURCE "/compat", folder_ / "compat",
+                        std::filesystem::copy_options::recursive);
+  const std::filesystem::path naive = folder_ / "kernels/ladder/01_naive.cl";
+  std::string text = read_file(naive);
+  text.replace(text.find("acc = 0.0f"), 10, "acc = 1.0f");
+  std::ofstream(naive) << text;
+  setenv("DUOGEMM_KERNEL_DIR", folder_.c_str(), 1);
+  const Outcome wrong = run("verify --kernels 1,2 --size 16");
+  const Outcome ladder = run("ladder --kernels 1 --size 16");
+  unsetenv("DUOGEMM_KERNEL_DIR");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.out.find("WRONG: M=16 N=16 K=16"), std::string::npos) << wrong.out;
+  EXPECT_EQ(ladder.status, 1);
+  EXPECT_NE(ladder.out.find("WRONG"), std::string::npos) << ladder.out;
+}
+
+}  // namespace
+}  // namespace duogemm::testing

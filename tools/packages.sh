@@ -1,0 +1,40 @@
+# For bench/run and tests/run: makes sure that Debian or Ubuntu packages are installed. Sourced, not run.
+
+# Prints those of the named packages that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || printf '%s ' "$package"
+  done
+}
+
+# Installs what is missing, as root or through sudo; without either, says what to install and stops.
+require_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    echo "This is not Debian or Ubuntu: install what these packages hold, then configure with CMake: $*" >&2
+    exit 1
+  fi
+  local missing install
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  install="apt-get install -y --no-install-recommends $missing"
+  if [ "$(id -u)" = 0 ]; then
+    echo "Installing $missing"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    echo "Installing $missing"
+    sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
+  else
+    echo "These packages are missing; install them and run this again:" >&2
+    echo "  sudo apt-get update && sudo $install" >&2
+    exit 1
+  fi
+}
+
+build_packages=(g++ cmake ninja-build ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers pocl-opencl-icd
+                libcli11-dev nlohmann-json3-dev libopenblas-pthread-dev)
+
+# The folder of nvcc, where there is one, so that CMake finds the toolkit.
+find_nvcc() {
+  command -v nvcc 2>/dev/null || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }
+}

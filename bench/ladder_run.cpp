@@ -179,13 +179,10 @@ class Session {
   LadderReport report_;
 };
 
-// The largest power of two up to the tutorial's 4096 for which the whole ladder takes well under a minute,
-// judged by one run at a small size: time grows with the cube of it.
-Shape choose_shape(const LadderRequest& request, Progress& progress) {
-  constexpr std::int64_t probe = 256;
-  constexpr double budget_seconds = 40.0;
+// What the whole ladder takes at a size, about, judged by one run of everything.
+double estimate_seconds(const LadderRequest& request, std::int64_t size, Progress& progress) {
   constexpr double runs = 9.0;  // check, warm-up and samples
-  const HostProblem host = random_problem(problem_of({probe, probe, probe}), Distribution::signed_unit, seed);
+  const HostProblem host = random_problem(problem_of({size, size, size}), Distribution::signed_unit, seed);
   double seconds = seconds_of([&] { Oracle(host.problem, host.a, host.b, host.c); });
   for (const ChosenDevice& chosen : request.devices) {
     Session session(request, chosen);
@@ -198,10 +195,16 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
       seconds += runs * contender.run(1);
     }
   }
-  std::int64_t size = probe;
-  while (size < 4096 && seconds * 8.0 < budget_seconds) {
+  return seconds;
+}
+
+// The largest power of two up to the tutorial's 4096 for which the whole ladder takes well under a minute:
+// time grows with the cube of the size, once the device is busy.
+Shape choose_shape(const LadderRequest& request, Progress& progress) {
+  constexpr double budget_seconds = 40.0;
+  std::int64_t size = 256;
+  while (size < 4096 && 8.0 * estimate_seconds(request, size, progress) < budget_seconds) {
     size *= 2;
-    seconds *= 8.0;
   }
   return {size, size, size};
 }

@@ -78,22 +78,18 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
-      {"ladder --backend opencl --device 99 --size 64", {"--device 99", "0 to"}},
       {"ladder --device -1 --size 64", {"--device", "-1"}},
       {"ladder --backend vulkan --size 64", {"--backend", "vulkan", "opencl"}},
       {"ladder --size 0", {"--size", "0", "range 1 to"}},
       {"ladder -m -5 -n 8 -k 8", {"-m", "-5", "range 1 to"}},
       {"ladder --size many", {"--size", "many"}},
       {"ladder --size 99999999999", {"--size", "99999999999", "range 1 to"}},
-      {"ladder --size 16000000", {"16000000 x 16000000", "2147483647"}},
       {"ladder -m 64 -n 64", {"-k is missing"}},
-      {"ladder -m 10000000 -n 300 -k 1 --kernels 1", {"10000000 x 300", "2147483647"}},
       {"ladder --size 64 --kernels 6 --set WPTM=3", {"WPTM=3", "1, 2, 4, 8"}},
       {"ladder --size 64 --kernels 10 --set WPTM=10", {"TSM to be a multiple of WPTM"}},
       {"ladder --size 64 --kernels 6 --set TSX=3", {"TSX", "none of the chosen kernels"}},
       {"ladder --size 64 --kernels 6 --set TSM", {"--set TSM", "NAME=NUMBER"}},
       {"ladder --size 64 --kernels 6 --set TSM=big", {"--set TSM=big", "NAME=NUMBER"}},
-      {"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}},
       {"ladder --size 64 --cache-config most", {"--cache-config", "most"}},
       {"ladder --size 64 --bank-size 5", {"--bank-size", "5"}},
       {"ladder --size 64 --json missing/result.json", {"--json missing/result.json", "no folder"}},
@@ -106,6 +102,24 @@ TEST_F(Program, RefusesBadInputInOneLine) {
     expect_refused(run(bad.arguments), bad);
   }
   EXPECT_TRUE(files().empty());
+}
+
+// Where a runtime has no device, or the build no such runtime, the refusal says that instead.
+TEST_F(Program, NamesTheRuntimesOrDevicesThereAre) {
+#ifndef DUOGEMM_WITH_CUDA
+  expect_refused(run("ladder --backend cuda"),
+                 {"ladder --backend cuda", {"--backend cuda", "this build has opencl"}});
+#endif
+#ifndef DUOGEMM_WITH_OPENCL
+  expect_refused(run("ladder --backend opencl"),
+                 {"ladder --backend opencl", {"--backend opencl", "this build has cuda"}});
+#endif
+#ifdef DUOGEMM_WITH_CUDA
+  if (run("devices").out.find("cuda: no device was found") != std::string::npos) {
+    expect_refused(run("ladder --backend cuda"),
+                   {"ladder --backend cuda", {"--backend cuda", "no cuda device"}});
+  }
+#endif
 }
 
 TEST_F(Program, LeavesAnExistingResultAloneWhenItRefuses) {
@@ -143,6 +157,21 @@ class ProgramOnADevice : public Program {
     }
   }
 };
+
+TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
+  std::vector<BadInput> inputs = {
+      {"ladder --device 99 --size 64", {"--device 99", "0 to"}},
+      {"ladder --size 16000000", {"16000000 x 16000000", "2147483647"}},
+      {"ladder -m 10000000 -n 300 -k 1 --kernels 1", {"10000000 x 300", "2147483647"}},
+  };
+#ifdef DUOGEMM_WITH_OPENCL
+  inputs.push_back({"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}});
+#endif
+  for (const BadInput& bad : inputs) {
+    expect_refused(run(bad.arguments), bad);
+  }
+  EXPECT_TRUE(files().empty());
+}
 
 TEST_F(ProgramOnADevice, RefusesAWorkGroupThatTheUserMadeTooLarge) {
   const BadInput bad{"ladder --size 64 --kernels 1 --set TS=128",

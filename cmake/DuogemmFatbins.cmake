@@ -31,6 +31,7 @@ endfunction()
 function(duogemm_embed_fatbins target)
   duogemm_architecture_options(architectures)
   list(TRANSFORM duogemm_build_tunables PREPEND -D OUTPUT_VARIABLE defines)
+  set(warnings $<$<BOOL:${DUOGEMM_WERROR}>:-Werror=all-warnings>)
   set(headers ${duogemm_kernel_files})
   list(FILTER headers INCLUDE REGEX "\\.h$")
   list(TRANSFORM headers PREPEND ${duogemm_source_root}/)
@@ -44,12 +45,12 @@ function(duogemm_embed_fatbins target)
     set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
     add_custom_command(
       OUTPUT ${fatbin}
-      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -x cu -fatbin -std=c++17 --fmad=false -Werror all-warnings
+      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -x cu -fatbin -std=c++17 --fmad=false ${warnings}
               ${architectures} ${defines} -I${duogemm_source_root}/compat -I${duogemm_source_root}/kernels
               ${duogemm_source_root}/${kernel} -o ${fatbin}
       DEPENDS ${duogemm_source_root}/${kernel} ${headers} ${duogemm_kernel_choices}
       COMMENT "nvcc ${kernel}"
-      VERBATIM)
+      VERBATIM COMMAND_EXPAND_LISTS)
     list(APPEND fatbins ${fatbin})
   endforeach()
 

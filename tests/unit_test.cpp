@@ -129,6 +129,7 @@ DeviceInfo any_device() {
   info.max_work_group = 1024;
   info.local_bytes = 48 * 1024;
   info.max_groups = {1u << 31, 65535, 65535};
+  info.shuffle = true;
   return info;
 }
 

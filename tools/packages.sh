@@ -31,6 +31,14 @@ require_packages() {
   fi
 }
 
+# Of the named packages, those that this release has and that are not installed: what is good to have, not needed.
+available_packages() {
+  local package
+  for package in $(missing_packages "$@"); do
+    if apt-cache show "$package" >/dev/null 2>&1; then printf '%s ' "$package"; fi
+  done
+}
+
 build_packages=(g++ cmake ninja-build ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers pocl-opencl-icd
                 libcli11-dev nlohmann-json3-dev libopenblas-pthread-dev)
 

@@ -5,7 +5,7 @@ namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
-const Backend& find_backend(const std::string& name) {
+const Backend& find_backend(std::string_view name) {
   std::string known;
   for (const Backend* backend : backends()) {
     if (backend->name() == name) {
@@ -13,7 +13,7 @@ const Backend& find_backend(const std::string& name) {
     }
     known += (known.empty() ? "" : ", ") + std::string(backend->name());
   }
-  reject("--backend " + name + ": this build has " + known);
+  reject("--backend " + std::string(name) + ": this build has " + known);
 }
 
 std::size_t first_gpu_or_first(const std::vector<DeviceInfo>& devices) {

@@ -53,14 +53,14 @@ class CublasReference final : public Reference {
   std::vector<float> result() override {
     queue_.with_device([&] { enqueue(); });
     std::vector<float> c(static_cast<std::size_t>(problem_.c_elements()));
-    queue_.read(*operands_[operand_c.slot], c.data(), c.size() * sizeof(float));
+    queue_.read(*operands_[operand_c.slot].buffer, c.data(), c.size() * sizeof(float));
     return c;
   }
 
  private:
   void enqueue() {
     const auto pointer = [&](Operand operand) {
-      return reinterpret_cast<float*>(operands_[operand.slot]->native());
+      return reinterpret_cast<float*>(operands_[static_cast<std::size_t>(operand.slot)].buffer->native());
     };
     DUOGEMM_CUBLAS(cublasSgemm(handle_, operation(problem_.a_op), operation(problem_.b_op), size(problem_.m),
                                size(problem_.n), size(problem_.k), &problem_.alpha, pointer(operand_a),

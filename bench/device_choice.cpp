@@ -1,5 +1,7 @@
 #include "device_choice.h"
 
+#include "device_selection.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -16,15 +18,6 @@ const Backend& find_backend(std::string_view name) {
   reject("--backend " + std::string(name) + ": this build has " + known);
 }
 
-std::size_t first_gpu_or_first(const std::vector<DeviceInfo>& devices) {
-  for (const DeviceInfo& device : devices) {
-    if (device.kind == DeviceKind::gpu) {
-      return device.index;
-    }
-  }
-  return 0;
-}
-
 ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> index) {
   const std::vector<DeviceInfo> devices = backend.devices();
   const std::string name(backend.name());
@@ -35,7 +28,7 @@ ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> inde
     reject("--device " + std::to_string(*index) + ": " + name + " has devices 0 to " +
            std::to_string(devices.size() - 1));
   }
-  return {&backend, index.value_or(first_gpu_or_first(devices))};
+  return {&backend, index.value_or(preferred_device(devices))};
 }
 
 ChosenDevice choose_best(std::optional<std::size_t> index) {

@@ -43,7 +43,7 @@ struct Geometry {
   Extent local;
 };
 
-using Argument = std::variant<std::int32_t, float, const Buffer*>;
+using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
 
 // An in-order queue (a cl_command_queue or a CUDA stream).
 class Queue {

@@ -79,20 +79,23 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands) cons
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands) const {
-  std::vector<Argument> arguments;
-  arguments.reserve(step.arguments.size());
+  constexpr std::size_t most_arguments = 24;
+  std::array<Argument, most_arguments> arguments;
+  std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {
-    if (const Operand* operand = std::get_if<Operand>(&argument)) {
-      const bool callers = operand->slot < first_workspace;
-      arguments.emplace_back(callers ? operands[operand->slot]
-                                     : workspace_[operand->slot - first_workspace].get());
-    } else if (const std::int32_t* integer = std::get_if<std::int32_t>(&argument)) {
-      arguments.emplace_back(*integer);
-    } else {
-      arguments.emplace_back(std::get<float>(argument));
-    }
+    arguments.at(count++) = std::visit([&](const auto& value) { return resolve(value, operands); }, argument);
   }
-  queue.launch(*step.kernel, step.geometry, arguments);
+  queue.launch(*step.kernel, step.geometry, {arguments.data(), count});
+}
+
+Argument PreparedPlan::resolve(Operand operand, const Operands& operands) const {
+  const bool callers = operand.slot < first_workspace;
+  return callers ? operands[static_cast<std::size_t>(operand.slot)].buffer
+                 : workspace_[static_cast<std::size_t>(operand.slot - first_workspace)].get();
+}
+
+Argument PreparedPlan::resolve(OffsetOf offset, const Operands& operands) const {
+  return operands[static_cast<std::size_t>(offset.operand.slot)].offset;
 }
 
 }  // namespace duogemm

@@ -28,11 +28,17 @@ class ProgramCache {
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;
 };
 
+// Where the caller's matrix is: in a buffer, from an element on.
+struct MatrixPlace {
+  const Buffer* buffer;
+  std::int64_t offset = 0;
+};
+
 // A plan with its kernels compiled and its workspace allocated: enqueueing it allocates nothing.
 class PreparedPlan {
  public:
-  // A, B and C of the problem, in this order.
-  using Operands = std::array<const Buffer*, first_workspace>;
+  // A, B and C of the problem, in this order. Null for A and B of a plan that does not read them.
+  using Operands = std::array<MatrixPlace, first_workspace>;
 
   // Throws as ProgramCache::get does, and out_of_memory.
   PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs);
@@ -49,6 +55,11 @@ class PreparedPlan {
     std::vector<StepArgument> arguments;
   };
   void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands) const;
+  Argument resolve(std::int32_t value, const Operands&) const { return value; }
+  Argument resolve(std::int64_t value, const Operands&) const { return value; }
+  Argument resolve(float value, const Operands&) const { return value; }
+  Argument resolve(Operand operand, const Operands& operands) const;
+  Argument resolve(OffsetOf offset, const Operands& operands) const;
 
   std::vector<PreparedStep> steps_;
   std::size_t multiply_;

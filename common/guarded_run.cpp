@@ -38,7 +38,7 @@ GuardedOperands::Guarded GuardedOperands::place(const std::vector<float>& matrix
 }
 
 PreparedPlan::Operands GuardedOperands::operands() const {
-  return {a_.matrix.get(), b_.matrix.get(), c_.matrix.get()};
+  return {{{a_.matrix.get()}, {b_.matrix.get()}, {c_.matrix.get()}}};
 }
 
 void GuardedOperands::reset_c(Queue& queue) { queue.write(*c_.whole, c_.content.data(), c_.whole->bytes()); }

@@ -104,17 +104,7 @@ class LadderPlanner {
 
   void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
            std::vector<StepArgument> arguments) {
-    if (const auto reason = unsupported_reason(spec, tunables, device_)) {
-      throw Error(Status::unsupported, *reason);
-    }
-    for (std::size_t i = 0; i < geometry.groups.size(); ++i) {
-      if (geometry.groups[i] > device_.max_groups[i]) {
-        throw Error(Status::unsupported, std::to_string(geometry.groups[i]) + " work-groups in dimension " +
-                                             std::to_string(i) + "; the device allows " +
-                                             std::to_string(device_.max_groups[i]));
-      }
-    }
-    plan_.steps.push_back({&spec, tunables, geometry, std::move(arguments)});
+    add_step(plan_, spec, tunables, geometry, std::move(arguments), device_);
   }
 
   Operand workspace(std::int64_t rows, std::int64_t cols) {
@@ -147,6 +137,13 @@ class LadderPlanner {
 Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
                  const DeviceInfo& device) {
   validate(problem);
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch != 1) {
+    throw Error(Status::invalid_argument,
+                "the ladder multiplies one pair of matrices with m, n and k of at least 1");
+  }
+  if (!problem.multiplies()) {
+    return plan_sgemm(problem, device);  // nothing for a rung to do
+  }
   return LadderPlanner(spec, tunables, problem, device).plan();
 }
 

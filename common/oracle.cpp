@@ -68,8 +68,12 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
     : problem_(problem) {
   const std::int64_t m = problem.m;
   const std::int64_t k = problem.k;
-  const std::vector<float> op_a = gather(a, m, k, problem.lda, problem.a_op);
-  const std::vector<float> op_b = gather(b, k, problem.n, problem.ldb, problem.b_op);
+  // As in BLAS, A and B are not read when alpha or k is zero: a NaN in them does not count then.
+  const bool multiplies = problem.multiplies();
+  const std::vector<float> op_a =
+      multiplies ? gather(a, m, k, problem.lda, problem.a_op) : std::vector<float>();
+  const std::vector<float> op_b =
+      multiplies ? gather(b, k, problem.n, problem.ldb, problem.b_op) : std::vector<float>();
   const std::size_t elements = static_cast<std::size_t>(m * problem.n);
   value_.assign(elements, 0.0);
   magnitude_.assign(elements, 0.0);
@@ -79,7 +83,7 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
   constexpr std::int64_t block = 256;
   for_each_column_range(problem.n, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t row = 0; row < m; row += block) {
-      for (std::int64_t start = 0; start < k; start += block) {
+      for (std::int64_t start = 0; multiplies && start < k; start += block) {
         for (std::int64_t col = from; col < to; ++col) {
           for (std::int64_t p = start; p < std::min(start + block, k); ++p) {
             const std::size_t at = index(row, col);
@@ -95,15 +99,26 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
       for (std::int64_t row = 0; row < m; ++row) {
         const std::size_t at = index(row, col);
         const float old = problem.beta == 0.0f ? 0.0f : c[static_cast<std::size_t>(col * problem.ldc + row)];
-        value_[at] =
-            static_cast<double>(problem.alpha) * value_[at] + static_cast<double>(problem.beta) * old;
-        magnitude_[at] =
-            std::fabs(problem.alpha) * magnitude_[at] + std::fabs(static_cast<double>(problem.beta) * old);
-        chain_[at] = problem.beta == 0.0f ? problem.alpha * chain_[at]
-                                          : std::fma(problem.alpha, chain_[at], problem.beta * old);
+        finish(at, old);
       }
     }
   });
+}
+
+void Oracle::finish(std::size_t at, float old) {
+  const float scaled = problem_.beta * old;
+  const double exactly_scaled = static_cast<double>(problem_.beta) * old;
+  if (!problem_.multiplies()) {
+    value_[at] = exactly_scaled;
+    magnitude_[at] = std::fabs(exactly_scaled);
+    chain_[at] = scaled;
+    return;
+  }
+  value_[at] = static_cast<double>(problem_.alpha) * value_[at] + exactly_scaled;
+  magnitude_[at] =
+      std::fabs(static_cast<double>(problem_.alpha)) * magnitude_[at] + std::fabs(exactly_scaled);
+  chain_[at] =
+      problem_.beta == 0.0f ? problem_.alpha * chain_[at] : std::fma(problem_.alpha, chain_[at], scaled);
 }
 
 Comparison Oracle::compare(std::span<const float> c) const {

@@ -44,6 +44,8 @@ class Oracle {
 
  private:
   std::size_t index(std::int64_t row, std::int64_t col) const;
+  // From the sums over k to the element, given what C was (zero when beta is).
+  void finish(std::size_t at, float old);
 
   Problem problem_;
   std::vector<double> value_;  // these three are m x n, packed

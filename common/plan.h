@@ -20,7 +20,12 @@ inline constexpr Operand operand_b{1};
 inline constexpr Operand operand_c{2};
 inline constexpr int first_workspace = 3;
 
-using StepArgument = std::variant<std::int32_t, float, Operand>;
+// Stands for where in its buffer the caller's matrix begins, in elements.
+struct OffsetOf {
+  Operand operand;
+};
+
+using StepArgument = std::variant<std::int32_t, std::int64_t, float, Operand, OffsetOf>;
 
 struct Step {
   const KernelSpec* spec;
@@ -42,5 +47,14 @@ struct Plan {
 // a matrix is too large for the rungs' 32-bit indices, and unsupported when the device cannot run the kernel.
 Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
                  const DeviceInfo& device);
+
+// The plan for any problem whatever, with the kernels of kernels/gemm/. Empty when C stays as it is. The
+// offsets of the operands are those of the call. Throws unsupported when the problem has more work-groups
+// than the device allows.
+Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
+
+// Adds a step; throws unsupported when the device cannot run it.
+void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
+              std::vector<StepArgument> arguments, const DeviceInfo& device);
 
 }  // namespace duogemm

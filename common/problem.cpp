@@ -1,5 +1,6 @@
 #include "problem.h"
 
+#include <algorithm>
 #include <string>
 
 #include "duogemm/error.h"
@@ -14,6 +15,24 @@ void require_at_least(const char* name, std::int64_t value, std::int64_t least) 
   }
 }
 
+// A leading dimension is at least 1, also for a matrix without rows.
+void require_leading_dimension(const char* name, std::int64_t value, std::int64_t rows) {
+  require_at_least(name, value, std::max<std::int64_t>(rows, 1));
+}
+
+void require_sizes(const Problem& problem) {
+  require_at_least("m", problem.m, 0);
+  require_at_least("n", problem.n, 0);
+  require_at_least("k", problem.k, 0);
+}
+
+void require_batch(const Problem& problem) {
+  require_at_least("batch", problem.batch, 0);
+  require_at_least("a_stride", problem.a_stride, 0);
+  require_at_least("b_stride", problem.b_stride, 0);
+  require_at_least("c_stride", problem.c_stride, problem.batch > 1 ? 1 : 0);
+}
+
 }  // namespace
 
 Problem Problem::packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta) {
@@ -21,12 +40,31 @@ Problem Problem::packed(std::int64_t m, std::int64_t n, std::int64_t k, float al
 }
 
 void validate(const Problem& problem) {
-  require_at_least("m", problem.m, 1);
-  require_at_least("n", problem.n, 1);
-  require_at_least("k", problem.k, 1);
-  require_at_least("lda", problem.lda, problem.a_rows());
-  require_at_least("ldb", problem.ldb, problem.b_rows());
-  require_at_least("ldc", problem.ldc, problem.m);
+  require_sizes(problem);
+  require_leading_dimension("lda", problem.lda, problem.a_rows());
+  require_leading_dimension("ldb", problem.ldb, problem.b_rows());
+  require_leading_dimension("ldc", problem.ldc, problem.m);
+  require_batch(problem);
+}
+
+ColumnMajor to_column_major(const Sgemm& request) {
+  Problem problem{request.a_op,  request.b_op,     request.m,        request.n,        request.k,
+                  request.alpha, request.beta,     request.lda,      request.ldb,      request.ldc,
+                  request.batch, request.a_stride, request.b_stride, request.c_stride, request.level};
+  require_sizes(problem);
+  const bool by_rows = request.layout == Layout::row_major;
+  // In the caller's own words: lengths of rows where matrices are stored by rows.
+  require_leading_dimension("lda", request.lda, by_rows ? problem.a_cols() : problem.a_rows());
+  require_leading_dimension("ldb", request.ldb, by_rows ? problem.b_cols() : problem.b_rows());
+  require_leading_dimension("ldc", request.ldc, by_rows ? problem.n : problem.m);
+  if (by_rows) {
+    std::swap(problem.a_op, problem.b_op);
+    std::swap(problem.m, problem.n);
+    std::swap(problem.lda, problem.ldb);
+    std::swap(problem.a_stride, problem.b_stride);
+  }
+  require_batch(problem);
+  return {problem, by_rows};
 }
 
 }  // namespace duogemm

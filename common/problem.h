@@ -1,11 +1,11 @@
-// One matrix multiplication: C <- alpha op(A) op(B) + beta C, single precision, column-major.
+// One matrix multiplication as the rest of common/ sees it: C <- alpha op(A) op(B) + beta C, column-major.
 #pragma once
 
 #include <cstdint>
 
-namespace duogemm {
+#include "duogemm/sgemm.hpp"
 
-enum class Transpose { no, yes };
+namespace duogemm {
 
 // op(A) is m x k, op(B) is k x n, C is m x n. Leading dimensions are in elements, at least the rows as
 // stored.
@@ -20,6 +20,15 @@ struct Problem {
   std::int64_t lda = 0;
   std::int64_t ldb = 0;
   std::int64_t ldc = 0;
+  std::int64_t batch = 1;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+  std::int64_t c_stride = 0;
+  Reproducibility level = Reproducibility::run_to_run;
+
+  // Whether A and B take part: not when alpha or k is zero.
+  bool multiplies() const { return alpha != 0.0f && k != 0; }
+  bool is_empty() const { return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f); }
 
   std::int64_t a_rows() const { return a_op == Transpose::no ? m : k; }
   std::int64_t a_cols() const { return a_op == Transpose::no ? k : m; }
@@ -28,9 +37,6 @@ struct Problem {
   std::int64_t a_elements() const { return lda * a_cols(); }
   std::int64_t b_elements() const { return ldb * b_cols(); }
   std::int64_t c_elements() const { return ldc * n; }
-  double flops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
 
   // No transposes, leading dimensions as small as they can be.
   static Problem packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1.0f,
@@ -39,5 +45,13 @@ struct Problem {
 
 // Throws invalid_argument that names the first wrong member and what is allowed.
 void validate(const Problem& problem);
+
+// Validates what a user asks for. A row-major product becomes the column-major one of the exchanged operands:
+// `exchanged` tells that the caller's B is the problem's A.
+struct ColumnMajor {
+  Problem problem;
+  bool exchanged;
+};
+ColumnMajor to_column_major(const Sgemm& request);
 
 }  // namespace duogemm

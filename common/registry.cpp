@@ -198,6 +198,33 @@ KernelSpec peak() {
   return spec;
 }
 
+// --- Production ------------------------------------------------------------------------------------------
+
+// Work-groups in one dimension: its limit is the highest that devices have.
+KernelSpec general() {
+  KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    const std::size_t groups = ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN"));
+    return Geometry{{groups, 1, 1},
+                    {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
+                     static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN") + 2);
+  };
+  spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("TSN", "WPTN"), whole_loads("TSM"),
+                whole_loads("TSN")};
+  return spec;
+}
+
+KernelSpec scale() {
+  KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m * n, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
+  };
+  return spec;
+}
+
 std::vector<KernelSpec> make_registry() {
   KernelSpec wide{.name = "wide", .path = "ladder/04_wide.cl", .idea = "wider data types", .rung = "4"};
   wide.variants = {{{"WIDTH", 8}}};
@@ -236,6 +263,8 @@ std::vector<KernelSpec> make_registry() {
       transpose(),
       pad_transpose(),
       peak(),
+      general(),
+      scale(),
   };
 }
 

@@ -67,12 +67,10 @@ void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<c
     cl::Kernel call = ours.get();
     cl_uint index = 0;
     for (const Argument& argument : arguments) {
-      if (const std::int32_t* integer = std::get_if<std::int32_t>(&argument)) {
-        call.setArg(index++, *integer);
-      } else if (const float* real = std::get_if<float>(&argument)) {
-        call.setArg(index++, *real);
+      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
+        call.setArg(index++, unwrap(**buffer));
       } else {
-        call.setArg(index++, unwrap(*std::get<const Buffer*>(argument)));
+        std::visit([&](const auto& value) { call.setArg(index++, sizeof value, &value); }, argument);
       }
     }
     Extent global;

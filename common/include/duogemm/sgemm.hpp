@@ -1,0 +1,87 @@
+// Single-precision matrix multiplication: C <- alpha op(A) op(B) + beta C, with the semantics of BLAS's
+// SGEMM.
+//
+// This header has the call on host memory. On device memory: duogemm/opencl.hpp and duogemm/cuda.hpp. In C:
+// duogemm/duogemm.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "duogemm/error.h"
+
+namespace duogemm {
+
+enum class Layout { column_major, row_major };
+
+// What op() is. For real matrices a conjugate transpose is a transpose.
+enum class Transpose { no, yes };
+
+// What the same call is promised to answer.
+//   run_to_run   the same bits every time on the same device
+//   everywhere   the same bits on every device, through every runtime, from every kernel: each element is one
+//   chain of
+//                fused multiply-adds in ascending k from zero, ended by fma(alpha, sum, beta * c)
+enum class Reproducibility { run_to_run, everywhere };
+
+// Everything about a multiplication but the matrices. op(A) is m x k, op(B) is k x n, C is m x n; any of the
+// three may be 0. Leading dimensions and strides are in elements, and so are the matrices' sizes, which may
+// exceed 2^31.
+//
+// As in BLAS: when beta is 0, C is written but never read; when alpha or k is 0, C becomes beta C, and A and
+// B are not read and may be null. A NaN or an infinity in A spreads to its row of C and no further, one in B
+// to its column. C must overlap neither A nor B, nor itself within a batch; A and B may overlap each other.
+struct Sgemm {
+  Layout layout = Layout::column_major;
+  Transpose a_op = Transpose::no;
+  Transpose b_op = Transpose::no;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  float alpha = 1.0f;
+  float beta = 0.0f;
+  // Distance between the columns (column_major) or rows (row_major) of a matrix as it is stored: at least 1
+  // and at least the length of a column or row.
+  std::int64_t lda = 1;
+  std::int64_t ldb = 1;
+  std::int64_t ldc = 1;
+  // `batch` multiplications of the same kind, whose matrices stand a stride apart. A stride of 0 uses the
+  // same A or B for all; c_stride must keep the results apart when batch is above 1.
+  std::int64_t batch = 1;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+  std::int64_t c_stride = 0;
+  Reproducibility level = Reproducibility::run_to_run;
+};
+
+// A device with its compiled kernels. Any number of threads may use one at once; it must outlive its calls.
+class Context {
+ public:
+  // device: "cuda", "opencl", either with a number ("opencl:1", as `duogemm devices` lists them), or empty
+  // for the one that the environment variable DUOGEMM_DEVICE names in the same way, or else the best there is
+  // (CUDA, then a GPU through OpenCL, then any OpenCL device). Throws Error: invalid_argument when there is
+  // no such device.
+  explicit Context(const std::string& device = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // "NVIDIA H200"
+  std::string device_name() const;
+
+  // Multiplies matrices in host memory and returns when C is there. Copies to and from the device; C is
+  // changed inside its m x n windows only, so other threads may work on the memory between them. Throws
+  // Error: invalid_argument names the first wrong argument and C is untouched; out_of_memory and device_error
+  // leave the context usable.
+  void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// The same on a context for the default device, made at the first call and kept until the process ends.
+void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
+
+}  // namespace duogemm

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <limits>
+
+#include "plan.h"
+
+namespace duogemm {
+namespace {
+
+// Above this many elements of C along each side, large tiles fill a device well enough to be worth their
+// fewer loads.
+constexpr std::int64_t large_side = 1024;
+
+Tunables tile_for(const Problem& problem) {
+  Tunables tunables = {{"TRANS_A", problem.a_op == Transpose::yes},
+                       {"TRANS_B", problem.b_op == Transpose::yes}};
+  if (std::min(problem.m, problem.n) >= large_side) {
+    tunables.insert({{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}});
+  }
+  return tunables;
+}
+
+// As many work-groups along the batch as the device allows; each walks over the rest.
+Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
+  geometry.groups[1] = std::min(static_cast<std::size_t>(batch), device.max_groups[1]);
+  return geometry;
+}
+
+}  // namespace
+
+Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {
+  validate(problem);
+  Plan plan;
+  if (problem.is_empty()) {
+    return plan;
+  }
+  const auto offset = [](Operand operand) { return OffsetOf{operand}; };
+  const KernelSpec& spec = find_kernel(problem.multiplies() ? "general" : "scale");
+  const Tunables tunables = settle(spec, problem.multiplies() ? tile_for(problem) : Tunables{});
+  const Geometry geometry =
+      spread_over_batch(spec.geometry(problem.m, problem.n, tunables), problem.batch, device);
+  if (problem.multiplies()) {
+    add_step(plan, spec, tunables, geometry,
+             {problem.m, problem.n, problem.k, problem.alpha, operand_a, offset(operand_a), problem.lda,
+              problem.a_stride, operand_b, offset(operand_b), problem.ldb, problem.b_stride, problem.beta,
+              operand_c, offset(operand_c), problem.ldc, problem.c_stride, problem.batch},
+             device);
+  } else {
+    add_step(plan, spec, tunables, geometry,
+             {problem.m, problem.n, problem.beta, operand_c, offset(operand_c), problem.ldc, problem.c_stride,
+              problem.batch},
+             device);
+  }
+  return plan;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,25 @@
+// C <- beta * C: what is left of a multiplication when alpha or K is zero. C is not read when beta is zero.
+//
+// C is M x N, column-major. Offset, stride and leading dimension in elements. One work-item per element,
+// numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
+// another.
+
+#ifndef GROUP
+#define GROUP 256  // work-items per work-group: 64 128 256
+#endif
+
+#include "dialect.h"
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+scale(const long M, const long N, const float beta, __global float* C, const long c_offset, const long ldc,
+      const long c_stride, const long batch) {
+  const long element = (long)get_group_id(0) * GROUP + get_local_id(0);
+  if (element >= M * N) {
+    return;
+  }
+  const long place = c_offset + (element / M) * ldc + element % M;
+  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+    __global float* c = C + place + member * c_stride;
+    *c = beta == 0.0f ? 0.0f : beta * *c;
+  }
+}

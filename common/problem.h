@@ -38,9 +38,20 @@ struct Problem {
   std::int64_t b_elements() const { return ldb * b_cols(); }
   std::int64_t c_elements() const { return ldc * n; }
 
+  // From the first element of the first matrix of a batch to behind the last of the last; no gap behind it
+  // counts.
+  std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride); }
+  std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride); }
+  std::int64_t c_extent() const { return extent(m, n, ldc, c_stride); }
+
   // No transposes, leading dimensions as small as they can be.
   static Problem packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1.0f,
                         float beta = 0.0f);
+
+ private:
+  std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) const {
+    return batch == 0 || rows == 0 || cols == 0 ? 0 : (batch - 1) * stride + ld * (cols - 1) + rows;
+  }
 };
 
 // Throws invalid_argument that names the first wrong member and what is allowed.

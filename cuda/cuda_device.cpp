@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cuda_devices.h"
 #include "nvrtc_compile.h"
 
 namespace duogemm::cuda {
@@ -99,9 +100,13 @@ class CudaQueue final : public Queue {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
   }
+  CudaQueue(SharedContext context, CUstream borrowed)
+      : context_(std::move(context)), stream_(borrowed), owned_(false) {}
   ~CudaQueue() override {
-    const CurrentContext current(context_);
-    driver()->cuStreamDestroy(stream_);
+    if (owned_) {
+      const CurrentContext current(context_);
+      driver()->cuStreamDestroy(stream_);
+    }
   }
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
@@ -139,6 +144,7 @@ class CudaQueue final : public Queue {
  private:
   SharedContext context_;
   CUstream stream_ = nullptr;
+  bool owned_ = true;
 };
 
 void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
@@ -184,11 +190,15 @@ std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, co
 
 }  // namespace
 
-PrimaryContext::PrimaryContext(CUdevice device) : device_(device) {
-  DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device_));
+DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
+  DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device));
 }
 
-PrimaryContext::~PrimaryContext() { driver()->cuDevicePrimaryCtxRelease(device_); }
+DeviceContext::~DeviceContext() {
+  if (retained_) {
+    driver()->cuDevicePrimaryCtxRelease(*retained_);
+  }
+}
 
 CurrentContext::CurrentContext(const SharedContext& context) {
   DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
@@ -199,8 +209,8 @@ CurrentContext::~CurrentContext() {
   driver()->cuCtxPopCurrent(&popped);
 }
 
-CudaDevice::CudaDevice(CUdevice device, DeviceInfo info, const DeviceOptions& options)
-    : info_(std::move(info)), options_(options), context_(std::make_shared<PrimaryContext>(device)) {}
+CudaDevice::CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
+    : info_(std::move(info)), options_(options), context_(std::move(context)) {}
 
 std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   const CurrentContext current(context_);
@@ -219,6 +229,21 @@ std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
   }
   kernel->apply(options_);
   return kernel;
+}
+
+std::unique_ptr<Device> borrow_context(const SharedContext& context) {
+  const CurrentContext current(context);
+  CUdevice device = 0;
+  DUOGEMM_CUDA(cuCtxGetDevice(&device));
+  return std::make_unique<CudaDevice>(context, describe(device, 0), DeviceOptions{});
+}
+
+std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream) {
+  return std::make_unique<CudaQueue>(context, stream);
+}
+
+std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const float* pointer) {
+  return std::make_unique<CudaBuffer>(context, reinterpret_cast<CUdeviceptr>(pointer), 0, false);
 }
 
 }  // namespace duogemm::cuda

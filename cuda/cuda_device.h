@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -10,21 +11,23 @@
 
 namespace duogemm::cuda {
 
-// The device's primary context, shared with the CUDA runtime and with cuBLAS, retained while this lives.
-class PrimaryContext {
+// A CUDA context: a device's primary one, shared with the CUDA runtime and with cuBLAS and retained while
+// this lives, or one that somebody else owns.
+class DeviceContext {
  public:
-  explicit PrimaryContext(CUdevice device);
-  ~PrimaryContext();
-  PrimaryContext(const PrimaryContext&) = delete;
-  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  explicit DeviceContext(CUdevice device);
+  explicit DeviceContext(CUcontext borrowed) : context_(borrowed) {}
+  ~DeviceContext();
+  DeviceContext(const DeviceContext&) = delete;
+  DeviceContext& operator=(const DeviceContext&) = delete;
   CUcontext get() const { return context_; }
 
  private:
-  CUdevice device_;
+  std::optional<CUdevice> retained_;
   CUcontext context_ = nullptr;
 };
 
-using SharedContext = std::shared_ptr<const PrimaryContext>;
+using SharedContext = std::shared_ptr<const DeviceContext>;
 
 // Makes the context current for a scope, and puts back what the caller had.
 class CurrentContext {
@@ -37,7 +40,7 @@ class CurrentContext {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(CUdevice device, DeviceInfo info, const DeviceOptions& options);
+  CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;
@@ -48,6 +51,11 @@ class CudaDevice final : public Device {
   DeviceOptions options_;
   SharedContext context_;
 };
+
+// A device, a queue and a buffer on what the caller owns: none of them frees anything of the caller's.
+std::unique_ptr<Device> borrow_context(const SharedContext& context);
+std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream);
+std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const float* pointer);
 
 // The kernel as nvcc compiled it with its standard tunables; empty when there is none. Defined by the build.
 std::span<const unsigned char> embedded_fatbin(std::string_view entry);

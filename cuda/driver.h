@@ -24,6 +24,8 @@ namespace duogemm::cuda {
   X(cuDevicePrimaryCtxRetain)       \
   X(cuDevicePrimaryCtxRelease)      \
   X(cuCtxPushCurrent)               \
+  X(cuCtxGetDevice)                 \
+  X(cuStreamGetCtx)                 \
   X(cuCtxPopCurrent)                \
   X(cuMemAlloc)                     \
   X(cuMemFree)                      \

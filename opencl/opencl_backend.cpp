@@ -28,7 +28,8 @@ class OpenClBackend final : public Backend {
                                                 std::to_string(devices.size()));
     }
     return opencl::translated([&] {
-      return std::make_unique<opencl::ClDevice>(devices[index], opencl::describe(devices[index], index));
+      return std::make_unique<opencl::ClDevice>(devices[index], opencl::describe(devices[index], index),
+                                                cl::Context(devices[index]));
     });
   }
 };

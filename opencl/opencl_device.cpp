@@ -106,8 +106,8 @@ double ClQueue::timed(const std::function<void()>& enqueue) {
   });
 }
 
-ClDevice::ClDevice(cl::Device device, DeviceInfo info)
-    : device_(std::move(device)), info_(std::move(info)), context_(device_) {}
+ClDevice::ClDevice(cl::Device device, DeviceInfo info, cl::Context context)
+    : device_(std::move(device)), info_(std::move(info)), context_(std::move(context)) {}
 
 std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
   return translated(

@@ -57,7 +57,7 @@ class ClQueue final : public Queue {
 
 class ClDevice final : public Device {
  public:
-  ClDevice(cl::Device device, DeviceInfo info);
+  ClDevice(cl::Device device, DeviceInfo info, cl::Context context);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;

@@ -1,0 +1,16 @@
+// Finds the CUDA devices and states their facts.
+#pragma once
+
+#include "device_info.h"
+#include "driver.h"
+
+namespace duogemm::cuda {
+
+// 0 where there is no driver.
+std::size_t device_count();
+
+CUdevice device_at(std::size_t index);
+
+DeviceInfo describe(CUdevice device, std::size_t index);
+
+}  // namespace duogemm::cuda

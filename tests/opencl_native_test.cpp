@@ -1,0 +1,134 @@
+// SGEMM on the caller's own OpenCL context, queue, buffers and events.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "duogemm/opencl.hpp"
+#include "opencl_api.h"
+#include "opencl_devices.h"
+#include "random_sgemm.h"
+
+namespace duogemm::testing {
+namespace {
+
+// A caller who has nothing to do with duogemm's own contexts and queues.
+struct Caller {
+  explicit Caller(const cl::Device& device, cl_command_queue_properties properties = 0)
+      : context(device), queue(context, device, properties) {}
+  ~Caller() { opencl::forget(context()); }
+
+  cl::Buffer buffer(const std::vector<float>& from) const {
+    cl::Buffer made(context, CL_MEM_READ_WRITE, sizeof(float) * from.size());
+    queue.enqueueWriteBuffer(made, CL_TRUE, 0, sizeof(float) * from.size(), from.data());
+    return made;
+  }
+
+  void check(std::uint32_t seed) const {
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      const cl::Buffer device_a = buffer(a.array);
+      const cl::Buffer device_b = buffer(b.array);
+      const cl::Buffer device_c = buffer(c.array);
+      opencl::sgemm(queue(), request, {device_a(), a.begin}, {device_b(), b.begin}, {device_c(), c.begin});
+      queue.enqueueReadBuffer(device_c, CL_TRUE, 0, sizeof(float) * c.array.size(), c.array.data());
+    });
+  }
+
+  cl::Context context;
+  cl::CommandQueue queue;
+};
+
+class OpenClNative : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    const std::vector<cl::Device> devices = opencl::find_devices();
+    if (GetParam() >= devices.size()) {
+      GTEST_SKIP() << "no opencl device was found";
+    }
+    device_ = devices[GetParam()];
+  }
+
+  // 2 x 2 matrices of ones: every element of the product is 2.
+  static Sgemm small() {
+    Sgemm request;
+    request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
+    return request;
+  }
+  static std::string refusal(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  cl::Device device_;
+};
+
+TEST_P(OpenClNative, RandomProblemsWithOffsets) {
+  const Caller caller(device_);
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    caller.check(seed);
+  }
+}
+
+TEST_P(OpenClNative, ThreadsWithQueuesOfTheirOwnAndContextsOfTheirOwn) {
+  const Caller shared(device_);
+  std::vector<std::jthread> threads;
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const Caller own(device_);
+      for (std::uint32_t i = 0; i < 10; ++i) {
+        (t % 2 == 0 ? shared : own).check(1000 + 100 * t + i);
+      }
+    });
+  }
+}
+
+TEST_P(OpenClNative, WaitsForEventsAndSignalsItsOwn) {
+  const Caller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const std::vector<float> ones(4, 1.0f);
+  const cl::Buffer a = caller.buffer(ones);
+  const cl::Buffer b = caller.buffer(ones);
+  const cl::Buffer c = caller.buffer(ones);
+  cl::UserEvent gate(caller.context);
+  const cl_event wait = gate();
+  cl_event done = nullptr;
+  opencl::sgemm(caller.queue(), small(), {a()}, {b()}, {c()}, {&wait, 1}, &done);
+  const cl::Event finished(done);
+  caller.queue.flush();
+  EXPECT_NE(finished.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>(), CL_COMPLETE);
+  gate.setStatus(CL_COMPLETE);
+  finished.wait();
+  std::vector<float> result(4);
+  const std::vector<cl::Event> after = {finished};
+  caller.queue.enqueueReadBuffer(c, CL_TRUE, 0, sizeof(float) * 4, result.data(), &after);
+  EXPECT_EQ(result, std::vector<float>(4, 2.0f));
+}
+
+TEST_P(OpenClNative, RefusesWhatCannotBe) {
+  const Caller caller(device_);
+  const Caller other(device_);
+  const cl::Buffer whole = caller.buffer(std::vector<float>(4, 1.0f));
+  const cl::Buffer short_one = caller.buffer(std::vector<float>(3, 1.0f));
+  const cl::Buffer foreign = other.buffer(std::vector<float>(4, 1.0f));
+  const auto call = [&](cl_mem a, cl_mem b, cl_mem c, std::size_t offset) {
+    return refusal([&] { opencl::sgemm(caller.queue(), small(), {a}, {b}, {c, offset}); });
+  };
+  EXPECT_EQ(call(nullptr, whole(), whole(), 0), "a is null");
+  EXPECT_EQ(call(whole(), nullptr, whole(), 0), "b is null");
+  EXPECT_EQ(call(whole(), whole(), nullptr, 0), "c is null");
+  EXPECT_EQ(call(foreign(), whole(), whole(), 0), "a belongs to another context than the queue");
+  EXPECT_EQ(call(whole(), short_one(), whole(), 0), "b has 12 bytes; the problem reaches to 16");
+  EXPECT_EQ(call(whole(), whole(), whole(), 1), "c has 16 bytes; the problem reaches to 20");
+  EXPECT_EQ(refusal([&] { opencl::sgemm(nullptr, small(), {whole()}, {whole()}, {whole()}); }),
+            "queue is null");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, OpenClNative,
+                         ::testing::Range<std::size_t>(0, std::max<std::size_t>(opencl::find_devices().size(),
+                                                                                1)));
+
+}  // namespace
+}  // namespace duogemm::testing

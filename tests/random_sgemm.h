@@ -1,0 +1,34 @@
+// A random multiplication of any kind, and the judgement of what some entry point made of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "duogemm/sgemm.hpp"
+
+namespace duogemm::testing {
+
+// Matrices of a batch within one array, with more around them.
+struct Batch {
+  std::vector<float> array;
+  std::size_t begin;  // of the first
+  std::int64_t stride;
+  std::size_t length;  // of one
+
+  const float* data() const { return array.data() + begin; }
+  float* data() { return array.data() + begin; }
+  std::span<const float> member(std::int64_t i) const {
+    return std::span(array).subspan(begin + static_cast<std::size_t>(i * stride), length);
+  }
+};
+
+// Draws a problem from the seed: sizes from 0, layouts, transposes, leading dimensions, places that are not
+// aligned, batches, scalars with NaN among them. Calls `multiply`, which is to change c, and expects the
+// right bits, nothing changed outside the results, and A and B as they were. A failure names the seed.
+void check_random_sgemm(
+    std::uint32_t seed,
+    const std::function<void(const Sgemm&, const Batch& a, const Batch& b, Batch& c)>& multiply);
+
+}  // namespace duogemm::testing

@@ -1,4 +1,5 @@
 // SGEMM on the caller's own CUDA stream and device pointers.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -81,6 +82,35 @@ TEST_F(CudaNative, ThreadsWithStreamsOfTheirOwn) {
       }
     });
   }
+}
+
+// Once the problem has been seen, a call puts nothing but kernels on the stream.
+TEST_F(CudaNative, IsCapturedInAGraph) {
+  const cuda::CurrentContext current(context_);
+  const CUstream stream = make_stream();
+  const Memory a(std::vector<float>(100 * 70, 1.0f));
+  const Memory b(std::vector<float>(70 * 90, 0.5f));
+  const Memory c(std::vector<float>(100 * 90, 0.0f));
+  Sgemm request;
+  request.m = request.lda = request.ldc = 100;
+  request.n = 90;
+  request.k = request.ldb = 70;
+  request.beta = 1.0f;
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  std::vector<float> result(100 * 90);
+  c.read(result, stream);
+  EXPECT_EQ(result, std::vector<float>(100 * 90, 3 * 35.0f));  // the first call and two launches
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
 }
 
 TEST_F(CudaNative, RefusesNullPointers) {

@@ -1,0 +1,16 @@
+// What the C functions of every backend are made of.
+#pragma once
+
+#include <functional>
+
+#include "duogemm/duogemm.h"
+#include "duogemm/sgemm.hpp"
+
+namespace duogemm {
+
+// Calls `call` with the problem in C++'s terms; what it throws becomes a status, and the message the thread's
+// last error. A null problem or an enumerator that does not exist is an invalid argument.
+duogemm_status call_from_c(const duogemm_problem* problem,
+                           const std::function<void(const Sgemm&)>& call) noexcept;
+
+}  // namespace duogemm

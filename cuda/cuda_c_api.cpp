@@ -1,0 +1,9 @@
+#include "c_api.h"
+#include "duogemm/cuda.h"
+#include "duogemm/cuda.hpp"
+
+duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const float* a,
+                                  const float* b, float* c) {
+  return duogemm::call_from_c(
+      problem, [&](const duogemm::Sgemm& request) { duogemm::cuda::sgemm(stream, request, a, b, c); });
+}

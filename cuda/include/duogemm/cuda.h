@@ -1,0 +1,22 @@
+/* SGEMM on CUDA's own handles, in C; see duogemm/cuda.hpp. */
+#ifndef DUOGEMM_CUDA_H
+#define DUOGEMM_CUDA_H
+
+#include "duogemm/duogemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cudaStream_t and CUstream are pointers to it. */
+struct CUstream_st;
+
+/* Puts the multiplication on the stream and returns. a, b and c are device memory. */
+duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_problem* problem, const float* a,
+                                  const float* b, float* c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

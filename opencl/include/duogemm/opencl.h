@@ -1,0 +1,27 @@
+/* SGEMM on OpenCL's own handles, in C; see duogemm/opencl.hpp. */
+#ifndef DUOGEMM_OPENCL_H
+#define DUOGEMM_OPENCL_H
+
+#include <CL/cl.h>
+#include <stddef.h>
+
+#include "duogemm/duogemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Puts the multiplication on the queue and returns. Offsets in elements. wait_for holds wait_count events and may be null
+   when that is 0; done may be null. */
+duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
+                                    size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
+                                    size_t wait_count, const cl_event* wait_for, cl_event* done);
+
+/* Gives up the programs that are kept for a context. No call on it may be running. */
+void duogemm_opencl_forget(cl_context context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+#include "c_api.h"
+#include "duogemm/opencl.h"
+#include "duogemm/opencl.hpp"
+
+duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
+                                    size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
+                                    size_t wait_count, const cl_event* wait_for, cl_event* done) {
+  return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
+    duogemm::opencl::sgemm(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
+                           {wait_for, wait_count}, done);
+  });
+}
+
+void duogemm_opencl_forget(cl_context context) { duogemm::opencl::forget(context); }

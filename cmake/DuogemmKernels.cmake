@@ -6,7 +6,7 @@ if(DUOGEMM_DEFECT)
 endif()
 
 file(GLOB duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
-     ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*/*.cl)
+     ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*/*.h ${duogemm_source_root}/kernels/*/*.cl)
 
 set(duogemm_build_tunables USE_LDG=$<BOOL:${USE_LDG}> USE_SHUFFLE=$<BOOL:${USE_SHUFFLE}>)
 

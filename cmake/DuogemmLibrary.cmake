@@ -1,17 +1,46 @@
-# The library that users link: common and the backends of this build, joined by a generated backends().
+# What the parts are joined into:
+#   duogemm_internal  a static library for the program and the tests, which reach inside
+#   duogemm           the shared library that users link; it exports what cmake/exports.map lists
 
 set(duogemm_backend_includes "")
 set(duogemm_backend_list "")
+set(duogemm_parts duogemm_common)
 foreach(backend IN LISTS duogemm_backends)
   string(APPEND duogemm_backend_includes "#include \"${backend}_backend.h\"\n")
   list(APPEND duogemm_backend_list "&${backend}_backend()")
+  list(APPEND duogemm_parts duogemm_${backend})
 endforeach()
 list(JOIN duogemm_backend_list ", " duogemm_backend_list)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/backends.cpp.in ${PROJECT_BINARY_DIR}/backends.cpp @ONLY)
 
-add_library(duogemm STATIC ${PROJECT_BINARY_DIR}/backends.cpp)
+add_library(duogemm_internal STATIC ${PROJECT_BINARY_DIR}/backends.cpp)
+target_link_libraries(duogemm_internal PUBLIC ${duogemm_parts})
+set_target_properties(duogemm_internal PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+set(duogemm_exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+add_library(duogemm SHARED ${PROJECT_BINARY_DIR}/backends.cpp)
 add_library(duogemm::duogemm ALIAS duogemm)
-target_link_libraries(duogemm PUBLIC duogemm_common)
-foreach(backend IN LISTS duogemm_backends)
-  target_link_libraries(duogemm PRIVATE duogemm_${backend})
+foreach(part IN LISTS duogemm_parts)
+  target_include_directories(duogemm PRIVATE $<TARGET_PROPERTY:${part},INTERFACE_INCLUDE_DIRECTORIES>)
 endforeach()
+# The public functions of the parts are wanted whether or not something here calls them.
+target_link_libraries(duogemm PRIVATE -Wl,--whole-archive ${duogemm_parts} -Wl,--no-whole-archive)
+target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
+set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                      LINK_DEPENDS ${duogemm_exports})
+foreach(part common ${duogemm_backends})
+  target_include_directories(duogemm PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${part}/include>)
+endforeach()
+target_include_directories(duogemm PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(duogemm INTERFACE cxx_std_20)
+
+# One target for each component, so that find_package(duogemm COMPONENTS cuda) says what a program relies on.
+foreach(backend IN LISTS duogemm_backends)
+  add_library(duogemm_component_${backend} INTERFACE)
+  add_library(duogemm::${backend} ALIAS duogemm_component_${backend})
+  set_target_properties(duogemm_component_${backend} PROPERTIES EXPORT_NAME ${backend})
+  target_link_libraries(duogemm_component_${backend} INTERFACE duogemm)
+endforeach()
+if("opencl" IN_LIST duogemm_backends)
+  target_link_libraries(duogemm_component_opencl INTERFACE OpenCL::OpenCL)
+endif()

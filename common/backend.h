@@ -35,6 +35,8 @@ class Kernel {
   virtual ~Kernel() = default;
   // Work-items per sub-group when launched with this work-group; 1 where the runtime does not say.
   virtual std::size_t sub_group_size(const Extent& local) const = 0;
+  // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
+  virtual std::string binary() const = 0;
 };
 
 // In work-groups, not work-items: a global size is thus always a whole number of work-groups.
@@ -86,7 +88,12 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
   virtual std::unique_ptr<Queue> create_queue() = 0;
+  // What the compiler is told besides the text.
+  virtual std::string build_options(const ProgramSource& source) const = 0;
   virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;
+  // The kernel named `entry` of a binary that a kernel of such a device gave. Throws build_failed when the
+  // driver refuses it.
+  virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;
 };
 
 class Backend {

@@ -100,6 +100,12 @@ duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, con
                               [&](const duogemm::Sgemm& request) { duogemm::sgemm(request, a, b, c); });
 }
 
+duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
+                                     const float* const* b, float* const* c) {
+  return duogemm::call_from_c(
+      problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm_batched(request, a, b, c); });
+}
+
 const char* duogemm_last_error(void) { return duogemm::last_error.c_str(); }
 
 const char* duogemm_version(void) { return DUOGEMM_VERSION; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -15,32 +16,70 @@ namespace {
 
 std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-// One matrix of a batch as the caller stores it, column-major.
-struct HostMatrix {
+// The matrices of a batch as the caller stores them, column-major.
+struct HostMatrices {
   std::int64_t rows;
   std::int64_t cols;
   std::int64_t ld;
-  std::int64_t stride;
-  std::int64_t count;  // different matrices: 1 when all members of the batch share it
+  std::int64_t count;  // different ones: 1 when all members of the batch share it
 
   std::int64_t elements() const { return rows * cols; }
   std::size_t bytes() const { return sizeof(float) * index(elements() * count); }
 };
 
-HostMatrix shared_or_batched(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
-                             std::int64_t batch) {
-  return {rows, cols, ld, stride, stride == 0 ? 1 : batch};
+// Where the i-th matrix of a batch begins.
+template <typename Element>
+using PlaceOf = std::function<Element*(std::int64_t)>;
+
+template <typename Element>
+PlaceOf<Element> strided(Element* first, std::int64_t stride) {
+  return [=](std::int64_t i) { return first + i * stride; };
 }
 
-// Copies columns between the caller's memory and packed memory; only what is inside the matrices is touched.
-template <typename To, typename From>
-void copy_columns(const HostMatrix& matrix, To to, std::int64_t to_ld, std::int64_t to_stride, From from,
-                  std::int64_t from_ld, std::int64_t from_stride) {
-  for (std::int64_t member = 0; member < matrix.count; ++member) {
-    for (std::int64_t col = 0; col < matrix.cols; ++col) {
-      std::memcpy(to + member * to_stride + col * to_ld, from + member * from_stride + col * from_ld,
-                  sizeof(float) * index(matrix.rows));
+template <typename Element>
+PlaceOf<Element> listed(Element* const* places) {
+  return [=](std::int64_t i) { return places[i]; };
+}
+
+// Copy columns to and from packed memory; of the caller's, only what is inside the matrices is touched.
+void pack(const HostMatrices& matrices, const PlaceOf<const float>& from, float* to) {
+  for (std::int64_t i = 0; i < matrices.count; ++i) {
+    for (std::int64_t col = 0; col < matrices.cols; ++col, to += matrices.rows) {
+      std::memcpy(to, from(i) + col * matrices.ld, sizeof(float) * index(matrices.rows));
     }
+  }
+}
+
+void unpack(const HostMatrices& matrices, const float* from, const PlaceOf<float>& to) {
+  for (std::int64_t i = 0; i < matrices.count; ++i) {
+    for (std::int64_t col = 0; col < matrices.cols; ++col, from += matrices.rows) {
+      std::memcpy(to(i) + col * matrices.ld, from, sizeof(float) * index(matrices.rows));
+    }
+  }
+}
+
+// The same problem on packed copies.
+Problem packed_copy(Problem problem, std::int64_t a_count, std::int64_t b_count) {
+  problem.lda = std::max<std::int64_t>(problem.a_rows(), 1);
+  problem.ldb = std::max<std::int64_t>(problem.b_rows(), 1);
+  problem.ldc = problem.m;
+  problem.a_stride = a_count == 1 ? 0 : problem.a_rows() * problem.a_cols();
+  problem.b_stride = b_count == 1 ? 0 : problem.b_rows() * problem.b_cols();
+  problem.c_stride = problem.m * problem.n;
+  return problem;
+}
+
+void require_pointer(const char* name, const void* pointer) {
+  if (pointer == nullptr) {
+    throw Error(Status::invalid_argument, std::string(name) + " is null");
+  }
+}
+
+void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
+  require_pointer("c", c);
+  if (problem.multiplies()) {
+    require_pointer("a", a);
+    require_pointer("b", b);
   }
 }
 
@@ -53,61 +92,42 @@ class Context::Implementation {
 
   std::string device_name() { return runtime_.device().info().name; }
 
-  // `problem` is column-major, and a, b and c are its operands.
-  void multiply(Problem problem, const float* a, const float* b, float* c) {
-    const HostMatrix host_a =
-        shared_or_batched(problem.a_rows(), problem.a_cols(), problem.lda, problem.a_stride, problem.batch);
-    const HostMatrix host_b =
-        shared_or_batched(problem.b_rows(), problem.b_cols(), problem.ldb, problem.b_stride, problem.batch);
-    const HostMatrix host_c{problem.m, problem.n, problem.ldc, problem.c_stride, problem.batch};
-    pack(problem);
+  // `problem` is column-major, and a, b and c are its operands, of which A and B have as many as is said.
+  void multiply(const Problem& problem, std::int64_t a_count, const PlaceOf<const float>& a,
+                std::int64_t b_count, const PlaceOf<const float>& b, const PlaceOf<float>& c) {
+    const HostMatrices host_a{problem.a_rows(), problem.a_cols(), problem.lda, a_count};
+    const HostMatrices host_b{problem.b_rows(), problem.b_cols(), problem.ldb, b_count};
+    const HostMatrices host_c{problem.m, problem.n, problem.ldc, problem.batch};
 
     const std::lock_guard lock(mutex_);
     const bool reads_inputs = problem.multiplies();
     const Buffer* device_a = reads_inputs ? upload(0, host_a, a) : nullptr;
     const Buffer* device_b = reads_inputs ? upload(1, host_b, b) : nullptr;
     const Buffer* device_c = problem.beta == 0.0f ? reserve(2, host_c) : upload(2, host_c, c);
-    // An argument that no step reads still has to be some buffer.
-    runtime_.enqueue(problem, *queue_,
-                     {{{device_a ? device_a : device_c}, {device_b ? device_b : device_c}, {device_c}}});
-    download(host_c, *device_c, c);
+    runtime_.enqueue(packed_copy(problem, a_count, b_count), *queue_, {{{device_a}, {device_b}, {device_c}}});
+    staging_.resize(index(host_c.elements() * host_c.count));
+    queue_->read(*device_c, staging_.data(), host_c.bytes());
+    unpack(host_c, staging_.data(), c);
   }
 
  private:
-  // The same problem on packed copies.
-  static void pack(Problem& problem) {
-    problem.lda = std::max<std::int64_t>(problem.a_rows(), 1);
-    problem.ldb = std::max<std::int64_t>(problem.b_rows(), 1);
-    problem.ldc = problem.m;
-    problem.a_stride = problem.a_stride == 0 ? 0 : problem.a_rows() * problem.a_cols();
-    problem.b_stride = problem.b_stride == 0 ? 0 : problem.b_rows() * problem.b_cols();
-    problem.c_stride = problem.m * problem.n;
-  }
-
   // The context's own device memory for operand `slot`, grown when it is too small and kept for the next
   // call.
-  const Buffer* reserve(std::size_t slot, const HostMatrix& matrix) {
+  const Buffer* reserve(std::size_t slot, const HostMatrices& matrices) {
     std::unique_ptr<Buffer>& buffer = buffers_[slot];
-    if (!buffer || buffer->bytes() < matrix.bytes()) {
+    if (!buffer || buffer->bytes() < matrices.bytes()) {
       buffer.reset();
-      buffer = runtime_.device().allocate(matrix.bytes());
+      buffer = runtime_.device().allocate(matrices.bytes());
     }
     return buffer.get();
   }
 
-  const Buffer* upload(std::size_t slot, const HostMatrix& matrix, const float* from) {
-    const Buffer* buffer = reserve(slot, matrix);
-    staging_.resize(index(matrix.elements() * matrix.count));
-    copy_columns(matrix, staging_.data(), matrix.rows, matrix.elements(), from, matrix.ld, matrix.stride);
-    queue_->write(*buffer, staging_.data(), matrix.bytes());
+  const Buffer* upload(std::size_t slot, const HostMatrices& matrices, const PlaceOf<const float>& from) {
+    const Buffer* buffer = reserve(slot, matrices);
+    staging_.resize(index(matrices.elements() * matrices.count));
+    pack(matrices, from, staging_.data());
+    queue_->write(*buffer, staging_.data(), matrices.bytes());
     return buffer;
-  }
-
-  void download(const HostMatrix& matrix, const Buffer& buffer, float* to) {
-    staging_.resize(index(matrix.elements() * matrix.count));
-    queue_->read(buffer, staging_.data(), matrix.bytes());
-    copy_columns(matrix, to, matrix.ld, matrix.stride, static_cast<const float*>(staging_.data()),
-                 matrix.rows, matrix.elements());
   }
 
   Runtime runtime_;
@@ -127,18 +147,48 @@ void Context::sgemm(const Sgemm& request, const float* a, const float* b, float*
   if (problem.is_empty()) {
     return;
   }
-  if (c == nullptr || (problem.multiplies() && (a == nullptr || b == nullptr))) {
-    throw Error(Status::invalid_argument, std::string(c == nullptr   ? "c"
-                                                      : a == nullptr ? "a"
-                                                                     : "b") +
-                                              " is null");
+  require_pointers(problem, a, b, c);
+  if (exchanged) {
+    std::swap(a, b);
   }
-  implementation_->multiply(problem, exchanged ? b : a, exchanged ? a : b, c);
+  const auto count = [&batch = problem.batch](std::int64_t stride) { return stride == 0 ? 1 : batch; };
+  implementation_->multiply(problem, count(problem.a_stride), strided(a, problem.a_stride),
+                            count(problem.b_stride), strided(b, problem.b_stride),
+                            strided(c, problem.c_stride));
 }
 
-void sgemm(const Sgemm& problem, const float* a, const float* b, float* c) {
+void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
+                            float* const* c) {
+  const auto [problem, exchanged] = to_column_major(without_strides(request));
+  if (problem.is_empty()) {
+    return;
+  }
+  require_pointers(problem, a, b, c);
+  for (std::int64_t i = 0; i < problem.batch; ++i) {
+    require_pointers(problem, problem.multiplies() ? a[i] : nullptr, problem.multiplies() ? b[i] : nullptr,
+                     c[i]);
+  }
+  if (exchanged) {
+    std::swap(a, b);
+  }
+  implementation_->multiply(problem, problem.batch, listed(a), problem.batch, listed(b), listed(c));
+}
+
+namespace {
+
+Context& default_context() {
   static Context context;
-  context.sgemm(problem, a, b, c);
+  return context;
+}
+
+}  // namespace
+
+void sgemm(const Sgemm& problem, const float* a, const float* b, float* c) {
+  default_context().sgemm(problem, a, b, c);
+}
+
+void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c) {
+  default_context().sgemm_batched(problem, a, b, c);
 }
 
 }  // namespace duogemm

@@ -18,11 +18,12 @@ struct DeviceInfo {
   DeviceKind kind = DeviceKind::other;
   std::string name;
   std::string vendor;
-  std::string platform;        // the OpenCL platform; "CUDA" otherwise
-  std::string driver;          // driver version
-  std::string runtime;         // version of the language or the toolkit, with the compiler's where it has one
-  std::string pci_bus;         // "0000:3b:00.0"; empty when unknown
-  int compute_capability = 0;  // 90 for 9.0; 0 when it is not NVIDIA's
+  std::string platform;          // the OpenCL platform; "CUDA" otherwise
+  std::string platform_version;  // OpenCL's only; PoCL's says which LLVM it has
+  std::string driver;            // driver version
+  std::string runtime;           // version of the language or toolkit, with the compiler's where it has one
+  std::string pci_bus;           // "0000:3b:00.0"; empty when unknown
+  int compute_capability = 0;    // 90 for 9.0; 0 when it is not NVIDIA's
   std::size_t compute_units = 0;
   std::size_t clock_mhz = 0;  // the highest
   std::size_t memory_bytes = 0;

@@ -1,55 +1,6 @@
 #include "executor.h"
 
-#include "kernel_source.h"
-
 namespace duogemm {
-namespace {
-
-bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables& tunables) {
-  for (const TunableDeclaration& tunable : declared) {
-    if (tunables.at(tunable.name) != tunable.standard) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
-std::string lacking_operation(const std::string& log) {
-  static const std::string marker = "unsupported: ";
-  const std::size_t start = log.find(marker);
-  if (start == std::string::npos) {
-    return {};
-  }
-  const std::size_t reason = start + marker.size();
-  return log.substr(reason, log.find_first_of("\"\n", reason) - reason);
-}
-
-std::shared_ptr<const Kernel> compile(Device& device, const KernelSpec& spec, const Tunables& tunables) {
-  const KernelSource source = load_kernel(spec.path);
-  const ProgramSource program{spec.name, source.text, Defines(tunables.begin(), tunables.end()),
-                              source.embedded && is_standard(source.tunables, tunables)};
-  try {
-    return device.compile(program);
-  } catch (const Error& error) {
-    const std::string reason = lacking_operation(error.what());
-    if (error.status() == Status::build_failed && !reason.empty()) {
-      throw Error(Status::unsupported, reason);
-    }
-    throw;
-  }
-}
-
-}  // namespace
-
-std::shared_ptr<const Kernel> ProgramCache::get(const KernelSpec& spec, const Tunables& tunables) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<const Kernel>& kernel = kernels_[spec.name + " " + to_text(tunables)];
-  if (!kernel) {
-    kernel = compile(device_, spec, tunables);
-  }
-  return kernel;
-}
 
 PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs)
     : multiply_(plan.multiply) {
@@ -89,9 +40,11 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
 }
 
 Argument PreparedPlan::resolve(Operand operand, const Operands& operands) const {
-  const bool callers = operand.slot < first_workspace;
-  return callers ? operands[static_cast<std::size_t>(operand.slot)].buffer
-                 : workspace_[static_cast<std::size_t>(operand.slot - first_workspace)].get();
+  if (operand.slot >= first_workspace) {
+    return workspace_[static_cast<std::size_t>(operand.slot - first_workspace)].get();
+  }
+  const Buffer* buffer = operands[static_cast<std::size_t>(operand.slot)].buffer;
+  return buffer != nullptr ? buffer : operands[static_cast<std::size_t>(operand_c.slot)].buffer;
 }
 
 Argument PreparedPlan::resolve(OffsetOf offset, const Operands& operands) const {

@@ -2,42 +2,26 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include "backend.h"
 #include "plan.h"
+#include "program_cache.h"
 
 namespace duogemm {
 
-// The compiled kernels of one device. May be used by several threads.
-class ProgramCache {
- public:
-  explicit ProgramCache(Device& device) : device_(device) {}
-
-  // Throws build_failed with the compiler's log, or unsupported when compat/ says that the device lacks an
-  // operation.
-  std::shared_ptr<const Kernel> get(const KernelSpec& spec, const Tunables& tunables);
-
- private:
-  Device& device_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;
-};
-
 // Where the caller's matrix is: in a buffer, from an element on.
 struct MatrixPlace {
-  const Buffer* buffer;
+  const Buffer* buffer = nullptr;
   std::int64_t offset = 0;
 };
 
 // A plan with its kernels compiled and its workspace allocated: enqueueing it allocates nothing.
 class PreparedPlan {
  public:
-  // A, B and C of the problem, in this order. Null for A and B of a plan that does not read them.
+  // A, B and C of the problem and then their tables, in this order. What a plan does not read may be null: a
+  // kernel is given C in its place.
   using Operands = std::array<MatrixPlace, first_workspace>;
 
   // Throws as ProgramCache::get does, and out_of_memory.

@@ -10,7 +10,7 @@
 
 namespace duogemm {
 
-// Which buffer a step works on: the caller's A, B or C, or a workspace of the plan.
+// Which buffer a step works on: the caller's A, B or C or their tables, or a workspace of the plan.
 struct Operand {
   int slot;
   bool operator==(const Operand&) const = default;
@@ -18,7 +18,11 @@ struct Operand {
 inline constexpr Operand operand_a{0};
 inline constexpr Operand operand_b{1};
 inline constexpr Operand operand_c{2};
-inline constexpr int first_workspace = 3;
+// The tables of a batch that is not strided: 64-bit offsets or addresses.
+inline constexpr Operand table_a{3};
+inline constexpr Operand table_b{4};
+inline constexpr Operand table_c{5};
+inline constexpr int first_workspace = 6;
 
 // Stands for where in its buffer the caller's matrix begins, in elements.
 struct OffsetOf {

@@ -67,4 +67,11 @@ ColumnMajor to_column_major(const Sgemm& request) {
   return {problem, by_rows};
 }
 
+Sgemm without_strides(Sgemm request) {
+  request.a_stride = 0;
+  request.b_stride = 0;
+  request.c_stride = 1;
+  return request;
+}
+
 }  // namespace duogemm

@@ -7,6 +7,10 @@
 
 namespace duogemm {
 
+// How the members of a batch are found: a stride apart, or by tables of 64-bit numbers in device memory:
+// offsets in elements, or addresses.
+enum class BatchBy { strides, offsets, addresses };
+
 // op(A) is m x k, op(B) is k x n, C is m x n. Leading dimensions are in elements, at least the rows as
 // stored.
 struct Problem {
@@ -25,6 +29,7 @@ struct Problem {
   std::int64_t b_stride = 0;
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
+  BatchBy batch_by = BatchBy::strides;
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
@@ -64,5 +69,8 @@ struct ColumnMajor {
   bool exchanged;
 };
 ColumnMajor to_column_major(const Sgemm& request);
+
+// The request with strides that are valid and mean nothing: for batches whose members are listed one by one.
+Sgemm without_strides(Sgemm request);
 
 }  // namespace duogemm

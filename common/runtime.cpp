@@ -12,8 +12,8 @@ constexpr std::size_t most_plans = 1024;
 auto key(const Problem& p) {
   // The bits of the scalars: a NaN is neither before nor behind anything.
   return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.a_op, p.b_op, std::bit_cast<std::uint32_t>(p.alpha),
-                    std::bit_cast<std::uint32_t>(p.beta), p.batch, p.a_stride, p.b_stride, p.c_stride,
-                    p.level);
+                    std::bit_cast<std::uint32_t>(p.beta), p.batch, p.batch_by, p.a_stride, p.b_stride,
+                    p.c_stride, p.level);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace duogemm {
 
 class Runtime {
  public:
-  explicit Runtime(std::unique_ptr<Device> device) : device_(std::move(device)), programs_(*device_) {}
+  explicit Runtime(std::unique_ptr<Device> device, DiskCache disk = DiskCache(cache_directory()))
+      : device_(std::move(device)), programs_(*device_, std::move(disk)) {}
 
   Device& device() { return *device_; }
 

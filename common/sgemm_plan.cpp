@@ -35,19 +35,23 @@ Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {
   }
   const auto offset = [](Operand operand) { return OffsetOf{operand}; };
   const KernelSpec& spec = find_kernel(problem.multiplies() ? "general" : "scale");
-  const Tunables tunables = settle(spec, problem.multiplies() ? tile_for(problem) : Tunables{});
+  Tunables chosen = problem.multiplies() ? tile_for(problem) : Tunables{};
+  chosen["BATCH"] = static_cast<int>(problem.batch_by);  // in the order of the kernels' values
+  const Tunables tunables = settle(spec, chosen);
   const Geometry geometry =
       spread_over_batch(spec.geometry(problem.m, problem.n, tunables), problem.batch, device);
   if (problem.multiplies()) {
     add_step(plan, spec, tunables, geometry,
-             {problem.m, problem.n, problem.k, problem.alpha, operand_a, offset(operand_a), problem.lda,
-              problem.a_stride, operand_b, offset(operand_b), problem.ldb, problem.b_stride, problem.beta,
-              operand_c, offset(operand_c), problem.ldc, problem.c_stride, problem.batch},
+             {problem.m,         problem.n,         problem.k,        problem.alpha,    operand_a,
+              offset(operand_a), problem.lda,       problem.a_stride, table_a,          operand_b,
+              offset(operand_b), problem.ldb,       problem.b_stride, table_b,          problem.beta,
+              operand_c,         offset(operand_c), problem.ldc,      problem.c_stride, table_c,
+              problem.batch},
              device);
   } else {
     add_step(plan, spec, tunables, geometry,
              {problem.m, problem.n, problem.beta, operand_c, offset(operand_c), problem.ldc, problem.c_stride,
-              problem.batch},
+              table_c, problem.batch},
              device);
   }
   return plan;

@@ -7,3 +7,10 @@ duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_prob
   return duogemm::call_from_c(
       problem, [&](const duogemm::Sgemm& request) { duogemm::cuda::sgemm(stream, request, a, b, c); });
 }
+
+duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duogemm_problem* problem,
+                                          const float* const* a, const float* const* b, float* const* c) {
+  return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
+    duogemm::cuda::sgemm_batched(stream, request, a, b, c);
+  });
+}

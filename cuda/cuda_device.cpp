@@ -33,8 +33,8 @@ class CudaBuffer final : public Buffer {
 
 class CudaKernel final : public Kernel {
  public:
-  CudaKernel(SharedContext context, const void* image, const std::string& entry)
-      : context_(std::move(context)) {
+  CudaKernel(SharedContext context, const void* image, const std::string& entry, std::string binary = {})
+      : context_(std::move(context)), binary_(std::move(binary)) {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
@@ -51,6 +51,7 @@ class CudaKernel final : public Kernel {
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
   std::size_t sub_group_size(const Extent&) const override { return 32; }
+  std::string binary() const override { return binary_; }
   CUfunction get() const { return function_; }
 
   void apply(const DeviceOptions& options) const {
@@ -72,6 +73,7 @@ class CudaKernel final : public Kernel {
 
  private:
   SharedContext context_;
+  std::string binary_;  // only NVRTC's: the driver does not give an image back
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
 };
@@ -221,12 +223,26 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
 
 std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }
 
+std::string CudaDevice::build_options(const ProgramSource& source) const {
+  std::string joined;
+  for (const std::string& option : nvrtc_options(source, info_.compute_capability)) {
+    joined += option + " ";
+  }
+  return joined;
+}
+
 std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
   std::shared_ptr<const CudaKernel> kernel = load_prebuilt(context_, source);
   if (!kernel) {
     const std::string image = compile_with_nvrtc(source, info_.compute_capability);
-    kernel = std::make_shared<CudaKernel>(context_, image.data(), source.entry);
+    kernel = std::make_shared<CudaKernel>(context_, image.data(), source.entry, image);
   }
+  kernel->apply(options_);
+  return kernel;
+}
+
+std::shared_ptr<const Kernel> CudaDevice::load(const std::string& entry, const std::string& binary) {
+  const auto kernel = std::make_shared<const CudaKernel>(context_, binary.data(), entry);
   kernel->apply(options_);
   return kernel;
 }
@@ -242,7 +258,7 @@ std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stre
   return std::make_unique<CudaQueue>(context, stream);
 }
 
-std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const float* pointer) {
+std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const void* pointer) {
   return std::make_unique<CudaBuffer>(context, reinterpret_cast<CUdeviceptr>(pointer), 0, false);
 }
 

@@ -44,7 +44,9 @@ class CudaDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;
+  std::string build_options(const ProgramSource& source) const override;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
 
  private:
   DeviceInfo info_;
@@ -55,7 +57,7 @@ class CudaDevice final : public Device {
 // A device, a queue and a buffer on what the caller owns: none of them frees anything of the caller's.
 std::unique_ptr<Device> borrow_context(const SharedContext& context);
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream);
-std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const float* pointer);
+std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const void* pointer);
 
 // The kernel as nvcc compiled it with its standard tunables; empty when there is none. Defined by the build.
 std::span<const unsigned char> embedded_fatbin(std::string_view entry);

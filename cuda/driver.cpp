@@ -31,6 +31,7 @@ std::optional<Driver> load() {
   DUOGEMM_FIND(cuFuncSetSharedMemConfig)
 #endif
 #undef DUOGEMM_FIND
+  find(library, "cuCtxGetId", loaded.cuCtxGetId);
   if (!complete || loaded.cuInit(0) != CUDA_SUCCESS) {
     return std::nullopt;
   }
@@ -42,6 +43,7 @@ Status status_of(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return Status::out_of_memory;
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_IMAGE:
     case CUDA_ERROR_INVALID_PTX:
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
       return Status::build_failed;

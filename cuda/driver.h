@@ -49,6 +49,8 @@ struct Driver {
 #define DUOGEMM_DRIVER_MEMBER(name) decltype(&::name) name;
   DUOGEMM_DRIVER_FUNCTIONS(DUOGEMM_DRIVER_MEMBER)
 #undef DUOGEMM_DRIVER_MEMBER
+  // Null before CUDA 12: a number that no other context ever has, while a context's handle may come again.
+  CUresult (*cuCtxGetId)(CUcontext, unsigned long long*);
 #if CUDA_VERSION < 13000
   decltype(&::cuFuncSetSharedMemConfig) cuFuncSetSharedMemConfig;
 #endif

@@ -68,7 +68,7 @@ int best_capability(int device) {
 
 }  // namespace
 
-std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability) {
+std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability) {
   const int target = best_capability(compute_capability);
   const bool native = target == compute_capability;
   std::vector<std::string> options = {
@@ -80,10 +80,15 @@ std::string compile_with_nvrtc(const ProgramSource& source, int compute_capabili
   for (const auto& [name, value] : source.defines) {
     options.push_back("-D" + name + "=" + std::to_string(value));
   }
+  return options;
+}
+
+std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability) {
   Program program(source);
-  if (program.compile(options) != NVRTC_SUCCESS) {
+  if (program.compile(nvrtc_options(source, compute_capability)) != NVRTC_SUCCESS) {
     throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
   }
+  const bool native = best_capability(compute_capability) == compute_capability;
   return native ? program.cubin() : program.ptx();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backend.h"
 
@@ -11,7 +12,11 @@ namespace duogemm::cuda {
 // only an explicit fma is fused.
 inline constexpr const char* contraction_option = "--fmad=false";
 
-// A cubin for the compute capability (90 for 9.0), or PTX where this NVRTC is older than the device: what
+// What NVRTC is told besides the text, for a device of the compute capability (90 for 9.0). Throws
+// unsupported when this NVRTC no longer knows the device.
+std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability);
+
+// A cubin for the compute capability, or PTX where this NVRTC is older than the device: what
 // cuModuleLoadData takes. Throws build_failed with the compiler's log.
 std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability);
 

@@ -21,6 +21,7 @@ inline Status status_of(cl_int code) {
     case CL_INVALID_BUFFER_SIZE:
       return Status::out_of_memory;
     case CL_BUILD_PROGRAM_FAILURE:
+    case CL_INVALID_BINARY:
       return Status::build_failed;
     default:
       return Status::device_error;

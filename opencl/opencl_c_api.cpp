@@ -11,4 +11,14 @@ duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_proble
   });
 }
 
+duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
+                                            size_t a_offset, cl_mem a_offsets, cl_mem b, size_t b_offset,
+                                            cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
+                                            size_t wait_count, const cl_event* wait_for, cl_event* done) {
+  return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
+    duogemm::opencl::sgemm_batched(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
+                                   {a_offsets, b_offsets, c_offsets}, {wait_for, wait_count}, done);
+  });
+}
+
 void duogemm_opencl_forget(cl_context context) { duogemm::opencl::forget(context); }

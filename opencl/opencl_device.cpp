@@ -1,23 +1,13 @@
 #include "opencl_device.h"
 
+#include <algorithm>
+
 namespace duogemm::opencl {
 namespace {
 
 const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuffer&>(buffer).get(); }
 
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
-
-std::string build_options(const DeviceInfo& info, const Defines& defines) {
-  // Sub-group functions need OpenCL C 3.0 where they are not NVIDIA's inline PTX.
-  std::string options = info.shuffle && !info.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
-  if (info.is_nvidia()) {
-    options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info.compute_capability);
-  }
-  for (const auto& [name, value] : defines) {
-    options += " -D" + name + "=" + std::to_string(value);
-  }
-  return options;
-}
 
 // An event's profiling times are in nanoseconds.
 double seconds_between(const cl::Event& first, const cl::Event& last) {
@@ -50,6 +40,18 @@ std::size_t ClKernel::sub_group_size(const Extent& local) const {
   clGetKernelSubGroupInfo(kernel_(), device_(), CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof local,
                           local.data(), sizeof size, &size, nullptr);
   return size;
+}
+
+std::string ClKernel::binary() const {
+  return translated([&] {
+    const cl::Program program = kernel_.getInfo<CL_KERNEL_PROGRAM>();
+    const std::vector<cl::Device> devices = program.getInfo<CL_PROGRAM_DEVICES>();
+    const std::size_t ours =
+        static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device_) - devices.begin());
+    const auto binaries = program.getInfo<CL_PROGRAM_BINARIES>();
+    const std::vector<unsigned char>& binary = binaries.at(ours);
+    return std::string(binary.begin(), binary.end());
+  });
 }
 
 void ClQueue::write(const Buffer& to, const void* from, std::size_t bytes) {
@@ -120,17 +122,39 @@ std::unique_ptr<Queue> ClDevice::create_queue() {
   });
 }
 
+std::string ClDevice::build_options(const ProgramSource& source) const {
+  // Sub-group functions need OpenCL C 3.0 where they are not NVIDIA's inline PTX.
+  std::string options = info_.shuffle && !info_.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
+  if (info_.is_nvidia()) {
+    options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
+  }
+  for (const auto& [name, value] : source.defines) {
+    options += " -D" + name + "=" + std::to_string(value);
+  }
+  return options;
+}
+
 std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
+  return translated(
+      [&] { return build(cl::Program(context_, source.text), source.entry, build_options(source)); });
+}
+
+std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std::string& binary) {
   return translated([&] {
-    cl::Program program(context_, source.text);
-    try {
-      program.build(device_, build_options(info_, source.defines).c_str());
-    } catch (const cl::BuildError&) {
-      throw Error(Status::build_failed,
-                  "OpenCL: " + source.entry + ": " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
-    }
-    return std::make_shared<ClKernel>(cl::Kernel(program, source.entry.c_str()), device_, info_);
+    const cl::Program::Binaries binaries = {{binary.begin(), binary.end()}};
+    return build(cl::Program(context_, {device_}, binaries), entry, {});
   });
+}
+
+std::shared_ptr<const Kernel> ClDevice::build(cl::Program program, const std::string& entry,
+                                              const std::string& options) {
+  try {
+    program.build(device_, options.c_str());
+  } catch (const cl::BuildError&) {
+    throw Error(Status::build_failed,
+                "OpenCL: " + entry + ": " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
+  }
+  return std::make_shared<ClKernel>(cl::Kernel(program, entry.c_str()), device_, info_);
 }
 
 }  // namespace duogemm::opencl

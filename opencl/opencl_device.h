@@ -26,6 +26,7 @@ class ClKernel final : public Kernel {
   ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info)
       : kernel_(std::move(kernel)), device_(std::move(device)), info_(info) {}
   std::size_t sub_group_size(const Extent& local) const override;
+  std::string binary() const override;
   const cl::Kernel& get() const { return kernel_; }
   // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
   std::mutex& arguments() const { return arguments_; }
@@ -61,9 +62,14 @@ class ClDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;
+  std::string build_options(const ProgramSource& source) const override;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
 
  private:
+  std::shared_ptr<const Kernel> build(cl::Program program, const std::string& entry,
+                                      const std::string& options);
+
   cl::Device device_;
   DeviceInfo info_;
   cl::Context context_;

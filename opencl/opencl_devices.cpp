@@ -74,6 +74,7 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   info.name = device.getInfo<CL_DEVICE_NAME>();
   info.vendor = device.getInfo<CL_DEVICE_VENDOR>();
   info.platform = platform.getInfo<CL_PLATFORM_NAME>();
+  info.platform_version = platform.getInfo<CL_PLATFORM_VERSION>();
   info.driver = device.getInfo<CL_DRIVER_VERSION>();
   info.runtime = device.getInfo<CL_DEVICE_VERSION>();
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();

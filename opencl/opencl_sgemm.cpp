@@ -41,23 +41,25 @@ Runtimes& runtimes() {
   return all;
 }
 
-// The caller's buffer, once it is known to be of the queue's context and to hold `elements` behind the
-// offset.
-ClBuffer borrow(const char* name, const Matrix& matrix, std::int64_t elements, const cl::Context& context) {
-  if (matrix.buffer == nullptr) {
+// The caller's buffer, once it is known to be of the queue's context and to reach to `needed` bytes.
+ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::Context& context) {
+  if (handle == nullptr) {
     reject(std::string(name) + " is null");
   }
-  const cl::Buffer buffer(matrix.buffer, true);
+  const cl::Buffer buffer(handle, true);
   if (buffer.getInfo<CL_MEM_CONTEXT>()() != context()) {
     reject(std::string(name) + " belongs to another context than the queue");
   }
-  const std::size_t needed = sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
   const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
   if (present < needed) {
     reject(std::string(name) + " has " + std::to_string(present) + " bytes; the problem reaches to " +
            std::to_string(needed));
   }
   return ClBuffer(buffer);
+}
+
+std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
+  return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
 }
 
 MatrixPlace place(const ClBuffer& buffer, const Matrix& matrix) {
@@ -72,45 +74,77 @@ void wait_for_events(const cl::CommandQueue& queue, std::span<const cl_event> ev
   }
 }
 
-// Everything is looked at before the first command is enqueued.
-void enqueue(const cl::CommandQueue& queue, const Problem& problem, const Matrix& a, const Matrix& b,
-             const Matrix& c, std::span<const cl_event> events) {
-  const cl::Context context = queue.getInfo<CL_QUEUE_CONTEXT>();
-  const ClBuffer ours_c = borrow("c", c, problem.c_extent(), context);
-  // Where A and B are not read they may be anything; a kernel's argument must still be some buffer.
+// What a call is about, in the problem's order of operands.
+struct Call {
+  Problem problem;
+  Matrix a, b, c;
+  OffsetTables tables{};
+};
+
+// Everything is looked at before the first command is enqueued. Where A and B are not read they may be
+// anything.
+void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl_event> events) {
+  const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
-  const ClBuffer ours_a = reads ? borrow("a", a, problem.a_extent(), context) : ours_c;
-  const ClBuffer ours_b = reads ? borrow("b", b, problem.b_extent(), context) : ours_c;
+  const bool by_tables = problem.batch_by == BatchBy::offsets;
+  const cl::Context context = queue.getInfo<CL_QUEUE_CONTEXT>();
+  const auto matrix = [&](const char* name, const Matrix& m, std::int64_t extent) {
+    return borrow(name, m.buffer, bytes_to(m, by_tables ? 0 : extent), context);
+  };
+  const ClBuffer c = matrix("c", call.c, problem.c_extent());
+  const ClBuffer a = reads ? matrix("a", call.a, problem.a_extent()) : c;
+  const ClBuffer b = reads ? matrix("b", call.b, problem.b_extent()) : c;
+  const auto table = [&](const char* name, cl_mem handle) {
+    return borrow(name, handle, sizeof(cl_long) * static_cast<std::size_t>(problem.batch), context);
+  };
+  const ClBuffer table_c = by_tables ? table("offsets.c", call.tables.c) : c;
+  const ClBuffer table_a = by_tables && reads ? table("offsets.a", call.tables.a) : c;
+  const ClBuffer table_b = by_tables && reads ? table("offsets.b", call.tables.b) : c;
   wait_for_events(queue, events);
   ClQueue ours(queue);
   runtimes()
       .find(context, queue.getInfo<CL_QUEUE_DEVICE>())
-      ->enqueue(problem, ours, {{place(ours_a, a), place(ours_b, b), place(ours_c, c)}});
+      ->enqueue(problem, ours,
+                {{place(a, call.a), place(b, call.b), place(c, call.c), {&table_a}, {&table_b}, {&table_c}}});
 }
 
-}  // namespace
-
-void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-           std::span<const cl_event> wait_for, cl_event* done) {
-  const auto [problem, exchanged] = to_column_major(request);
+void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {
   if (queue == nullptr) {
     reject("queue is null");
   }
-  if (exchanged) {
-    std::swap(a, b);
-  }
-  translated([&, &problem = problem] {
+  translated([&] {
     const cl::CommandQueue ours(queue, true);
-    if (problem.is_empty()) {
+    if (call.problem.is_empty()) {
       wait_for_events(ours, wait_for);
     } else {
-      enqueue(ours, problem, a, b, c, wait_for);
+      enqueue(ours, call, wait_for);
     }
     if (done != nullptr) {
       cl::detail::errHandler(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done),
                              "clEnqueueMarkerWithWaitList");
     }
   });
+}
+
+Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c) {
+  const auto [problem, exchanged] = to_column_major(request);
+  return {problem, exchanged ? b : a, exchanged ? a : b, c};
+}
+
+}  // namespace
+
+void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
+           std::span<const cl_event> wait_for, cl_event* done) {
+  run(queue, make_call(request, a, b, c), wait_for, done);
+}
+
+void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
+                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done) {
+  Call call = make_call(without_strides(request), a, b, c);
+  call.problem.batch_by = BatchBy::offsets;
+  const bool exchanged = request.layout == Layout::row_major;
+  call.tables = {exchanged ? offsets.b : offsets.a, exchanged ? offsets.a : offsets.b, offsets.c};
+  run(queue, call, wait_for, done);
 }
 
 void forget(cl_context context) { runtimes().forget(context); }

@@ -73,8 +73,8 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "devices, ladder, verify"}},
-      {"climb", {"no command 'climb'", "devices, ladder, verify"}},
+      {"", {"no command", "devices, ladder, latency, verify"}},
+      {"climb", {"no command 'climb'", "devices, ladder, latency, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -208,6 +208,13 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   const std::string csv = read_file(folder_ / "r.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(ProgramOnADevice, TimesTheFirstAndLaterCalls) {
+  const Outcome outcome = run("latency --size 8");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("first, nothing cached on disk"), std::string::npos);
+  EXPECT_NE(outcome.out.find("warm, until C is there"), std::string::npos);
 }
 
 TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {

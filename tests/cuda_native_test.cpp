@@ -24,7 +24,8 @@ class CudaNative : public ::testing::Test {
   // Device memory with a copy of a host array.
   class Memory {
    public:
-    explicit Memory(const std::vector<float>& from) : bytes_(sizeof(float) * from.size()) {
+    template <typename T>
+    explicit Memory(const std::vector<T>& from) : bytes_(sizeof(T) * from.size()) {
       DUOGEMM_CUDA(cuMemAlloc(&pointer_, bytes_));
       DUOGEMM_CUDA(cuMemcpyHtoDAsync(pointer_, from.data(), bytes_, nullptr));
       DUOGEMM_CUDA(cuStreamSynchronize(nullptr));
@@ -33,6 +34,10 @@ class CudaNative : public ::testing::Test {
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     float* data() const { return reinterpret_cast<float*>(pointer_); }
+    template <typename T>
+    T* as() const {
+      return reinterpret_cast<T*>(pointer_);
+    }
     void read(std::vector<float>& to, CUstream stream) const {
       DUOGEMM_CUDA(cuMemcpyDtoHAsync(to.data(), pointer_, bytes_, stream));
       DUOGEMM_CUDA(cuStreamSynchronize(stream));
@@ -55,6 +60,21 @@ class CudaNative : public ::testing::Test {
     });
   }
 
+  void check_batched(std::uint32_t seed, CUstream stream) const {
+    const cuda::CurrentContext current(context_);
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      const Memory device_a(a.array);
+      const Memory device_b(b.array);
+      const Memory device_c(c.array);
+      const Memory list_a(a.list(device_a.data() + a.begin, request.batch));
+      const Memory list_b(b.list(device_b.data() + b.begin, request.batch));
+      const Memory list_c(c.list(device_c.data() + c.begin, request.batch));
+      cuda::sgemm_batched(stream, request, list_a.as<const float*>(), list_b.as<const float*>(),
+                          list_c.as<float*>());
+      device_c.read(c.array, stream);
+    });
+  }
+
   CUstream make_stream() const {
     const cuda::CurrentContext current(context_);
     CUstream stream = nullptr;
@@ -69,6 +89,13 @@ TEST_F(CudaNative, RandomProblemsOnAStreamAndOnTheNullStream) {
   const CUstream stream = make_stream();
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     check(seed, seed % 2 == 0 ? stream : nullptr);
+  }
+}
+
+TEST_F(CudaNative, RandomBatchesByAddresses) {
+  const CUstream stream = make_stream();
+  for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
+    check_batched(seed, stream);
   }
 }
 

@@ -17,10 +17,25 @@ struct Caller {
       : context(device), queue(context, device, properties) {}
   ~Caller() { opencl::forget(context()); }
 
-  cl::Buffer buffer(const std::vector<float>& from) const {
-    cl::Buffer made(context, CL_MEM_READ_WRITE, sizeof(float) * from.size());
-    queue.enqueueWriteBuffer(made, CL_TRUE, 0, sizeof(float) * from.size(), from.data());
+  template <typename T>
+  cl::Buffer buffer(const std::vector<T>& from) const {
+    cl::Buffer made(context, CL_MEM_READ_WRITE, sizeof(T) * from.size());
+    queue.enqueueWriteBuffer(made, CL_TRUE, 0, sizeof(T) * from.size(), from.data());
     return made;
+  }
+
+  void check_batched(std::uint32_t seed) const {
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      const cl::Buffer device_a = buffer(a.array);
+      const cl::Buffer device_b = buffer(b.array);
+      const cl::Buffer device_c = buffer(c.array);
+      const cl::Buffer table_a = buffer(a.list(std::int64_t{0}, request.batch));
+      const cl::Buffer table_b = buffer(b.list(std::int64_t{0}, request.batch));
+      const cl::Buffer table_c = buffer(c.list(std::int64_t{0}, request.batch));
+      opencl::sgemm_batched(queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
+                            {device_c(), c.begin}, {table_a(), table_b(), table_c()});
+      queue.enqueueReadBuffer(device_c, CL_TRUE, 0, sizeof(float) * c.array.size(), c.array.data());
+    });
   }
 
   void check(std::uint32_t seed) const {
@@ -70,6 +85,13 @@ TEST_P(OpenClNative, RandomProblemsWithOffsets) {
   const Caller caller(device_);
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     caller.check(seed);
+  }
+}
+
+TEST_P(OpenClNative, RandomBatchesByOffsets) {
+  const Caller caller(device_);
+  for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
+    caller.check_batched(seed);
   }
 }
 

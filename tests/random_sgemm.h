@@ -19,6 +19,15 @@ struct Batch {
 
   const float* data() const { return array.data() + begin; }
   float* data() { return array.data() + begin; }
+  // For calls that take a batch as a list: where each matrix begins, behind `base`.
+  template <typename Base>
+  std::vector<Base> list(Base base, std::int64_t count) const {
+    std::vector<Base> places;
+    for (std::int64_t i = 0; i < count; ++i) {
+      places.push_back(base + i * stride);
+    }
+    return places;
+  }
   std::span<const float> member(std::int64_t i) const {
     return std::span(array).subspan(begin + static_cast<std::size_t>(i * stride), length);
   }

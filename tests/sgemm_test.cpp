@@ -46,6 +46,15 @@ TEST_P(SgemmOnHost, RandomProblems) {
   }
 }
 
+TEST_P(SgemmOnHost, RandomBatchesByPointers) {
+  for (std::uint32_t seed = 2000; seed < 2300; ++seed) {
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      context_->sgemm_batched(request, a.list(a.data(), request.batch).data(),
+                              b.list(b.data(), request.batch).data(), c.list(c.data(), request.batch).data());
+    });
+  }
+}
+
 TEST_P(SgemmOnHost, NanAndInfinityStayInTheirRowAndColumn) {
   const Problem p = Problem::packed(70, 67, 35);
   HostProblem host = random_problem(p, Distribution::signed_unit, 3);

@@ -31,8 +31,12 @@
 #ifndef WPTN
 #define WPTN 4  // columns of C per work-item: 1 2 4 8
 #endif
+#ifndef BATCH
+#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
 
 #include "dialect.h"
+#include "gemm/batch.h"
 #include "update.h"
 
 #define RTSM (TSM / WPTM)
@@ -43,9 +47,10 @@
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
 general(const long M, const long N, const long K, const float alpha, const __global float* A,
-        const long a_offset, const long lda, const long a_stride, const __global float* B,
-        const long b_offset, const long ldb, const long b_stride, const float beta, __global float* C,
-        const long c_offset, const long ldc, const long c_stride, const long batch) {
+        const long a_offset, const long lda, const long a_stride, const __global long* a_table,
+        const __global float* B, const long b_offset, const long ldb, const long b_stride,
+        const __global long* b_table, const float beta, __global float* C, const long c_offset,
+        const long ldc, const long c_stride, const __global long* c_table, const long batch) {
   const int tidm = get_local_id(0);
   const int tidn = get_local_id(1);
   const int tid = tidn * RTSM + tidm;
@@ -56,9 +61,9 @@ general(const long M, const long N, const long K, const float alpha, const __glo
   __local float Bsub[TSK][TSN + 1];  // [k][n]
 
   for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    const __global float* a_member = A + a_offset + member * a_stride;
-    const __global float* b_member = B + b_offset + member * b_stride;
-    __global float* c_member = C + c_offset + member * c_stride;
+    const __global float* a_member = MEMBER(A, a_offset, a_stride, a_table, member);
+    const __global float* b_member = MEMBER(B, b_offset, b_stride, b_table, member);
+    __global float* c_member = MEMBER(C, c_offset, c_stride, c_table, member);
 
     float acc[WPTN][WPTM];
 #pragma unroll

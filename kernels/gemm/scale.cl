@@ -7,19 +7,23 @@
 #ifndef GROUP
 #define GROUP 256  // work-items per work-group: 64 128 256
 #endif
+#ifndef BATCH
+#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
 
 #include "dialect.h"
+#include "gemm/batch.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 scale(const long M, const long N, const float beta, __global float* C, const long c_offset, const long ldc,
-      const long c_stride, const long batch) {
+      const long c_stride, const __global long* c_table, const long batch) {
   const long element = (long)get_group_id(0) * GROUP + get_local_id(0);
   if (element >= M * N) {
     return;
   }
-  const long place = c_offset + (element / M) * ldc + element % M;
+  const long place = (element / M) * ldc + element % M;
   for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    __global float* c = C + place + member * c_stride;
+    __global float* c = MEMBER(C, c_offset, c_stride, c_table, member) + place;
     *c = beta == 0.0f ? 0.0f : beta * *c;
   }
 }

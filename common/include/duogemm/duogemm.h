@@ -60,6 +60,11 @@ typedef struct duogemm_problem {
    with DUOGEMM_INVALID_ARGUMENT it is untouched. */
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
 
+/* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins. The strides do
+   not count. */
+duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
+                                     const float* const* b, float* const* c);
+
 /* One line about the last call of this thread that did not succeed; empty when there was none. Valid until this thread's
    next call of the library. */
 const char* duogemm_last_error(void);

@@ -76,6 +76,10 @@ class Context {
   // leave the context usable.
   void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
 
+  // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each begins. The
+  // strides of the problem do not count.
+  void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
+
  private:
   class Implementation;
   std::unique_ptr<Implementation> implementation_;
@@ -83,5 +87,6 @@ class Context {
 
 // The same on a context for the default device, made at the first call and kept until the process ends.
 void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
+void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
 
 }  // namespace duogemm

@@ -17,4 +17,9 @@ namespace duogemm::cuda {
 // is no driver.
 void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c);
 
+// The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that holds the
+// device address of each, read when the commands run. The strides of the problem do not count.
+void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
+                   float* const* c);
+
 }  // namespace duogemm::cuda

@@ -17,6 +17,13 @@ duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_proble
                                     size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
                                     size_t wait_count, const cl_event* wait_for, cl_event* done);
 
+/* The same for problem->batch multiplications whose matrices lie anywhere in a, b and c: the offset buffers hold the 64-bit
+   offset of each, in elements and on top of the call's offsets. The strides do not count. */
+duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
+                                            size_t a_offset, cl_mem a_offsets, cl_mem b, size_t b_offset,
+                                            cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
+                                            size_t wait_count, const cl_event* wait_for, cl_event* done);
+
 /* Gives up the programs that are kept for a context. No call on it may be running. */
 void duogemm_opencl_forget(cl_context context);
 

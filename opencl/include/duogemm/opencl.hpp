@@ -26,6 +26,17 @@ struct Matrix {
 void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
            std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
 
+// The same for problem.batch multiplications whose matrices lie anywhere in a, b and c: the tables hold the 64-bit offset
+// of each, in elements and on top of Matrix::offset. The tables are device memory of the queue's context and are read when
+// the commands run; what they say cannot be checked here. The strides of the problem do not count.
+struct OffsetTables {
+  cl_mem a;
+  cl_mem b;
+  cl_mem c;
+};
+void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c, OffsetTables offsets,
+                   std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
+
 // Gives up the programs that are kept for a context, and the library's hold on it. No call on it may be
 // running.
 void forget(cl_context context);

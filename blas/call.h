@@ -1,0 +1,36 @@
+// A call of SGEMM, whichever entry point it came through: column-major, as Fortran sees it.
+#pragma once
+
+#include "duogemm/sgemm.hpp"
+
+namespace duogemm::blas {
+
+struct Call {
+  Sgemm problem;
+  const float* a;
+  const float* b;
+  float* c;
+};
+
+// The numbers of an entry point's arguments, counted from 1.
+struct Positions {
+  int m;
+  int n;
+  int k;
+  int lda;
+  int ldb;
+  int ldc;
+  int batch;
+};
+
+inline constexpr Positions sgemm_positions{
+    .m = 3, .n = 4, .k = 5, .lda = 8, .ldb = 10, .ldc = 13, .batch = 0};
+
+// The position of the first illegal argument, in the order in which reference BLAS checks them, or 0.
+int first_illegal(const Sgemm& problem, const Positions& positions);
+
+// Computes a legal call. BLAS has no way to tell a caller that it failed, and a program that went on would
+// use a result that is not there: if the device fails, this says why on stderr and aborts.
+void compute(const Call& call);
+
+}  // namespace duogemm::blas

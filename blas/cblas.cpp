@@ -1,0 +1,132 @@
+// The entry points of C. Its enumerations are ints here: cblas.h is for whoever calls.
+#include <optional>
+#include <utility>
+
+#include "call.h"
+#include "xerbla.h"
+
+namespace duogemm::blas {
+namespace {
+
+constexpr int row_major = 101;
+constexpr int col_major = 102;
+constexpr int no_trans = 111;
+constexpr int trans = 112;
+constexpr int conj_trans = 113;
+
+std::optional<Transpose> parse_transpose(int value) {
+  switch (value) {
+    case no_trans:
+      return Transpose::no;
+    case trans:
+    case conj_trans:
+      return Transpose::yes;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The column-major call that computes the same as this row-major one: all matrices transposed.
+Call exchanged(Call call) {
+  Sgemm& problem = call.problem;
+  std::swap(problem.a_op, problem.b_op);
+  std::swap(problem.m, problem.n);
+  std::swap(problem.lda, problem.ldb);
+  std::swap(problem.a_stride, problem.b_stride);
+  std::swap(call.a, call.b);
+  return call;
+}
+
+Positions exchanged(Positions positions) {
+  std::swap(positions.m, positions.n);
+  std::swap(positions.lda, positions.ldb);
+  return positions;
+}
+
+Origin origin(int layout) { return layout == row_major ? Origin::c_by_rows : Origin::c_by_columns; }
+
+// Completes `call`, which lacks its transposes, and makes it column-major. If one of the first three
+// arguments is illegal, this reports it and returns nothing.
+std::optional<Call> column_major(const char* routine, int layout, int a_op, int b_op, Call call) {
+  if (layout != row_major && layout != col_major) {
+    report_to_c(routine, 1, origin(layout), "Illegal layout setting, %d\n", layout);
+    return std::nullopt;
+  }
+  const std::optional<Transpose> a = parse_transpose(a_op);
+  if (!a) {
+    report_to_c(routine, 2, origin(layout), "Illegal TransA setting, %d\n", a_op);
+    return std::nullopt;
+  }
+  const std::optional<Transpose> b = parse_transpose(b_op);
+  if (!b) {
+    report_to_c(routine, 3, origin(layout), "Illegal TransB setting, %d\n", b_op);
+    return std::nullopt;
+  }
+  call.problem.a_op = *a;
+  call.problem.b_op = *b;
+  return layout == row_major ? exchanged(call) : call;
+}
+
+// As the reference does it: Fortran's SGEMM checks and reports the exchanged call.
+void run_sgemm(int layout, int a_op, int b_op, const Call& incomplete) {
+  const std::optional<Call> call = column_major("cblas_sgemm", layout, a_op, b_op, incomplete);
+  if (!call) {
+    return;
+  }
+  if (const int position = first_illegal(call->problem, sgemm_positions)) {
+    report("SGEMM ", position, origin(layout));
+    return;
+  }
+  compute(*call);
+}
+
+// The reference has no such routine: this reports to the C handler at once, by the caller's own numbers.
+void run_batch_strided(int layout, int a_op, int b_op, const Call& incomplete) {
+  const char* routine = "cblas_sgemm_batch_strided";
+  const std::optional<Call> call = column_major(routine, layout, a_op, b_op, incomplete);
+  if (!call) {
+    return;
+  }
+  const Positions positions{.m = 4, .n = 5, .k = 6, .lda = 9, .ldb = 12, .ldc = 16, .batch = 18};
+  if (const int position =
+          first_illegal(call->problem, layout == row_major ? exchanged(positions) : positions)) {
+    report_to_c(routine, position, Origin::c_by_columns);
+    return;
+  }
+  compute(*call);
+}
+
+}  // namespace
+}  // namespace duogemm::blas
+
+extern "C" {
+
+void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float alpha, const float* a,
+                 int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  duogemm::blas::run_sgemm(
+      layout, transa, transb,
+      {{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = lda, .ldb = ldb, .ldc = ldc}, a, b, c});
+}
+
+// As MKL and OpenBLAS have it.
+void cblas_sgemm_batch_strided(int layout, int transa, int transb, int m, int n, int k, float alpha,
+                               const float* a, int lda, int stridea, const float* b, int ldb, int strideb,
+                               float beta, float* c, int ldc, int stridec, int batch_size) {
+  duogemm::blas::run_batch_strided(layout, transa, transb,
+                                   {{.m = m,
+                                     .n = n,
+                                     .k = k,
+                                     .alpha = alpha,
+                                     .beta = beta,
+                                     .lda = lda,
+                                     .ldb = ldb,
+                                     .ldc = ldc,
+                                     .batch = batch_size,
+                                     .a_stride = stridea,
+                                     .b_stride = strideb,
+                                     .c_stride = stridec},
+                                    a,
+                                    b,
+                                    c});
+}
+}

@@ -1,0 +1,98 @@
+#include "xerbla.h"
+
+#include <cctype>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+extern "C" {
+
+// Weak, because there may be nobody who has them.
+[[gnu::weak]] void xerbla_(const char* routine, const int* position, std::size_t length);
+[[gnu::weak]] void cblas_xerbla(int position, const char* routine, const char* format, ...);
+
+// By these two, reference CBLAS tells its handlers that a call came from C, and that its matrices are stored
+// by rows and were exchanged for Fortran. The handlers that read them are the program's, or those of a BLAS
+// that has the same two variables and by their export shares ours.
+int CBLAS_CallFromC = 0;
+int RowMajorStrg = 0;
+}
+
+namespace duogemm::blas {
+namespace {
+
+// Tells the handlers where a report comes from, while they run. The reference does so during the whole of
+// each call; but then legal calls on other threads spoil the report.
+class Marked {
+ public:
+  explicit Marked(Origin origin) {
+    CBLAS_CallFromC = origin == Origin::fortran ? 0 : 1;
+    RowMajorStrg = origin == Origin::c_by_rows ? 1 : 0;
+  }
+  ~Marked() { CBLAS_CallFromC = RowMajorStrg = 0; }
+  Marked(const Marked&) = delete;
+  Marked& operator=(const Marked&) = delete;
+};
+
+std::string_view trimmed(std::string_view routine) { return routine.substr(0, routine.find(' ')); }
+
+// "SGEMM " -> "cblas_sgemm"
+std::string c_name(std::string_view routine) {
+  std::string name = "cblas_";
+  for (const char c : trimmed(routine)) {
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+// The number that cblas_sgemm's caller gives to what is at `position` after the exchange.
+int before_exchange(int position) {
+  for (const auto& [one, other] : {std::pair(4, 5), std::pair(9, 11)}) {
+    if (position == one || position == other) {
+      return one + other - position;
+    }
+  }
+  return position;
+}
+
+// The reference ends with STOP, which installers may replace by what suits the system: here, by a status that
+// tells.
+[[noreturn]] void end_as_xerbla(std::string_view routine, int position) {
+  const std::string name(trimmed(routine));
+  std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", name.c_str(),
+               position);
+  std::exit(EXIT_FAILURE);
+}
+
+[[noreturn]] void end_as_cblas_xerbla(const char* routine, int position, const char* format, int value) {
+  std::fprintf(stderr, "Parameter %d to routine %s was incorrect\n", position, routine);
+  std::fprintf(stderr, format, value);
+  std::exit(-1);
+}
+
+}  // namespace
+
+void report(std::string_view routine, int position, Origin origin) {
+  if (xerbla_ != nullptr) {
+    const Marked marked(origin);
+    xerbla_(routine.data(), &position, routine.size());
+  } else if (origin == Origin::fortran) {
+    end_as_xerbla(routine, position);
+  } else {
+    // What the reference's XERBLA makes of a call from C, which has one argument more in front: the layout.
+    report_to_c(c_name(routine).c_str(), position + 1, origin);
+  }
+}
+
+void report_to_c(const char* routine, int position, Origin origin, const char* format, int value) {
+  if (cblas_xerbla == nullptr) {
+    end_as_cblas_xerbla(routine, origin == Origin::c_by_rows ? before_exchange(position) : position, format,
+                        value);
+  }
+  const Marked marked(origin);
+  cblas_xerbla(position, routine, format, value);
+}
+
+}  // namespace duogemm::blas

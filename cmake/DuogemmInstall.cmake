@@ -1,0 +1,32 @@
+# Installation: headers, libraries, the program, and how CMake and pkg-config find them; and a Debian package.
+include(CMakePackageConfigHelpers)
+
+foreach(part common ${duogemm_backends})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/duogemm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+list(TRANSFORM duogemm_backends PREPEND duogemm_component_ OUTPUT_VARIABLE components)
+install(TARGETS duogemm duogemm_blas ${components} EXPORT duogemm)
+install(TARGETS duogemm_program)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/duogemm)
+install(EXPORT duogemm NAMESPACE duogemm:: FILE duogemmTargets.cmake DESTINATION ${package_folder})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/duogemmConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/duogemmConfig.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/duogemmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/duogemmConfig.cmake ${PROJECT_BINARY_DIR}/duogemmConfigVersion.cmake
+        DESTINATION ${package_folder})
+
+# Relative, so that the installed tree can be moved.
+file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+foreach(library duogemm duogemm_blas)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "the duogemm developers")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/blas)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+include(CPack)

@@ -1,0 +1,136 @@
+#include "program_cache.h"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <initializer_list>
+
+#include "duogemm/version.h"
+#include "kernel_source.h"
+#include "log.h"
+
+namespace duogemm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables& tunables) {
+  for (const TunableDeclaration& tunable : declared) {
+    if (tunables.at(tunable.name) != tunable.standard) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ProgramSource program_source(const KernelSpec& spec, const Tunables& tunables) {
+  const KernelSource source = load_kernel(spec.path);
+  return {spec.name, source.text, Defines(tunables.begin(), tunables.end()),
+          source.embedded && is_standard(source.tunables, tunables)};
+}
+
+// compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
+std::string lacking_operation(const std::string& log) {
+  static const std::string marker = "unsupported: ";
+  const std::size_t start = log.find(marker);
+  if (start == std::string::npos) {
+    return {};
+  }
+  const std::size_t reason = start + marker.size();
+  return log.substr(reason, log.find_first_of("\"\n", reason) - reason);
+}
+
+// All that decides what the compiler answers. Each field begins with its length: no two lists of fields give
+// the same text.
+std::string key_of(const Device& device, const ProgramSource& source) {
+  const DeviceInfo& info = device.info();
+  const std::string capability = std::to_string(info.compute_capability);
+  const std::string options = device.build_options(source);
+  std::string key;
+  for (std::string_view field :
+       {std::string_view(DUOGEMM_VERSION), std::string_view(info.backend), std::string_view(info.name),
+        std::string_view(info.vendor), std::string_view(info.platform),
+        std::string_view(info.platform_version), std::string_view(info.driver),
+        std::string_view(info.runtime), std::string_view(capability), std::string_view(source.entry),
+        std::string_view(options), std::string_view(source.text)}) {
+    key += std::to_string(field.size()) + ":";
+    key += field;
+  }
+  return key;
+}
+
+void log_ready(const char* how, const std::string& kernel, const DeviceInfo& device,
+               Clock::time_point start) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f s",
+                std::chrono::duration<double>(Clock::now() - start).count());
+  log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
+}
+
+}  // namespace
+
+std::shared_ptr<const Kernel> ProgramCache::get(const KernelSpec& spec, const Tunables& tunables) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const Kernel>& kernel = kernels_[spec.name + " " + to_text(tunables)];
+  if (!kernel) {
+    kernel = obtain(program_source(spec, tunables));
+  }
+  return kernel;
+}
+
+std::shared_ptr<const Kernel> ProgramCache::obtain(const ProgramSource& source) const {
+  if (!disk_.enabled()) {
+    return compile(source);
+  }
+  const std::string key = key_of(device_, source);
+  std::shared_ptr<const Kernel> kernel = load(key, source.entry);
+  if (!kernel) {
+    kernel = compile(source);
+    keep(key, *kernel);
+  }
+  return kernel;
+}
+
+std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {
+  const Clock::time_point start = Clock::now();
+  const std::optional<std::string> binary = disk_.load(key);
+  if (!binary) {
+    return nullptr;
+  }
+  try {
+    std::shared_ptr<const Kernel> kernel = device_.load(entry, *binary);
+    log_ready("loaded", entry, device_.info(), start);
+    return kernel;
+  } catch (const std::exception& error) {  // whatever is wrong, compiling either helps or says so
+    log_line("could not load " + entry + ": " + error.what());
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source) const {
+  const Clock::time_point start = Clock::now();
+  try {
+    std::shared_ptr<const Kernel> kernel = device_.compile(source);
+    // Not "compiled": a backend may have had it from the build.
+    log_ready("prepared", source.entry, device_.info(), start);
+    return kernel;
+  } catch (const Error& error) {
+    const std::string reason = lacking_operation(error.what());
+    if (error.status() == Status::build_failed && !reason.empty()) {
+      throw Error(Status::unsupported, reason);
+    }
+    throw;
+  }
+}
+
+void ProgramCache::keep(const std::string& key, const Kernel& kernel) const {
+  try {
+    if (const std::string binary = kernel.binary(); !binary.empty()) {
+      disk_.store(key, binary);
+    }
+  } catch (const std::exception& error) {  // the kernel itself is good
+    log_line(std::string("could not keep a program: ") + error.what());
+  }
+}
+
+}  // namespace duogemm

@@ -1,0 +1,345 @@
+// The files of the disk cache: whatever happens to one, what is loaded is what was stored, or nothing.
+#include "disk_cache.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "temporary_directory.h"
+
+namespace duogemm::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t someone_else = 65534;
+
+const std::string key = "the source\nand the device";
+const std::string payload("a program\0with a zero\n in it", 28);
+
+// Runs `work` in a process of its own, so that it may take its rights and limits from it.
+pid_t start_process(const std::function<bool()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(work() ? 0 : 1);
+  }
+  return child;
+}
+
+bool succeeds(pid_t child) {
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void limit(int resource, rlim_t most) {
+  const rlimit value{most, most};
+  setrlimit(static_cast<__rlimit_resource_t>(resource), &value);
+}
+
+class DiskCacheTest : public ::testing::Test {
+ protected:
+  // The one file that there is.
+  fs::path file() const {
+    const std::vector<fs::path> files = files_in(cache_path);
+    EXPECT_EQ(files.size(), 1u);
+    return files.at(0);
+  }
+  // The file that stands where that of `key` would.
+  fs::path place_of_file() const {
+    cache.store(key, payload);
+    const fs::path place = file();
+    fs::remove(place);
+    return place;
+  }
+  void expect_miss_then_hit_after_storing() const {
+    EXPECT_FALSE(cache.load(key));
+    cache.store(key, payload);
+    EXPECT_EQ(cache.load(key), payload);
+    EXPECT_EQ(files_in(cache_path).size(), 1u);
+  }
+
+  const TemporaryDirectory directory;
+  const fs::path cache_path = directory.path() / "caches" / "duogemm";
+  const DiskCache cache{cache_path};
+};
+
+TEST_F(DiskCacheTest, GivesBackWhatWasStoredLast) {
+  EXPECT_FALSE(cache.load(key));
+  for (const std::string& stored : {payload, std::string(), std::string(3 << 20, '\n'), payload}) {
+    cache.store(key, stored);
+    EXPECT_EQ(cache.load(key), stored);
+    EXPECT_EQ(DiskCache(cache_path).load(key), stored);
+  }
+  EXPECT_EQ(files_in(cache_path).size(), 1u);
+}
+
+TEST_F(DiskCacheTest, KeepsKeysApart) {
+  std::map<std::string, std::string> stored;
+  for (const char* other : {"", "a", "b", "ab", "a\n", "\na"}) {
+    stored[other] = std::string("program of ") + other;
+    cache.store(other, stored[other]);
+  }
+  for (const auto& [other, program] : stored) {
+    EXPECT_EQ(cache.load(other), program);
+  }
+  EXPECT_FALSE(cache.load("c"));
+  EXPECT_EQ(files_in(cache_path).size(), stored.size());
+}
+
+TEST_F(DiskCacheTest, ComparesTheKeyAndNotOnlyItsHash) {
+  const fs::path place = place_of_file();
+  std::string other = key;
+  other.back() = 'X';
+  cache.store(other, payload);
+  fs::rename(file(), place);
+  EXPECT_FALSE(cache.load(key));
+}
+
+TEST_F(DiskCacheTest, IsOnlyForItsUser) {
+  cache.store(key, payload);
+  EXPECT_EQ(fs::status(file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  for (const fs::path& made : {cache_path, cache_path.parent_path()}) {
+    EXPECT_EQ(fs::status(made).permissions(), fs::perms::owner_all);
+  }
+}
+
+TEST_F(DiskCacheTest, IgnoresAFileThatEndsEarly) {
+  cache.store(key, payload);
+  const std::string whole = contents_of(file());
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    overwrite(file(), whole.substr(0, length));
+    EXPECT_FALSE(cache.load(key)) << length << " of " << whole.size() << " bytes";
+  }
+  expect_miss_then_hit_after_storing();
+}
+
+TEST_F(DiskCacheTest, IgnoresAFileThatIsLonger) {
+  cache.store(key, payload);
+  const std::string whole = contents_of(file());
+  for (const std::string& more : {std::string(1, '\0'), std::string("\n"), whole}) {
+    overwrite(file(), whole + more);
+    EXPECT_FALSE(cache.load(key));
+  }
+  fs::resize_file(file(), std::uintmax_t{1} << 40);
+  expect_miss_then_hit_after_storing();
+}
+
+TEST_F(DiskCacheTest, IgnoresAFileWithAByteChanged) {
+  cache.store(key, payload);
+  const std::string whole = contents_of(file());
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (int flip : {0x01, 0x20, 0x80, 0xff}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ flip);
+      overwrite(file(), damaged);
+      EXPECT_FALSE(cache.load(key)) << "byte " << at << " of " << whole.size() << ", flipped " << flip;
+    }
+  }
+  expect_miss_then_hit_after_storing();
+}
+
+TEST_F(DiskCacheTest, IgnoresAFileThatOthersMayWrite) {
+  cache.store(key, payload);
+  for (mode_t mode : {0620, 0602, 0666}) {
+    chmod(file().c_str(), mode);
+    EXPECT_FALSE(cache.load(key)) << std::oct << mode;
+  }
+  chmod(file().c_str(), 0644);
+  EXPECT_EQ(cache.load(key), payload);
+}
+
+TEST_F(DiskCacheTest, IgnoresAnotherUsersFile) {
+  cache.store(key, payload);
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can give files away";
+  }
+  ASSERT_EQ(chown(file().c_str(), someone_else, someone_else), 0);
+  expect_miss_then_hit_after_storing();
+}
+
+TEST_F(DiskCacheTest, IgnoresALink) {
+  const fs::path place = place_of_file();
+  cache.store(key, payload);
+  const fs::path target = directory.path() / "target";
+  fs::rename(place, target);
+  const std::string whole = contents_of(target);
+  fs::create_symlink(target, place);
+  expect_miss_then_hit_after_storing();
+  EXPECT_EQ(contents_of(target), whole);
+  EXPECT_FALSE(fs::is_symlink(place));
+}
+
+TEST_F(DiskCacheTest, IgnoresAFifoWithoutWaiting) {
+  ASSERT_EQ(mkfifo(place_of_file().c_str(), 0600), 0);
+  alarm(60);
+  expect_miss_then_hit_after_storing();
+  alarm(0);
+}
+
+TEST_F(DiskCacheTest, IgnoresADirectory) {
+  fs::create_directory(place_of_file());
+  cache.store(key, payload);
+  EXPECT_FALSE(cache.load(key));
+  EXPECT_EQ(files_in(cache_path).size(), 1u);
+}
+
+TEST_F(DiskCacheTest, DoesWithoutADirectory) {
+  overwrite(directory.path() / "file", "not a directory");
+  for (const char* path : {"file", "file/below"}) {
+    const DiskCache impossible(directory.path() / path);
+    impossible.store(key, payload);
+    EXPECT_FALSE(impossible.load(key));
+  }
+  EXPECT_EQ(contents_of(directory.path() / "file"), "not a directory");
+}
+
+TEST_F(DiskCacheTest, DoesNothingWhenOff) {
+  const DiskCache off{fs::path()};
+  EXPECT_FALSE(off.enabled());
+  off.store(key, payload);
+  EXPECT_FALSE(off.load(key));
+}
+
+TEST_F(DiskCacheTest, ReadsFromAReadOnlyDirectory) {
+  if (geteuid() == 0) {  // whom no mode of a directory stops
+    ASSERT_EQ(chown(directory.path().c_str(), someone_else, someone_else), 0);
+  }
+  EXPECT_TRUE(succeeds(start_process([&] {
+    if (geteuid() == 0 && setuid(someone_else) != 0) {
+      return false;
+    }
+    cache.store(key, payload);
+    chmod(cache_path.c_str(), 0500);
+    cache.store("another key", payload);
+    cache.store(key, "another payload");
+    const bool right = cache.load(key) == payload && !cache.load("another key");
+    const bool clean = files_in(cache_path).size() == 1;
+    chmod(cache_path.c_str(), 0700);
+    return right && clean;
+  })));
+}
+
+TEST_F(DiskCacheTest, LeavesNothingBehindWhenAFileCannotGrow) {
+  EXPECT_TRUE(succeeds(start_process([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    limit(RLIMIT_FSIZE, 4096);
+    cache.store(key, payload);
+    cache.store(key, std::string(5000, 'x'));
+    cache.store("another key", std::string(5000, 'x'));
+    return cache.load(key) == payload && !cache.load("another key") && files_in(cache_path).size() == 1;
+  })));
+}
+
+TEST_F(DiskCacheTest, DoesWithoutFileDescriptors) {
+  cache.store(key, payload);
+  EXPECT_TRUE(succeeds(start_process([&] {
+    limit(RLIMIT_NOFILE, 0);
+    cache.store(key, "another payload");
+    return !cache.load(key);
+  })));
+  EXPECT_EQ(cache.load(key), payload);
+}
+
+// What a writer stores is one letter throughout, of a length that goes with the letter: half of one payload
+// and half of another, or a key's payload under another key, would show.
+std::string letters(int key_number, int writer) {
+  const char letter = static_cast<char>('A' + 8 * key_number + writer);
+  return std::string(static_cast<std::size_t>(20000 + 1000 * writer), letter);
+}
+
+bool is_of_some_writer(const std::string& loaded, int key_number, int writers) {
+  for (int writer = 0; writer < writers; ++writer) {
+    if (loaded == letters(key_number, writer)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST_F(DiskCacheTest, ServesThreadsAndProcessesAtOnce) {
+  constexpr int keys = 3;
+  constexpr int processes = 4;
+  constexpr int threads = 3;
+  const auto work_as = [&](int process) {
+    std::vector<std::thread> running;
+    std::array<bool, threads> right{};
+    for (int thread = 0; thread < threads; ++thread) {
+      running.emplace_back([&, thread] {
+        bool all = true;
+        for (int turn = 0; turn < 60; ++turn) {
+          const int key_number = (turn + thread) % keys;
+          const std::string name = "key " + std::to_string(key_number);
+          cache.store(name, letters(key_number, process));
+          const std::optional<std::string> loaded = cache.load(name);
+          all = all && loaded && is_of_some_writer(*loaded, key_number, processes);
+        }
+        right[static_cast<std::size_t>(thread)] = all;
+      });
+    }
+    for (std::thread& thread : running) {
+      thread.join();
+    }
+    return std::all_of(right.begin(), right.end(), [](bool one) { return one; });
+  };
+  std::vector<pid_t> children;
+  for (int process = 0; process < processes; ++process) {
+    children.push_back(start_process([&, process] { return work_as(process); }));
+  }
+  for (pid_t child : children) {
+    EXPECT_TRUE(succeeds(child));
+  }
+  EXPECT_EQ(files_in(cache_path).size(), static_cast<std::size_t>(keys));
+}
+
+// Sets environment variables, or removes them, for a scope.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, const char*>& variables) {
+    for (const auto& [name, value] : variables) {
+      const char* before = std::getenv(name.c_str());
+      before_[name] = before ? std::optional<std::string>(before) : std::nullopt;
+      set(name, value);
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : before_) {
+      set(name, value ? value->c_str() : nullptr);
+    }
+  }
+
+ private:
+  static void set(const std::string& name, const char* value) {
+    value ? setenv(name.c_str(), value, 1) : unsetenv(name.c_str());
+  }
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+std::string directory_with(const char* ours, const char* xdg, const char* home) {
+  const Environment environment({{"DUOGEMM_CACHE_DIR", ours}, {"XDG_CACHE_HOME", xdg}, {"HOME", home}});
+  return cache_directory().string();
+}
+
+TEST(CacheDirectory, IsOursThenXdgsThenTheHomesOne) {
+  EXPECT_EQ(directory_with("/ours", "/xdg", "/home"), "/ours");
+  EXPECT_EQ(directory_with("ours", "/xdg", "/home"), "ours");
+  EXPECT_EQ(directory_with("", "/xdg", "/home"), "");
+  EXPECT_EQ(directory_with(nullptr, "/xdg", "/home"), "/xdg/duogemm");
+  EXPECT_EQ(directory_with(nullptr, "not absolute", "/home"), "/home/.cache/duogemm");
+  EXPECT_EQ(directory_with(nullptr, "", "/home"), "/home/.cache/duogemm");
+  EXPECT_EQ(directory_with(nullptr, nullptr, "/home"), "/home/.cache/duogemm");
+  EXPECT_EQ(directory_with(nullptr, nullptr, ""), "");
+  EXPECT_EQ(directory_with(nullptr, nullptr, nullptr), "");
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,360 @@
+// A libFuzzer target: any problem and any null pointers for duogemm_sgemm. What the documentation calls wrong must be
+// refused with C untouched; what it allows must give the bits of a plain loop, and touch nothing else. Arrays are as
+// long as the problem reaches and no longer, so that AddressSanitizer sees a step too far.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "duogemm/duogemm.h"
+
+namespace {
+
+using Wide = __int128;  // in which no product of two sizes overflows
+
+// What is run at most: elements of an array, and multiplications.
+constexpr Wide most_elements = 1 << 14;
+constexpr Wide most_steps = 1 << 16;
+
+// The fuzzer's bytes, and zeros behind them.
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+
+  std::uint8_t next() { return at_ < size_ ? data_[at_++] : 0; }
+  template <typename T>
+  T raw() {
+    std::uint8_t bytes[sizeof(T)];
+    for (std::uint8_t& byte : bytes) {
+      byte = next();
+    }
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+  template <typename T, std::size_t count>
+  T one_of(const T (&values)[count]) {
+    return values[next() % count];
+  }
+
+  // Mostly one of the two that there are. By its bytes, because C++ does not let an enumeration have the others.
+  template <typename Enumeration>
+  void enumerator(Enumeration& to) {
+    const std::uint8_t choice = next();
+    const int value = choice < 245 ? choice % 2 : choice < 250 ? 2 : raw<int>();
+    std::memcpy(&to, &value, sizeof value);
+  }
+
+  std::int64_t any() {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t values[] = {-1,   std::numeric_limits<std::int64_t>::min(), most, most - 1, std::int64_t{1} << 31,
+                                   std::int64_t{1} << 32, std::int64_t{1} << 62, raw<std::int64_t>()};
+    return one_of(values);
+  }
+  // Mostly small, around the kernels' tiles at times.
+  std::int64_t size() {
+    const std::uint8_t choice = next();
+    return choice < 190 ? choice % 10 : choice < 235 ? 13 + choice % 22 : any();
+  }
+  // Mostly enough.
+  std::int64_t at_least(std::int64_t least) {
+    const std::uint8_t choice = next();
+    if (choice < 200 && least < std::numeric_limits<std::int64_t>::max() - 4) {
+      return least + choice % 4;
+    }
+    return choice < 210 && least > std::numeric_limits<std::int64_t>::min() ? least - 1 : any();
+  }
+
+  float scalar() {
+    const std::uint8_t choice = next();
+    constexpr float values[] = {1.0f, 0.0f, -1.0f, 2.5f, -0.0f, 0.7f, std::numeric_limits<float>::quiet_NaN(),
+                                std::numeric_limits<float>::infinity(), 0x1p-140f};
+    return choice < 230 ? values[choice % std::size(values)] : raw<float>();
+  }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+// Elements of matrices, from a seed.
+class Elements {
+ public:
+  explicit Elements(std::uint32_t seed) : state_(seed * 2u + 1u) {}
+
+  float next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    if (const std::uint32_t rarely = state_ >> 8; rarely % 64 == 0) {
+      constexpr float values[] = {0.0f, -0.0f, 0x1p-130f, -0x1p-149f, 0x1.fffffep127f,
+                                  std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()};
+      return values[rarely / 64 % std::size(values)];
+    }
+    return static_cast<float>(static_cast<std::int32_t>(state_)) * 0x1p-30f;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+bool is_one_of_two(const void* enumerator) {
+  int value;
+  std::memcpy(&value, enumerator, sizeof value);
+  return value == 0 || value == 1;
+}
+
+// How a matrix lies in memory: `length` elements together, `lines` times, ld apart.
+struct Shape {
+  std::int64_t length;
+  std::int64_t lines;
+  std::int64_t ld;
+  std::int64_t stride;
+  bool by_rows;  // the lines are the rows of op() of the matrix
+
+  std::int64_t at(std::int64_t member, std::int64_t row, std::int64_t col) const {
+    return member * stride + (by_rows ? row * ld + col : col * ld + row);
+  }
+  Wide extent(std::int64_t batch) const {
+    if (batch <= 0 || length <= 0 || lines <= 0) {
+      return 0;
+    }
+    return Wide{batch - 1} * stride + Wide{lines - 1} * ld + length;
+  }
+};
+
+Shape shape(bool by_rows, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
+  return by_rows ? Shape{cols, rows, ld, stride, true} : Shape{rows, cols, ld, stride, false};
+}
+
+// The problem as the documentation has it; the enumerators must be good.
+struct Reading {
+  explicit Reading(const duogemm_problem& p)
+      : a(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.a_op == DUOGEMM_TRANSPOSE), p.m, p.k, p.lda, p.a_stride)),
+        b(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.b_op == DUOGEMM_TRANSPOSE), p.k, p.n, p.ldb, p.b_stride)),
+        c(shape(p.layout == DUOGEMM_ROW_MAJOR, p.m, p.n, p.ldc, p.c_stride)),
+        multiplies(p.alpha != 0.0f && p.k != 0),
+        is_empty(p.m == 0 || p.n == 0 || p.batch == 0 || (!multiplies && p.beta == 1.0f)) {}
+
+  Shape a;
+  Shape b;
+  Shape c;
+  bool multiplies;
+  bool is_empty;
+};
+
+bool enumerators_are_valid(const duogemm_problem& p) {
+  return is_one_of_two(&p.layout) && is_one_of_two(&p.a_op) && is_one_of_two(&p.b_op) && is_one_of_two(&p.level);
+}
+
+bool numbers_are_valid(const duogemm_problem& p, const Reading& reading) {
+  const auto ld_is_valid = [](const Shape& s) { return s.ld >= 1 && s.ld >= s.length; };
+  return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.batch >= 0 && ld_is_valid(reading.a) && ld_is_valid(reading.b) &&
+         ld_is_valid(reading.c) && p.a_stride >= 0 && p.b_stride >= 0 && p.c_stride >= (p.batch > 1 ? 1 : 0);
+}
+
+duogemm_problem decode(Bytes& bytes) {
+  duogemm_problem p = DUOGEMM_PROBLEM_INIT;
+  bytes.enumerator(p.layout);
+  bytes.enumerator(p.a_op);
+  bytes.enumerator(p.b_op);
+  bytes.enumerator(p.level);
+  p.m = bytes.size();
+  p.n = bytes.size();
+  p.k = bytes.size();
+  p.alpha = bytes.scalar();
+  p.beta = bytes.scalar();
+  const Reading reading = enumerators_are_valid(p) ? Reading(p) : Reading(duogemm_problem{});
+  const auto leading = [&](const Shape& s) { return bytes.at_least(s.length > 1 ? s.length : 1); };
+  p.lda = leading(reading.a);
+  p.ldb = leading(reading.b);
+  p.ldc = leading(reading.c);
+  const std::uint8_t batch = bytes.next();
+  p.batch = batch < 120 ? 1 : batch < 240 ? batch % 5 : bytes.any();
+  // Behind the whole matrix, most often; anywhere for A and B, whose members may overlap.
+  const auto stride = [&](const Shape& s, std::int64_t ld) {
+    const Wide length = s.lines <= 0 ? 0 : Wide{s.lines - 1} * ld + s.length;
+    return bytes.at_least(length > 0 && length < most_elements ? static_cast<std::int64_t>(length) : 1);
+  };
+  const auto input_stride = [&](const Shape& s, std::int64_t ld) {
+    const std::uint8_t choice = bytes.next();
+    return choice % 4 == 0 ? choice / 4 : stride(s, ld);
+  };
+  p.a_stride = input_stride(reading.a, p.lda);
+  p.b_stride = input_stride(reading.b, p.ldb);
+  p.c_stride = stride(reading.c, p.ldc);
+  return p;
+}
+
+std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+// Exactly so many elements on the heap.
+class Array {
+ public:
+  Array(Wide length, Elements& elements)
+      : length_(static_cast<std::size_t>(length)), data_(new float[length_]), before_(length_) {
+    for (std::size_t i = 0; i < length_; ++i) {
+      data_[i] = before_[i] = elements.next();
+    }
+  }
+
+  float* data() { return data_.get(); }
+  std::size_t length() const { return length_; }
+  const std::vector<float>& before() const { return before_; }
+  bool is_untouched() const {
+    return length_ == 0 || std::memcmp(data_.get(), before_.data(), sizeof(float) * length_) == 0;
+  }
+
+ private:
+  std::size_t length_;
+  std::unique_ptr<float[]> data_;
+  std::vector<float> before_;
+};
+
+template <typename Function>
+void for_each_element(const duogemm_problem& p, Function function) {
+  for (std::int64_t member = 0; member < p.batch; ++member) {
+    for (std::int64_t row = 0; row < p.m; ++row) {
+      for (std::int64_t col = 0; col < p.n; ++col) {
+        function(member, row, col);
+      }
+    }
+  }
+}
+
+bool overlaps_itself(const duogemm_problem& p, const Shape& c, std::size_t length) {
+  std::vector<bool> seen(length);
+  bool overlaps = false;
+  for_each_element(p, [&](std::int64_t member, std::int64_t row, std::int64_t col) {
+    const std::size_t at = index(c.at(member, row, col));
+    overlaps = overlaps || seen[at];
+    seen[at] = true;
+  });
+  return overlaps;
+}
+
+float expected(const duogemm_problem& p, const Reading& reading, Array& a, Array& b, Array& c, std::int64_t member,
+               std::int64_t row, std::int64_t col) {
+  const float scaled =
+      p.beta == 0.0f ? 0.0f : p.beta * c.before()[index(reading.c.at(member, row, col))];
+  if (!reading.multiplies) {
+    return scaled;
+  }
+  float sum = 0.0f;
+  for (std::int64_t i = 0; i < p.k; ++i) {
+    sum = std::fmaf(a.data()[reading.a.at(member, row, i)], b.data()[reading.b.at(member, i, col)], sum);
+  }
+  return p.beta == 0.0f ? p.alpha * sum : std::fmaf(p.alpha, sum, scaled);
+}
+
+bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (std::isnan(a) && std::isnan(b));
+}
+
+void print(const duogemm_problem& p) {
+  int enumerators[4];
+  std::memcpy(&enumerators[0], &p.layout, sizeof(int));
+  std::memcpy(&enumerators[1], &p.a_op, sizeof(int));
+  std::memcpy(&enumerators[2], &p.b_op, sizeof(int));
+  std::memcpy(&enumerators[3], &p.level, sizeof(int));
+  std::fprintf(stderr, "layout %d, a_op %d, b_op %d, level %d, alpha %a, beta %a\n", enumerators[0], enumerators[1],
+               enumerators[2], enumerators[3], static_cast<double>(p.alpha), static_cast<double>(p.beta));
+  const struct {
+    const char* name;
+    std::int64_t value;
+  } numbers[] = {{"m", p.m},     {"n", p.n},         {"k", p.k},               {"lda", p.lda},           {"ldb", p.ldb},
+                 {"ldc", p.ldc}, {"batch", p.batch}, {"a_stride", p.a_stride}, {"b_stride", p.b_stride}, {"c_stride", p.c_stride}};
+  for (const auto& [name, value] : numbers) {
+    std::fprintf(stderr, "%s %lld\n", name, static_cast<long long>(value));
+  }
+}
+
+void require(bool truth, const char* what, const duogemm_problem& problem) {
+  if (!truth) {
+    std::fprintf(stderr, "%s\nthe library's last error: %s\n", what, duogemm_last_error());
+    print(problem);
+    std::abort();
+  }
+}
+
+void expect_refusal(const duogemm_problem& p, const duogemm_problem* passed, const float* a, const float* b, Array& c,
+                    float* c_passed) {
+  require(duogemm_sgemm(passed, a, b, c_passed) == DUOGEMM_INVALID_ARGUMENT, "an invalid call was not refused", p);
+  require(duogemm_last_error()[0] != '\0', "a refusal without a message", p);
+  require(c.is_untouched(), "a refused call changed C", p);
+}
+
+}  // namespace
+
+// Ends with 77 where there is no device.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.m = problem.n = problem.k = 1;
+  const float one = 1.0f;
+  float c = 0.0f;
+  if (duogemm_sgemm(&problem, &one, &one, &c) != DUOGEMM_SUCCESS) {
+    std::fprintf(stderr, "skipped: %s\n", duogemm_last_error());
+    std::_Exit(77);
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const duogemm_problem p = decode(bytes);
+  const std::uint8_t nulls = bytes.next();
+  const bool null_problem = nulls == 255;
+  const bool null_a = nulls >= 200 && (nulls & 1) != 0;
+  const bool null_b = nulls >= 200 && (nulls & 2) != 0;
+  const bool null_c = nulls >= 200 && (nulls & 4) != 0;
+  Elements elements(bytes.raw<std::uint16_t>());
+
+  if (null_problem || !enumerators_are_valid(p) || !numbers_are_valid(p, Reading(p))) {
+    Array a(16, elements);
+    Array c(16, elements);
+    expect_refusal(p, null_problem ? nullptr : &p, null_a ? nullptr : a.data(), null_b ? nullptr : a.data(), c,
+                   null_c ? nullptr : c.data());
+    return 0;
+  }
+
+  const Reading reading(p);
+  const bool reads = !reading.is_empty && reading.multiplies;
+  const Wide a_length = reads ? reading.a.extent(p.batch) : 0;
+  const Wide b_length = reads ? reading.b.extent(p.batch) : 0;
+  const Wide c_length = reading.is_empty ? 0 : reading.c.extent(p.batch);
+  if (a_length > most_elements || b_length > most_elements || c_length > most_elements) {
+    return 0;
+  }
+  if (!reading.is_empty && Wide{p.m} * p.n * p.batch * (reads ? p.k : 1) > most_steps) {
+    return 0;
+  }
+  Array a(a_length, elements);
+  Array b(b_length, elements);
+  Array c(c_length, elements);
+  if (!reading.is_empty && overlaps_itself(p, reading.c, c.length())) {
+    return 0;  // not allowed, but nobody promises to see it
+  }
+  float* const a_passed = null_a ? nullptr : a.data();
+  float* const b_passed = null_b ? nullptr : b.data();
+  float* const c_passed = null_c ? nullptr : c.data();
+  if ((reads && (null_a || null_b)) || (!reading.is_empty && null_c)) {
+    expect_refusal(p, &p, a_passed, b_passed, c, c_passed);
+    return 0;
+  }
+
+  require(duogemm_sgemm(&p, a_passed, b_passed, c_passed) == DUOGEMM_SUCCESS, "a valid call failed", p);
+  require(a.is_untouched() && b.is_untouched(), "A or B was changed", p);
+  if (!reading.is_empty) {
+    for_each_element(p, [&](std::int64_t member, std::int64_t row, std::int64_t col) {
+      float& found = c.data()[reading.c.at(member, row, col)];
+      require(same(found, expected(p, reading, a, b, c, member, row, col)), "an element has other bits", p);
+      found = c.before()[index(reading.c.at(member, row, col))];  // which leaves what is not C's to compare
+    });
+  }
+  require(c.is_untouched(), "something outside C was changed", p);
+  return 0;
+}

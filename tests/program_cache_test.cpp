@@ -1,0 +1,266 @@
+// The program cache: what one cache compiled, another loads from the disk, and only where it is the same
+// program for the same device.
+#include "program_cache.h"
+
+#include <functional>
+
+#include "kernel_source.h"
+#include "ladder.h"
+#include "temporary_directory.h"
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Counts {
+  int compiled = 0;
+  int loaded = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Counts& counts) {
+  return out << counts.compiled << " compiled, " << counts.loaded << " loaded";
+}
+
+class FakeKernel final : public Kernel {
+ public:
+  explicit FakeKernel(std::function<std::string()> binary) : binary_(std::move(binary)) {}
+  std::size_t sub_group_size(const Extent&) const override { return 1; }
+  std::string binary() const override { return binary_(); }
+
+ private:
+  std::function<std::string()> binary_;
+};
+
+// A device that only compiles, as far as anyone can see.
+class FakeDevice final : public Device {
+ public:
+  const DeviceInfo& info() const override { return facts; }
+  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
+  std::unique_ptr<Queue> create_queue() override { return nullptr; }
+  std::string build_options(const ProgramSource& source) const override {
+    std::string text = options;
+    for (const auto& [name, value] : source.defines) {
+      text += " " + name + "=" + std::to_string(value);
+    }
+    return text;
+  }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    ++counts.compiled;
+    return std::make_shared<FakeKernel>([this, entry = source.entry] { return binary(entry); });
+  }
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& given) override {
+    if (given != "binary of " + entry || refuses) {
+      throw Error(Status::build_failed, "refused");
+    }
+    ++counts.loaded;
+    return std::make_shared<FakeKernel>([] { return std::string(); });
+  }
+
+  DeviceInfo facts;
+  std::string options = "-O2";
+  std::function<std::string(const std::string&)> binary = [](const std::string& entry) {
+    return "binary of " + entry;
+  };
+  bool refuses = false;
+  Counts counts;
+};
+
+class ProgramCacheTest : public ::testing::Test {
+ protected:
+  // What a new process would compile and load to get the kernel.
+  Counts get(const Tunables& set = {}) {
+    device.counts = {};
+    ProgramCache programs(device, DiskCache(directory.path()));
+    const KernelSpec& spec = find_kernel("naive");
+    const Tunables tunables = settle(spec, set);
+    EXPECT_NE(programs.get(spec, tunables), nullptr);
+    EXPECT_EQ(programs.get(spec, tunables), programs.get(spec, tunables));
+    return device.counts;
+  }
+
+  static constexpr Counts compiled{1, 0};
+  static constexpr Counts loaded{0, 1};
+  const TemporaryDirectory directory;
+  FakeDevice device;
+};
+
+TEST_F(ProgramCacheTest, LoadsWhatAnotherCompiled) {
+  EXPECT_EQ(get(), compiled);
+  EXPECT_EQ(get(), loaded);
+  EXPECT_EQ(files_in(directory.path()).size(), 1u);
+}
+
+TEST_F(ProgramCacheTest, LoadsOnlyTheSameProgramForTheSameDevice) {
+  get();
+  EXPECT_EQ(get({{"TS", 8}}), compiled);
+  const std::vector<std::function<void(DeviceInfo&)>> changes = {
+      [](DeviceInfo& info) { info.backend = "other"; },
+      [](DeviceInfo& info) { info.name = "other"; },
+      [](DeviceInfo& info) { info.vendor = "other"; },
+      [](DeviceInfo& info) { info.platform = "other"; },
+      [](DeviceInfo& info) { info.platform_version = "other"; },
+      [](DeviceInfo& info) { info.driver = "other"; },
+      [](DeviceInfo& info) { info.runtime = "other"; },
+      [](DeviceInfo& info) { info.compute_capability = 90; }};
+  for (const auto& change : changes) {
+    device.facts = {};
+    change(device.facts);
+    EXPECT_EQ(get(), compiled);
+    EXPECT_EQ(get(), loaded);
+  }
+  device.facts = {};
+  device.options = "-O3";
+  EXPECT_EQ(get(), compiled);
+  EXPECT_EQ(get(), loaded);
+}
+
+TEST_F(ProgramCacheTest, DoesNotRunFieldsIntoEachOther) {
+  device.facts.name = "ab";
+  device.facts.vendor = "c";
+  get();
+  device.facts.name = "a";
+  device.facts.vendor = "bc";
+  EXPECT_EQ(get(), compiled);
+}
+
+TEST_F(ProgramCacheTest, LoadsOnlyTheSameSource) {
+  get();
+  const TemporaryDirectory edited;
+  for (const EmbeddedFile& file : embedded_files()) {
+    const fs::path path = edited.path() / file.path;
+    fs::create_directories(path.parent_path());
+    overwrite(path, std::string(file.text) + "// edited\n");
+  }
+  setenv("DUOGEMM_KERNEL_DIR", edited.path().c_str(), 1);
+  EXPECT_EQ(get(), compiled);
+  unsetenv("DUOGEMM_KERNEL_DIR");
+  EXPECT_EQ(get(), loaded);
+}
+
+TEST_F(ProgramCacheTest, CompilesWhatTheDeviceRefuses) {
+  get();
+  device.refuses = true;
+  EXPECT_EQ(get(), compiled);
+  device.refuses = false;
+  EXPECT_EQ(get(), loaded);
+  device.binary = [](const std::string&) { return "binary of another driver"; };
+  device.options = "-O3";
+  EXPECT_EQ(get(), compiled);
+  EXPECT_EQ(get(), compiled);
+}
+
+TEST_F(ProgramCacheTest, KeepsNoKernelWithoutABinary) {
+  device.binary = [](const std::string&) { return ""; };
+  EXPECT_EQ(get(), compiled);
+  device.binary = [](const std::string&) -> std::string { throw Error(Status::out_of_memory, "no memory"); };
+  EXPECT_EQ(get(), compiled);
+  EXPECT_TRUE(files_in(directory.path()).empty());
+}
+
+TEST_F(ProgramCacheTest, AsksForNoBinaryWhenTheDiskCacheIsOff) {
+  device.binary = [](const std::string&) -> std::string {
+    ADD_FAILURE();
+    return "";
+  };
+  ProgramCache programs(device, DiskCache(fs::path()));
+  const KernelSpec& spec = find_kernel("naive");
+  EXPECT_NE(programs.get(spec, settle(spec, {})), nullptr);
+  EXPECT_EQ(device.counts, compiled);
+}
+
+// A real device, with a count of what it is asked for.
+class CountingDevice final : public Device {
+ public:
+  explicit CountingDevice(Device& device) : device_(device) {}
+  const DeviceInfo& info() const override { return device_.info(); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return device_.allocate(bytes); }
+  std::unique_ptr<Queue> create_queue() override { return device_.create_queue(); }
+  std::string build_options(const ProgramSource& source) const override {
+    return device_.build_options(source);
+  }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    ++counts.compiled;
+    return device_.compile(source);
+  }
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override {
+    ++counts.loaded;
+    return device_.load(entry, binary);
+  }
+
+  Counts counts;
+
+ private:
+  Device& device_;
+};
+
+class ProgramCacheOnDevice : public ::testing::TestWithParam<DeviceName> {
+ protected:
+  // Runs two kernels, with tunables that no build has compiled, as a new process would, and checks the
+  // results.
+  Counts run(TestDevice& test) {
+    CountingDevice device(*test.device);
+    ProgramCache programs(device, DiskCache(directory.path()));
+    for (const LadderSetting& setting : ladder_settings({{"naive", "tiled"}, {{"TS", 8}}, {}})) {
+      const HostProblem host =
+          random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
+      const Oracle oracle(host.problem, host.a, host.b, host.c);
+      const Comparison comparison = check_setting(setting, host, oracle, device, *test.queue, programs);
+      EXPECT_TRUE(comparison.ok()) << comparison.first_fault;
+    }
+    return device.counts;
+  }
+
+  static constexpr Counts both_compiled{2, 0};
+  static constexpr Counts both_loaded{0, 2};
+  const TemporaryDirectory directory;
+};
+
+TEST_P(ProgramCacheOnDevice, LoadsWhatAnotherCompiled) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  EXPECT_EQ(run(device), both_compiled);
+  EXPECT_EQ(files_in(directory.path()).size(), 2u);
+  EXPECT_EQ(run(device), both_loaded);
+  EXPECT_EQ(run(device), both_loaded);
+}
+
+TEST_P(ProgramCacheOnDevice, CompilesAgainWhatIsDamaged) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  run(device);
+  for (const auto& damage : std::initializer_list<std::function<std::string(std::string)>>{
+           [](std::string whole) { return whole.substr(0, whole.size() / 2); },
+           [](std::string whole) { return whole.back() = static_cast<char>(whole.back() ^ 1), whole; },
+           [](std::string) { return std::string(); }}) {
+    for (const fs::path& file : files_in(directory.path())) {
+      overwrite(file, damage(contents_of(file)));
+    }
+    EXPECT_EQ(run(device), both_compiled);
+    EXPECT_EQ(run(device), both_loaded);
+  }
+}
+
+TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  try {
+    device.device->load("naive", "no program");
+    ADD_FAILURE() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::build_failed) << error.what();
+  }
+}
+
+TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  ProgramCache programs(*device.device, DiskCache(directory.path()));
+  const KernelSpec& spec = find_kernel("naive");
+  const std::shared_ptr<const Kernel> kernel = programs.get(spec, settle(spec, {}));
+  EXPECT_EQ(files_in(directory.path()).empty(), kernel->binary().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ProgramCacheOnDevice, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "host_problem.h"
+#include "oracle.h"
+#include "plan.h"
 #include "problem.h"
 #include "random_sgemm.h"
 #include "test_devices.h"
@@ -94,6 +96,63 @@ TEST_P(SgemmOnHost, EightThreadsOnOneContext) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SgemmOnHost, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+// Columns so far apart that their indices need more than 32 bits.
+class HugeMatrix {
+ public:
+  static constexpr std::int64_t ld = 600'000'000 / 4096 * 4096;  // columns of a buffer begin where slices may
+  static constexpr std::int64_t columns = 5;
+  static constexpr std::size_t bytes = sizeof(float) * ld * columns;
+
+  HugeMatrix(Device& device, Queue& queue, std::int64_t rows)
+      : whole_(device.allocate(bytes)),
+        queue_(queue),
+        row_bytes_(sizeof(float) * static_cast<std::size_t>(rows)) {}
+
+  void write(std::int64_t column, const float* from) { queue_.write(*slice(column), from, row_bytes_); }
+  void read(std::int64_t column, float* to) { queue_.read(*slice(column), to, row_bytes_); }
+  const Buffer* buffer() const { return whole_.get(); }
+
+ private:
+  std::unique_ptr<Buffer> slice(std::int64_t column) const {
+    return whole_->slice(sizeof(float) * static_cast<std::size_t>(column * ld), row_bytes_);
+  }
+
+  std::unique_ptr<Buffer> whole_;
+  Queue& queue_;
+  std::size_t row_bytes_;
+};
+
+class HugeSgemm : public ::testing::TestWithParam<DeviceName> {};
+
+TEST_P(HugeSgemm, IndexesBeyond32Bits) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const DeviceInfo& info = device.device->info();
+  if (info.memory_bytes < 4 * HugeMatrix::bytes || info.max_allocation_bytes < HugeMatrix::bytes) {
+    GTEST_SKIP() << "needs " << 4 * HugeMatrix::bytes << " bytes of device memory";
+  }
+  constexpr std::int64_t n = HugeMatrix::columns;
+  const HostProblem host = random_problem(Problem::packed(n, n, n), Distribution::signed_unit, 9);
+  Problem problem = host.problem;
+  problem.lda = problem.ldb = problem.ldc = HugeMatrix::ld;
+  HugeMatrix a(*device.device, *device.queue, n);
+  HugeMatrix b(*device.device, *device.queue, n);
+  HugeMatrix c(*device.device, *device.queue, n);
+  for (std::int64_t column = 0; column < n; ++column) {
+    a.write(column, &host.a[static_cast<std::size_t>(column * n)]);
+    b.write(column, &host.b[static_cast<std::size_t>(column * n)]);
+  }
+  const PreparedPlan plan(plan_sgemm(problem, info), *device.device, *device.programs);
+  plan.enqueue(*device.queue, {{{a.buffer()}, {b.buffer()}, {c.buffer()}}});
+  std::vector<float> result(static_cast<std::size_t>(n * n));
+  for (std::int64_t column = 0; column < n; ++column) {
+    c.read(column, &result[static_cast<std::size_t>(column * n)]);
+  }
+  EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(result).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, HugeSgemm, ::testing::ValuesIn(test_devices()),
                          [](const auto& info) { return info.param.text(); });
 
 // Each wrong argument alone.

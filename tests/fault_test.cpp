@@ -1,0 +1,501 @@
+// What happens when the device fails: on a device in memory, every operation in turn fails, and from every
+// operation on the device is lost. The right error comes out, nothing is left behind, the next call works.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "c_api.h"
+#include "runtime.h"
+
+namespace duogemm::testing {
+namespace {
+
+enum class Operation { open, create_queue, allocate, compile, write, launch, read, finish };
+
+Status status_of(Operation operation) {
+  switch (operation) {
+    case Operation::allocate:
+      return Status::out_of_memory;
+    case Operation::compile:
+      return Status::build_failed;
+    default:
+      return Status::device_error;
+  }
+}
+
+// What a device does wrong, and what it was seen to do. Operations are counted from 1.
+struct Faults {
+  int fails_at = 0;          // this operation alone; 0: none
+  int lost_from = 0;         // this and all after it; 0: never
+  bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
+
+  int operations = 0;
+  std::optional<Operation> failed = {};
+  int live_buffers = 0;
+  int live_others = 0;  // device, queues and kernels
+  std::vector<std::string> launched = {};
+
+  void pass(Operation operation) {
+    ++operations;
+    const bool lost = lost_from != 0 && operations >= lost_from;
+    if (!lost && operations != fails_at) {
+      return;
+    }
+    failed = operation;
+    if (lost) {
+      throw Error(Status::device_error, "lost");
+    }
+    if (host_memory) {
+      throw std::bad_alloc();
+    }
+    throw Error(status_of(operation), "failed");
+  }
+};
+
+// Counts the objects that hold one.
+class Counted {
+ public:
+  explicit Counted(int& live) : live_(live) { ++live_; }
+  ~Counted() { --live_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  int& live_;
+};
+
+class FakeBuffer final : public Buffer {
+ public:
+  FakeBuffer(Faults& faults, std::size_t bytes)
+      : counted_(faults.live_buffers), memory_(bytes / sizeof(float)) {}
+  std::size_t bytes() const override { return memory_.size() * sizeof(float); }
+  std::unique_ptr<Buffer> slice(std::size_t, std::size_t) const override { return nullptr; }
+  std::uintptr_t native() const override { return 0; }
+  float* data() const { return memory_.data(); }
+
+ private:
+  Counted counted_;
+  mutable std::vector<float> memory_;  // a Buffer is a handle: the memory is not part of it
+};
+
+class FakeKernel final : public Kernel {
+ public:
+  FakeKernel(Faults& faults, std::string entry) : counted_(faults.live_others), entry_(std::move(entry)) {}
+  std::size_t sub_group_size(const Extent&) const override { return 32; }
+  std::string binary() const override { return {}; }
+  const std::string& entry() const { return entry_; }
+
+ private:
+  Counted counted_;
+  std::string entry_;
+};
+
+// A kernel's arguments that are of one type.
+template <typename T>
+std::vector<T> all_of(std::span<const Argument> arguments) {
+  std::vector<T> found;
+  for (const Argument& argument : arguments) {
+    if (const T* value = std::get_if<T>(&argument)) {
+      found.push_back(*value);
+    }
+  }
+  return found;
+}
+
+struct FakeMatrix {
+  float* data;
+  std::int64_t ld;
+
+  float& operator()(std::int64_t row, std::int64_t col) const { return data[col * ld + row]; }
+};
+
+// The matrices among a kernel's arguments: each is a buffer that an offset and a leading dimension follow.
+std::vector<FakeMatrix> matrices(std::span<const Argument> arguments) {
+  std::vector<FakeMatrix> found;
+  for (std::size_t i = 0; i + 2 < arguments.size(); ++i) {
+    const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
+    const auto* offset = std::get_if<std::int64_t>(&arguments[i + 1]);
+    const auto* ld = std::get_if<std::int64_t>(&arguments[i + 2]);
+    if (buffer && offset && ld) {
+      found.push_back({dynamic_cast<const FakeBuffer&>(**buffer).data() + *offset, *ld});
+    }
+  }
+  return found;
+}
+
+// Does what the kernel `general` does, for one matrix without transposes. Sizes and scalars are in BLAS's
+// order, and sizes are first.
+void multiply_naively(std::span<const Argument> arguments) {
+  const std::vector<std::int64_t> sizes = all_of<std::int64_t>(arguments);
+  const std::vector<float> scalars = all_of<float>(arguments);
+  const std::vector<FakeMatrix> operands = matrices(arguments);
+  const auto& [a, b, c] = std::tie(operands.at(0), operands.at(1), operands.at(2));
+  for (std::int64_t col = 0; col < sizes.at(1); ++col) {
+    for (std::int64_t row = 0; row < sizes.at(0); ++row) {
+      float sum = 0.0f;
+      for (std::int64_t k = 0; k < sizes.at(2); ++k) {
+        sum += a(row, k) * b(k, col);
+      }
+      c(row, col) = scalars.at(0) * sum + (scalars.at(1) == 0.0f ? 0.0f : scalars.at(1) * c(row, col));
+    }
+  }
+}
+
+class FakeQueue final : public Queue {
+ public:
+  explicit FakeQueue(Faults& faults) : faults_(faults), counted_(faults.live_others) {}
+  void write(const Buffer& to, const void* from, std::size_t bytes) override {
+    faults_.pass(Operation::write);
+    std::memcpy(dynamic_cast<const FakeBuffer&>(to).data(), from, bytes);
+  }
+  void read(const Buffer& from, void* to, std::size_t bytes) override {
+    faults_.pass(Operation::read);
+    std::memcpy(to, dynamic_cast<const FakeBuffer&>(from).data(), bytes);
+  }
+  void launch(const Kernel& kernel, const Geometry&, std::span<const Argument> arguments) override {
+    faults_.pass(Operation::launch);
+    const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
+    faults_.launched.push_back(entry);
+    if (entry == "general") {
+      multiply_naively(arguments);
+    }
+  }
+  void finish() override { faults_.pass(Operation::finish); }
+  double timed(const std::function<void()>& enqueue) override {
+    enqueue();
+    finish();
+    return 0.0;
+  }
+  std::uintptr_t native() const override { return 0; }
+  void with_device(const std::function<void()>& work) override { work(); }
+
+ private:
+  Faults& faults_;
+  Counted counted_;
+};
+
+class FakeDevice final : public Device {
+ public:
+  explicit FakeDevice(Faults& faults) : faults_(faults), counted_(faults.live_others) {
+    info_.name = "fake";
+    info_.max_work_group = 1024;
+    info_.local_bytes = 48 << 10;
+    info_.max_groups = {1 << 20, 1 << 16, 1 << 16};
+    info_.shuffle = true;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    faults_.pass(Operation::allocate);
+    return std::make_unique<FakeBuffer>(faults_, bytes);
+  }
+  std::unique_ptr<Queue> create_queue() override {
+    faults_.pass(Operation::create_queue);
+    return std::make_unique<FakeQueue>(faults_);
+  }
+  std::string build_options(const ProgramSource&) const override { return {}; }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    faults_.pass(Operation::compile);
+    return std::make_shared<FakeKernel>(faults_, source.entry);
+  }
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
+    throw Error(Status::build_failed, "no binaries");
+  }
+
+ private:
+  Faults& faults_;
+  Counted counted_;
+  DeviceInfo info_;
+};
+
+// The faults of the device that the backend opens.
+Faults* backend_faults = nullptr;
+
+class FakeBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "fake"; }
+  std::vector<DeviceInfo> devices() const override { return std::vector<DeviceInfo>(1); }
+  std::unique_ptr<Device> open(std::size_t, const DeviceOptions&) const override {
+    backend_faults->pass(Operation::open);
+    return std::make_unique<FakeDevice>(*backend_faults);
+  }
+};
+
+// A user of the library: what it keeps between calls, and its call, which throws when the device fails.
+class User {
+ public:
+  virtual ~User() = default;
+  virtual void call() = 0;
+};
+
+// Makes a Context in its first call that gets so far, and multiplies twice, with larger operands at last.
+class ContextUser final : public User {
+ public:
+  explicit ContextUser(Faults& faults) { backend_faults = &faults; }
+  ~ContextUser() override {
+    context_.reset();
+    backend_faults = nullptr;
+  }
+
+  void call() override {
+    if (!context_) {
+      context_ = std::make_unique<Context>("fake:0");
+    }
+    EXPECT_EQ(multiply_ones(2, 0.0f), std::vector<float>(4, 2.0f));
+    EXPECT_EQ(multiply_ones(3, 1.0f), std::vector<float>(9, 4.0f));
+  }
+
+ private:
+  std::vector<float> multiply_ones(std::int64_t size, float beta) {
+    const std::vector<float> ones(static_cast<std::size_t>(size * size), 1.0f);
+    std::vector<float> c = ones;
+    const Sgemm request{.m = size, .n = size, .k = size, .beta = beta, .lda = size, .ldb = size, .ldc = size};
+    context_->sgemm(request, ones.data(), ones.data(), c.data());
+    return c;
+  }
+
+  std::unique_ptr<Context> context_;
+};
+
+// Keeps nothing but a Runtime.
+class RuntimeUser final : public User {
+ public:
+  explicit RuntimeUser(Faults& faults) : runtime_(std::make_unique<FakeDevice>(faults), DiskCache({})) {}
+
+  void call() override {
+    const std::vector<float> a = {1, 2, 3, 4};
+    const std::vector<float> b = {5, 6, 7, 8};
+    std::vector<float> c(4);
+    const std::unique_ptr<Queue> queue = runtime_.device().create_queue();
+    const std::unique_ptr<Buffer> device_a = upload(*queue, a);
+    const std::unique_ptr<Buffer> device_b = upload(*queue, b);
+    const std::unique_ptr<Buffer> device_c = upload(*queue, c);
+    runtime_.enqueue(Problem::packed(2, 2, 2), *queue,
+                     {{{device_a.get()}, {device_b.get()}, {device_c.get()}}});
+    queue->finish();
+    queue->read(*device_c, c.data(), sizeof(float) * c.size());
+    EXPECT_EQ(c, (std::vector<float>{23, 34, 31, 46}));
+  }
+
+ private:
+  std::unique_ptr<Buffer> upload(Queue& queue, const std::vector<float>& values) {
+    const std::size_t bytes = sizeof(float) * values.size();
+    std::unique_ptr<Buffer> buffer = runtime_.device().allocate(bytes);
+    queue.write(*buffer, values.data(), bytes);
+    return buffer;
+  }
+
+  Runtime runtime_;
+};
+
+// Prepares a plan of several steps and workspaces in its first call that gets so far, and keeps it.
+class PlanUser final : public User {
+ public:
+  explicit PlanUser(Faults& faults)
+      : faults_(faults),
+        device_(faults),
+        programs_(device_, DiskCache({})),
+        plan_(make_plan(device_.info())) {}
+
+  void call() override {
+    const std::unique_ptr<Queue> queue = device_.create_queue();
+    if (!prepared_) {
+      prepare();
+    }
+    faults_.launched.clear();
+    const FakeBuffer matrix(faults_, sizeof(float));
+    prepared_->enqueue(*queue, {{{&matrix}, {&matrix}, {&matrix}}});
+    queue->finish();
+    EXPECT_EQ(faults_.launched, names_of(plan_));
+  }
+
+ private:
+  static Plan make_plan(const DeviceInfo& info) {
+    const KernelSpec& spec = find_kernel("register_wide");
+    Plan plan = plan_ladder(spec, settle(spec, {}), Problem::packed(33, 17, 9), info);
+    EXPECT_GT(plan.steps.size(), 2u);
+    EXPECT_GT(plan.workspace_bytes.size(), 1u);
+    return plan;
+  }
+  static std::vector<std::string> names_of(const Plan& plan) {
+    std::vector<std::string> names;
+    for (const Step& step : plan.steps) {
+      names.push_back(step.spec->name);
+    }
+    return names;
+  }
+  void prepare() {
+    try {
+      prepared_.emplace(plan_, device_, programs_);
+    } catch (...) {
+      EXPECT_EQ(faults_.live_buffers, 0);  // of the workspaces that it had allocated
+      throw;
+    }
+  }
+
+  Faults& faults_;
+  FakeDevice device_;
+  ProgramCache programs_;
+  Plan plan_;
+  std::optional<PreparedPlan> prepared_;
+};
+
+// What came of a call, as the C functions tell it.
+struct Answer {
+  duogemm_status status;
+  std::string message;
+  bool operator==(const Answer&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Answer& answer) {
+  return out << answer.status << " '" << answer.message << "'";
+}
+
+const Answer success{DUOGEMM_SUCCESS, ""};
+const Answer host_memory_exhausted{DUOGEMM_OUT_OF_MEMORY, "host memory is exhausted"};
+
+Answer answer_to(const std::function<void()>& call) {
+  const duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  const duogemm_status status = call_from_c(&problem, [&](const Sgemm&) { call(); });
+  return {status, status == DUOGEMM_SUCCESS ? "" : duogemm_last_error()};
+}
+
+struct Usage {
+  const char* name;
+  std::unique_ptr<User> (*begin)(Faults&);
+  std::set<Operation> operations;  // that its call consists of
+};
+
+template <typename AUser>
+std::unique_ptr<User> begin(Faults& faults) {
+  return std::make_unique<AUser>(faults);
+}
+
+class DeviceFaults : public ::testing::TestWithParam<Usage> {
+ protected:
+  // Makes three calls for each set of faults, with the n-th operation at fault, until there is no n-th.
+  // `after`: what the second and third call answer.
+  static void try_all(const std::function<Faults(int n)>& faults_at,
+                      const std::function<Answer(Operation failed)>& first, const Answer& after) {
+    std::set<Operation> failed;
+    for (int n = 1;; ++n) {
+      SCOPED_TRACE("operation " + std::to_string(n));
+      Faults faults = faults_at(n);
+      {
+        const std::unique_ptr<User> user = GetParam().begin(faults);
+        const auto call = [&] { return answer_to([&] { user->call(); }); };
+        const Answer answer = call();
+        if (!faults.failed) {
+          EXPECT_EQ(answer, success);
+          break;
+        }
+        failed.insert(*faults.failed);
+        EXPECT_EQ(answer, first(*faults.failed));
+        EXPECT_EQ(call(), after);
+        EXPECT_EQ(call(), after);
+      }
+      EXPECT_EQ(faults.live_buffers, 0);
+      EXPECT_EQ(faults.live_others, 0);
+    }
+    EXPECT_EQ(failed, GetParam().operations);
+  }
+};
+
+Answer failure_of(Operation operation) {
+  switch (operation) {
+    case Operation::allocate:
+      return {DUOGEMM_OUT_OF_MEMORY, "failed"};
+    case Operation::compile:
+      return {DUOGEMM_BUILD_FAILED, "failed"};
+    default:
+      return {DUOGEMM_DEVICE_ERROR, "failed"};
+  }
+}
+
+TEST_P(DeviceFaults, OneOperationFails) {
+  try_all([](int n) { return Faults{.fails_at = n}; }, failure_of, success);
+}
+
+TEST_P(DeviceFaults, HostMemoryRunsOutInOneOperation) {
+  try_all([](int n) { return Faults{.fails_at = n, .host_memory = true}; },
+          [](Operation) { return host_memory_exhausted; }, success);
+}
+
+// As the objects of a lost device are destroyed, nothing is thrown: it would end the program.
+TEST_P(DeviceFaults, TheDeviceIsLost) {
+  const Answer lost{DUOGEMM_DEVICE_ERROR, "lost"};
+  try_all([](int n) { return Faults{.lost_from = n}; }, [&](Operation) { return lost; }, lost);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Users, DeviceFaults,
+    ::testing::Values(Usage{"context",
+                            begin<ContextUser>,
+                            {Operation::open, Operation::create_queue, Operation::allocate, Operation::write,
+                             Operation::compile, Operation::launch, Operation::read}},
+                      Usage{"runtime",
+                            begin<RuntimeUser>,
+                            {Operation::create_queue, Operation::allocate, Operation::write,
+                             Operation::compile, Operation::launch, Operation::finish, Operation::read}},
+                      Usage{"prepared_plan",
+                            begin<PlanUser>,
+                            {Operation::create_queue, Operation::compile, Operation::allocate,
+                             Operation::launch, Operation::finish}}),
+    [](const auto& info) { return info.param.name; });
+
+// --- The C functions -------------------------------------------------------------------------------------
+
+struct Thrown {
+  const char* name;
+  void (*call)();
+  Answer answer;
+};
+
+class CallFromC : public ::testing::TestWithParam<Thrown> {};
+
+TEST_P(CallFromC, AnswersWhatWasThrown) {
+  EXPECT_EQ(answer_to(GetParam().call), GetParam().answer);
+  EXPECT_EQ(answer_to([] {}), success);
+}
+
+template <Status status>
+void fail() {
+  throw Error(status, "why");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Exceptions, CallFromC,
+    ::testing::Values(
+        Thrown{"invalid_argument", fail<Status::invalid_argument>, {DUOGEMM_INVALID_ARGUMENT, "why"}},
+        Thrown{"unsupported", fail<Status::unsupported>, {DUOGEMM_UNSUPPORTED, "why"}},
+        Thrown{"out_of_memory", fail<Status::out_of_memory>, {DUOGEMM_OUT_OF_MEMORY, "why"}},
+        Thrown{"build_failed", fail<Status::build_failed>, {DUOGEMM_BUILD_FAILED, "why"}},
+        Thrown{"device_error", fail<Status::device_error>, {DUOGEMM_DEVICE_ERROR, "why"}},
+        Thrown{"bad_alloc", [] { throw std::bad_alloc(); }, host_memory_exhausted},
+        Thrown{"foreign", [] { throw std::logic_error("foreign"); }, {DUOGEMM_DEVICE_ERROR, "foreign"}},
+        Thrown{"no_exception_class", [] { throw 1; }, {DUOGEMM_DEVICE_ERROR, "unknown error"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(CallFromCProblem, IsNotCalledWithoutOne) {
+  bool called = false;
+  EXPECT_EQ(call_from_c(nullptr, [&](const Sgemm&) { called = true; }), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_FALSE(called);
+}
+
+}  // namespace
+}  // namespace duogemm::testing
+
+// In place of those of the build.
+const std::vector<const duogemm::Backend*>& duogemm::backends() {
+  static const testing::FakeBackend fake;
+  static const std::vector<const Backend*> all = {&fake};
+  return all;
+}

@@ -63,8 +63,8 @@ Problem packed_copy(Problem problem, std::int64_t a_count, std::int64_t b_count)
   problem.lda = std::max<std::int64_t>(problem.a_rows(), 1);
   problem.ldb = std::max<std::int64_t>(problem.b_rows(), 1);
   problem.ldc = problem.m;
-  problem.a_stride = a_count == 1 ? 0 : problem.a_rows() * problem.a_cols();
-  problem.b_stride = b_count == 1 ? 0 : problem.b_rows() * problem.b_cols();
+  problem.a_stride = a_count == 1 || !problem.multiplies() ? 0 : problem.a_rows() * problem.a_cols();
+  problem.b_stride = b_count == 1 || !problem.multiplies() ? 0 : problem.b_rows() * problem.b_cols();
   problem.c_stride = problem.m * problem.n;
   return problem;
 }

@@ -204,6 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"lda_zero", no_rows, "lda is 0; it must be at least 1"},
         Wrong{"ldb", [](Sgemm& r) { r.ldb = 1; }, "ldb is 1; it must be at least 2"},
         Wrong{"ldc", [](Sgemm& r) { r.ldc = 3; }, "ldc is 3; it must be at least 4"},
+        Wrong{"too_large", [](Sgemm& r) { r.n = std::int64_t{1} << 60; }, "c reaches beyond 2^60 elements"},
         Wrong{"batch", [](Sgemm& r) { r.batch = -1; }, "batch is -1; it must be at least 0"},
         Wrong{"stride", [](Sgemm& r) { r.a_stride = -1; }, "a_stride is -1; it must be at least 0"},
         Wrong{"c_stride", [](Sgemm& r) { r.batch = 2; }, "c_stride is 0; it must be at least 1"}),

@@ -1,6 +1,7 @@
-// A libFuzzer target: any problem and any null pointers for duogemm_sgemm. What the documentation calls wrong must be
-// refused with C untouched; what it allows must give the bits of a plain loop, and touch nothing else. Arrays are as
-// long as the problem reaches and no longer, so that AddressSanitizer sees a step too far.
+// A libFuzzer target: any problem and any null pointers for duogemm_sgemm. What the documentation calls wrong
+// must be refused with C untouched; what it allows must give the bits of a plain loop, and touch nothing
+// else. Arrays are as long as the problem reaches and no longer, so that AddressSanitizer sees a step too
+// far.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -42,7 +43,8 @@ class Bytes {
     return values[next() % count];
   }
 
-  // Mostly one of the two that there are. By its bytes, because C++ does not let an enumeration have the others.
+  // Mostly one of the two that there are. By its bytes, because C++ does not let an enumeration have the
+  // others.
   template <typename Enumeration>
   void enumerator(Enumeration& to) {
     const std::uint8_t choice = next();
@@ -52,8 +54,10 @@ class Bytes {
 
   std::int64_t any() {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t values[] = {-1,   std::numeric_limits<std::int64_t>::min(), most, most - 1, std::int64_t{1} << 31,
-                                   std::int64_t{1} << 32, std::int64_t{1} << 62, raw<std::int64_t>()};
+    const std::int64_t values[] = {-1,       std::numeric_limits<std::int64_t>::min(),
+                                   most,     most - 1,
+                                   1L << 31, 1L << 32,
+                                   1L << 62, raw<std::int64_t>()};
     return one_of(values);
   }
   // Mostly small, around the kernels' tiles at times.
@@ -72,8 +76,15 @@ class Bytes {
 
   float scalar() {
     const std::uint8_t choice = next();
-    constexpr float values[] = {1.0f, 0.0f, -1.0f, 2.5f, -0.0f, 0.7f, std::numeric_limits<float>::quiet_NaN(),
-                                std::numeric_limits<float>::infinity(), 0x1p-140f};
+    constexpr float values[] = {1.0f,
+                                0.0f,
+                                -1.0f,
+                                2.5f,
+                                -0.0f,
+                                0.7f,
+                                std::numeric_limits<float>::quiet_NaN(),
+                                std::numeric_limits<float>::infinity(),
+                                0x1p-140f};
     return choice < 230 ? values[choice % std::size(values)] : raw<float>();
   }
 
@@ -91,8 +102,13 @@ class Elements {
   float next() {
     state_ = state_ * 1664525u + 1013904223u;
     if (const std::uint32_t rarely = state_ >> 8; rarely % 64 == 0) {
-      constexpr float values[] = {0.0f, -0.0f, 0x1p-130f, -0x1p-149f, 0x1.fffffep127f,
-                                  std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()};
+      constexpr float values[] = {0.0f,
+                                  -0.0f,
+                                  0x1p-130f,
+                                  -0x1p-149f,
+                                  0x1.fffffep127f,
+                                  std::numeric_limits<float>::infinity(),
+                                  std::numeric_limits<float>::quiet_NaN()};
       return values[rarely / 64 % std::size(values)];
     }
     return static_cast<float>(static_cast<std::int32_t>(state_)) * 0x1p-30f;
@@ -134,8 +150,10 @@ Shape shape(bool by_rows, std::int64_t rows, std::int64_t cols, std::int64_t ld,
 // The problem as the documentation has it; the enumerators must be good.
 struct Reading {
   explicit Reading(const duogemm_problem& p)
-      : a(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.a_op == DUOGEMM_TRANSPOSE), p.m, p.k, p.lda, p.a_stride)),
-        b(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.b_op == DUOGEMM_TRANSPOSE), p.k, p.n, p.ldb, p.b_stride)),
+      : a(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.a_op == DUOGEMM_TRANSPOSE), p.m, p.k, p.lda,
+                p.a_stride)),
+        b(shape((p.layout == DUOGEMM_ROW_MAJOR) != (p.b_op == DUOGEMM_TRANSPOSE), p.k, p.n, p.ldb,
+                p.b_stride)),
         c(shape(p.layout == DUOGEMM_ROW_MAJOR, p.m, p.n, p.ldc, p.c_stride)),
         multiplies(p.alpha != 0.0f && p.k != 0),
         is_empty(p.m == 0 || p.n == 0 || p.batch == 0 || (!multiplies && p.beta == 1.0f)) {}
@@ -148,13 +166,15 @@ struct Reading {
 };
 
 bool enumerators_are_valid(const duogemm_problem& p) {
-  return is_one_of_two(&p.layout) && is_one_of_two(&p.a_op) && is_one_of_two(&p.b_op) && is_one_of_two(&p.level);
+  return is_one_of_two(&p.layout) && is_one_of_two(&p.a_op) && is_one_of_two(&p.b_op) &&
+         is_one_of_two(&p.level);
 }
 
 bool numbers_are_valid(const duogemm_problem& p, const Reading& reading) {
   const auto ld_is_valid = [](const Shape& s) { return s.ld >= 1 && s.ld >= s.length; };
-  return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.batch >= 0 && ld_is_valid(reading.a) && ld_is_valid(reading.b) &&
-         ld_is_valid(reading.c) && p.a_stride >= 0 && p.b_stride >= 0 && p.c_stride >= (p.batch > 1 ? 1 : 0);
+  return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.batch >= 0 && ld_is_valid(reading.a) &&
+         ld_is_valid(reading.b) && ld_is_valid(reading.c) && p.a_stride >= 0 && p.b_stride >= 0 &&
+         p.c_stride >= (p.batch > 1 ? 1 : 0);
 }
 
 duogemm_problem decode(Bytes& bytes) {
@@ -237,10 +257,9 @@ bool overlaps_itself(const duogemm_problem& p, const Shape& c, std::size_t lengt
   return overlaps;
 }
 
-float expected(const duogemm_problem& p, const Reading& reading, Array& a, Array& b, Array& c, std::int64_t member,
-               std::int64_t row, std::int64_t col) {
-  const float scaled =
-      p.beta == 0.0f ? 0.0f : p.beta * c.before()[index(reading.c.at(member, row, col))];
+float expected(const duogemm_problem& p, const Reading& reading, Array& a, Array& b, Array& c,
+               std::int64_t member, std::int64_t row, std::int64_t col) {
+  const float scaled = p.beta == 0.0f ? 0.0f : p.beta * c.before()[index(reading.c.at(member, row, col))];
   if (!reading.multiplies) {
     return scaled;
   }
@@ -252,7 +271,8 @@ float expected(const duogemm_problem& p, const Reading& reading, Array& a, Array
 }
 
 bool same(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (std::isnan(a) && std::isnan(b));
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
 }
 
 void print(const duogemm_problem& p) {
@@ -261,13 +281,22 @@ void print(const duogemm_problem& p) {
   std::memcpy(&enumerators[1], &p.a_op, sizeof(int));
   std::memcpy(&enumerators[2], &p.b_op, sizeof(int));
   std::memcpy(&enumerators[3], &p.level, sizeof(int));
-  std::fprintf(stderr, "layout %d, a_op %d, b_op %d, level %d, alpha %a, beta %a\n", enumerators[0], enumerators[1],
-               enumerators[2], enumerators[3], static_cast<double>(p.alpha), static_cast<double>(p.beta));
+  std::fprintf(stderr, "layout %d, a_op %d, b_op %d, level %d, alpha %a, beta %a\n", enumerators[0],
+               enumerators[1], enumerators[2], enumerators[3], static_cast<double>(p.alpha),
+               static_cast<double>(p.beta));
   const struct {
     const char* name;
     std::int64_t value;
-  } numbers[] = {{"m", p.m},     {"n", p.n},         {"k", p.k},               {"lda", p.lda},           {"ldb", p.ldb},
-                 {"ldc", p.ldc}, {"batch", p.batch}, {"a_stride", p.a_stride}, {"b_stride", p.b_stride}, {"c_stride", p.c_stride}};
+  } numbers[] = {{"m", p.m},
+                 {"n", p.n},
+                 {"k", p.k},
+                 {"lda", p.lda},
+                 {"ldb", p.ldb},
+                 {"ldc", p.ldc},
+                 {"batch", p.batch},
+                 {"a_stride", p.a_stride},
+                 {"b_stride", p.b_stride},
+                 {"c_stride", p.c_stride}};
   for (const auto& [name, value] : numbers) {
     std::fprintf(stderr, "%s %lld\n", name, static_cast<long long>(value));
   }
@@ -281,9 +310,10 @@ void require(bool truth, const char* what, const duogemm_problem& problem) {
   }
 }
 
-void expect_refusal(const duogemm_problem& p, const duogemm_problem* passed, const float* a, const float* b, Array& c,
-                    float* c_passed) {
-  require(duogemm_sgemm(passed, a, b, c_passed) == DUOGEMM_INVALID_ARGUMENT, "an invalid call was not refused", p);
+void expect_refusal(const duogemm_problem& p, const duogemm_problem* passed, const float* a, const float* b,
+                    Array& c, float* c_passed) {
+  require(duogemm_sgemm(passed, a, b, c_passed) == DUOGEMM_INVALID_ARGUMENT,
+          "an invalid call was not refused", p);
   require(duogemm_last_error()[0] != '\0', "a refusal without a message", p);
   require(c.is_untouched(), "a refused call changed C", p);
 }
@@ -316,8 +346,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (null_problem || !enumerators_are_valid(p) || !numbers_are_valid(p, Reading(p))) {
     Array a(16, elements);
     Array c(16, elements);
-    expect_refusal(p, null_problem ? nullptr : &p, null_a ? nullptr : a.data(), null_b ? nullptr : a.data(), c,
-                   null_c ? nullptr : c.data());
+    expect_refusal(p, null_problem ? nullptr : &p, null_a ? nullptr : a.data(), null_b ? nullptr : a.data(),
+                   c, null_c ? nullptr : c.data());
     return 0;
   }
 

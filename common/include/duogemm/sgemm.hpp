@@ -76,8 +76,8 @@ class Context {
   // leave the context usable.
   void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
 
-  // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each begins. The
-  // strides of the problem do not count.
+  // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each
+  // begins. The strides of the problem do not count.
   void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
 
  private:

@@ -27,7 +27,7 @@ enum class Reproducibility { run_to_run, everywhere };
 
 // Everything about a multiplication but the matrices. op(A) is m x k, op(B) is k x n, C is m x n; any of the
 // three may be 0. Leading dimensions and strides are in elements, and so are the matrices' sizes, which may
-// exceed 2^31.
+// exceed 2^31 but not 2^60.
 //
 // As in BLAS: when beta is 0, C is written but never read; when alpha or k is 0, C becomes beta C, and A and
 // B are not read and may be null. A NaN or an infinity in A spreads to its row of C and no further, one in B

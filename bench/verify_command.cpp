@@ -1,4 +1,5 @@
 // duogemm verify: every rung on problems that show its mistakes, without timing.
+#include <algorithm>
 #include <cstdio>
 
 #include "commands.h"

@@ -1,5 +1,6 @@
 #include "guarded_run.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace duogemm {

@@ -7,15 +7,12 @@ namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
-const Backend& find_backend(std::string_view name) {
-  std::string known;
-  for (const Backend* backend : backends()) {
-    if (backend->name() == name) {
-      return *backend;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(backend->name());
+const Backend& require_backend(std::string_view name) {
+  const Backend* backend = find_backend(name);
+  if (backend == nullptr) {
+    reject("--backend " + std::string(name) + ": this build has " + known_backends());
   }
-  reject("--backend " + std::string(name) + ": this build has " + known);
+  return *backend;
 }
 
 ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> index) {
@@ -31,19 +28,9 @@ ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> inde
   return {&backend, index.value_or(preferred_device(devices))};
 }
 
-ChosenDevice choose_best(std::optional<std::size_t> index) {
-  for (const Backend* backend : backends()) {
-    if (!backend->devices().empty()) {
-      return choose_from(*backend, index);
-    }
-  }
-  reject(
-      "no device was found; install an OpenCL driver (pocl-opencl-icd runs on any CPU) or NVIDIA's driver");
-}
-
 std::vector<ChosenDevice> choose_both(std::optional<std::size_t> index) {
-  const ChosenDevice cuda = choose_from(find_backend("cuda"), index);
-  const Backend& opencl = find_backend("opencl");
+  const ChosenDevice cuda = choose_from(require_backend("cuda"), index);
+  const Backend& opencl = require_backend("opencl");
   const std::string bus = cuda.info().pci_bus;
   for (const DeviceInfo& device : opencl.devices()) {
     if (device.pci_bus == bus) {
@@ -59,7 +46,7 @@ std::vector<ChosenDevice> choose_devices(const std::string& backend, std::option
   if (backend == "all") {
     return choose_both(index);
   }
-  return {backend.empty() ? choose_best(index) : choose_from(find_backend(backend), index)};
+  return {choose_from(backend.empty() ? best_backend() : require_backend(backend), index)};
 }
 
 }  // namespace duogemm::bench

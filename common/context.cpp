@@ -69,20 +69,6 @@ Problem packed_copy(Problem problem, std::int64_t a_count, std::int64_t b_count)
   return problem;
 }
 
-void require_pointer(const char* name, const void* pointer) {
-  if (pointer == nullptr) {
-    throw Error(Status::invalid_argument, std::string(name) + " is null");
-  }
-}
-
-void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
-  require_pointer("c", c);
-  if (problem.multiplies()) {
-    require_pointer("a", a);
-    require_pointer("b", b);
-  }
-}
-
 }  // namespace
 
 class Context::Implementation {

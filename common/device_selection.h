@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backend.h"
 
@@ -12,6 +13,15 @@ namespace duogemm {
 // DUOGEMM_DEVICE says, and without it the best device is taken: CUDA's first, then a GPU through OpenCL, then
 // the first that OpenCL has. Throws invalid_argument naming what there is.
 std::unique_ptr<Device> open_selected_device(const std::string& name);
+
+// The backend of this build with that name; null when there is none.
+const Backend* find_backend(std::string_view name);
+
+// "cuda, opencl": what this build has, for messages.
+std::string known_backends();
+
+// The first backend that has a device. Throws invalid_argument when none has.
+const Backend& best_backend();
 
 // The number of the backend's device to take when none is named: its first GPU, or else its first. The
 // backend has one.

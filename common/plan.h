@@ -42,8 +42,6 @@ struct Plan {
   std::vector<Step> steps;
   std::size_t multiply = 0;                  // which of the steps multiplies
   std::vector<std::size_t> workspace_bytes;  // workspace i is slot first_workspace + i
-
-  bool has_support_steps() const { return steps.size() > 1; }
 };
 
 // The plan that runs one rung of the ladder on a problem of any size: operands that are not as the kernel

@@ -94,6 +94,19 @@ ColumnMajor to_column_major(const Sgemm& request) {
   return {problem, by_rows};
 }
 
+void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
+  const auto require = [](const char* name, const void* pointer) {
+    if (pointer == nullptr) {
+      throw Error(Status::invalid_argument, std::string(name) + " is null");
+    }
+  };
+  require("c", c);
+  if (problem.multiplies()) {
+    require("a", a);
+    require("b", b);
+  }
+}
+
 Sgemm without_strides(Sgemm request) {
   request.a_stride = 0;
   request.b_stride = 0;

@@ -70,6 +70,10 @@ struct ColumnMajor {
 };
 ColumnMajor to_column_major(const Sgemm& request);
 
+// Throws invalid_argument when a pointer that the problem, which is not empty, needs is null. In the caller's
+// order.
+void require_pointers(const Problem& problem, const void* a, const void* b, const void* c);
+
 // The request with strides that are valid and mean nothing: for batches whose members are listed one by one.
 Sgemm without_strides(Sgemm request);
 

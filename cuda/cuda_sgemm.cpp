@@ -11,8 +11,6 @@
 namespace duogemm::cuda {
 namespace {
 
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
-
 // What is kept for a context that calls have come from.
 struct Kept {
   SharedContext context;
@@ -48,29 +46,19 @@ CUcontext context_of(CUstream stream) {
   CUcontext context = nullptr;
   DUOGEMM_CUDA(cuStreamGetCtx(stream, &context));
   if (context == nullptr) {
-    reject("stream is null and no CUDA context is current to this thread");
+    throw Error(Status::invalid_argument, "stream is null and no CUDA context is current to this thread");
   }
   return context;
-}
-
-// Whether there is something to do; throws when a pointer that is needed is null.
-bool is_needed(const Problem& problem, const void* a, const void* b, const void* c) {
-  if (problem.is_empty()) {
-    return false;
-  }
-  if (c == nullptr || (problem.multiplies() && (a == nullptr || b == nullptr))) {
-    reject(std::string(c == nullptr ? "c" : a == nullptr ? "a" : "b") + " is null");
-  }
-  return true;
 }
 
 }  // namespace
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c) {
   const auto [problem, exchanged] = to_column_major(request);
-  if (!is_needed(problem, a, b, c)) {
+  if (problem.is_empty()) {
     return;
   }
+  require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
   const auto ours_a = borrow_memory(kept.context, exchanged ? b : a);
@@ -83,9 +71,10 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const
                    float* const* c) {
   auto [problem, exchanged] = to_column_major(without_strides(request));
   problem.batch_by = BatchBy::addresses;
-  if (!is_needed(problem, a, b, c)) {
+  if (problem.is_empty()) {
     return;
   }
+  require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
   const auto everything =

@@ -1,7 +1,5 @@
 #include "call.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -38,16 +36,6 @@ void multiply(const Call& call) {
   }
 }
 
-// A device in use does not survive fork(2): where drivers do not say so, they wait forever.
-void require_same_process() {
-  static const pid_t first_user = getpid();
-  if (getpid() != first_user) {
-    throw Error(
-        Status::device_error,
-        "this process was forked from one that had used the device; start it anew instead of forking it");
-  }
-}
-
 }  // namespace
 
 int first_illegal(const Sgemm& problem, const Positions& positions) {
@@ -75,7 +63,6 @@ void compute(const Call& call) {
     return;
   }
   try {
-    require_same_process();
     multiply(call);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "duogemm: SGEMM cannot be computed: %s\n", error.what());

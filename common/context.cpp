@@ -9,6 +9,7 @@
 #include "device_selection.h"
 #include "duogemm/sgemm.hpp"
 #include "problem.h"
+#include "process.h"
 #include "runtime.h"
 
 namespace duogemm {
@@ -81,6 +82,7 @@ class Context::Implementation {
   // `problem` is column-major, and a, b and c are its operands, of which A and B have as many as is said.
   void multiply(const Problem& problem, std::int64_t a_count, const PlaceOf<const float>& a,
                 std::int64_t b_count, const PlaceOf<const float>& b, const PlaceOf<float>& c) {
+    require_devices_work_here();
     const HostMatrices host_a{problem.a_rows(), problem.a_cols(), problem.lda, a_count};
     const HostMatrices host_b{problem.b_rows(), problem.b_cols(), problem.ldb, b_count};
     const HostMatrices host_c{problem.m, problem.n, problem.ldc, problem.batch};
@@ -124,7 +126,11 @@ class Context::Implementation {
 };
 
 Context::Context(const std::string& device) : implementation_(std::make_unique<Implementation>(device)) {}
-Context::~Context() = default;
+Context::~Context() {
+  if (!devices_work_here()) {
+    static_cast<void>(implementation_.release());  // no driver could take back what is in it
+  }
+}
 
 std::string Context::device_name() const { return implementation_->device_name(); }
 

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "process.h"
+
 namespace duogemm {
 namespace {
 
@@ -71,6 +73,7 @@ std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {
 }
 
 std::unique_ptr<Device> open_selected_device(const std::string& name) {
+  require_devices_work_here();  // before any driver is asked what there is
   if (!name.empty()) {
     return open_named(name);
   }

@@ -11,7 +11,8 @@ namespace duogemm {
 
 // name: "cuda", "opencl", either with a number ("opencl:1"), or empty: then the environment variable
 // DUOGEMM_DEVICE says, and without it the best device is taken: CUDA's first, then a GPU through OpenCL, then
-// the first that OpenCL has. Throws invalid_argument naming what there is.
+// the first that OpenCL has. Throws invalid_argument naming what there is, and unsupported where a fork has
+// left no device usable.
 std::unique_ptr<Device> open_selected_device(const std::string& name);
 
 // The backend of this build with that name; null when there is none.

@@ -1,6 +1,8 @@
 // What happens when the device fails: on a device in memory, every operation in turn fails, and from every
 // operation on the device is lost. The right error comes out, nothing is left behind, the next call works.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <functional>
@@ -450,6 +452,28 @@ INSTANTIATE_TEST_SUITE_P(
                             {Operation::create_queue, Operation::compile, Operation::allocate,
                              Operation::launch, Operation::finish}}),
     [](const auto& info) { return info.param.name; });
+
+// --- A fork ----------------------------------------------------------------------------------------------
+
+TEST(ForkedUser, AsksNothingOfTheDevice) {
+  Faults faults;
+  auto user = std::make_unique<ContextUser>(faults);
+  user->call();
+  const Faults before = faults;
+  const pid_t child = fork();
+  if (child == 0) {
+    const Answer answer = answer_to([&] { user->call(); });
+    user.reset();
+    const bool untouched = faults.operations == before.operations &&
+                           faults.live_buffers == before.live_buffers &&
+                           faults.live_others == before.live_others;
+    _exit(answer.status == DUOGEMM_UNSUPPORTED && untouched ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(answer_to([&] { user->call(); }), success);
+}
 
 // --- The C functions -------------------------------------------------------------------------------------
 

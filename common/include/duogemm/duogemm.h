@@ -12,7 +12,7 @@ extern "C" {
 typedef enum duogemm_status {
   DUOGEMM_SUCCESS = 0,
   DUOGEMM_INVALID_ARGUMENT = 1, /* the caller asked for something that does not exist or is not allowed */
-  DUOGEMM_UNSUPPORTED = 2,      /* the request is valid, but this device or build cannot serve it */
+  DUOGEMM_UNSUPPORTED = 2,      /* the request is valid, but this device, build or process cannot serve it */
   DUOGEMM_OUT_OF_MEMORY = 3,    /* host or device memory is exhausted; the library stays usable */
   DUOGEMM_BUILD_FAILED = 4,     /* a kernel did not compile */
   DUOGEMM_DEVICE_ERROR = 5      /* the driver reported an error */
@@ -57,7 +57,8 @@ typedef struct duogemm_problem {
 
 /* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the best there is)
    and returns when C is there. Any thread may call. Unless it answers DUOGEMM_SUCCESS, C is not to be relied upon;
-   with DUOGEMM_INVALID_ARGUMENT it is untouched. */
+   with DUOGEMM_INVALID_ARGUMENT it is untouched. DUOGEMM_UNSUPPORTED, at once, in a process that was forked from one that
+   had called before, because drivers do not survive fork(); a process that calls only after it was forked is served. */
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
 
 /* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins. The strides do

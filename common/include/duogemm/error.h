@@ -8,7 +8,7 @@ namespace duogemm {
 
 enum class Status {
   invalid_argument,  // the caller asked for something that does not exist or is not allowed
-  unsupported,       // the request is valid, but this device or build cannot serve it
+  unsupported,       // the request is valid, but this device, build or process cannot serve it
   out_of_memory,     // device memory is exhausted; the library stays usable
   build_failed,      // a kernel did not compile; the message carries the compiler's log
   device_error,      // the driver reported an error during execution

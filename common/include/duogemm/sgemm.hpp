@@ -56,6 +56,10 @@ struct Sgemm {
 };
 
 // A device with its compiled kernels. Any number of threads may use one at once; it must outlive its calls.
+//
+// Drivers do not survive fork(): in a process that was forked from one that had made a Context, calls and new
+// Contexts throw Error, unsupported, at once, and destroying a Context does nothing. A process that makes its
+// first Context after it was forked is served.
 class Context {
  public:
   // device: "cuda", "opencl", either with a number ("opencl:1", as `duogemm devices` lists them), or empty

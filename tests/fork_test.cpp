@@ -1,0 +1,162 @@
+// The call on host memory and fork(2). The test's own process never comes near a device: what a test does, it
+// does in children.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "duogemm/duogemm.h"
+#include "duogemm/sgemm.hpp"
+
+namespace duogemm::testing {
+namespace {
+
+constexpr int no_device = 77;
+
+pid_t start_child(const std::function<int()>& work) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // where nothing answers any more
+    const int status = work();
+    std::exit(::testing::Test::HasFailure() ? 1 : status);  // as programs end, and not at once
+  }
+  return child;
+}
+
+// The exit status; nothing when the child was killed.
+std::optional<int> wait_for(pid_t child) {
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? std::optional(WEXITSTATUS(status))
+                                                                  : std::nullopt;
+}
+
+std::optional<int> run_child(const std::function<int()>& work) { return wait_for(start_child(work)); }
+
+const Sgemm one_by_one{.m = 1, .n = 1, .k = 1};
+const float three = 3.0f;
+const float* const list_of_three = &three;
+
+void expect_product(const std::function<void(float*)>& multiply) {
+  float c = 0.0f;
+  multiply(&c);
+  EXPECT_EQ(c, 9.0f);
+}
+
+void expect_refused(const std::function<void(float*)>& use) {
+  float c = 7.0f;
+  try {
+    use(&c);
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::unsupported);
+    EXPECT_NE(std::string(error.what()).find("forked"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(c, 7.0f);
+}
+
+void multiply_by_default(float* c) { sgemm(one_by_one, &three, &three, c); }
+
+class Fork : public ::testing::TestWithParam<const Backend*> {
+ protected:
+  void SetUp() override {
+    setenv("DUOGEMM_DEVICE", name_.c_str(), 1);
+    const auto count_devices = [] { return GetParam()->devices().empty() ? no_device : 0; };
+    if (run_child(count_devices) == no_device) {
+      GTEST_SKIP() << "no " << name_ << " device was found";
+    }
+  }
+  void TearDown() override { unsetenv("DUOGEMM_DEVICE"); }
+
+  const std::string name_{GetParam()->name()};
+};
+
+TEST_P(Fork, LeavesTheDefaultContextToTheParent) {
+  const auto be_child = [] {
+    for (int again = 0; again < 2; ++again) {
+      expect_refused(multiply_by_default);
+      expect_refused([](float* c) { sgemm_batched(one_by_one, &list_of_three, &list_of_three, &c); });
+    }
+    sgemm(Sgemm{}, nullptr, nullptr, nullptr);  // nothing to do needs no device
+    return 0;
+  };
+  const auto be_parent = [&] {
+    expect_product(multiply_by_default);
+    EXPECT_EQ(run_child(be_child), 0);
+    expect_product(multiply_by_default);
+    return 0;
+  };
+  EXPECT_EQ(run_child(be_parent), 0);
+}
+
+TEST_P(Fork, LeavesAContextToTheParent) {
+  const auto be_parent = [&] {
+    auto context = std::make_unique<Context>(name_);
+    const auto multiply = [&](float* c) { context->sgemm(one_by_one, &three, &three, c); };
+    const auto be_child = [&] {
+      expect_refused(multiply);
+      EXPECT_NE(context->device_name(), "");
+      context.reset();
+      expect_refused([&](float*) { Context another(name_); });
+      expect_refused(multiply_by_default);
+      return 0;
+    };
+    expect_product(multiply);
+    EXPECT_EQ(run_child(be_child), 0);
+    expect_product(multiply);
+    return 0;
+  };
+  EXPECT_EQ(run_child(be_parent), 0);
+}
+
+TEST_P(Fork, IsAnsweredInC) {
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.m = problem.n = problem.k = 1;
+  const auto multiply = [&] {
+    float c = 0.0f;
+    return duogemm_sgemm(&problem, &three, &three, &c);
+  };
+  const auto be_child = [&] {
+    EXPECT_EQ(multiply(), DUOGEMM_UNSUPPORTED);
+    EXPECT_NE(std::string(duogemm_last_error()).find("forked"), std::string::npos) << duogemm_last_error();
+    return 0;
+  };
+  const auto be_parent = [&] {
+    EXPECT_EQ(multiply(), DUOGEMM_SUCCESS) << duogemm_last_error();
+    EXPECT_EQ(run_child(be_child), 0);
+    return 0;
+  };
+  EXPECT_EQ(run_child(be_parent), 0);
+}
+
+TEST_P(Fork, ServesChildrenThatBeginAfterIt) {
+  const auto be_child = [&] {
+    expect_product(multiply_by_default);
+    Context own(name_);
+    expect_product([&](float* c) { own.sgemm(one_by_one, &three, &three, c); });
+    return 0;
+  };
+  const auto be_parent = [&] {
+    const pid_t first = start_child(be_child);
+    const pid_t second = start_child(be_child);
+    EXPECT_EQ(be_child(), 0);
+    EXPECT_EQ(wait_for(first), 0);
+    EXPECT_EQ(wait_for(second), 0);
+    return 0;
+  };
+  EXPECT_EQ(run_child(be_parent), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Fork, ::testing::ValuesIn(backends()),
+                         [](const auto& info) { return std::string(info.param->name()); });
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "runtime.h"
 #include "table.h"
+#include "temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {
@@ -64,11 +65,12 @@ int run(const LatencyFlags& flags) {
   const ChosenDevice chosen = flags.device.choose().front();
   const HostProblem host =
       random_problem(Problem::packed(shape.m, shape.n, shape.k), Distribution::signed_unit, 1);
-  const DiskCache disk(cache_directory());
+  // Not the user's cache: there the first call might find its program. It leaves it behind as a user's does.
+  const TemporaryDirectory folder;
+  const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());
 
-  Fresh fresh(chosen, host, DiskCache({}));
+  Fresh fresh(chosen, host, disk);
   const double compiled = fresh.call();
-  Fresh(chosen, host, disk).call();  // leaves the program on disk
   const double loaded = Fresh(chosen, host, disk).call();
   const double complete = median_of_warm_calls([&] { return fresh.call(); });
   const double returned = median_of_warm_calls([&] {

@@ -14,6 +14,7 @@
 #include <map>
 #include <thread>
 
+#include "files.h"
 #include "temporary_directory.h"
 
 namespace duogemm::testing {

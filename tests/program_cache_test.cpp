@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "files.h"
 #include "kernel_source.h"
 #include "ladder.h"
 #include "temporary_directory.h"

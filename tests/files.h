@@ -1,36 +1,13 @@
-// An empty directory that goes with its scope.
+// What tests do with the files of a directory.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace duogemm::testing {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "duogemm-test-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("no temporary directory could be made");
-    }
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // What is in the directory; nothing when there is no such directory.
 inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& directory) {

@@ -2,6 +2,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
@@ -27,19 +30,22 @@ std::string read_from_disk(const std::string& path) {
   return file ? text.str() : std::string();
 }
 
-const char* kernel_directory() { return std::getenv("DUOGEMM_KERNEL_DIR"); }
+std::optional<std::string> kernel_directory() {
+  const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
+  return directory ? std::optional<std::string>(directory) : std::nullopt;
+}
 
 std::string read(const std::string& path) {
-  const char* directory = kernel_directory();
-  return directory ? read_from_disk(std::string(directory) + "/" + path) : read_embedded(path);
+  const std::optional<std::string> directory = kernel_directory();
+  return directory ? read_from_disk(*directory + "/" + path) : read_embedded(path);
 }
 
 std::string require(const std::string& path) {
   std::string text = read(path);
   if (text.empty()) {
-    const char* directory = kernel_directory();
+    const std::optional<std::string> directory = kernel_directory();
     throw Error(Status::invalid_argument, directory
-                                              ? "DUOGEMM_KERNEL_DIR: no file " + path + " in " + directory
+                                              ? "DUOGEMM_KERNEL_DIR: no file " + path + " in " + *directory
                                               : "no kernel file " + path);
   }
   return text;
@@ -72,13 +78,9 @@ class Completer {
   std::set<std::string> seen_;
 };
 
-}  // namespace
-
-std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
-
-KernelSource load_kernel(const std::string& path) {
+KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  KernelSource source{Completer().complete(path, text), parse_tunables(text), kernel_directory() == nullptr};
+  KernelSource source{Completer().complete(path, text), parse_tunables(text), !kernel_directory()};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {
@@ -87,6 +89,19 @@ KernelSource load_kernel(const std::string& path) {
     }
   }
   return source;
+}
+
+}  // namespace
+
+std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
+
+const KernelSource& load_kernel(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::optional<std::string>, std::string>, KernelSource> known;
+  const std::pair key(kernel_directory(), path);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(key);
+  return found != known.end() ? found->second : known.emplace(key, read_kernel(path)).first->second;
 }
 
 }  // namespace duogemm

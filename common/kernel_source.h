@@ -30,8 +30,8 @@ struct KernelSource {
 
 // path: relative to kernels/, such as "ladder/01_naive.cl".
 // With the environment variable DUOGEMM_KERNEL_DIR set, kernels/ and compat/ are looked for in that directory
-// instead.
-KernelSource load_kernel(const std::string& path);
+// instead. A process reads and parses a file once; what it answers stays until the process ends.
+const KernelSource& load_kernel(const std::string& path);
 
 // Replaces each #include "name" by the kernel or compat file of that name, once each.
 std::string complete_text(const std::string& text);

@@ -30,7 +30,7 @@ const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
 }  // namespace
 
 Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
-  const std::vector<TunableDeclaration> declared = load_kernel(spec.path).tunables;
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables settled;
   for (const TunableDeclaration& tunable : declared) {
     settled[tunable.name] = tunable.standard;

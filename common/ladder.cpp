@@ -62,7 +62,7 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
   Tunables unused = choice.set;
   for (const KernelSpec* spec : choose(choice.kernels)) {
-    const std::vector<TunableDeclaration> declared = load_kernel(spec->path).tunables;
+    const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     const Tunables set = applicable(choice.set, declared);
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {

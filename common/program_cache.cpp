@@ -24,7 +24,7 @@ bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables
 }
 
 ProgramSource program_source(const KernelSpec& spec, const Tunables& tunables) {
-  const KernelSource source = load_kernel(spec.path);
+  const KernelSource& source = load_kernel(spec.path);
   return {spec.name, source.text, Defines(tunables.begin(), tunables.end()),
           source.embedded && is_standard(source.tunables, tunables)};
 }

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "host_problem.h"
@@ -10,6 +13,7 @@
 #include "measure.h"
 #include "oracle.h"
 #include "plan.h"
+#include "temporary_directory.h"
 
 namespace duogemm {
 namespace {
@@ -56,11 +60,31 @@ TEST(KernelSource, NamesAMissingInclude) {
   EXPECT_NE(message_of(complete, Status::invalid_argument).find("nothing.h"), std::string::npos);
 }
 
+TEST(KernelSource, IsReadOncePerProcessAndDirectory) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "kernels/ladder/01_naive.cl";
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "#ifndef TS\n#define TS 1  // other: 1\n#endif\n";
+  const KernelSource& embedded = load_kernel("ladder/01_naive.cl");
+  setenv("DUOGEMM_KERNEL_DIR", directory.path().c_str(), 1);
+  const KernelSource& read = load_kernel("ladder/01_naive.cl");
+  EXPECT_EQ(settle(find_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  std::filesystem::remove(file);
+  EXPECT_EQ(&load_kernel("ladder/01_naive.cl"), &read);
+  EXPECT_EQ(settle(find_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  EXPECT_THROW(load_kernel("ladder/02_tiled.cl"), Error);
+  unsetenv("DUOGEMM_KERNEL_DIR");
+  EXPECT_FALSE(read.embedded);
+  EXPECT_EQ(read.tunables.at(0).meaning, "other");
+  EXPECT_TRUE(embedded.embedded);
+  EXPECT_EQ(&load_kernel("ladder/01_naive.cl"), &embedded);
+}
+
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
   const KernelSpec& spec = find_kernel(GetParam());
-  const KernelSource source = load_kernel(spec.path);
+  const KernelSource& source = load_kernel(spec.path);
   EXPECT_FALSE(source.tunables.empty());
   EXPECT_NE(source.text.find(spec.name + "("), std::string::npos);
   EXPECT_NO_THROW(settle(spec, {}));

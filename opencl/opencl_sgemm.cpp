@@ -1,4 +1,5 @@
 // The entry point on the caller's own queue and buffers.
+#include <deque>
 #include <map>
 #include <mutex>
 
@@ -62,10 +63,6 @@ std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
   return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
 }
 
-MatrixPlace place(const ClBuffer& buffer, const Matrix& matrix) {
-  return {&buffer, static_cast<std::int64_t>(matrix.offset)};
-}
-
 void wait_for_events(const cl::CommandQueue& queue, std::span<const cl_event> events) {
   if (!events.empty()) {
     cl::detail::errHandler(
@@ -81,31 +78,36 @@ struct Call {
   OffsetTables tables{};
 };
 
-// Everything is looked at before the first command is enqueued. Where A and B are not read they may be
+// Everything is looked at before the first command is enqueued. What the problem does not read may be
 // anything.
 void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl_event> events) {
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
   const cl::Context context = queue.getInfo<CL_QUEUE_CONTEXT>();
+  std::deque<ClBuffer> buffers;  // in which none moves when another comes
+  const auto place = [&](const char* name, const Matrix& m, std::size_t needed) -> MatrixPlace {
+    return {&buffers.emplace_back(borrow(name, m.buffer, needed, context)),
+            static_cast<std::int64_t>(m.offset)};
+  };
   const auto matrix = [&](const char* name, const Matrix& m, std::int64_t extent) {
-    return borrow(name, m.buffer, bytes_to(m, by_tables ? 0 : extent), context);
+    return place(name, m, bytes_to(m, by_tables ? 0 : extent));
   };
-  const ClBuffer c = matrix("c", call.c, problem.c_extent());
-  const ClBuffer a = reads ? matrix("a", call.a, problem.a_extent()) : c;
-  const ClBuffer b = reads ? matrix("b", call.b, problem.b_extent()) : c;
   const auto table = [&](const char* name, cl_mem handle) {
-    return borrow(name, handle, sizeof(cl_long) * static_cast<std::size_t>(problem.batch), context);
+    return place(name, {handle}, sizeof(cl_long) * static_cast<std::size_t>(problem.batch));
   };
-  const ClBuffer table_c = by_tables ? table("offsets.c", call.tables.c) : c;
-  const ClBuffer table_a = by_tables && reads ? table("offsets.a", call.tables.a) : c;
-  const ClBuffer table_b = by_tables && reads ? table("offsets.b", call.tables.b) : c;
+  const MatrixPlace none;
+  const MatrixPlace c = matrix("c", call.c, problem.c_extent());
+  const MatrixPlace a = reads ? matrix("a", call.a, problem.a_extent()) : none;
+  const MatrixPlace b = reads ? matrix("b", call.b, problem.b_extent()) : none;
+  const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
+  const MatrixPlace table_a = by_tables && reads ? table("offsets.a", call.tables.a) : none;
+  const MatrixPlace table_b = by_tables && reads ? table("offsets.b", call.tables.b) : none;
   wait_for_events(queue, events);
   ClQueue ours(queue);
   runtimes()
       .find(context, queue.getInfo<CL_QUEUE_DEVICE>())
-      ->enqueue(problem, ours,
-                {{place(a, call.a), place(b, call.b), place(c, call.c), {&table_a}, {&table_b}, {&table_c}}});
+      ->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}});
 }
 
 void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {

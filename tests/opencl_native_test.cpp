@@ -108,6 +108,21 @@ TEST_P(OpenClNative, ThreadsWithQueuesOfTheirOwnAndContextsOfTheirOwn) {
   }
 }
 
+TEST_P(OpenClNative, TakesNothingForWhatIsNotRead) {
+  const Caller caller(device_);
+  const cl::Buffer c = caller.buffer(std::vector<float>(4, 3.0f));
+  const cl::Buffer offsets = caller.buffer(std::vector<cl_long>(1));
+  Sgemm scaling = small();
+  scaling.alpha = 0.0f;
+  scaling.beta = 2.0f;
+  opencl::sgemm(caller.queue(), scaling, {nullptr, 5}, {nullptr}, {c()});
+  opencl::sgemm_batched(caller.queue(), scaling, {nullptr}, {nullptr, 5}, {c()},
+                        {nullptr, nullptr, offsets()});
+  std::vector<float> result(4);
+  caller.queue.enqueueReadBuffer(c, CL_TRUE, 0, sizeof(float) * 4, result.data());
+  EXPECT_EQ(result, std::vector<float>(4, 12.0f));
+}
+
 TEST_P(OpenClNative, WaitsForEventsAndSignalsItsOwn) {
   const Caller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const std::vector<float> ones(4, 1.0f);

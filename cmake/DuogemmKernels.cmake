@@ -29,3 +29,18 @@ function(duogemm_embed_kernels target)
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()
+
+# Adds to `target` a source that defines embedded_tunings(): the measurements under common/tuning/.
+function(duogemm_embed_tunings target)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/tuning/*.json)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_tunings.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedTunings.cmake)
+  list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${files}" -DOUTPUT=${output} -P ${script}
+    DEPENDS ${script} ${paths}
+    COMMENT "Embedding the measurements"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -25,6 +25,8 @@ class Buffer {
   virtual std::size_t bytes() const = 0;
   // offset and bytes in bytes; offset is a multiple of DeviceInfo::slice_alignment.
   virtual std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const = 0;
+  // Whether it begins at a multiple of 16 bytes, as memory does unless somebody else gave it to us.
+  virtual bool aligned() const { return true; }
   // The runtime's own handle: a cl_mem, or a CUdeviceptr.
   virtual std::uintptr_t native() const = 0;
 };

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include <xxhash.h>
 
 #include "log.h"
+#include "user_directory.h"
 
 namespace duogemm {
 namespace {
@@ -153,11 +153,6 @@ bool write_whole(const fs::path& path, std::string_view header, std::string_view
   return false;
 }
 
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 std::optional<std::string> DiskCache::load(std::string_view key) const {
@@ -190,16 +185,6 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
 
 fs::path DiskCache::file_of(std::string_view key) const { return directory_ / hash(key); }
 
-fs::path cache_directory() {
-  if (std::getenv("DUOGEMM_CACHE_DIR") != nullptr) {
-    return environment("DUOGEMM_CACHE_DIR");
-  }
-  // The XDG base directory specification: a path that is not absolute is to be ignored.
-  if (const fs::path caches = environment("XDG_CACHE_HOME"); caches.is_absolute()) {
-    return caches / "duogemm";
-  }
-  const fs::path home = environment("HOME");
-  return home.is_absolute() ? home / ".cache" / "duogemm" : fs::path();
-}
+fs::path cache_directory() { return user_directory("DUOGEMM_CACHE_DIR", "XDG_CACHE_HOME", ".cache"); }
 
 }  // namespace duogemm

@@ -15,6 +15,9 @@ namespace duogemm {
 struct MatrixPlace {
   const Buffer* buffer = nullptr;
   std::int64_t offset = 0;
+
+  // Whether its first element stands at a multiple of 16 bytes.
+  bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
 };
 
 // A plan with its kernels compiled and its workspace allocated: enqueueing it allocates nothing.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "problem.h"
 #include "tunables.h"
 
 namespace duogemm {
@@ -45,6 +46,11 @@ struct KernelSpec {
   std::function<Geometry(std::int64_t rows, std::int64_t cols, const Tunables&)> geometry = {};
   std::function<std::size_t(const Tunables&)> local_bytes = [](const Tunables&) { return std::size_t{0}; };
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
+
+  // Of a production kernel: the tunables that the problem leaves no choice about; nothing when the kernel
+  // cannot do it. And whether it can take a part of k, told by two more arguments (see pipelined.cl).
+  std::function<std::optional<Tunables>(const Problem&)> dictated = {};
+  bool splits_k = false;
 
   std::vector<Rule> rules = {};
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own

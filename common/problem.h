@@ -30,6 +30,10 @@ struct Problem {
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
   BatchBy batch_by = BatchBy::strides;
+  // Whether the first element of the first matrix stands at a multiple of 16 bytes.
+  bool a_aligned = true;
+  bool b_aligned = true;
+  bool c_aligned = true;
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }

@@ -13,7 +13,7 @@ auto key(const Problem& p) {
   // The bits of the scalars: a NaN is neither before nor behind anything.
   return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.a_op, p.b_op, std::bit_cast<std::uint32_t>(p.alpha),
                     std::bit_cast<std::uint32_t>(p.beta), p.batch, p.batch_by, p.a_stride, p.b_stride,
-                    p.c_stride, p.level);
+                    p.c_stride, p.level, p.a_aligned, p.b_aligned, p.c_aligned);
 }
 
 }  // namespace
@@ -21,9 +21,14 @@ auto key(const Problem& p) {
 bool Runtime::Before::operator()(const Problem& a, const Problem& b) const { return key(a) < key(b); }
 
 void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands) {
-  if (!problem.is_empty()) {
-    plan_for(problem)->enqueue(queue, operands);
+  if (problem.is_empty()) {
+    return;
   }
+  Problem placed = problem;
+  placed.a_aligned = operands[0].aligned();
+  placed.b_aligned = operands[1].aligned();
+  placed.c_aligned = operands[2].aligned();
+  plan_for(placed)->enqueue(queue, operands);
 }
 
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {

@@ -21,6 +21,8 @@ typedef unsigned long ulong;
 // The attribute list __attribute__((reqd_work_group_size(x, y, z))) becomes what __launch_bounds__ expands
 // to.
 #define reqd_work_group_size(x, y, z) launch_bounds((x) * (y) * (z))
+#define work_group(items, resident) launch_bounds(items, resident)
+#define FUNCTION DUOGEMM_DEVICE
 
 // --- Work-item functions ---------------------------------------------------------------------------------
 #define DUOGEMM_WORK_ITEM_FUNCTION(name, expression_x, expression_y, expression_z) \

@@ -11,6 +11,11 @@
 //   __constant on a pointer  __constant declares a program-scope table only; pass const __global T*
 //   vector comparisons, vector conditions, integer vectors, swizzles (v.xzyw), images, samplers, half
 //   a work-item function with a dimension above 2
+//
+// What the dialect adds:
+//   FUNCTION                 before a function of a kernel file; it is compiled into its callers
+//   work_group(items, n)     an attribute of a kernel: work-groups of `items` in one dimension, of which n
+//                            should fit on a multiprocessor (a limit to registers, where the target has one)
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 

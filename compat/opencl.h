@@ -10,3 +10,9 @@
 #define float1 float
 #define vload1(offset, pointer) ((pointer)[offset])
 #define vstore1(value, offset, pointer) ((pointer)[offset] = (value))
+
+// Functions of a kernel file.
+#define FUNCTION static inline
+
+// OpenCL has no word for how many work-groups should fit on a multiprocessor.
+#define work_group(items, resident) reqd_work_group_size(items, 1, 1)

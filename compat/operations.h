@@ -5,6 +5,13 @@
 //                              With USE_LDG 1 it goes through the read-only data path that compute
 //                              capability 3.5 brought (ld.global.nc; __ldg in CUDA); elsewhere, and with
 //                              USE_LDG 0, it is a plain load.
+//   COPY_TO_LOCAL(width, to, from)
+//                              begins to copy `width` floats, 1 or 4 (aligned to 16 bytes), from global to
+//                              local memory. With ASYNC 1 (cp.async of compute capability 8.0) it does so
+//                              past the registers and without waiting; elsewhere it is a load and a store.
+//   COPY_COMMIT()              closes a group of copies that this work-item has begun
+//   COPY_WAIT(n)               waits until at most the n youngest of its groups are under way; a barrier then
+//                              shows the others' copies to the work-group
 //   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With
 //                              USE_SHUFFLE 1 only.
 //   SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive linear
@@ -148,5 +155,47 @@ inline float duogemm_shuffle(float value, int lane) {
 #else
 #error "unsupported: USE_SHUFFLE needs an NVIDIA device or the extension cl_khr_subgroup_shuffle"
 #endif
+
+#endif
+
+// --- Copies to local memory ------------------------------------------------------------------------------
+#if defined(DUOGEMM_TARGET_CUDA)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define DUOGEMM_HAS_ASYNC_COPY
+#endif
+#define DUOGEMM_LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
+#define DUOGEMM_GLOBAL_ADDRESS(pointer) __cvta_generic_to_global(pointer)
+#elif defined(DUOGEMM_TARGET_NVIDIA_OPENCL) && DUOGEMM_COMPUTE_CAPABILITY >= 80
+#define DUOGEMM_HAS_ASYNC_COPY
+#define DUOGEMM_LOCAL_ADDRESS(pointer) ((uint)(size_t)(pointer))
+#define DUOGEMM_GLOBAL_ADDRESS(pointer) (pointer)
+#endif
+
+#define COPY_TO_LOCAL(width, to, from) copy_to_local##width(to, from)
+
+#if defined(ASYNC) && ASYNC && defined(DUOGEMM_HAS_ASYNC_COPY)
+
+// Only 16 bytes can pass by the L1 cache (.cg).
+DUOGEMM_INLINE void copy_to_local1(LOCAL_PTR float* to, const __global float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+               :
+               : "r"(DUOGEMM_LOCAL_ADDRESS(to)), "l"(DUOGEMM_GLOBAL_ADDRESS(from))
+               : "memory");
+}
+DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(DUOGEMM_LOCAL_ADDRESS(to)), "l"(DUOGEMM_GLOBAL_ADDRESS(from))
+               : "memory");
+}
+#define COPY_COMMIT() asm volatile("cp.async.commit_group;" : : : "memory")
+#define COPY_WAIT(pending) asm volatile("cp.async.wait_group %0;" : : "n"(pending) : "memory")
+
+#else
+
+#define copy_to_local1(to, from) (*(to) = *(from))
+#define copy_to_local4(to, from) (*(LOCAL_PTR float4*)(to) = *(const __global float4*)(from))
+#define COPY_COMMIT()
+#define COPY_WAIT(pending)
 
 #endif

@@ -22,6 +22,7 @@ class CudaBuffer final : public Buffer {
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
     return std::make_unique<CudaBuffer>(context_, pointer_ + offset, bytes, false);
   }
+  bool aligned() const override { return pointer_ % 16 == 0; }
   std::uintptr_t native() const override { return pointer_; }
 
  private:

@@ -1,0 +1,48 @@
+#include "cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace duogemm {
+namespace {
+
+// On the curve through the measured points, and on the line through the last two beyond them.
+Timing at(const std::vector<Timing>& timings, double groups) {
+  if (timings.size() == 1 || groups <= timings.front().groups) {
+    return timings.front();
+  }
+  std::size_t upper = 1;
+  while (upper + 1 < timings.size() && timings[upper].groups < groups) {
+    ++upper;
+  }
+  const Timing& from = timings[upper - 1];
+  const Timing& to = timings[upper];
+  const double share = (groups - from.groups) / (to.groups - from.groups);
+  return {0, from.fixed + share * (to.fixed - from.fixed), from.per_k + share * (to.per_k - from.per_k)};
+}
+
+}  // namespace
+
+double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                       std::size_t compute_units, double groups, double depth, double parts) {
+  const double per_unit = std::ceil(groups / static_cast<double>(compute_units));
+  const Timing timing = at(calibration.timings, per_unit);
+  double seconds = timing.fixed + depth * timing.per_k;
+  if (tuning.bandwidth > 0.0) {
+    const double batch = static_cast<double>(problem.batch);
+    const double m = static_cast<double>(problem.m);
+    const double n = static_cast<double>(problem.n);
+    const double k = static_cast<double>(problem.k);
+    const double c = batch * m * n * (problem.beta == 0.0f ? 1.0 : 2.0);
+    const double inputs =
+        (problem.a_stride == 0 ? 1.0 : batch) * m * k + (problem.b_stride == 0 ? 1.0 : batch) * n * k;
+    seconds = std::max(seconds, sizeof(float) * (inputs + c) / tuning.bandwidth);
+    if (parts > 1.0) {
+      // Every part is written and read again, out of the cache for the most part.
+      seconds += tuning.launch + sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
+    }
+  }
+  return seconds;
+}
+
+}  // namespace duogemm

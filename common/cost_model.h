@@ -1,0 +1,18 @@
+// How long a multiplication takes, foretold from a few measurements of its kernel.
+//
+// A work-group's time is a fixed part and a part for each k. Both depend on how many work-groups a compute
+// unit has to serve: up to some number they fill each other's gaps, then each adds its own time. That curve
+// is measured (Calibration) for small numbers, and continues as a straight line. It says nothing of device
+// memory, which is a floor under it: A, B and C have to be moved once.
+#pragma once
+
+#include "problem.h"
+#include "tuning.h"
+
+namespace duogemm {
+
+// `groups` is how many work-groups there are in all, each of them over `depth` of k. K is in `parts` parts.
+double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                       std::size_t compute_units, double groups, double depth, double parts);
+
+}  // namespace duogemm

@@ -1,0 +1,179 @@
+#include "planner.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "cost_model.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+// A part of K shorter than this costs more to add up than it saves.
+constexpr std::int64_t shortest_part = 32;
+
+// Into how many parts K might be split.
+constexpr std::int64_t part_counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128};
+
+bool may_split(const KernelSpec& spec, const Problem& problem) {
+  return spec.splits_k && problem.level == Reproducibility::run_to_run &&
+         problem.batch_by == BatchBy::strides;
+}
+
+// Whether a kernel that was measured with `measured` reads as the problem has it: what the problem dictates
+// is the same, or, for the widths of vectors, not wider.
+bool alike(const Tunables& measured, const Tunables& dictated) {
+  return std::all_of(dictated.begin(), dictated.end(), [&](const auto& tunable) {
+    const auto& [name, value] = tunable;
+    if (name == "BATCH" || name == "VC") {
+      return true;  // next to no influence on the time
+    }
+    const auto found = measured.find(name);
+    return found != measured.end() && found->second == value;
+  });
+}
+
+// The problem's operands read no wider than the narrower of the two: measurements are of equal widths.
+Tunables of_one_width(Tunables dictated) {
+  const auto a = dictated.find("VA");
+  const auto b = dictated.find("VB");
+  if (a != dictated.end() && b != dictated.end()) {
+    a->second = b->second = std::min(a->second, b->second);
+  }
+  return dictated;
+}
+
+Tunables without(Tunables tunables, const Tunables& names) {
+  std::erase_if(tunables, [&](const auto& tunable) { return names.contains(tunable.first); });
+  return tunables;
+}
+
+double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
+  const Extent groups = spec.geometry(problem.m, problem.n, tunables).groups;
+  return static_cast<double>(groups[0]) * static_cast<double>(groups[1]) * static_cast<double>(problem.batch);
+}
+
+// Adds a choice for each sensible number of parts.
+void add_choices(std::vector<Choice>& choices, const Calibration& calibration, const Tunables& dictated,
+                 const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
+  const KernelSpec& spec = *calibration.spec;
+  const double groups = groups_of(spec, calibration.tunables, problem);
+  for (const std::int64_t parts : part_counts) {
+    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
+      break;
+    }
+    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
+    const double seconds =
+        predict_seconds(problem, calibration, tuning, device.compute_units,
+                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
+    choices.push_back({&spec, without(calibration.tunables, dictated), parts, seconds});
+  }
+}
+
+bool is_shape(const TunedShape& shape, const Problem& problem) {
+  return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
+         shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
+         shape.b_transposed == (problem.b_op == Transpose::yes) &&
+         (shape.parts == 1 || may_split(*shape.spec, problem));
+}
+
+// Above this many elements of C along each side, large tiles fill a device well enough to be worth their
+// fewer loads.
+constexpr std::int64_t large_side = 1024;
+
+// What there is without any measurement.
+Choice unmeasured(const Problem& problem) {
+  Tunables tile;
+  if (std::min(problem.m, problem.n) >= large_side) {
+    tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
+  }
+  return {&find_kernel("general"), tile, 1, {}};
+}
+
+bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
+  try {
+    carry_out(choice, problem, device);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Choice& choice) {
+  std::string text = choice.spec->name;
+  if (!choice.tunables.empty()) {
+    text.append(" ").append(to_text(choice.tunables));
+  }
+  if (choice.parts > 1) {
+    text.append(" in ").append(std::to_string(choice.parts)).append(" parts of k");
+  }
+  return text;
+}
+
+Choice parse_choice(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Choice choice{&find_kernel(text.substr(0, colon)), {}, 1, {}};
+  if (!choice.spec->dictated) {
+    reject(choice.spec->name + " is not a production kernel");
+  }
+  std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string item = rest.substr(0, rest.find(','));
+    rest = item.size() == rest.size() ? "" : rest.substr(item.size() + 1);
+    const std::size_t equals = item.find('=');
+    int value = 0;
+    const char* end = item.data() + item.size();
+    if (equals == std::string::npos ||
+        std::from_chars(item.data() + equals + 1, end, value) != std::from_chars_result{end, std::errc()}) {
+      reject(item + ": a choice is written kernel:TUNABLE=number,...,parts=number");
+    }
+    if (item.substr(0, equals) == "parts") {
+      choice.parts = value;
+    } else {
+      choice.tunables[item.substr(0, equals)] = value;
+    }
+  }
+  if (choice.parts < 1 || (choice.parts > 1 && !choice.spec->splits_k)) {
+    reject("parts=" + std::to_string(choice.parts) + ": at least 1, and 1 for kernels that do not split k");
+  }
+  settle(*choice.spec, choice.tunables);
+  return choice;
+}
+
+std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
+  std::vector<Choice> choices;
+  for (const Calibration& calibration : tuning.calibrations) {
+    const auto dictated = calibration.spec->dictated(problem);
+    if (dictated && alike(calibration.tunables, of_one_width(*dictated))) {
+      add_choices(choices, calibration, *dictated, problem, device, tuning);
+    }
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
+  choices.push_back(unmeasured(problem));
+  return choices;
+}
+
+Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
+  if (const char* forced = std::getenv("DUOGEMM_FORCE"); forced != nullptr && *forced != '\0') {
+    Choice choice = parse_choice(forced);
+    choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
+    return choice;
+  }
+  for (const TunedShape& shape : tuning.shapes) {
+    const Choice choice{shape.spec, shape.tunables, shape.parts, shape.seconds};
+    if (is_shape(shape, problem) && can_run(choice, problem, device)) {
+      return choice;
+    }
+  }
+  const std::vector<Choice> choices = rank(problem, device, tuning);
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](const Choice& choice) { return can_run(choice, problem, device); });
+  return found != choices.end() ? *found : choices.back();
+}
+
+}  // namespace duogemm

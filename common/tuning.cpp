@@ -1,0 +1,214 @@
+#include "tuning.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "log.h"
+#include "user_directory.h"
+
+namespace duogemm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* schema = "duogemm.tuning/1";
+
+Json tunables_json(const Tunables& tunables) {
+  Json json = Json::object();
+  for (const auto& [name, value] : tunables) {
+    json[name] = value;
+  }
+  return json;
+}
+
+Tunables read_tunables(const Json& json) {
+  Tunables tunables;
+  for (const auto& [name, value] : json.items()) {
+    tunables[name] = value.get<int>();
+  }
+  return tunables;
+}
+
+Json to_json(const Calibration& calibration) {
+  Json timings = Json::array();
+  for (const Timing& timing : calibration.timings) {
+    timings.push_back({timing.groups, timing.fixed * 1e6, timing.per_k * 1e9});
+  }
+  return {{"kernel", calibration.spec->name},
+          {"tunables", tunables_json(calibration.tunables)},
+          {"groups_fixed_us_per_k_ns", timings}};
+}
+
+Calibration read_calibration(const Json& json) {
+  const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
+  Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))), {}};
+  for (const Json& timing : json.at("groups_fixed_us_per_k_ns")) {
+    calibration.timings.push_back(
+        {timing.at(0).get<int>(), timing.at(1).get<double>() * 1e-6, timing.at(2).get<double>() * 1e-9});
+  }
+  if (calibration.timings.empty()) {
+    throw Error(Status::invalid_argument, spec.name + " has no timings");
+  }
+  return calibration;
+}
+
+Json to_json(const TunedShape& shape) {
+  return {{"a_op", shape.a_transposed ? "T" : "N"},
+          {"b_op", shape.b_transposed ? "T" : "N"},
+          {"m", shape.m},
+          {"n", shape.n},
+          {"k", shape.k},
+          {"batch", shape.batch},
+          {"kernel", shape.spec->name},
+          {"tunables", tunables_json(shape.tunables)},
+          {"parts", shape.parts},
+          {"us", shape.seconds * 1e6}};
+}
+
+TunedShape read_shape(const Json& json) {
+  const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
+  const Tunables tunables = read_tunables(json.at("tunables"));
+  settle(spec, tunables);
+  return {json.at("a_op") == "T",
+          json.at("b_op") == "T",
+          json.at("m"),
+          json.at("n"),
+          json.at("k"),
+          json.at("batch"),
+          &spec,
+          tunables,
+          json.at("parts"),
+          json.at("us").get<double>() * 1e-6};
+}
+
+const char* kind_name(DeviceKind kind) {
+  return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "other";
+}
+
+// How closely the target describes the device; nothing when it speaks of others.
+std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& device) {
+  const auto differs = [](const std::string& wanted, const std::string& present) {
+    return !wanted.empty() && wanted != present;
+  };
+  if (differs(target.backend, device.backend) || differs(target.kind, kind_name(device.kind)) ||
+      differs(target.name, device.name) || target.compute_capability > device.compute_capability) {
+    return std::nullopt;
+  }
+  return (target.name.empty() ? 0 : 10000) + 10 * target.compute_capability + !target.backend.empty() +
+         !target.kind.empty();
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Tuning> users_tunings() {
+  std::vector<std::filesystem::path> paths;
+  std::error_code nothing_there;
+  for (const auto& entry : std::filesystem::directory_iterator(tuning_directory(), nothing_there)) {
+    if (entry.path().extension() == ".json") {
+      paths.push_back(entry.path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<Tuning> tunings;
+  for (const std::filesystem::path& path : paths) {
+    try {
+      tunings.push_back(parse_tuning(read_file(path), path.string()));
+    } catch (const Error& error) {
+      log_line(std::string("passed over: ") + error.what());
+    }
+  }
+  return tunings;
+}
+
+// The user's first. Read once in a process.
+const std::vector<Tuning>& all_tunings() {
+  static const std::vector<Tuning>& all = *[] {
+    auto* tunings = new std::vector<Tuning>(users_tunings());
+    for (const EmbeddedTuning& embedded : embedded_tunings()) {
+      tunings->push_back(parse_tuning(embedded.text, std::string(embedded.name)));
+    }
+    return tunings;
+  }();
+  return all;
+}
+
+}  // namespace
+
+Tuning parse_tuning(std::string_view text, const std::string& source) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != schema) {
+      throw Error(Status::invalid_argument,
+                  "schema " + json.at("schema").dump() + "; this version reads \"" + schema + "\"");
+    }
+    const Json& target = json.at("device");
+    Tuning tuning{{target.value("backend", ""), target.value("kind", ""), target.value("name", ""),
+                   target.value("compute_capability", 0)},
+                  source,
+                  json.value("evidence", ""),
+                  json.at("bandwidth_gb_s").get<double>() * 1e9,
+                  json.at("launch_us").get<double>() * 1e-6,
+                  {},
+                  {}};
+    for (const Json& calibration : json.at("kernels")) {
+      tuning.calibrations.push_back(read_calibration(calibration));
+    }
+    for (const Json& shape : json.value("shapes", Json::array())) {
+      tuning.shapes.push_back(read_shape(shape));
+    }
+    return tuning;
+  } catch (const Error& error) {
+    throw Error(Status::invalid_argument, source + ": " + error.what());
+  } catch (const Json::exception& error) {
+    throw Error(Status::invalid_argument, source + ": " + error.what());
+  }
+}
+
+std::string to_json(const Tuning& tuning) {
+  Json json = {{"schema", schema},
+               {"device",
+                {{"backend", tuning.target.backend},
+                 {"kind", tuning.target.kind},
+                 {"name", tuning.target.name},
+                 {"compute_capability", tuning.target.compute_capability}}},
+               {"evidence", tuning.evidence},
+               {"bandwidth_gb_s", tuning.bandwidth * 1e-9},
+               {"launch_us", tuning.launch * 1e6},
+               {"kernels", Json::array()},
+               {"shapes", Json::array()}};
+  for (const Calibration& calibration : tuning.calibrations) {
+    json["kernels"].push_back(to_json(calibration));
+  }
+  for (const TunedShape& shape : tuning.shapes) {
+    json["shapes"].push_back(to_json(shape));
+  }
+  return json.dump(1) + "\n";
+}
+
+const Tuning& tuning_for(const DeviceInfo& device) {
+  const Tuning* closest = nullptr;
+  int best = -1;
+  for (const Tuning& tuning : all_tunings()) {
+    if (const auto close = closeness(tuning.target, device); close && *close > best) {
+      closest = &tuning;
+      best = *close;
+    }
+  }
+  static const Tuning& nothing = *new Tuning;
+  return closest != nullptr ? *closest : nothing;
+}
+
+std::filesystem::path tuning_directory() {
+  return user_directory("DUOGEMM_TUNING_DIR", "XDG_CONFIG_HOME", ".config");
+}
+
+}  // namespace duogemm

@@ -1,0 +1,270 @@
+// The pipelined kernel: C <- alpha op(A) op(B) + beta C, large or small, in tiles sized to the problem.
+//
+//   op(A)  tile of TSM x TSK --+   STAGES of each in local memory: while one pair is multiplied, the next
+//   op(B)  tile of TSK x TSN --+   ones arrive (see tiles.h)
+//                             +-> fragments of one k in registers, loaded one k ahead; WPTM x WPTN
+//                                 multiply-adds per work-item and k
+//
+// 32 neighbouring work-items (a sub-group, where there are sub-groups of 32) work on one block of C: LANES_M
+// of them along M. A work-item's rows and columns are quadruples spread over that block, so that its
+// neighbours read what stands beside in local memory. The barrier of a tile stands before its last k, whose
+// fragments are in registers by then: the multiply-adds of that k hide the first loads from the next tile.
+//
+// K may be split: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
+// g * chunk_stride behind C. Work-groups in the first dimension walk over the tiles of C, GROUP_M of them
+// along M before the next along N, so that those at work together share rows of A and columns of B in the L2
+// cache. Those in the second dimension walk over the batch.
+//
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// elements. M, N and K are positive; K is below 2^30.
+
+#ifndef TRANS_A
+#define TRANS_A 0  // A is stored transposed, K x M: 0 1
+#endif
+#ifndef TRANS_B
+#define TRANS_B 0  // B is stored transposed, N x K: 0 1
+#endif
+#ifndef VA
+#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and M % 4 == 0 if not TRANS_A: 1 4
+#endif
+#ifndef VB
+#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and N % 4 == 0 if TRANS_B: 1 4
+#endif
+#ifndef VC
+#define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and M % 4 == 0: 1 4
+#endif
+#ifndef BATCH
+#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
+#ifndef TSM
+#define TSM 64  // work-group tile in M: 8 16 32 64 128 256
+#endif
+#ifndef TSN
+#define TSN 64  // work-group tile in N: 8 16 32 64 128 256
+#endif
+#ifndef TSK
+#define TSK 16  // tile in K: 8 16 32
+#endif
+#ifndef WPTM
+#define WPTM 8  // rows of C per work-item: 4 8 16
+#endif
+#ifndef WPTN
+#define WPTN 4  // columns of C per work-item: 4 8 16
+#endif
+#ifndef LANES_M
+#define LANES_M 4  // of 32 neighbouring work-items, how many stand along M: 1 2 4 8 16 32
+#endif
+#ifndef STAGES
+#define STAGES 2  // tiles in local memory at once: 2 3 4 5 6
+#endif
+#ifndef ASYNC
+#define ASYNC 1  // copy to local memory past the registers, where the device can: 0 1
+#endif
+#ifndef WALK
+#define WALK 0  // the order of a work-item's multiply-adds for one k, see below: 0 1 2 3
+#endif
+#ifndef GROUP_M
+#define GROUP_M 8  // tiles along M before the next along N: 1 2 4 8 16 32
+#endif
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, as a limit to registers: 1 2 3 4 6 8
+#endif
+
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "update.h"
+
+#define WORK_ITEMS ((TSM / WPTM) * (TSN / WPTN))
+#include "gemm/tiles.h"
+
+#define LANES_N (32 / LANES_M)
+#define BLOCKS_M (TSM / (LANES_M * WPTM))
+#define STAGE (TSK * (TSM + TSN))
+#define LAST_STAGE ((STAGES - 1) * STAGE)
+
+// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's.
+#if TRANS_A
+#define A_BEGIN()                                   \
+  const __global float* a_from[TURNED_PLACES(TSM)]; \
+  float a_values[TURNED_VALUES(TSM)];               \
+  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
+#define A_FETCH(stage) turned_load(a_values, a_from, TSK, -0.0f, tid, TSM, VA)
+#define A_FETCH_ROWS(stage, rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
+#define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
+#else
+#define A_BEGIN()                                         \
+  const __global float* a_from[STRAIGHT_PLACES(TSM, VA)]; \
+  straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
+#define A_FETCH(stage) straight_copy(tiles + (stage), a_from, lda, tid, TSM, VA)
+#define A_FETCH_ROWS(stage, rows) straight_copy_rows(tiles + (stage), a_from, lda, rows, -0.0f, tid, TSM, VA)
+#define A_PUT(stage)
+#endif
+#define B_PART(stage) (tiles + (stage) + TSK * TSM)
+#if TRANS_B
+#define B_BEGIN()                                         \
+  const __global float* b_from[STRAIGHT_PLACES(TSN, VB)]; \
+  straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
+#define B_FETCH(stage) straight_copy(B_PART(stage), b_from, ldb, tid, TSN, VB)
+#define B_FETCH_ROWS(stage, rows) straight_copy_rows(B_PART(stage), b_from, ldb, rows, 0.0f, tid, TSN, VB)
+#define B_PUT(stage)
+#else
+#define B_BEGIN()                                   \
+  const __global float* b_from[TURNED_PLACES(TSN)]; \
+  float b_values[TURNED_VALUES(TSN)];               \
+  turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
+#define B_FETCH(stage) turned_load(b_values, b_from, TSK, 0.0f, tid, TSN, VB)
+#define B_FETCH_ROWS(stage, rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
+#define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
+#endif
+
+#define LOAD_FRAGMENTS(which, stage, k)                                               \
+  do {                                                                                \
+    load_fragment(a[which], tiles + (stage), k, m0, WPTM, 4 * LANES_M, TRANS_A, TSM); \
+    load_fragment(b[which], B_PART(stage), k, n0, WPTN, 4 * LANES_N, !TRANS_B, TSN);  \
+  } while (0)
+
+// The order of the multiply-adds of one k: what a compiler makes of it differs by several percent, because
+// neighbours that share an operand spare the register file a read. 0: along N, back and forth; 1: along N;
+// 2: along M, back and forth; 3: in blocks of 4 x 2.
+#if WALK == 0
+#define WALK_M(i) ((i) / WPTN)
+#define WALK_N(i) (WALK_M(i) % 2 ? WPTN - 1 - (i) % WPTN : (i) % WPTN)
+#elif WALK == 1
+#define WALK_M(i) ((i) / WPTN)
+#define WALK_N(i) ((i) % WPTN)
+#elif WALK == 2
+#define WALK_N(i) ((i) / WPTM)
+#define WALK_M(i) (WALK_N(i) % 2 ? WPTM - 1 - (i) % WPTM : (i) % WPTM)
+#else
+#define WALK_M(i) ((i) / 8 % (WPTM / 4) * 4 + (i) % 8 / 2)
+#define WALK_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
+#endif
+
+// Multiplies the tile of stage `now`. `put` stores what was fetched into registers; `more` says whether a
+// tile follows.
+#define MULTIPLY(put, more)                                                           \
+  do {                                                                                \
+    const int next = now == LAST_STAGE ? 0 : now + STAGE;                             \
+    _Pragma("unroll") for (int k = 0; k < TSK; ++k) {                                 \
+      if (k < TSK - 1) {                                                              \
+        LOAD_FRAGMENTS((k + 1) % 2, now, k + 1);                                      \
+      } else {                                                                        \
+        put;                                                                          \
+        COPY_WAIT(STAGES - 2);                                                        \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                 \
+        if (more) {                                                                   \
+          LOAD_FRAGMENTS(0, next, 0);                                                 \
+        }                                                                             \
+      }                                                                               \
+      _Pragma("unroll") for (int i = 0; i < WPTM * WPTN; ++i) {                       \
+        acc[WALK_N(i)][WALK_M(i)] =                                                   \
+            fma(a[k % 2][WALK_M(i)], b[k % 2][WALK_N(i)], acc[WALK_N(i)][WALK_M(i)]); \
+      }                                                                               \
+    }                                                                                 \
+    now = next;                                                                       \
+    ahead = ahead == LAST_STAGE ? 0 : ahead + STAGE;                                  \
+    left -= TSK;                                                                      \
+  } while (0)
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+pipelined(const long M, const long N, const long K, const float alpha, const __global float* A,
+          const long a_offset, const long lda, const long a_stride, const __global long* a_table,
+          const __global float* B, const long b_offset, const long ldb, const long b_stride,
+          const __global long* b_table, const float beta, __global float* C, const long c_offset,
+          const long ldc, const long c_stride, const __global long* c_table, const long batch,
+          const long k_chunk, const long chunk_stride) {
+  const int tid = get_local_id(0);
+  const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + tid % LANES_M * 4;
+  const int n0 = tid / 32 / BLOCKS_M * (LANES_N * WPTN) + tid % 32 / LANES_M * 4;
+
+  const uint tiles_m = (uint)((M + TSM - 1) / TSM);
+  const uint tiles_n = (uint)((N + TSN - 1) / TSN);
+  const uint strip = (uint)get_group_id(0) / (GROUP_M * tiles_n);
+  const uint in_strip = (uint)get_group_id(0) % (GROUP_M * tiles_n);
+  const uint strip_rows = min((uint)GROUP_M, tiles_m - strip * GROUP_M);
+  const long first_row = (long)(strip * GROUP_M + in_strip % strip_rows) * TSM;
+  const long first_col = (long)(in_strip / strip_rows) * TSN;
+  const long first_k = (long)get_group_id(2) * k_chunk;
+  const int depth = (int)min(k_chunk, K - first_k);
+
+  __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
+
+  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+    const __global float* a_member =
+        MEMBER(A, a_offset, a_stride, a_table, member) + first_k * (TRANS_A ? 1 : lda);
+    const __global float* b_member =
+        MEMBER(B, b_offset, b_stride, b_table, member) + first_k * (TRANS_B ? ldb : 1);
+    __global float* c_member =
+        MEMBER(C, c_offset, c_stride, c_table, member) + (long)get_group_id(2) * chunk_stride;
+
+    A_BEGIN();
+    B_BEGIN();
+
+    float acc[WPTN][WPTM];
+#pragma unroll
+    for (int wn = 0; wn < WPTN; ++wn) {
+#pragma unroll
+      for (int wm = 0; wm < WPTM; ++wm) {
+        acc[wn][wm] = 0.0f;
+      }
+    }
+
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage) {
+      const int rows = depth - stage * TSK;
+      if (rows >= TSK) {
+        A_FETCH(stage * STAGE);
+        B_FETCH(stage * STAGE);
+      } else if (rows > 0) {
+        A_FETCH_ROWS(stage * STAGE, rows);
+        B_FETCH_ROWS(stage * STAGE, rows);
+      }
+      if (rows > 0) {
+        A_PUT(stage * STAGE);
+        B_PUT(stage * STAGE);
+      }
+      COPY_COMMIT();
+    }
+    COPY_WAIT(STAGES - 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    float a[2][WPTM];
+    float b[2][WPTN];
+    LOAD_FRAGMENTS(0, 0, 0);
+    int now = 0;
+    int ahead = LAST_STAGE;
+    int left = depth - (STAGES - 1) * TSK;  // rows that nobody has fetched yet
+    while (left >= TSK) {
+      A_FETCH(ahead);
+      B_FETCH(ahead);
+      COPY_COMMIT();
+      MULTIPLY(A_PUT(ahead); B_PUT(ahead), true);
+    }
+    while (left > -(STAGES - 1) * TSK) {
+      if (left > 0) {
+        A_FETCH_ROWS(ahead, left);
+        B_FETCH_ROWS(ahead, left);
+      }
+      COPY_COMMIT();
+      MULTIPLY(
+          if (left > 0) {
+            A_PUT(ahead);
+            B_PUT(ahead);
+          },
+          left > -(STAGES - 2) * TSK);
+    }
+
+#pragma unroll
+    for (int wn = 0; wn < WPTN; ++wn) {
+      const long col = first_col + n0 + wn / 4 * (4 * LANES_N) + wn % 4;
+#pragma unroll
+      for (int wm = 0; wm < WPTM; wm += VC) {
+        const long row = first_row + m0 + wm / 4 * (4 * LANES_M) + wm % 4;
+        if (row < M && col < N) {
+          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_member[col * ldc + row], alpha,
+                 VLOAD(VC)(0, acc[wn] + wm), beta);
+        }
+      }
+    }
+  }
+}

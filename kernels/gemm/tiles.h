@@ -1,0 +1,147 @@
+// Tiles of op(A) and op(B) on their way from global memory to local memory and on into registers.
+//
+// In local memory a tile has TSK rows (k) of `size` columns (m or n). It is filled in one of two ways:
+//
+//   straight  the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
+//   turned    neighbours in memory are neighbours along k: four of them are read at once, and stored one by
+//             one in four rows of the tile. So that two work-items that read along the same column store
+//             into different banks, row k has its columns exchanged by EXCHANGE.
+//
+// Columns beyond the edge of C are never used: copies read the last column again instead, and no comparison
+// is left in the loop over k. Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no
+// sum.
+//
+// `size` and `vector` are constants wherever these functions are called; `tid` is the work-item's number, and
+// WORK_ITEMS are in a work-group.
+
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+
+// --- Straight: a work-item copies vectors of one or a few columns, down the rows
+// -----------------------------
+#define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
+#define STRAIGHT_PLACES(size, vector) ((size) / (vector) / STRAIGHT_ABREAST(size, vector))  // vectors of each
+#define STRAIGHT_ROWS(size, vector) (WORK_ITEMS / STRAIGHT_ABREAST(size, vector))           // rows at once
+#define STRAIGHT_COLUMN(size, vector, i) \
+  (((i)*STRAIGHT_ABREAST(size, vector) + tid % STRAIGHT_ABREAST(size, vector)) * (vector))
+#define STRAIGHT_ROW(size, vector) (tid / STRAIGHT_ABREAST(size, vector))
+
+// from[i] becomes where a work-item begins to read its i-th vector; columns first to end - 1 are there.
+FUNCTION void
+straight_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
+               const long end, const int tid, const int size, const int vector) {
+#pragma unroll
+  for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+    const long column = first + STRAIGHT_COLUMN(size, vector, i);
+    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + LEAST(column, end - vector);
+  }
+}
+
+// Begins to copy a tile all of whose rows are there, and moves on to the next.
+FUNCTION void
+straight_copy(LOCAL_PTR float* tile, const __global float** from, const long ld, const int tid,
+              const int size, const int vector) {
+#pragma unroll
+  for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
+#pragma unroll
+    for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+      LOCAL_PTR float* to =
+          tile + (row + STRAIGHT_ROW(size, vector)) * size + STRAIGHT_COLUMN(size, vector, i);
+      if (vector == 4) {
+        COPY_TO_LOCAL(4, to, from[i]);
+      } else {
+        COPY_TO_LOCAL(1, to, from[i]);
+      }
+      from[i] += STRAIGHT_ROWS(size, vector) * ld;
+    }
+  }
+}
+
+// Copies a tile of which only `rows` rows are there.
+FUNCTION void
+straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const long ld, const int rows,
+                   const float fill, const int tid, const int size, const int vector) {
+#pragma unroll
+  for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
+    const int k = row + STRAIGHT_ROW(size, vector);
+#pragma unroll
+    for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+#pragma unroll
+      for (int x = 0; x < vector; ++x) {
+        tile[k * size + STRAIGHT_COLUMN(size, vector, i) + x] = k < rows ? from[i][x] : fill;
+      }
+      from[i] += STRAIGHT_ROWS(size, vector) * ld;
+    }
+  }
+}
+
+// --- Turned: a work-item reads four rows of one or a few columns
+// ---------------------------------------------
+#define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
+#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
+#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
+#define TURNED_ROWS(size) (WORK_ITEMS / 2 / TURNED_ABREAST(size) * 8)  // rows at once
+#define TURNED_VALUES(size) (TURNED_PLACES(size) * (TSK / TURNED_ROWS(size)) * 4)
+#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / 2 % TURNED_ABREAST(size))
+#define TURNED_ROW(size) (tid % 2 * 4 + tid / 2 / TURNED_ABREAST(size) * 8)
+
+FUNCTION void
+turned_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
+             const long end, const int tid, const int size) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    const long column = first + TURNED_COLUMN(size, i);
+    from[i] = matrix + LEAST(column, end - 1) * ld + TURNED_ROW(size);
+  }
+}
+
+// Reads what is there of a tile's rows, and moves on to the next tile.
+FUNCTION void
+turned_load(float* values, const __global float** from, const int rows, const float fill, const int tid,
+            const int size, const int vector) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+#pragma unroll
+    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+      float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
+      if (vector == 4 && rows >= TSK) {
+        vstore4(*(const __global float4*)(from[i] + row), 0, to);
+      } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][row + k] : fill;
+        }
+      }
+    }
+    from[i] += TSK;
+  }
+}
+
+FUNCTION void
+turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+#pragma unroll
+    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+      // The four rows of one work-item have the same exchange.
+      LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
+                            (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
+      }
+    }
+  }
+}
+
+// --- Into registers
+// ------------------------------------------------------------------------------------------ What a work-item
+// needs of row k: `count` values, in quadruples that are `span` columns apart, from `column` on.
+FUNCTION void
+load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const int column, const int count,
+              const int span, const int turned, const int size) {
+#pragma unroll
+  for (int i = 0; i < count / 4; ++i) {
+    const int place = (column + i * span) ^ (turned ? EXCHANGE(k, size) : 0);
+    vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);
+  }
+}

@@ -22,6 +22,8 @@ bool may_split(const KernelSpec& spec, const Problem& problem) {
          problem.batch_by == BatchBy::strides;
 }
 
+bool may_repack(const Problem& problem) { return problem.batch_by == BatchBy::strides; }
+
 // Whether a kernel that was measured with `measured` reads as the problem has it: what the problem dictates
 // is the same, or, for the widths of vectors, not wider.
 bool alike(const Tunables& measured, const Tunables& dictated) {
@@ -55,9 +57,23 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
   return static_cast<double>(groups[0]) * static_cast<double>(groups[1]) * static_cast<double>(problem.batch);
 }
 
+// What copying the operands first costs: each is read and written once.
+double repacking_seconds(const Problem& problem, const Tuning& tuning) {
+  const double a =
+      static_cast<double>(problem.m) * (problem.a_stride == 0 ? 1.0 : static_cast<double>(problem.batch));
+  const double b =
+      static_cast<double>(problem.n) * (problem.b_stride == 0 ? 1.0 : static_cast<double>(problem.batch));
+  const bool turn_a = problem.a_op == Transpose::yes;
+  const bool turn_b = problem.b_op == Transpose::no;
+  const bool both = turn_a == turn_b;
+  const double elements = (both || turn_a ? a : 0.0) + (both || turn_b ? b : 0.0);
+  return (both ? 2.0 : 1.0) * tuning.launch +
+         2.0 * sizeof(float) * elements * static_cast<double>(problem.k) / tuning.bandwidth;
+}
+
 // Adds a choice for each sensible number of parts.
 void add_choices(std::vector<Choice>& choices, const Calibration& calibration, const Tunables& dictated,
-                 const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
+                 bool repacked, const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   const KernelSpec& spec = *calibration.spec;
   const double groups = groups_of(spec, calibration.tunables, problem);
   for (const std::int64_t parts : part_counts) {
@@ -66,9 +82,10 @@ void add_choices(std::vector<Choice>& choices, const Calibration& calibration, c
     }
     const double depth = static_cast<double>((problem.k + parts - 1) / parts);
     const double seconds =
+        (repacked ? repacking_seconds(problem, tuning) : 0.0) +
         predict_seconds(problem, calibration, tuning, device.compute_units,
                         groups * static_cast<double>(parts), depth, static_cast<double>(parts));
-    choices.push_back({&spec, without(calibration.tunables, dictated), parts, seconds});
+    choices.push_back({&spec, without(calibration.tunables, dictated), parts, repacked, seconds});
   }
 }
 
@@ -89,7 +106,7 @@ Choice unmeasured(const Problem& problem) {
   if (std::min(problem.m, problem.n) >= large_side) {
     tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
   }
-  return {&find_kernel("general"), tile, 1, {}};
+  return {&find_kernel("general"), tile, 1, false, {}};
 }
 
 bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
@@ -108,6 +125,9 @@ std::string to_text(const Choice& choice) {
   if (!choice.tunables.empty()) {
     text.append(" ").append(to_text(choice.tunables));
   }
+  if (choice.repacked) {
+    text.append(" after repacking");
+  }
   if (choice.parts > 1) {
     text.append(" in ").append(std::to_string(choice.parts)).append(" parts of k");
   }
@@ -116,7 +136,8 @@ std::string to_text(const Choice& choice) {
 
 Choice parse_choice(const std::string& text) {
   const std::size_t colon = text.find(':');
-  Choice choice{&find_kernel(text.substr(0, colon)), {}, 1, {}};
+  Choice choice;
+  choice.spec = &find_kernel(text.substr(0, colon));
   if (!choice.spec->dictated) {
     reject(choice.spec->name + " is not a production kernel");
   }
@@ -133,6 +154,8 @@ Choice parse_choice(const std::string& text) {
     }
     if (item.substr(0, equals) == "parts") {
       choice.parts = value;
+    } else if (item.substr(0, equals) == "repacked" && (value == 0 || value == 1)) {
+      choice.repacked = value == 1;
     } else {
       choice.tunables[item.substr(0, equals)] = value;
     }
@@ -146,10 +169,16 @@ Choice parse_choice(const std::string& text) {
 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
+  const bool repacks = may_repack(problem) && tuning.bandwidth > 0.0;
   for (const Calibration& calibration : tuning.calibrations) {
     const auto dictated = calibration.spec->dictated(problem);
     if (dictated && alike(calibration.tunables, of_one_width(*dictated))) {
-      add_choices(choices, calibration, *dictated, problem, device, tuning);
+      add_choices(choices, calibration, *dictated, false, problem, device, tuning);
+      continue;
+    }
+    const auto after = calibration.spec->dictated(repacked(problem));
+    if (repacks && after && alike(calibration.tunables, *after)) {
+      add_choices(choices, calibration, *after, true, problem, device, tuning);
     }
   }
   std::stable_sort(choices.begin(), choices.end(),
@@ -162,10 +191,11 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
   if (const char* forced = std::getenv("DUOGEMM_FORCE"); forced != nullptr && *forced != '\0') {
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
+    choice.repacked = choice.repacked && may_repack(problem);
     return choice;
   }
   for (const TunedShape& shape : tuning.shapes) {
-    const Choice choice{shape.spec, shape.tunables, shape.parts, shape.seconds};
+    const Choice choice{shape.spec, shape.tunables, shape.parts, shape.repacked, shape.seconds};
     if (is_shape(shape, problem) && can_run(choice, problem, device)) {
       return choice;
     }

@@ -13,15 +13,17 @@ namespace duogemm {
 
 struct Choice {
   const KernelSpec* spec = nullptr;
-  Tunables tunables;  // those that the problem leaves open
-  std::int64_t parts = 1;
+  Tunables tunables;       // those that the problem leaves open
+  std::int64_t parts = 1;  // of K
+  bool repacked = false;   // operands are first copied to where they can be read in vectors along m and n
   std::optional<double> seconds = {};  // as the cost model predicts, where it was asked
 };
 
 // "pipelined GROUP_M=8 TSM=128 ... in 4 parts of k"
 std::string to_text(const Choice& choice);
 
-// Reads "pipelined:TSM=64,TSN=64,parts=2". Throws invalid_argument naming what is wrong and what is allowed.
+// Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1". Throws invalid_argument naming what is wrong and what
+// is allowed.
 Choice parse_choice(const std::string& text);
 
 // Whatever the measurements in `tuning` allow for the problem, the fastest by prediction first; at least one.
@@ -31,6 +33,9 @@ std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const
 // What the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape, or else
 // the first that ranks and that the device can run.
 Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tuning);
+
+// The problem whose operands have been repacked, both of them.
+Problem repacked(const Problem& problem);
 
 // The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or the
 // tunables break its rules, and unsupported where the device cannot run it.

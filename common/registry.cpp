@@ -240,8 +240,8 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   }
   const bool trans_a = p.a_op == Transpose::yes;
   const bool trans_b = p.b_op == Transpose::yes;
-  const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || quarters(p.m));
-  const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || quarters(p.n));
+  const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || p.a_padded || quarters(p.m));
+  const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || p.b_padded || quarters(p.n));
   const bool vc = in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && quarters(p.m);
   return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
                   {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
@@ -297,6 +297,17 @@ KernelSpec reduce() {
   return spec;
 }
 
+KernelSpec repack() {
+  KernelSpec spec{.name = "repack", .path = "gemm/repack.cl", .idea = "operands as vectors"};
+  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    const int tile = at(t, "TILE");
+    return Geometry{{ceil_div(rows, tile) * ceil_div(cols, tile), 1, 1},
+                    {static_cast<std::size_t>(tile), static_cast<std::size_t>(at(t, "LINES")), 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) { return sizeof(float) * at(t, "TILE") * (at(t, "TILE") + 1); };
+  return spec;
+}
+
 KernelSpec scale() {
   KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
@@ -346,6 +357,7 @@ std::vector<KernelSpec> make_registry() {
       general(),
       pipelined(),
       reduce(),
+      repack(),
       scale(),
   };
 }

@@ -11,42 +11,6 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
   return geometry;
 }
 
-// Where a kernel writes: C itself, or the parts of a split K.
-struct Output {
-  Operand operand;
-  StepArgument offset;
-  std::int64_t ld;
-  std::int64_t stride;
-};
-
-std::vector<StepArgument> multiply_arguments(const Problem& p, const Output& c, float alpha, float beta) {
-  return {p.m,
-          p.n,
-          p.k,
-          alpha,
-          operand_a,
-          OffsetOf{operand_a},
-          p.lda,
-          p.a_stride,
-          table_a,
-          operand_b,
-          OffsetOf{operand_b},
-          p.ldb,
-          p.b_stride,
-          table_b,
-          beta,
-          c.operand,
-          c.offset,
-          c.ld,
-          c.stride,
-          table_c,
-          p.batch};
-}
-
-void append(std::vector<StepArgument>& arguments, std::initializer_list<StepArgument> more) {
-  arguments.insert(arguments.end(), more);
-}
-
 void add_scale(Plan& plan, const Problem& p, const DeviceInfo& device) {
   const KernelSpec& spec = find_kernel("scale");
   const Tunables tunables = settle(spec, {{"BATCH", static_cast<int>(p.batch_by)}});
@@ -54,64 +18,168 @@ void add_scale(Plan& plan, const Problem& p, const DeviceInfo& device) {
            {p.m, p.n, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch}, device);
 }
 
-// The parts lie behind each other in the workspace, those of one member of the batch together.
-void add_reduce(Plan& plan, const Problem& p, std::int64_t parts, const DeviceInfo& device) {
-  const KernelSpec& spec = find_kernel("reduce");
-  const Tunables tunables = settle(spec, {});
-  add_step(plan, spec, tunables, spread_over_batch(spec.geometry(p.m, p.n, tunables), p.batch, device),
-           {p.m, p.n, parts, Operand{first_workspace}, p.alpha, p.beta, operand_c, OffsetOf{operand_c}, p.ldc,
-            p.c_stride, p.batch},
-           device);
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
-// The length of a part: a multiple of every tile in K and every vector.
-std::int64_t part_length(std::int64_t k, std::int64_t parts) {
-  constexpr std::int64_t granule = 32;
-  return (k + parts * granule - 1) / (parts * granule) * granule;
-}
+// Where a matrix is.
+struct Place {
+  Operand operand;
+  StepArgument offset;
+};
+
+// Carries out one choice. The multiplication's own problem is changed step by step: operands that are copied
+// first have other leading dimensions then, and C is elsewhere while K is in parts.
+class Builder {
+ public:
+  Builder(const Choice& choice, const Problem& problem, const DeviceInfo& device)
+      : choice_(choice), spec_(*choice.spec), problem_(problem), inner_(problem), device_(device) {}
+
+  Plan plan() {
+    if (choice_.repacked) {
+      repack();
+    }
+    const std::int64_t length = part_length();
+    const std::int64_t parts = (problem_.k + length - 1) / length;
+    if (parts > 1) {
+      gather_parts(parts);
+    }
+    plan_.multiply = plan_.steps.size();
+    multiply(length, parts);
+    if (parts > 1) {
+      reduce(parts);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // A multiple of every tile in K and every vector.
+  std::int64_t part_length() const {
+    constexpr std::int64_t granule = 32;
+    return choice_.parts == 1 ? problem_.k
+                              : round_up((problem_.k + choice_.parts - 1) / choice_.parts, granule);
+  }
+
+  void repack() {
+    if (problem_.batch_by != BatchBy::strides) {
+      throw Error(Status::invalid_argument, "only a strided batch can be repacked");
+    }
+    const auto is = [](const Tunables& tunables, const char* name, int value) {
+      const auto found = tunables.find(name);
+      return found != tunables.end() && found->second == value;
+    };
+    const Tunables as_given = spec_.dictated(problem_).value_or(Tunables{});
+    const Problem wanted = repacked(problem_);
+    if (!is(as_given, "TRANS_A", 0) || !is(as_given, "VA", 4)) {
+      a_ = repack(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
+                  wanted.lda, wanted.a_stride);
+      inner_.a_op = wanted.a_op;
+      inner_.lda = wanted.lda;
+      inner_.a_stride = wanted.a_stride;
+      inner_.a_aligned = inner_.a_padded = true;
+    }
+    if (!is(as_given, "TRANS_B", 1) || !is(as_given, "VB", 4)) {
+      b_ = repack(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride, wanted.ldb,
+                  wanted.b_stride);
+      inner_.b_op = wanted.b_op;
+      inner_.ldb = wanted.ldb;
+      inner_.b_stride = wanted.b_stride;
+      inner_.b_aligned = inner_.b_padded = true;
+    }
+  }
+
+  // Copies an operand into rows x k. A stride of 0 stays one: the batch shares the copy as well.
+  Place repack(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,
+               std::int64_t new_ld, std::int64_t new_stride) {
+    const std::int64_t copies = stride == 0 ? 1 : problem_.batch;
+    const Place to{workspace(copies * new_ld * problem_.k), std::int64_t{0}};
+    const KernelSpec& spec = find_kernel("repack");
+    const Tunables tunables = settle(spec, {{"TURN", turn}});
+    add(spec, tunables, spec.geometry(new_ld, problem_.k, tunables), copies,
+        {rows, problem_.k, from.operand, from.offset, ld, stride, to.operand, new_ld, new_stride, copies});
+    return to;
+  }
+
+  // The parts of C lie behind each other in the workspace, those of one member of the batch together.
+  void gather_parts(std::int64_t parts) {
+    inner_.ldc = problem_.m;
+    inner_.c_stride = parts * problem_.m * problem_.n;
+    inner_.c_aligned = true;
+    inner_.alpha = 1.0f;
+    inner_.beta = 0.0f;
+    c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}};
+  }
+
+  void multiply(std::int64_t length, std::int64_t parts) {
+    const Problem& p = inner_;
+    const auto dictated = spec_.dictated(p);
+    if (!dictated) {
+      throw Error(Status::invalid_argument, "kernel " + spec_.name + " does not take this problem");
+    }
+    Tunables chosen = choice_.tunables;
+    for (const auto& [name, value] : *dictated) {
+      chosen[name] = value;
+    }
+    const Tunables tunables = settle(spec_, chosen);
+    Geometry geometry = spec_.geometry(p.m, p.n, tunables);
+    geometry.groups[2] = static_cast<std::size_t>(parts);
+    std::vector<StepArgument> arguments = {p.m,        p.n,        p.k,     p.alpha,    a_.operand, a_.offset,
+                                           p.lda,      p.a_stride, table_a, b_.operand, b_.offset,  p.ldb,
+                                           p.b_stride, table_b,    p.beta,  c_.operand, c_.offset,  p.ldc,
+                                           p.c_stride, table_c,    p.batch};
+    if (spec_.splits_k) {
+      arguments.insert(arguments.end(), {length, p.m * p.n});
+    }
+    add(spec_, tunables, geometry, p.batch, std::move(arguments));
+  }
+
+  void reduce(std::int64_t parts) {
+    const Problem& p = problem_;
+    const KernelSpec& spec = find_kernel("reduce");
+    const Tunables tunables = settle(spec, {});
+    add(spec, tunables, spec.geometry(p.m, p.n, tunables), p.batch,
+        {p.m, p.n, parts, c_.operand, p.alpha, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride,
+         p.batch});
+  }
+
+  void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry, std::int64_t batch,
+           std::vector<StepArgument> arguments) {
+    add_step(plan_, spec, tunables, spread_over_batch(geometry, batch, device_), std::move(arguments),
+             device_);
+  }
+
+  Operand workspace(std::int64_t elements) {
+    plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
+    return {first_workspace + static_cast<int>(plan_.workspace_bytes.size()) - 1};
+  }
+
+  const Choice& choice_;
+  const KernelSpec& spec_;
+  const Problem& problem_;
+  Problem inner_;
+  const DeviceInfo& device_;
+  Place a_{operand_a, OffsetOf{operand_a}};
+  Place b_{operand_b, OffsetOf{operand_b}};
+  Place c_{operand_c, OffsetOf{operand_c}};
+  Plan plan_;
+};
 
 }  // namespace
 
+Problem repacked(const Problem& problem) {
+  Problem p = problem;
+  p.a_op = Transpose::no;
+  p.b_op = Transpose::yes;
+  p.lda = round_up(p.m, 4);
+  p.ldb = round_up(p.n, 4);
+  p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
+  p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
+  p.a_aligned = p.a_padded = p.b_aligned = p.b_padded = true;
+  return p;
+}
+
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
-  const KernelSpec& spec = *choice.spec;
-  const std::int64_t length = choice.parts == 1 ? problem.k : part_length(problem.k, choice.parts);
-  const std::int64_t parts = (problem.k + length - 1) / length;
-  const std::int64_t c_elements = problem.m * problem.n;
-
-  Problem target = problem;  // as the kernel sees it: with C packed when it writes parts
-  if (parts > 1) {
-    target.ldc = problem.m;
-    target.c_stride = parts * c_elements;
-    target.c_aligned = true;
-  }
-  const auto dictated = spec.dictated(target);
-  if (!dictated) {
-    throw Error(Status::invalid_argument, "kernel " + spec.name + " does not take this problem");
-  }
-  Tunables chosen = choice.tunables;
-  for (const auto& [name, value] : *dictated) {
-    chosen[name] = value;
-  }
-  const Tunables tunables = settle(spec, chosen);
-
-  Plan plan;
-  Geometry geometry = spread_over_batch(spec.geometry(problem.m, problem.n, tunables), problem.batch, device);
-  geometry.groups[2] = static_cast<std::size_t>(parts);
-  const Output output = parts == 1 ? Output{operand_c, OffsetOf{operand_c}, problem.ldc, problem.c_stride}
-                                   : Output{{first_workspace}, std::int64_t{0}, target.ldc, target.c_stride};
-  std::vector<StepArgument> arguments = parts == 1
-                                            ? multiply_arguments(problem, output, problem.alpha, problem.beta)
-                                            : multiply_arguments(problem, output, 1.0f, 0.0f);
-  if (spec.splits_k) {
-    append(arguments, {length, c_elements});
-  }
-  add_step(plan, spec, tunables, geometry, std::move(arguments), device);
-  if (parts > 1) {
-    plan.workspace_bytes.push_back(sizeof(float) *
-                                   static_cast<std::size_t>(problem.batch * parts * c_elements));
-    add_reduce(plan, problem, parts, device);
-  }
-  return plan;
+  return Builder(choice, problem, device).plan();
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

@@ -66,6 +66,7 @@ Json to_json(const TunedShape& shape) {
           {"kernel", shape.spec->name},
           {"tunables", tunables_json(shape.tunables)},
           {"parts", shape.parts},
+          {"repacked", shape.repacked},
           {"us", shape.seconds * 1e6}};
 }
 
@@ -82,6 +83,7 @@ TunedShape read_shape(const Json& json) {
           &spec,
           tunables,
           json.at("parts"),
+          json.at("repacked"),
           json.at("us").get<double>() * 1e-6};
 }
 

@@ -38,6 +38,7 @@ struct TunedShape {
   const KernelSpec* spec;
   Tunables tunables;  // those that the problem leaves open
   std::int64_t parts;
+  bool repacked;
   double seconds;
 };
 

@@ -25,10 +25,10 @@
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
 #endif
 #ifndef VA
-#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and M % 4 == 0 if not TRANS_A: 1 4
+#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
 #endif
 #ifndef VB
-#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and N % 4 == 0 if TRANS_B: 1 4
+#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
 #endif
 #ifndef VC
 #define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and M % 4 == 0: 1 4
@@ -82,14 +82,20 @@
 #define STAGE (TSK * (TSM + TSN))
 #define LAST_STAGE ((STAGES - 1) * STAGE)
 
-// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's.
+// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
+// straight tile is fetched right into its stage. A turned one is loaded into registers while the tile before
+// it is on its way, and put into its stage one tile later.
+#define NOTHING() \
+  do {            \
+  } while (0)
 #if TRANS_A
 #define A_BEGIN()                                   \
   const __global float* a_from[TURNED_PLACES(TSM)]; \
   float a_values[TURNED_VALUES(TSM)];               \
   turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
-#define A_FETCH(stage) turned_load(a_values, a_from, TSK, -0.0f, tid, TSM, VA)
-#define A_FETCH_ROWS(stage, rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
+#define A_FETCH(stage) NOTHING()
+#define A_FETCH_ROWS(stage, rows) NOTHING()
+#define A_LOAD(rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
 #define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
 #else
 #define A_BEGIN()                                         \
@@ -97,7 +103,8 @@
   straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
 #define A_FETCH(stage) straight_copy(tiles + (stage), a_from, lda, tid, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) straight_copy_rows(tiles + (stage), a_from, lda, rows, -0.0f, tid, TSM, VA)
-#define A_PUT(stage)
+#define A_LOAD(rows) NOTHING()
+#define A_PUT(stage) NOTHING()
 #endif
 #define B_PART(stage) (tiles + (stage) + TSK * TSM)
 #if TRANS_B
@@ -106,16 +113,45 @@
   straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
 #define B_FETCH(stage) straight_copy(B_PART(stage), b_from, ldb, tid, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) straight_copy_rows(B_PART(stage), b_from, ldb, rows, 0.0f, tid, TSN, VB)
-#define B_PUT(stage)
+#define B_LOAD(rows) NOTHING()
+#define B_PUT(stage) NOTHING()
 #else
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
   float b_values[TURNED_VALUES(TSN)];               \
   turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
-#define B_FETCH(stage) turned_load(b_values, b_from, TSK, 0.0f, tid, TSN, VB)
-#define B_FETCH_ROWS(stage, rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
+#define B_FETCH(stage) NOTHING()
+#define B_FETCH_ROWS(stage, rows) NOTHING()
+#define B_LOAD(rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
 #define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
 #endif
+
+// Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none.
+#define FETCH(stage, rows)       \
+  do {                           \
+    if ((rows) >= TSK) {         \
+      A_FETCH(stage);            \
+      B_FETCH(stage);            \
+    } else if ((rows) > 0) {     \
+      A_FETCH_ROWS(stage, rows); \
+      B_FETCH_ROWS(stage, rows); \
+    }                            \
+    COPY_COMMIT();               \
+  } while (0)
+#define LOAD(rows)    \
+  do {                \
+    if ((rows) > 0) { \
+      A_LOAD(rows);   \
+      B_LOAD(rows);   \
+    }                 \
+  } while (0)
+#define PUT(stage, rows) \
+  do {                   \
+    if ((rows) > 0) {    \
+      A_PUT(stage);      \
+      B_PUT(stage);      \
+    }                    \
+  } while (0)
 
 #define LOAD_FRAGMENTS(which, stage, k)                                               \
   do {                                                                                \
@@ -140,16 +176,19 @@
 #define WALK_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
 #endif
 
-// Multiplies the tile of stage `now`. `put` stores what was fetched into registers; `more` says whether a
-// tile follows.
-#define MULTIPLY(put, more)                                                           \
+// Multiplies the tile of stage `now`, fetches the one of stage `ahead`, of which `rows` rows are left, and
+// loads the one behind that, of which `rows_behind` are. `more` says whether another tile is to be
+// multiplied. The barrier also keeps a compiler from moving the loads towards their use.
+#define MULTIPLY(rows, rows_behind, more)                                             \
   do {                                                                                \
     const int next = now == LAST_STAGE ? 0 : now + STAGE;                             \
+    FETCH(ahead, rows);                                                               \
     _Pragma("unroll") for (int k = 0; k < TSK; ++k) {                                 \
       if (k < TSK - 1) {                                                              \
         LOAD_FRAGMENTS((k + 1) % 2, now, k + 1);                                      \
       } else {                                                                        \
-        put;                                                                          \
+        PUT(ahead, rows);                                                             \
+        LOAD(rows_behind);                                                            \
         COPY_WAIT(STAGES - 2);                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                                 \
         if (more) {                                                                   \
@@ -212,19 +251,12 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
       const int rows = depth - stage * TSK;
-      if (rows >= TSK) {
-        A_FETCH(stage * STAGE);
-        B_FETCH(stage * STAGE);
-      } else if (rows > 0) {
-        A_FETCH_ROWS(stage * STAGE, rows);
-        B_FETCH_ROWS(stage * STAGE, rows);
-      }
-      if (rows > 0) {
-        A_PUT(stage * STAGE);
-        B_PUT(stage * STAGE);
-      }
-      COPY_COMMIT();
+      LOAD(rows);
+      FETCH(stage * STAGE, rows);
+      PUT(stage * STAGE, rows);
     }
+    int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
+    LOAD(left);
     COPY_WAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -233,25 +265,11 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
     LOAD_FRAGMENTS(0, 0, 0);
     int now = 0;
     int ahead = LAST_STAGE;
-    int left = depth - (STAGES - 1) * TSK;  // rows that nobody has fetched yet
-    while (left >= TSK) {
-      A_FETCH(ahead);
-      B_FETCH(ahead);
-      COPY_COMMIT();
-      MULTIPLY(A_PUT(ahead); B_PUT(ahead), true);
+    while (left >= (TRANS_A || !TRANS_B ? 2 * TSK : TSK)) {
+      MULTIPLY(TSK, TSK, true);
     }
     while (left > -(STAGES - 1) * TSK) {
-      if (left > 0) {
-        A_FETCH_ROWS(ahead, left);
-        B_FETCH_ROWS(ahead, left);
-      }
-      COPY_COMMIT();
-      MULTIPLY(
-          if (left > 0) {
-            A_PUT(ahead);
-            B_PUT(ahead);
-          },
-          left > -(STAGES - 2) * TSK);
+      MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
     }
 
 #pragma unroll

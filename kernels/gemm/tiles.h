@@ -32,7 +32,7 @@ straight_begin(const __global float** from, const __global float* matrix, const 
 #pragma unroll
   for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
     const long column = first + STRAIGHT_COLUMN(size, vector, i);
-    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + LEAST(column, end - vector);
+    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + LEAST(column, (end - 1) / vector * vector);
   }
 }
 

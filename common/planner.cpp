@@ -71,24 +71,6 @@ double repacking_seconds(const Problem& problem, const Tuning& tuning) {
          2.0 * sizeof(float) * elements * static_cast<double>(problem.k) / tuning.bandwidth;
 }
 
-// Adds a choice for each sensible number of parts.
-void add_choices(std::vector<Choice>& choices, const Calibration& calibration, const Tunables& dictated,
-                 bool repacked, const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
-  const KernelSpec& spec = *calibration.spec;
-  const double groups = groups_of(spec, calibration.tunables, problem);
-  for (const std::int64_t parts : part_counts) {
-    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
-      break;
-    }
-    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
-    const double seconds =
-        (repacked ? repacking_seconds(problem, tuning) : 0.0) +
-        predict_seconds(problem, calibration, tuning, device.compute_units,
-                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
-    choices.push_back({&spec, without(calibration.tunables, dictated), parts, repacked, seconds});
-  }
-}
-
 bool is_shape(const TunedShape& shape, const Problem& problem) {
   return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
          shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
@@ -167,19 +149,40 @@ Choice parse_choice(const std::string& text) {
   return choice;
 }
 
+std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
+                                 const DeviceInfo& device, const Tuning& tuning) {
+  const KernelSpec& spec = *calibration.spec;
+  std::vector<Choice> choices;
+  auto dictated = spec.dictated(problem);
+  bool repacks = false;
+  if (!dictated || !alike(calibration.tunables, of_one_width(*dictated))) {
+    dictated = spec.dictated(repacked(problem));
+    repacks = may_repack(problem) && tuning.bandwidth > 0.0;
+    if (!repacks || !dictated || !alike(calibration.tunables, *dictated)) {
+      return choices;
+    }
+  }
+  const double groups = groups_of(spec, calibration.tunables, problem);
+  const Tunables open = without(calibration.tunables, *dictated);
+  for (const std::int64_t parts : part_counts) {
+    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
+      break;
+    }
+    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
+    const double seconds =
+        (repacks ? repacking_seconds(problem, tuning) : 0.0) +
+        predict_seconds(problem, calibration, tuning, device.compute_units,
+                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
+    choices.push_back({&spec, open, parts, repacks, seconds});
+  }
+  return choices;
+}
+
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
-  const bool repacks = may_repack(problem) && tuning.bandwidth > 0.0;
   for (const Calibration& calibration : tuning.calibrations) {
-    const auto dictated = calibration.spec->dictated(problem);
-    if (dictated && alike(calibration.tunables, of_one_width(*dictated))) {
-      add_choices(choices, calibration, *dictated, false, problem, device, tuning);
-      continue;
-    }
-    const auto after = calibration.spec->dictated(repacked(problem));
-    if (repacks && after && alike(calibration.tunables, *after)) {
-      add_choices(choices, calibration, *after, true, problem, device, tuning);
-    }
+    const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
+    choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });

@@ -1,6 +1,30 @@
 #include "plan.h"
 
+#include <numeric>
+
 namespace duogemm {
+namespace {
+
+std::string times(const Extent& extent) {
+  return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" + std::to_string(extent[2]);
+}
+
+std::string describe(const Step& step) {
+  return step.spec->name + " " + to_text(step.tunables) + ", " + times(step.geometry.groups) + " groups of " +
+         times(step.geometry.local);
+}
+
+}  // namespace
+
+std::string describe(const Plan& plan) {
+  std::string text;
+  for (const Step& step : plan.steps) {
+    text += (text.empty() ? "" : "; ") + describe(step);
+  }
+  const std::size_t workspace =
+      std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});
+  return workspace == 0 ? text : text + "; workspace of " + std::to_string(workspace) + " bytes";
+}
 
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device) {

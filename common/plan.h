@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -54,6 +55,10 @@ Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem
 // offsets of the operands are those of the call. Throws unsupported when the problem has more work-groups
 // than the device allows.
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
+
+// What a plan does, for people: each step's kernel, its tunables and its launch in the form "general BATCH=0
+// TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace behind the last.
+std::string describe(const Plan& plan);
 
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,

@@ -25,8 +25,8 @@ class Turn {
     spent_ += contender_.run(1);
     const double once = contender_.run(1);
     spent_ += once;
-    samples_.repeats =
-        std::clamp(static_cast<int>(std::ceil(options_.sample_seconds / std::max(once, 1e-9))), 1, 1000);
+    const double repeats = std::ceil(options_.sample_seconds / std::max(once, 1e-9));
+    samples_.repeats = static_cast<int>(std::clamp<double>(repeats, 1, most_repeats));
   }
 
   void take() {
@@ -38,7 +38,7 @@ class Turn {
   bool done() const {
     const std::size_t count = samples_.seconds.size();
     if (count < options_.min_samples) {
-      return false;
+      return count > 0 && spent_ >= options_.patience;
     }
     return count >= options_.max_samples || spent_ >= options_.seconds || samples_.noise() < options_.noise;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,10 +17,15 @@ struct Contender {
   std::function<double(int repeats)> run;
 };
 
+// Short work is repeated within a sample, but not more often than this.
+inline constexpr int most_repeats = 1000;
+
 struct MeasureOptions {
   double noise = 0.01;          // stop when the noise of the median (see Samples::noise) is below this
   double seconds = 2.0;         // or when the contender has used this much time, warm-up included
   std::size_t min_samples = 5;  // but not before this many samples
+  // A contender that has used this much time is done, be it after a single sample.
+  double patience = std::numeric_limits<double>::infinity();
   std::size_t max_samples = 1000;
   double sample_seconds = 1e-3;  // short work is repeated within a sample until it takes this long
 };

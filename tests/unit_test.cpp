@@ -193,6 +193,15 @@ TEST(Plan, RefusesMatricesBeyond32BitIndices) {
   EXPECT_NE(message_of(plan, Status::invalid_argument).find("50000 x 50000"), std::string::npos);
 }
 
+TEST(Plan, IsDescribedStepByStep) {
+  const std::string text = describe(plan_for("tiled", Problem::packed(33, 7, 5)));
+  EXPECT_EQ(text.find("pad BLOCK=16, "), 0u) << text;
+  EXPECT_NE(text.find("; tiled TS=32, "), std::string::npos) << text;
+  EXPECT_NE(text.find(" groups of 32x32x1"), std::string::npos) << text;
+  EXPECT_NE(text.find("; workspace of "), std::string::npos) << text;
+  EXPECT_EQ(describe(Plan{}), "");
+}
+
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = any_device();
   small.max_work_group = 256;
@@ -274,6 +283,13 @@ TEST(Measure, StopsWhenTimeIsUp) {
   const Contender noisy{"noisy", [&](int) { return next = 3.0 - next; }};
   const std::vector<Samples> samples = measure({&noisy, 1}, {.seconds = 30.0}, [](const std::string&) {});
   EXPECT_LE(samples[0].seconds.size(), 20u);
+}
+
+TEST(Measure, LosesPatienceWithTheSlow) {
+  const Contender slow{"slow", [](int) { return 4.0; }};
+  const MeasureOptions options{.seconds = 1.0, .patience = 5.0};
+  const std::vector<Samples> samples = measure({&slow, 1}, options, [](const std::string&) {});
+  EXPECT_EQ(samples[0].seconds, std::vector<double>(1, 4.0));
 }
 
 }  // namespace

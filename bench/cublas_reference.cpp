@@ -1,85 +1,85 @@
-#include <cublas_v2.h>
-
+#include "cublas_support.h"
 #include "library_references.h"
 
 namespace duogemm::bench {
 namespace {
 
-void check(cublasStatus_t status, const char* call) {
-  if (status != CUBLAS_STATUS_SUCCESS) {
-    throw Error(Status::device_error,
-                std::string("cuBLAS: ") + call + " returned " + cublasGetStatusString(status));
-  }
-}
-
-#define DUOGEMM_CUBLAS(call) check(call, #call)
-
-cublasOperation_t operation(Transpose op) { return op == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
-
-// cuBLAS takes the pointers and the stream of our own backend: both live in the device's primary context,
-// which the CUDA runtime inside cuBLAS uses too.
 class CublasReference final : public Reference {
  public:
-  CublasReference(Queue& queue, const Problem& problem, const PreparedPlan::Operands& operands)
-      : queue_(queue), problem_(problem), operands_(operands) {
+  CublasReference(cublasHandle_t handle, Queue& queue, const Problem& problem)
+      : Reference(queue), handle_(handle), problem_(problem) {}
+
+  void enqueue(const PreparedPlan::Operands& operands) override {
+    problem_.batch == 1 ? multiply(operands) : multiply_batch(operands);
+  }
+
+ private:
+  void multiply(const PreparedPlan::Operands& operands) {
+    const Problem& p = problem_;
+    DUOGEMM_CUBLAS(cublasSgemm(handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m),
+                               size(p.n), size(p.k), &p.alpha, cuda_pointer(operands, operand_a), size(p.lda),
+                               cuda_pointer(operands, operand_b), size(p.ldb), &p.beta,
+                               cuda_pointer(operands, operand_c), size(p.ldc)));
+  }
+  void multiply_batch(const PreparedPlan::Operands& operands) {
+    const Problem& p = problem_;
+    DUOGEMM_CUBLAS(cublasSgemmStridedBatched(
+        handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m), size(p.n), size(p.k),
+        &p.alpha, cuda_pointer(operands, operand_a), size(p.lda), p.a_stride,
+        cuda_pointer(operands, operand_b), size(p.ldb), p.b_stride, &p.beta,
+        cuda_pointer(operands, operand_c), size(p.ldc), p.c_stride, size(p.batch)));
+  }
+  static int size(std::int64_t value) { return static_cast<int>(value); }
+
+  cublasHandle_t handle_;
+  const Problem problem_;
+};
+
+// cuBLAS takes the pointers and the stream of our own backend: both live in the device's primary context,
+// which the CUDA runtime inside cuBLAS uses too. Its workspace is given to it, because it would otherwise
+// allocate one for each graph that captures its calls.
+class Cublas final : public ReferenceLibrary {
+ public:
+  Cublas(Device& device, Queue& queue)
+      : device_(device), queue_(queue), workspace_(device.allocate(cublas_workspace_bytes)) {
     queue.with_device([&] {
       DUOGEMM_CUBLAS(cublasCreate(&handle_));
-      DUOGEMM_CUBLAS(cublasSetStream(handle_, reinterpret_cast<cudaStream_t>(queue.native())));
+      DUOGEMM_CUBLAS(cublasSetStream(handle_, cuda_stream(queue)));
+      DUOGEMM_CUBLAS(
+          cublasSetWorkspace(handle_, reinterpret_cast<void*>(workspace_->native()), cublas_workspace_bytes));
       DUOGEMM_CUBLAS(
           cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));  // FP32 throughout: TF32 is another mode
     });
   }
-  ~CublasReference() override {
+  ~Cublas() override {
     queue_.with_device([&] { cublasDestroy(handle_); });
   }
-  CublasReference(const CublasReference&) = delete;
-  CublasReference& operator=(const CublasReference&) = delete;
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
 
+  std::string title() const override { return "cuBLAS"; }
   std::string name() const override {
     int version = 0;
     DUOGEMM_CUBLAS(cublasGetVersion(handle_, &version));
-    return "cuBLAS " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
+    return title() + " " + cublas_version_text(static_cast<std::size_t>(version));
   }
-
-  double run(int repeats) override {
-    return queue_.timed([&] {
-      for (int i = 0; i < repeats; ++i) {
-        enqueue();
-      }
-    });
-  }
-
-  std::vector<float> result() override {
-    queue_.with_device([&] { enqueue(); });
-    std::vector<float> c(static_cast<std::size_t>(problem_.c_elements()));
-    queue_.read(*operands_[operand_c.slot].buffer, c.data(), c.size() * sizeof(float));
-    return c;
+  Device& device() override { return device_; }
+  Queue& queue() override { return queue_; }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+    return std::make_unique<CublasReference>(handle_, queue_, problem);
   }
 
  private:
-  void enqueue() {
-    const auto pointer = [&](Operand operand) {
-      return reinterpret_cast<float*>(operands_[static_cast<std::size_t>(operand.slot)].buffer->native());
-    };
-    DUOGEMM_CUBLAS(cublasSgemm(handle_, operation(problem_.a_op), operation(problem_.b_op), size(problem_.m),
-                               size(problem_.n), size(problem_.k), &problem_.alpha, pointer(operand_a),
-                               size(problem_.lda), pointer(operand_b), size(problem_.ldb), &problem_.beta,
-                               pointer(operand_c), size(problem_.ldc)));
-  }
-  static int size(std::int64_t value) { return static_cast<int>(value); }
-
+  Device& device_;
   Queue& queue_;
-  const Problem problem_;
-  const PreparedPlan::Operands operands_;
+  std::unique_ptr<Buffer> workspace_;
   cublasHandle_t handle_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Reference> make_cublas_reference(Queue& queue, const Problem& problem,
-                                                 const PreparedPlan::Operands& operands) {
-  return std::make_unique<CublasReference>(queue, problem, operands);
+std::unique_ptr<ReferenceLibrary> make_cublas(Device& device, Queue& queue) {
+  return std::make_unique<Cublas>(device, queue);
 }
 
 }  // namespace duogemm::bench

@@ -48,7 +48,7 @@ class Session {
         supported(i, [&] { prepared_[i] = std::make_unique<PreparedPlan>(*plans_[i], *device_, programs_); });
       }
     }
-    reference_ = make_reference(*device_, *queue_, host, guarded_->operands());
+    prepare_library(host);
   }
 
   void check(const Oracle& oracle, Progress& progress) {
@@ -61,8 +61,12 @@ class Session {
       }
     }
     if (reference_) {
-      report_.reference.name = reference_->name();
-      report_.reference.worst_error = oracle.compare(reference_->result()).worst_error;
+      Queue& queue = library_->queue();
+      GuardedOperands& operands = operands_of_library();
+      operands.reset_c(queue);
+      reference_->execute(operands.operands());
+      report_.reference.name = library_->name();
+      report_.reference.worst_error = operands.compare(oracle, queue).worst_error;
     }
   }
 
@@ -81,8 +85,10 @@ class Session {
       }
     }
     if (reference_) {
-      contenders.push_back(
-          {reference_->name() + ": timing", [this](int repeats) { return reference_->run(repeats); }});
+      contenders.push_back({library_->name() + ": timing", [this](int repeats) {
+                              return reference_->timed(repeats,
+                                                       [&](int) { return operands_of_library().operands(); });
+                            }});
     }
   }
 
@@ -126,6 +132,20 @@ class Session {
       report_.rows[i].unsupported = error.what();
     }
   }
+
+  // The library works on the ladder's operands, or on its own where it wants them in the host's memory.
+  void prepare_library(const HostProblem& host) {
+    library_ = main_library(*device_, *queue_);
+    if (!library_) {
+      return;
+    }
+    if (&library_->device() != device_.get()) {
+      guarded_for_library_.emplace(host, library_->device(), library_->queue());
+    }
+    reference_ = library_->prepare(host.problem, operands_of_library().operands());
+  }
+
+  GuardedOperands& operands_of_library() { return guarded_for_library_ ? *guarded_for_library_ : *guarded_; }
 
   void plan(const Problem& problem) {
     plans_.assign(report_.rows.size(), std::nullopt);
@@ -175,6 +195,8 @@ class Session {
   std::vector<std::optional<Plan>> plans_;
   std::optional<GuardedOperands> guarded_;
   std::vector<std::unique_ptr<PreparedPlan>> prepared_;  // null where unsupported
+  std::unique_ptr<ReferenceLibrary> library_;
+  std::optional<GuardedOperands> guarded_for_library_;
   std::unique_ptr<Reference> reference_;
   LadderReport report_;
 };

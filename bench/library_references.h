@@ -5,8 +5,7 @@
 
 namespace duogemm::bench {
 
-std::unique_ptr<Reference> make_cublas_reference(Queue& queue, const Problem& problem,
-                                                 const PreparedPlan::Operands& operands);
-std::unique_ptr<Reference> make_openblas_reference(const HostProblem& host);
+std::unique_ptr<ReferenceLibrary> make_cublas(Device& device, Queue& queue);
+std::unique_ptr<ReferenceLibrary> make_openblas(std::size_t threads);
 
 }  // namespace duogemm::bench

@@ -1,7 +1,6 @@
 #include <cblas.h>
 
-#include <chrono>
-
+#include "host_device.h"
 #include "library_references.h"
 
 namespace duogemm::bench {
@@ -11,8 +10,37 @@ CBLAS_TRANSPOSE operation(Transpose op) { return op == Transpose::no ? CblasNoTr
 
 class OpenBlasReference final : public Reference {
  public:
-  explicit OpenBlasReference(const HostProblem& host) : host_(host), c_(host.c) {}
+  OpenBlasReference(Queue& queue, const Problem& problem) : Reference(queue), problem_(problem) {}
 
+  // The members of a batch one after the other: not every release has a call for all of them.
+  void enqueue(const PreparedPlan::Operands& operands) override {
+    const Problem& p = problem_;
+    for (std::int64_t i = 0; i < p.batch; ++i) {
+      cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
+                  p.alpha, pointer(operands, operand_a) + i * p.a_stride, size(p.lda),
+                  pointer(operands, operand_b) + i * p.b_stride, size(p.ldb), p.beta,
+                  pointer(operands, operand_c) + i * p.c_stride, size(p.ldc));
+    }
+  }
+
+ private:
+  static blasint size(std::int64_t value) { return static_cast<blasint>(value); }
+  static float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+    const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
+    return reinterpret_cast<float*>(place.buffer->native()) + place.offset;
+  }
+
+  const Problem problem_;
+};
+
+// Works in the host's memory, on the calling process's own threads.
+class OpenBlas final : public ReferenceLibrary {
+ public:
+  explicit OpenBlas(std::size_t threads) : host_(open_host()), queue_(host_->create_queue()) {
+    openblas_set_num_threads(static_cast<int>(threads));
+  }
+
+  std::string title() const override { return "OpenBLAS"; }
   std::string name() const override {
     // "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": the first two words are enough.
     const std::string configuration = openblas_get_config();
@@ -20,38 +48,21 @@ class OpenBlasReference final : public Reference {
     return configuration.substr(0, second) + " (" + openblas_get_corename() + ", " +
            std::to_string(openblas_get_num_threads()) + " threads)";
   }
-
-  // On the host's clock: the library runs on the calling process's own threads.
-  double run(int repeats) override {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < repeats; ++i) {
-      execute();
-    }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  std::vector<float> result() override {
-    c_ = host_.c;
-    execute();
-    return c_;
+  Device& device() override { return *host_; }
+  Queue& queue() override { return *queue_; }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+    return std::make_unique<OpenBlasReference>(*queue_, problem);
   }
 
  private:
-  void execute() {
-    const Problem& p = host_.problem;
-    cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k), p.alpha,
-                host_.a.data(), size(p.lda), host_.b.data(), size(p.ldb), p.beta, c_.data(), size(p.ldc));
-  }
-  static blasint size(std::int64_t value) { return static_cast<blasint>(value); }
-
-  const HostProblem& host_;
-  std::vector<float> c_;
+  std::unique_ptr<Device> host_;
+  std::unique_ptr<Queue> queue_;
 };
 
 }  // namespace
 
-std::unique_ptr<Reference> make_openblas_reference(const HostProblem& host) {
-  return std::make_unique<OpenBlasReference>(host);
+std::unique_ptr<ReferenceLibrary> make_openblas(std::size_t threads) {
+  return std::make_unique<OpenBlas>(threads);
 }
 
 }  // namespace duogemm::bench

@@ -4,17 +4,24 @@
 
 namespace duogemm::bench {
 
-std::unique_ptr<Reference> make_reference([[maybe_unused]] Device& device, [[maybe_unused]] Queue& queue,
-                                          [[maybe_unused]] const HostProblem& host,
-                                          [[maybe_unused]] const PreparedPlan::Operands& operands) {
+double Reference::timed(int repeats, const Turn& turn) {
+  return queue_.timed([&] {
+    for (int i = 0; i < repeats; ++i) {
+      enqueue(turn(i));
+    }
+  });
+}
+
+std::unique_ptr<ReferenceLibrary> main_library([[maybe_unused]] Device& device,
+                                               [[maybe_unused]] Queue& queue) {
 #ifdef DUOGEMM_WITH_CUBLAS
   if (device.info().backend == "cuda") {
-    return make_cublas_reference(queue, host.problem, operands);
+    return make_cublas(device, queue);
   }
 #endif
 #ifdef DUOGEMM_WITH_OPENBLAS
   if (device.info().kind == DeviceKind::cpu) {
-    return make_openblas_reference(host);
+    return make_openblas(device.info().compute_units);
   }
 #endif
   return nullptr;

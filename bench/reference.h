@@ -1,4 +1,4 @@
-// The vendor's or the best known library on a device, as a contender of the ladder.
+// The libraries to compare with: the vendor's, and the best known others.
 #pragma once
 
 #include <memory>
@@ -6,23 +6,49 @@
 #include <vector>
 
 #include "executor.h"
-#include "host_problem.h"
 
 namespace duogemm::bench {
 
+// One multiplication as a library does it.
 class Reference {
  public:
+  // The operands of an execution; executions within a sample may work on different ones in turn.
+  using Turn = std::function<PreparedPlan::Operands(int execution)>;
+
   virtual ~Reference() = default;
-  virtual std::string name() const = 0;  // with the version
+  // Puts one execution on the library's queue. Only with the queue's device current, as it is within
+  // timed(), record() and with_device().
+  virtual void enqueue(const PreparedPlan::Operands& operands) = 0;
   // Seconds that the library takes for `repeats` executions, one after the other.
-  virtual double run(int repeats) = 0;
-  // C after one more execution.
-  virtual std::vector<float> result() = 0;
+  virtual double timed(int repeats, const Turn& turn);
+  void execute(const PreparedPlan::Operands& operands) {
+    queue_.with_device([&] { enqueue(operands); });
+  }
+
+ protected:
+  explicit Reference(Queue& queue) : queue_(queue) {}
+  Queue& queue() { return queue_; }
+
+ private:
+  Queue& queue_;
 };
 
-// cuBLAS (true FP32) for a CUDA device, OpenBLAS for an OpenCL CPU device; null for others, or where this
-// build lacks the library. `operands` and `host` must outlive it.
-std::unique_ptr<Reference> make_reference(Device& device, Queue& queue, const HostProblem& host,
-                                          const PreparedPlan::Operands& operands);
+// Throws Error where the library fails; messages begin with its name.
+class ReferenceLibrary {
+ public:
+  virtual ~ReferenceLibrary() = default;
+  virtual std::string title() const = 0;  // "cuBLAS"
+  virtual std::string name() const = 0;   // with the version: "cuBLAS 13.1.0"
+  // Where it wants its operands: a device's memory or the host's.
+  virtual Device& device() = 0;
+  virtual Queue& queue() = 0;
+  // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C.
+  virtual std::unique_ptr<Reference> prepare(const Problem& problem,
+                                             const PreparedPlan::Operands& operands) = 0;
+};
+
+// The one that the ladder stands beside: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
+// others, or where this build lacks the library. `device` and `queue` must outlive it.
+std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
 }  // namespace duogemm::bench

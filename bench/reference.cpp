@@ -27,4 +27,22 @@ std::unique_ptr<ReferenceLibrary> main_library([[maybe_unused]] Device& device,
   return nullptr;
 }
 
+std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue) {
+  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
+  if (auto library = main_library(device, queue)) {
+    libraries.push_back(std::move(library));
+  }
+#ifdef DUOGEMM_WITH_CUBLAS
+  if (device.info().backend == "cuda") {
+    libraries.push_back(make_cublaslt(device, queue));
+  }
+#endif
+#ifdef DUOGEMM_WITH_CLBLAST
+  if (device.info().backend == "opencl") {
+    libraries.push_back(make_clblast(device, queue));
+  }
+#endif
+  return libraries;
+}
+
 }  // namespace duogemm::bench

@@ -51,4 +51,8 @@ class ReferenceLibrary {
 // others, or where this build lacks the library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
+// All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
+// OpenCL device.
+std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
+
 }  // namespace duogemm::bench

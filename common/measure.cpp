@@ -20,13 +20,24 @@ class Turn {
   Turn(const Contender& contender, const MeasureOptions& options)
       : contender_(contender), options_(options) {}
 
-  // The first run pays for compilation and cold caches; the second tells how often a sample repeats the work.
+  // The first run pays for compilation and cold caches; the others tell how often a sample repeats the work.
+  // A short run is mostly the way to the device and back, so one is not enough to tell.
   void warm_up() {
     spent_ += contender_.run(1);
-    const double once = contender_.run(1);
-    spent_ += once;
-    const double repeats = std::ceil(options_.sample_seconds / std::max(once, 1e-9));
-    samples_.repeats = static_cast<int>(std::clamp<double>(repeats, 1, most_repeats));
+    int repeats = 1;
+    double total = contender_.run(repeats);
+    spent_ += total;
+    for (int attempt = 0; attempt < 3 && total < 0.9 * options_.sample_seconds; ++attempt) {
+      const double wanted = std::ceil(repeats * options_.sample_seconds / std::max(total, 1e-9));
+      const int more = static_cast<int>(std::clamp<double>(wanted, 1, most_repeats));
+      if (more == repeats) {
+        break;
+      }
+      repeats = more;
+      total = contender_.run(repeats);
+      spent_ += total;
+    }
+    samples_.repeats = repeats;
   }
 
   void take() {

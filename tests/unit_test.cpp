@@ -278,6 +278,13 @@ TEST(Measure, TakesTurnsAndStopsWhenQuiet) {
   EXPECT_EQ(samples[1].seconds, std::vector<double>(5, 2.0));
 }
 
+// One that takes 10 microseconds, and as much again to get there and back.
+TEST(Measure, RepeatsShortWorkUntilItTakesLongEnough) {
+  const Contender brief{"brief", [](int repeats) { return 1e-5 * repeats + 1e-5; }};
+  const std::vector<Samples> samples = measure({&brief, 1}, {}, [](const std::string&) {});
+  EXPECT_NEAR(samples[0].repeats, 100, 10);
+}
+
 TEST(Measure, StopsWhenTimeIsUp) {
   double next = 1.0;
   const Contender noisy{"noisy", [&](int) { return next = 3.0 - next; }};

@@ -9,6 +9,7 @@ namespace duogemm::bench {
 // Runs a command and answers the exit status.
 using Action = std::function<int()>;
 
+void add_compare_command(CLI::App& app, Action& action);
 void add_devices_command(CLI::App& app, Action& action);
 void add_ladder_command(CLI::App& app, Action& action);
 void add_latency_command(CLI::App& app, Action& action);

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
   app.require_subcommand(1);
   duogemm::bench::Action action;
+  duogemm::bench::add_compare_command(app, action);
   duogemm::bench::add_devices_command(app, action);
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_latency_command(app, action);

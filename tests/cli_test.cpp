@@ -73,8 +73,8 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "devices, ladder, latency, plan, tune, verify"}},
-      {"climb", {"no command 'climb'", "devices, ladder, latency, plan, tune, verify"}},
+      {"", {"no command", "compare, devices, ladder, latency, plan, tune, verify"}},
+      {"climb", {"no command 'climb'", "compare, devices, ladder, latency, plan, tune, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -97,11 +97,29 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"verify --size 0", {"--size", "range", "16777216"}},
       {"verify --kernels 99", {"no kernel '99'"}},
       {"verify --backend all", {"--backend", "all"}},
+      {"compare --shapes missing", {"--shapes missing", "no such file", "batched, convolution, cpu"}},
+      {"compare --shapes squares,squares", {"--shapes squares", "already"}},
+      {"compare --shapes squares --size 8", {"either --shapes or sizes"}},
+      {"compare --ops TN", {"--ops", "--size"}},
+      {"compare -m 8 -n 8", {"-k is missing"}},
+      {"compare --size 8 --ops XY", {"--ops", "XY", "NN,NT,TN,TT"}},
+      {"compare --size 8 --batch 0", {"--batch", "0", "range"}},
+      {"compare --size 8 --noise 0", {"--noise", "0", "range"}},
+      {"compare --size 8 --seconds -1", {"--seconds", "-1", "range"}},
+      {"compare --size 8 --against MKL", {"--against", "MKL", "cuBLAS,cublasLt,OpenBLAS,CLBlast"}},
+      {"compare --size 8 --backend vulkan", {"--backend", "vulkan", "all"}},
+      {"compare --size 8 --json missing/result.json", {"--json missing/result.json", "no folder"}},
   };
   for (const BadInput& bad : inputs) {
     expect_refused(run(bad.arguments), bad);
   }
   EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Program, RefusesAListOfShapesByLine) {
+  std::ofstream(folder_ / "mine.txt") << "good 8 8 8\nbad 8 8 8 TX\n";
+  const BadInput bad{"compare --shapes mine.txt", {"mine.txt:2: 'TX'", "NN, NT, TN and TT"}};
+  expect_refused(run(bad.arguments), bad);
 }
 
 // Where a runtime has no device, or the build no such runtime, the refusal says that instead.
@@ -156,6 +174,22 @@ class ProgramOnADevice : public Program {
       GTEST_SKIP() << "no device was found";
     }
   }
+  void TearDown() override {
+    unsetenv("DUOGEMM_KERNEL_DIR");
+    Program::TearDown();
+  }
+
+  // From now on the program reads its kernels from a copy in which `from` is `to`.
+  void use_kernels_with(const std::string& file, const std::string& from, const std::string& to) const {
+    for (const char* part : {"kernels", "compat"}) {
+      std::filesystem::copy(std::filesystem::path(DUOGEMM_SOURCE) / part, folder_ / part,
+                            std::filesystem::copy_options::recursive);
+    }
+    std::string text = read_file(folder_ / file);
+    text.replace(text.find(from), from.size(), to);
+    std::ofstream(folder_ / file) << text;
+    setenv("DUOGEMM_KERNEL_DIR", folder_.c_str(), 1);
+  }
 };
 
 TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
@@ -166,6 +200,8 @@ TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
   };
 #ifdef DUOGEMM_WITH_OPENCL
   inputs.push_back({"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}});
+  inputs.push_back({"compare --backend opencl --size 64 --graph", {"--graph", "only cuda"}});
+  inputs.push_back({"compare --backend opencl --size 64 --against cuBLAS", {"--against cuBLAS", "no such"}});
 #endif
   for (const BadInput& bad : inputs) {
     expect_refused(run(bad.arguments), bad);
@@ -210,6 +246,41 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   EXPECT_EQ(files().size(), 2u);
 }
 
+TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
+  std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";
+  std::ofstream(folder_ / "two.txt") << "huge 16777216 16777216 16777216\nsmall 3 2 1 NN beta=1\n";
+  const Outcome outcome = run("compare --shapes one.txt two.txt --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("turned"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["schema"], "duogemm.compare/1");
+  EXPECT_EQ(json["seconds"], 0.001);
+  ASSERT_EQ(json["runs"].size(), 1u);
+  const auto& rows = json["runs"][0]["rows"];
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1]["list"], "one");
+  EXPECT_EQ(rows[1]["ops"], "TT");
+  EXPECT_EQ(rows[1]["batch"], 3);
+  EXPECT_TRUE(rows[2].contains("skipped"));
+  for (const auto* row : {&rows[0], &rows[1], &rows[3]}) {
+    EXPECT_TRUE((*row)["ok"]);
+    EXPECT_TRUE((*row)["same_bits_again"]);
+    EXPECT_FALSE((*row)["plan"].get<std::string>().empty());
+    EXPECT_GE((*row)["time"]["seconds"].size(), 1u);
+    EXPECT_EQ((*row)["others"].size(), json["runs"][0]["others"].size());
+  }
+  EXPECT_EQ(json["runs"][0]["summary"].size(), 3 * json["runs"][0]["others"].size());
+}
+
+TEST_F(ProgramOnADevice, ComparesOneShapeWithNobody) {
+  const Outcome outcome = run("compare -m 8 -n 9 -k 10 --ops NT --batch 2 --against none --seconds 0.001");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("beside nobody"), std::string::npos);
+  EXPECT_NE(outcome.out.find("m8_n9_k10_NT"), std::string::npos);
+}
+
 TEST_F(ProgramOnADevice, TimesTheFirstAndLaterCalls) {
   const Outcome outcome = run("latency --size 8");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -225,22 +296,23 @@ TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
 }
 
 TEST_F(ProgramOnADevice, ReadsKernelsFromDiskOnRequest) {
-  std::filesystem::copy(DUOGEMM_SOURCE "/kernels", folder_ / "kernels",
-                        std::filesystem::copy_options::recursive);
-  std::filesystem::copy(DUOGEMM_SOURCE "/compat", folder_ / "compat",
-                        std::filesystem::copy_options::recursive);
-  const std::filesystem::path naive = folder_ / "kernels/ladder/01_naive.cl";
-  std::string text = read_file(naive);
-  text.replace(text.find("acc = 0.0f"), 10, "acc = 1.0f");
-  std::ofstream(naive) << text;
-  setenv("DUOGEMM_KERNEL_DIR", folder_.c_str(), 1);
+  use_kernels_with("kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f");
   const Outcome wrong = run("verify --kernels 1,2 --size 16");
   const Outcome ladder = run("ladder --kernels 1 --size 16");
-  unsetenv("DUOGEMM_KERNEL_DIR");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.out.find("WRONG: M=16 N=16 K=16"), std::string::npos) << wrong.out;
   EXPECT_EQ(ladder.status, 1);
   EXPECT_NE(ladder.out.find("WRONG"), std::string::npos) << ladder.out;
+}
+
+TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
+  use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 2.0f;");
+  const Outcome outcome = run("compare --size 16 --against none --seconds 0.001 --json r.json");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("WRONG: C(0, 0) is "), std::string::npos) << outcome.out;
+  const auto row = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"][0];
+  EXPECT_FALSE(row["ok"]);
+  EXPECT_TRUE(row["time"].is_null());
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// Where the contenders of a comparison meet: a device with its queue, the libraries there are for it, and the
+// conditions under which all of them are timed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device_choice.h"
+#include "reference.h"
+#include "runtime.h"
+
+namespace duogemm::bench {
+
+struct Conditions {
+  bool cold = false;   // operands come from memory, not from a cache
+  bool graph = false;  // through CUDA, the executions within a sample are one graph
+  std::optional<std::vector<std::string>> against;  // titles of libraries; all when not given
+};
+
+class Arena {
+ public:
+  Arena(const ChosenDevice& chosen, const Conditions& conditions);
+
+  Runtime& runtime() { return runtime_; }
+  Device& device() { return runtime_.device(); }
+  const DeviceInfo& info() { return device().info(); }
+  Queue& queue() { return *queue_; }
+  const std::vector<std::unique_ptr<ReferenceLibrary>>& libraries() const { return libraries_; }
+
+  // Whether samples on the queue are graphs.
+  bool records(const Queue& queue) const { return graph_ && &queue == queue_.get(); }
+  // How many sets of operands of that many bytes the executions within a sample take in turn.
+  std::size_t sets(std::size_t bytes) const;
+  // Before a sample: leaves nothing of the operands in a cache when they are to be cold.
+  void clear_caches();
+  // Device memory in use besides operands and workspaces.
+  std::size_t own_bytes() const { return other_bytes_; }
+
+ private:
+  Runtime runtime_;
+  std::unique_ptr<Queue> queue_;
+  std::vector<std::unique_ptr<ReferenceLibrary>> libraries_;
+  const bool graph_;
+  std::size_t other_bytes_ = 0;  // several times what the caches hold; only when operands are cold
+  std::function<void()> write_other_data_;
+};
+
+}  // namespace duogemm::bench

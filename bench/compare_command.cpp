@@ -1,0 +1,168 @@
+// duogemm compare: the library's own SGEMM beside the others, on lists of shapes.
+#include <algorithm>
+#include <cstdio>
+
+#include "commands.h"
+#include "compare_json.h"
+#include "compare_tables.h"
+#include "options.h"
+#include "result_files.h"
+
+namespace duogemm::bench {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+struct CompareFlags {
+  DeviceFlags device;
+  SizeFlags size;
+  std::vector<std::string> shapes;
+  std::optional<std::string> ops;
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> against;
+  Conditions conditions;
+  double noise_percent = 0.5;
+  double seconds = 0.1;
+  std::string json;
+};
+
+std::vector<ShapeList> one_shape(const CompareFlags& flags) {
+  const Shape shape = flags.size.shape();
+  const std::string ops = flags.ops.value_or("NN");
+  const Problem problem = packed_problem(shape.m, shape.n, shape.k, ops, flags.batch.value_or(1));
+  return {{"given",
+           {{"m" + std::to_string(shape.m) + "_n" + std::to_string(shape.n) + "_k" + std::to_string(shape.k) +
+                 "_" + ops,
+             problem}}}};
+}
+
+std::vector<ShapeList> load_lists(std::vector<std::string> names) {
+  if (names == std::vector<std::string>{"all"}) {
+    names = shipped_shapes();
+  }
+  std::vector<ShapeList> lists;
+  for (const std::string& name : names) {
+    ShapeList list = load_shapes(name);
+    if (std::any_of(lists.begin(), lists.end(),
+                    [&](const ShapeList& other) { return other.name == list.name; })) {
+      reject("--shapes " + name + ": there is a list of that name already");
+    }
+    lists.push_back(std::move(list));
+  }
+  return lists;
+}
+
+// Empty when nothing was said.
+std::vector<ShapeList> choose_lists(const CompareFlags& flags) {
+  const bool sizes = flags.size.given();
+  if (sizes && !flags.shapes.empty()) {
+    reject("give either --shapes or sizes");
+  }
+  if (!sizes && (flags.ops || flags.batch)) {
+    reject("--ops and --batch go with --size or -m, -n and -k; a list has its own");
+  }
+  return sizes ? one_shape(flags) : load_lists(flags.shapes);
+}
+
+// Nine samples, unless the contender is very slow. Samples are long where caches are cleared before each of
+// them, and on a CPU, which others use too.
+MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& device) {
+  const double sample_seconds = device.kind == DeviceKind::cpu ? 2e-2 : flags.conditions.cold ? 1e-2 : 2e-3;
+  return {.noise = flags.noise_percent / 100.0,
+          .seconds = flags.seconds,
+          .min_samples = 9,
+          .patience = 20.0 * flags.seconds,
+          .sample_seconds = sample_seconds};
+}
+
+CompareRequest make_request(const CompareFlags& flags) {
+  CompareRequest request;
+  request.lists = choose_lists(flags);
+  request.devices = flags.device.choose();
+  if (request.lists.empty()) {
+    request.lists = {load_shapes(request.devices.front().info().kind == DeviceKind::cpu ? "cpu" : "squares")};
+  }
+  request.conditions = flags.conditions;
+  if (!flags.against.empty()) {
+    request.conditions.against = flags.against;
+    std::erase(*request.conditions.against, "none");
+  }
+  if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
+    reject("--graph: only cuda has graphs");
+  }
+  request.measure = measure_options(flags, request.devices.front().info());
+  return request;
+}
+
+// One block of text for each device; where there are two, each begins with the name of its runtime.
+void print(const std::vector<CompareReport>& reports,
+           const std::function<std::string(const CompareReport&)>& text) {
+  for (const CompareReport& report : reports) {
+    const std::string head = reports.size() > 1 ? report.device.backend + ":\n" : "";
+    if (const std::string block = text(report); !block.empty()) {
+      std::printf("%s%s\n", head.c_str(), block.c_str());
+    }
+  }
+  std::fflush(stdout);
+}
+
+int run(const CompareFlags& flags) {
+  if (!flags.json.empty()) {
+    require_writable("--json", flags.json);
+  }
+  const CompareRequest request = make_request(flags);
+  Progress progress;
+  const auto after_list = [&](const std::vector<CompareReport>& reports, const std::string& list) {
+    if (list == request.lists.front().name) {
+      print(reports, head_text);
+    }
+    print(reports, [&](const CompareReport& report) { return list_text(report, list); });
+    if (!flags.json.empty()) {
+      write_file(flags.json, compare_json(reports, request));
+    }
+  };
+  const std::vector<CompareReport> reports = run_compare(request, progress, after_list);
+  print(reports, summary_text);
+  const bool ok = std::all_of(reports.begin(), reports.end(), [](const CompareReport& r) { return r.ok(); });
+  return ok ? 0 : 1;
+}
+
+void add_options(CLI::App& command, CompareFlags& flags) {
+  command
+      .add_option("--shapes", flags.shapes,
+                  "Lists: files, or names of those that come with the program, or 'all' of these. Default: "
+                  "squares, on a CPU cpu")
+      ->delimiter(',');
+  flags.size.add_to(command);
+  command.add_option("--ops", flags.ops, "Which of A and B are stored transposed: NN, NT, TN or TT")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+  command.add_option("--batch", flags.batch, "So many multiplications at once")
+      ->check(CLI::Range(std::int64_t{1}, largest_size));
+  flags.device.add_to(command, true);
+  command.add_flag("--cold,!--hot", flags.conditions.cold,
+                   "Operands come from memory, not from a cache; or, by default, are the same every time");
+  command.add_flag("--graph", flags.conditions.graph,
+                   "CUDA: the executions within a sample are one graph, so that launching takes no time");
+  command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
+      ->delimiter(',')
+      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+  command.add_option("--noise", flags.noise_percent, "Stop when the median's noise is below so many percent")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 100.0));
+  command.add_option("--seconds", flags.seconds, "Or when a contender has used so much time on a shape")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0001, 3600.0));
+  command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<CompareFlags>();
+  CLI::App* command =
+      app.add_subcommand("compare", "Time this library's multiplication beside others, on lists of shapes");
+  add_options(*command, *flags);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

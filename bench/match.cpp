@@ -1,0 +1,176 @@
+#include "match.h"
+
+#include "table.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+// Ours in the guise of a library: timed in the very same way, with what a call costs on the host.
+class OwnMultiplication final : public Reference {
+ public:
+  OwnMultiplication(const Problem& problem, Arena& arena)
+      : Reference(arena.queue()), problem_(problem), runtime_(arena.runtime()) {}
+  void enqueue(const PreparedPlan::Operands& operands) override {
+    runtime_.enqueue(problem_, queue(), operands);
+  }
+
+ private:
+  const Problem problem_;
+  Runtime& runtime_;
+};
+
+std::string gigabytes(std::size_t bytes) { return format("%.2f GB", 1e-9 * static_cast<double>(bytes)); }
+
+std::string why_wrong(const Verdict& verdict) {
+  return "its result is wrong: " + format("an error of %.3g bounds", verdict.worst_error) +
+         (verdict.first_fault.empty() ? "" : ", " + verdict.first_fault);
+}
+
+}  // namespace
+
+Match::Match(Arena& arena, const std::string& list, const NamedShape& shape, const Show& show)
+    : arena_(arena),
+      problem_(shape.problem),
+      count_(arena.sets(operand_bytes(problem_, 1, arena.info()).total)) {
+  row_.list = list;
+  row_.shape = shape;
+  row_.others.resize(arena.libraries().size());
+  try {
+    show("duogemm");
+    prepare_ours();
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) {
+      throw Error(error.status(), label() + ": " + error.what());
+    }
+    row_.skipped = error.what();
+    entrants_.clear();
+  }
+  for (std::size_t i = 0; i < row_.others.size() && !entrants_.empty(); ++i) {
+    show(arena.libraries()[i]->title());
+    prepare(*arena.libraries()[i], i);
+  }
+}
+
+void Match::prepare_ours() {
+  const Plan plan = plan_sgemm(problem_, arena_.info());
+  row_.plan = describe(plan);
+  require_memory(plan);
+  sets_.emplace(problem_, count_, arena_.device(), arena_.queue());
+  auto ours = std::make_unique<OwnMultiplication>(problem_, arena_);
+  judge_.emplace(problem_);
+  judge_ours(*ours);
+  if (row_.ok()) {
+    enter({"duogemm", std::move(ours), &arena_.queue(), &*sets_, nobody});
+  }
+}
+
+// Twice: the second time must give the same bits, whatever it finds in C and in workspaces.
+void Match::judge_ours(Reference& ours) {
+  ours.execute(sets_->operands(0));
+  row_.verdict = judge_->look_at_all(*sets_, arena_.queue());
+  if (problem_.beta != 0.0f) {
+    sets_->restore_c(arena_.queue());
+  }
+  ours.execute(sets_->operands(0));
+  row_.repeatable = judge_->look_at_c(*sets_, arena_.queue()).fingerprint == row_.verdict.fingerprint;
+}
+
+void Match::require_memory(const Plan& plan) const {
+  const DeviceInfo& info = arena_.info();
+  const OperandBytes operands = operand_bytes(problem_, count_, info);
+  std::size_t largest = operands.largest;
+  // A device that is a CPU shares its memory with the library on the host.
+  std::size_t total = operands.total * (info.kind == DeviceKind::cpu ? 2 : 1) + arena_.own_bytes();
+  for (std::size_t bytes : plan.workspace_bytes) {
+    largest = std::max(largest, bytes);
+    total += bytes;
+  }
+  if (total > info.memory_bytes) {
+    throw Error(Status::out_of_memory,
+                "needs " + gigabytes(total) + " of memory; the device has " + gigabytes(info.memory_bytes));
+  }
+  if (largest > info.max_allocation_bytes) {
+    throw Error(Status::out_of_memory, "needs " + gigabytes(largest) + " at a stretch; the device gives " +
+                                           gigabytes(info.max_allocation_bytes));
+  }
+}
+
+void Match::prepare(ReferenceLibrary& library, std::size_t other) {
+  OtherTime& time = row_.others[other];
+  try {
+    OperandSets& sets = sets_for(library);
+    auto multiplication = library.prepare(problem_, sets.operands(0));
+    sets.restore_c(library.queue());
+    multiplication->execute(sets.operands(0));
+    const Verdict verdict = judge_->look_at_c(sets, library.queue());
+    time.worst_error = verdict.worst_error;
+    if (verdict.ok()) {
+      enter({library.title(), std::move(multiplication), &library.queue(), &sets, other});
+    } else {
+      time.unavailable = why_wrong(verdict);
+    }
+  } catch (const Error& error) {
+    time.unavailable = error.what();
+  }
+}
+
+// Whoever cannot be timed, say because its commands cannot be recorded, fails now and not among the others.
+void Match::enter(Entrant entrant) {
+  run(entrant, 1);
+  entrants_.push_back(std::move(entrant));
+}
+
+OperandSets& Match::sets_for(ReferenceLibrary& library) {
+  if (&library.device() == &arena_.device()) {
+    return *sets_;
+  }
+  if (!host_sets_) {
+    host_sets_.emplace(problem_, count_, library.device(), library.queue());
+  }
+  return *host_sets_;
+}
+
+void Match::add_contenders(std::vector<Contender>& contenders) {
+  for (Entrant& entrant : entrants_) {
+    const std::string name = arena_.info().backend + ": " + label() + ": " + entrant.name;
+    contenders.push_back({name, [this, &entrant, name](int repeats) {
+                            try {
+                              return run(entrant, repeats);
+                            } catch (const Error& error) {
+                              throw Error(error.status(), name + ": " + error.what());
+                            }
+                          }});
+  }
+}
+
+void Match::take_samples(std::vector<Samples>::iterator& next) {
+  for (const Entrant& entrant : entrants_) {
+    (entrant.other == nobody ? row_.ours : row_.others[entrant.other].samples) = std::move(*next++);
+  }
+}
+
+double Match::run(Entrant& entrant, int repeats) {
+  const auto turn = [&](int execution) {
+    return entrant.sets->operands(static_cast<std::size_t>(execution));
+  };
+  if (!arena_.records(*entrant.queue)) {
+    arena_.clear_caches();
+    return entrant.multiplication->timed(repeats, turn);
+  }
+  if (entrant.recorded_repeats != repeats) {
+    entrant.recording = entrant.queue->record([&] {
+      for (int i = 0; i < repeats; ++i) {
+        entrant.multiplication->enqueue(turn(i));
+      }
+    });
+    entrant.recorded_repeats = repeats;
+    entrant.recording->enqueue();  // the first time, a graph is also brought to the device
+    entrant.queue->finish();
+  }
+  arena_.clear_caches();
+  return entrant.queue->timed([&] { entrant.recording->enqueue(); });
+}
+
+}  // namespace duogemm::bench

@@ -6,8 +6,13 @@
 namespace duogemm {
 namespace {
 
-// On the curve through the measured points, and on the line through the last two beyond them.
+// On the curve through the measured points. Beyond them every work-group adds its share of the last: a line
+// through the last two would promise too much of small tiles, which do not fill a unit yet at that point.
 Timing at(const std::vector<Timing>& timings, double groups) {
+  if (groups > timings.back().groups) {
+    const double times = groups / timings.back().groups;
+    return {0, times * timings.back().fixed, times * timings.back().per_k};
+  }
   if (timings.size() == 1 || groups <= timings.front().groups) {
     return timings.front();
   }

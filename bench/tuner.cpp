@@ -557,6 +557,7 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
                     winner.spec,
                     winner.tunables,
                     winner.parts,
+                    winner.repacked,
                     again[first]};
 }
 

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <set>
 
 #include "duogemm/error.h"
+#include "files.h"
 #include "temporary_directory.h"
 
 namespace duogemm::bench {
@@ -79,7 +80,7 @@ TEST(Shapes, SaysWhatIsWrongWithWhichLineAndWhatIsAllowed) {
 }
 
 TEST(Shapes, ReadsAFileByItsPathAndNamesTheListAfterIt) {
-  const testing::TemporaryDirectory folder;
+  const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "mine.txt";
   testing::overwrite(file, "one 1 2 3\ntwo 4 five 6\n");
   EXPECT_EQ(message_of([&] { load_shapes(file.string()); }).find(file.string() + ":2: 'five'"), 0u);

@@ -47,7 +47,8 @@ struct Geometry {
 
 using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
 
-// An in-order queue (a cl_command_queue or a CUDA stream).
+// A queue (a cl_command_queue or a CUDA stream). It is in order, but for a caller's own that OpenCL runs out
+// of order: there nothing but barriers orders what is launched.
 class Queue {
  public:
   virtual ~Queue() = default;
@@ -55,6 +56,8 @@ class Queue {
   virtual void read(const Buffer& from, void* to, std::size_t bytes) = 0;         // blocks
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
+  // What is launched from here on starts when everything before is done.
+  virtual void barrier() = 0;
   virtual void finish() = 0;
   // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
   // that it put on this queue to the end of the last.

@@ -20,8 +20,11 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
 }
 
 void PreparedPlan::enqueue(Queue& queue, const Operands& operands) const {
-  for (const PreparedStep& step : steps_) {
-    enqueue(step, queue, operands);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (i > 0) {
+      queue.barrier();
+    }
+    enqueue(steps_[i], queue, operands);
   }
 }
 

@@ -124,6 +124,7 @@ class CudaQueue final : public Queue {
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));
   }
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void barrier() override {}
   void finish() override {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));

@@ -87,6 +87,14 @@ void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<c
   });
 }
 
+void ClQueue::barrier() {
+  translated([&] {
+    if (queue_.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+      queue_.enqueueBarrierWithWaitList();
+    }
+  });
+}
+
 void ClQueue::finish() {
   translated([&] { queue_.finish(); });
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 #include <tuple>
+#include <utility>
 
 namespace duogemm::testing {
 namespace {
@@ -100,7 +101,7 @@ void FakeQueue::read(const Buffer& from, void* to, std::size_t bytes) {
 void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Argument> arguments) {
   faults_.pass(Operation::launch);
   const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
-  faults_.launched.push_back(entry);
+  faults_.launched.push_back({entry, std::exchange(barrier_, false)});
   if (entry == "general") {
     multiply_naively(arguments);
   }

@@ -11,6 +11,11 @@ namespace duogemm::testing {
 
 enum class Operation { open, create_queue, allocate, compile, write, launch, read, finish };
 
+struct Launch {
+  std::string entry;
+  bool after_barrier;  // whether a barrier stands between it and the launch before it
+};
+
 // What a device does wrong, and what it was seen to do. Operations are counted from 1.
 struct Faults {
   int fails_at = 0;          // this operation alone; 0: none
@@ -21,7 +26,7 @@ struct Faults {
   std::optional<Operation> failed = {};
   int live_buffers = 0;
   int live_others = 0;  // device, queues and kernels
-  std::vector<std::string> launched = {};
+  std::vector<Launch> launched = {};
 
   void pass(Operation operation);
 };
@@ -70,6 +75,7 @@ class FakeQueue final : public Queue {
   void write(const Buffer& to, const void* from, std::size_t bytes) override;
   void read(const Buffer& from, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void barrier() override { barrier_ = true; }
   void finish() override { faults_.pass(Operation::finish); }
   double timed(const std::function<void()>& enqueue) override {
     enqueue();
@@ -82,6 +88,7 @@ class FakeQueue final : public Queue {
  private:
   Faults& faults_;
   Counted counted_;
+  bool barrier_ = false;  // since the last launch
 };
 
 class FakeDevice final : public Device {

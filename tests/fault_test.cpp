@@ -115,7 +115,7 @@ class PlanUser final : public User {
     const FakeBuffer matrix(faults_, sizeof(float));
     prepared_->enqueue(*queue, {{{&matrix}, {&matrix}, {&matrix}}});
     queue->finish();
-    EXPECT_EQ(faults_.launched, names_of(plan_));
+    expect_steps();
   }
 
  private:
@@ -126,12 +126,13 @@ class PlanUser final : public User {
     EXPECT_GT(plan.workspace_bytes.size(), 1u);
     return plan;
   }
-  static std::vector<std::string> names_of(const Plan& plan) {
-    std::vector<std::string> names;
-    for (const Step& step : plan.steps) {
-      names.push_back(step.spec->name);
+  // Every step, each waiting for the one before also where the queue is out of order.
+  void expect_steps() const {
+    ASSERT_EQ(faults_.launched.size(), plan_.steps.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      EXPECT_EQ(faults_.launched[i].entry, plan_.steps[i].spec->name);
+      EXPECT_EQ(faults_.launched[i].after_barrier, i > 0);
     }
-    return names;
   }
   void prepare() {
     try {

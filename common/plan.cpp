@@ -1,6 +1,24 @@
 #include "plan.h"
 
+#include <algorithm>
+
 namespace duogemm {
+
+std::size_t workspace_alignment(const DeviceInfo& device) {
+  constexpr std::size_t least = 256;  // what CUDA's memory is aligned to: enough for any vector load
+  return std::max(device.slice_alignment, least);
+}
+
+WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
+  const std::size_t alignment = workspace_alignment(device);
+  WorkspaceLayout layout;
+  for (const std::size_t bytes : plan.workspace_bytes) {
+    const std::size_t begin = (layout.bytes + alignment - 1) / alignment * alignment;
+    layout.parts.push_back({begin, bytes});
+    layout.bytes = begin + bytes;
+  }
+  return layout;
+}
 
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device) {

@@ -22,7 +22,7 @@ bool Runtime::Before::operator()(const Problem& a, const Problem& b) const { ret
 
 void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands) {
   if (!problem.is_empty()) {
-    plan_for(problem)->enqueue(queue, operands);
+    plan_for(problem)->enqueue(queue, operands, {});
   }
 }
 

@@ -147,7 +147,7 @@ class PlanUser final : public User {
   FakeDevice device_;
   ProgramCache programs_;
   Plan plan_;
-  std::optional<PreparedPlan> prepared_;
+  std::optional<SelfContainedPlan> prepared_;
 };
 
 // What came of a call, as the C functions tell it.

@@ -20,10 +20,16 @@ auto key(const Problem& p) {
 
 bool Runtime::Before::operator()(const Problem& a, const Problem& b) const { return key(a) < key(b); }
 
-void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands) {
+void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+                      const std::optional<LentWorkspace>& lent) {
   if (!problem.is_empty()) {
-    plan_for(problem)->enqueue(queue, operands, {});
+    workspaces_.enqueue(plan_for(problem), queue, operands, lent);
   }
+}
+
+std::size_t Runtime::workspace_bytes(const Problem& problem) const {
+  const DeviceInfo& info = device_->info();
+  return lay_out_workspaces(plan_sgemm(problem, info), info).bytes;
 }
 
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {

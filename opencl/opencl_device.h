@@ -48,6 +48,8 @@ class ClQueue final : public Queue {
   void finish() override;
   double timed(const std::function<void()>& enqueue) override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(queue_()); }
+  // A queue is deleted when its commands are done, and leaves its handle to another no earlier.
+  QueueState state() const override { return {native()}; }
   void with_device(const std::function<void()>& work) override { work(); }
 
  private:

@@ -73,6 +73,7 @@ void multiply_naively(std::span<const Argument> arguments) {
 }  // namespace
 
 void Faults::pass(Operation operation) {
+  const Turn turn;
   ++operations;
   const bool lost = lost_from != 0 && operations >= lost_from;
   if (!lost && operations != fails_at) {
@@ -99,9 +100,15 @@ void FakeQueue::read(const Buffer& from, void* to, std::size_t bytes) {
 }
 
 void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Argument> arguments) {
+  before_launch();
   faults_.pass(Operation::launch);
   const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
-  faults_.launched.push_back({entry, std::exchange(barrier_, false)});
+  const Turn turn;
+  Launch launch{entry, std::exchange(barrier_, false), now.handle, std::this_thread::get_id(), {}};
+  for (const Buffer* buffer : all_of<const Buffer*>(arguments)) {
+    launch.buffers.push_back(dynamic_cast<const FakeBuffer&>(*buffer).part());
+  }
+  faults_.launched.push_back(std::move(launch));
   if (entry == "general") {
     multiply_naively(arguments);
   }

@@ -150,6 +150,42 @@ class PlanUser final : public User {
   std::optional<SelfContainedPlan> prepared_;
 };
 
+// Runs plans that need workspace in memory kept for a queue, the second time with more of it.
+class QueueUser final : public User {
+ public:
+  explicit QueueUser(Faults& faults)
+      : faults_(faults), device_(faults), programs_(device_, DiskCache({})), workspaces_(device_) {}
+
+  void call() override {
+    const std::unique_ptr<Queue> queue = device_.create_queue();
+    enqueue(33, *queue);
+    enqueue(65, *queue);
+    queue->finish();
+  }
+
+ private:
+  // When there is no memory, nothing has been launched.
+  void enqueue(std::int64_t size, Queue& queue) {
+    const KernelSpec& spec = find_kernel("register_wide");
+    const Plan plan = plan_ladder(spec, settle(spec, {}), Problem::packed(size, size, 9), device_.info());
+    const auto prepared = std::make_shared<const PreparedPlan>(plan, device_, programs_);
+    const FakeBuffer matrix(faults_, sizeof(float));
+    const std::size_t launched = faults_.launched.size();
+    try {
+      workspaces_.enqueue(prepared, queue, {{{&matrix}, {&matrix}, {&matrix}}}, {});
+    } catch (...) {
+      EXPECT_TRUE(faults_.failed != Operation::allocate || faults_.launched.size() == launched);
+      throw;
+    }
+    EXPECT_EQ(faults_.launched.size(), launched + plan.steps.size());
+  }
+
+  Faults& faults_;
+  FakeDevice device_;
+  ProgramCache programs_;
+  QueueWorkspaces workspaces_;
+};
+
 // What came of a call, as the C functions tell it.
 struct Answer {
   duogemm_status status;
@@ -249,6 +285,10 @@ INSTANTIATE_TEST_SUITE_P(
                              Operation::compile, Operation::launch, Operation::finish, Operation::read}},
                       Usage{"prepared_plan",
                             begin<PlanUser>,
+                            {Operation::create_queue, Operation::compile, Operation::allocate,
+                             Operation::launch, Operation::finish}},
+                      Usage{"queue_workspaces",
+                            begin<QueueUser>,
                             {Operation::create_queue, Operation::compile, Operation::allocate,
                              Operation::launch, Operation::finish}}),
     [](const auto& info) { return info.param.name; });

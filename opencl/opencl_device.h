@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 
 #include "backend.h"
 #include "opencl_api.h"
@@ -40,7 +41,11 @@ class ClKernel final : public Kernel {
 
 class ClQueue final : public Queue {
  public:
-  explicit ClQueue(cl::CommandQueue queue) : queue_(std::move(queue)) {}
+  // What is launched starts after `events`, which must outlive this.
+  explicit ClQueue(cl::CommandQueue queue, std::span<const cl_event> events = {})
+      : queue_(std::move(queue)), events_(events) {}
+  // Lets what is enqueued from here on wait for the events. The first launch or barrier does so by itself.
+  void wait_for_events();
   void write(const Buffer& to, const void* from, std::size_t bytes) override;
   void read(const Buffer& from, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
@@ -54,7 +59,8 @@ class ClQueue final : public Queue {
 
  private:
   cl::CommandQueue queue_;
-  cl::Event first_;  // of the launches within timed()
+  std::span<const cl_event> events_;  // for which the queue does not wait yet
+  cl::Event first_;                   // of the launches within timed()
   cl::Event last_;
   bool timing_ = false;
 };

@@ -66,14 +66,6 @@ MatrixPlace place(const ClBuffer& buffer, const Matrix& matrix) {
   return {&buffer, static_cast<std::int64_t>(matrix.offset)};
 }
 
-void wait_for_events(const cl::CommandQueue& queue, std::span<const cl_event> events) {
-  if (!events.empty()) {
-    cl::detail::errHandler(
-        clEnqueueBarrierWithWaitList(queue(), static_cast<cl_uint>(events.size()), events.data(), nullptr),
-        "clEnqueueBarrierWithWaitList");
-  }
-}
-
 // What a call is about, in the problem's order of operands.
 struct Call {
   Problem problem;
@@ -100,8 +92,7 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
   const ClBuffer table_c = by_tables ? table("offsets.c", call.tables.c) : c;
   const ClBuffer table_a = by_tables && reads ? table("offsets.a", call.tables.a) : c;
   const ClBuffer table_b = by_tables && reads ? table("offsets.b", call.tables.b) : c;
-  wait_for_events(queue, events);
-  ClQueue ours(queue);
+  ClQueue ours(queue, events);
   runtimes()
       .find(context, queue.getInfo<CL_QUEUE_DEVICE>())
       ->enqueue(problem, ours,
@@ -115,7 +106,7 @@ void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wai
   translated([&] {
     const cl::CommandQueue ours(queue, true);
     if (call.problem.is_empty()) {
-      wait_for_events(ours, wait_for);
+      ClQueue(ours, wait_for).wait_for_events();
     } else {
       enqueue(ours, call, wait_for);
     }

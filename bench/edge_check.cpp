@@ -35,7 +35,7 @@ std::string EdgeCheck::fault(Case& edge, const KernelSpec& spec, const Tunables&
   if (!plan) {
     return "";
   }
-  const PreparedPlan prepared(*plan, device_, programs_);
+  const SelfContainedPlan prepared(*plan, device_, programs_);
   edge.operands.reset_c(queue_);
   prepared.enqueue(queue_, edge.operands.operands());
   const Comparison found = edge.operands.compare(edge.oracle, queue_);

@@ -44,6 +44,7 @@ class HostQueue final : public Queue {
     std::memcpy(to, reinterpret_cast<const void*>(from.native()), bytes);
   }
   void launch(const Kernel&, const Geometry&, std::span<const Argument>) override { refuse_kernels(); }
+  void barrier() override {}
   void finish() override {}
   double timed(const std::function<void()>& enqueue) override {
     const auto start = std::chrono::steady_clock::now();
@@ -51,6 +52,7 @@ class HostQueue final : public Queue {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   std::uintptr_t native() const override { return 0; }
+  QueueState state() const override { return {native()}; }
   void with_device(const std::function<void()>& work) override { work(); }
 };
 

@@ -45,7 +45,8 @@ class Session {
     for (std::size_t i = 0; i < report_.rows.size(); ++i) {
       if (plans_[i]) {
         progress.show(label(i) + ": compiling");
-        supported(i, [&] { prepared_[i] = std::make_unique<PreparedPlan>(*plans_[i], *device_, programs_); });
+        supported(
+            i, [&] { prepared_[i] = std::make_unique<SelfContainedPlan>(*plans_[i], *device_, programs_); });
       }
     }
     prepare_library(host);
@@ -76,7 +77,7 @@ class Session {
       if (!prepared_[i]) {
         continue;
       }
-      const PreparedPlan& plan = *prepared_[i];
+      const SelfContainedPlan& plan = *prepared_[i];
       contenders.push_back(
           {label(i) + ": timing", timed([&] { plan.enqueue(*queue_, guarded_->operands()); })});
       if (report_.rows[i].support_steps > 0) {
@@ -194,7 +195,7 @@ class Session {
   ProgramCache programs_;
   std::vector<std::optional<Plan>> plans_;
   std::optional<GuardedOperands> guarded_;
-  std::vector<std::unique_ptr<PreparedPlan>> prepared_;  // null where unsupported
+  std::vector<std::unique_ptr<SelfContainedPlan>> prepared_;  // null where unsupported
   std::unique_ptr<ReferenceLibrary> library_;
   std::optional<GuardedOperands> guarded_for_library_;
   std::unique_ptr<Reference> reference_;

@@ -62,7 +62,7 @@ std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Pro
 }
 
 Stopwatch::Warm Stopwatch::warm_up(const Plan& plan, const Effort& effort) {
-  Warm warm{PreparedPlan(plan, device_, programs_), 1, 0.0};
+  Warm warm{SelfContainedPlan(plan, device_, programs_), 1, 0.0};
   sample(warm);
   warm.once = sample(warm);
   if (warm.once <= effort.hopeless) {
@@ -123,11 +123,11 @@ void Stopwatch::measure_device() {
   const DeviceInfo& info = device_.info();
   const std::int64_t elements = stream_elements(info);
   stream_ = device_.allocate(static_cast<std::size_t>(elements) * sizeof(float));
-  const PreparedPlan whole(plan_sgemm(negation(elements), info), device_, programs_);
-  mover_ = std::make_unique<PreparedPlan>(plan_sgemm(negation(elements / 8), info), device_, programs_);
-  const PreparedPlan tiny(plan_sgemm(negation(1), info), device_, programs_);
+  const SelfContainedPlan whole(plan_sgemm(negation(elements), info), device_, programs_);
+  mover_ = std::make_unique<SelfContainedPlan>(plan_sgemm(negation(elements / 8), info), device_, programs_);
+  const SelfContainedPlan tiny(plan_sgemm(negation(1), info), device_, programs_);
   const PreparedPlan::Operands operands{{{}, {}, {stream_.get()}}};
-  const auto best = [&](const PreparedPlan& plan, int repeats) {
+  const auto best = [&](const SelfContainedPlan& plan, int repeats) {
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 10; ++i) {
       occupy(repeats, 0.0);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@
 
 namespace duogemm {
 
-// Device memory. A slice refers to the memory of its parent and must not outlive it.
+// Device memory, which may be given up while commands that use it are on their way. A slice refers to the
+// memory of its parent and must not outlive it.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -57,7 +59,17 @@ class Recording {
   virtual void enqueue() = 0;
 };
 
-// An in-order queue (a cl_command_queue or a CUDA stream).
+// Which queue it is, and whether its commands run. Queues that are gone leave their handles to new ones:
+// where they may do so before their commands are done, and the runtime tells, `serial` is a number that never
+// comes again.
+struct QueueState {
+  std::uintptr_t handle;  // no two queues that live have the same
+  std::optional<std::uint64_t> serial = {};
+  bool capturing = false;  // commands become part of a CUDA graph, and run when that does
+};
+
+// A queue (a cl_command_queue or a CUDA stream). It is in order, but for a caller's own that OpenCL runs out
+// of order: there nothing but barriers orders what is launched.
 class Queue {
  public:
   virtual ~Queue() = default;
@@ -65,6 +77,8 @@ class Queue {
   virtual void read(const Buffer& from, void* to, std::size_t bytes) = 0;         // blocks
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
+  // What is launched from here on starts when everything before is done.
+  virtual void barrier() = 0;
   virtual void finish() = 0;
   // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
   // that it put on this queue to the end of the last.
@@ -75,6 +89,7 @@ class Queue {
   }
   // The runtime's own handle: a cl_command_queue, or a CUstream.
   virtual std::uintptr_t native() const = 0;
+  virtual QueueState state() const = 0;
   // Calls `work` with the queue's device current to this thread, for a library that works on native handles.
   virtual void with_device(const std::function<void()>& work) = 0;
 };

@@ -93,6 +93,16 @@ duogemm_status call_from_c(const duogemm_problem* problem,
   }
 }
 
+duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
+                            const std::function<std::size_t(const Sgemm&)>& call) noexcept {
+  return call_from_c(problem, [&](const Sgemm& request) {
+    if (bytes == nullptr) {
+      throw Error(Status::invalid_argument, "bytes is null");
+    }
+    *bytes = call(request);
+  });
+}
+
 }  // namespace duogemm
 
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c) {

@@ -1,9 +1,32 @@
 #include "executor.h"
 
 namespace duogemm {
+namespace {
+
+// What a kernel is given for an argument of a step.
+struct Resolve {
+  const PreparedPlan::Operands& operands;
+  const PreparedPlan::Workspaces& workspaces;
+
+  Argument operator()(std::int32_t value) const { return value; }
+  Argument operator()(std::int64_t value) const { return value; }
+  Argument operator()(float value) const { return value; }
+  Argument operator()(Operand operand) const {
+    if (operand.slot >= first_workspace) {
+      return workspaces[static_cast<std::size_t>(operand.slot - first_workspace)].get();
+    }
+    const Buffer* buffer = operands[static_cast<std::size_t>(operand.slot)].buffer;
+    return buffer != nullptr ? buffer : operands[static_cast<std::size_t>(operand_c.slot)].buffer;
+  }
+  Argument operator()(OffsetOf offset) const {
+    return operands[static_cast<std::size_t>(offset.operand.slot)].offset;
+  }
+};
+
+}  // namespace
 
 PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs)
-    : multiply_(plan.multiply) {
+    : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())) {
   for (const Step& step : plan.steps) {
     std::shared_ptr<const Kernel> kernel = programs.get(*step.spec, step.tunables);
     const std::size_t multiple = step.spec->sub_group_multiple(step.tunables);
@@ -14,41 +37,46 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
     }
     steps_.push_back({std::move(kernel), step.geometry, step.arguments});
   }
-  for (std::size_t bytes : plan.workspace_bytes) {
-    workspace_.push_back(device.allocate(bytes));
+}
+
+PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::size_t begin) const {
+  Workspaces workspaces;
+  for (const WorkspaceLayout::Part& part : layout_.parts) {
+    workspaces.push_back(memory.slice(begin + part.begin, part.bytes));
+  }
+  return workspaces;
+}
+
+void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (i > 0) {
+      queue.barrier();
+    }
+    enqueue(steps_[i], queue, operands, workspaces);
   }
 }
 
-void PreparedPlan::enqueue(Queue& queue, const Operands& operands) const {
-  for (const PreparedStep& step : steps_) {
-    enqueue(step, queue, operands);
-  }
+void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands,
+                                    const Workspaces& workspaces) const {
+  enqueue(steps_[multiply_], queue, operands, workspaces);
 }
 
-void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands) const {
-  enqueue(steps_[multiply_], queue, operands);
-}
-
-void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands) const {
+void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
+                           const Workspaces& workspaces) {
   constexpr std::size_t most_arguments = 24;
   std::array<Argument, most_arguments> arguments;
   std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {
-    arguments.at(count++) = std::visit([&](const auto& value) { return resolve(value, operands); }, argument);
+    arguments.at(count++) = std::visit(Resolve{operands, workspaces}, argument);
   }
   queue.launch(*step.kernel, step.geometry, {arguments.data(), count});
 }
 
-Argument PreparedPlan::resolve(Operand operand, const Operands& operands) const {
-  if (operand.slot >= first_workspace) {
-    return workspace_[static_cast<std::size_t>(operand.slot - first_workspace)].get();
+SelfContainedPlan::SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs)
+    : plan_(plan, device, programs) {
+  for (const std::size_t bytes : plan.workspace_bytes) {
+    workspaces_.push_back(device.allocate(bytes));
   }
-  const Buffer* buffer = operands[static_cast<std::size_t>(operand.slot)].buffer;
-  return buffer != nullptr ? buffer : operands[static_cast<std::size_t>(operand_c.slot)].buffer;
-}
-
-Argument PreparedPlan::resolve(OffsetOf offset, const Operands& operands) const {
-  return operands[static_cast<std::size_t>(offset.operand.slot)].offset;
 }
 
 }  // namespace duogemm

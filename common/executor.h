@@ -20,20 +20,30 @@ struct MatrixPlace {
   bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
 };
 
-// A plan with its kernels compiled and its workspace allocated: enqueueing it allocates nothing.
+// A plan with its kernels compiled. It has no memory: it may run on several queues at once, each time with
+// workspaces of its own.
 class PreparedPlan {
  public:
   // A, B and C of the problem and then their tables, in this order. What a plan does not read may be null: a
   // kernel is given C in its place.
   using Operands = std::array<MatrixPlace, first_workspace>;
 
-  // Throws as ProgramCache::get does, and out_of_memory.
+  // Memory for each workspace of the plan, in the plan's order.
+  using Workspaces = std::vector<std::unique_ptr<Buffer>>;
+
+  // Throws as ProgramCache::get does.
   PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs);
 
-  void enqueue(Queue& queue, const Operands& operands) const;
+  // How long a piece of memory for all workspaces is.
+  std::size_t workspace_bytes() const { return layout_.bytes; }
+  // The workspaces as parts of such a piece, from byte `begin` of `memory` on, which is aligned as workspaces
+  // are.
+  Workspaces workspaces_in(const Buffer& memory, std::size_t begin) const;
+
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
   // The multiplication alone, without the steps that bring operands into its form. Only after a whole
   // enqueue.
-  void enqueue_multiply(Queue& queue, const Operands& operands) const;
+  void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
 
  private:
   struct PreparedStep {
@@ -41,16 +51,30 @@ class PreparedPlan {
     Geometry geometry;
     std::vector<StepArgument> arguments;
   };
-  void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands) const;
-  Argument resolve(std::int32_t value, const Operands&) const { return value; }
-  Argument resolve(std::int64_t value, const Operands&) const { return value; }
-  Argument resolve(float value, const Operands&) const { return value; }
-  Argument resolve(Operand operand, const Operands& operands) const;
-  Argument resolve(OffsetOf offset, const Operands& operands) const;
+  static void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
+                      const Workspaces& workspaces);
 
   std::vector<PreparedStep> steps_;
   std::size_t multiply_;
-  std::vector<std::unique_ptr<Buffer>> workspace_;
+  WorkspaceLayout layout_;
+};
+
+// A prepared plan with memory of its own for its workspaces: for one queue at a time.
+class SelfContainedPlan {
+ public:
+  // Throws as ProgramCache::get does, and out_of_memory.
+  SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs);
+
+  void enqueue(Queue& queue, const PreparedPlan::Operands& operands) const {
+    plan_.enqueue(queue, operands, workspaces_);
+  }
+  void enqueue_multiply(Queue& queue, const PreparedPlan::Operands& operands) const {
+    plan_.enqueue_multiply(queue, operands, workspaces_);
+  }
+
+ private:
+  PreparedPlan plan_;
+  PreparedPlan::Workspaces workspaces_;
 };
 
 }  // namespace duogemm

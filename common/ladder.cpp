@@ -115,7 +115,7 @@ std::vector<Shape> edge_shapes(const Multiples& multiples) {
 Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
                          Device& device, Queue& queue, ProgramCache& programs) {
   const Plan plan = plan_ladder(*setting.spec, setting.tunables, host.problem, device.info());
-  const PreparedPlan prepared(plan, device, programs);
+  const SelfContainedPlan prepared(plan, device, programs);
   const GuardedOperands guarded(host, device, queue);
   prepared.enqueue(queue, guarded.operands());
   return guarded.compare(oracle, queue);

@@ -42,8 +42,8 @@ struct Shape {
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
 
-// Plans the setting, runs it once between guard bands and compares. Throws as plan_ladder and PreparedPlan
-// do.
+// Plans the setting, runs it once between guard bands and compares. Throws as plan_ladder and
+// SelfContainedPlan do.
 Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
                          Device& device, Queue& queue, ProgramCache& programs);
 

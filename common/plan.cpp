@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace duogemm {
@@ -24,6 +25,22 @@ std::string describe(const Plan& plan) {
   const std::size_t workspace =
       std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});
   return workspace == 0 ? text : text + "; workspace of " + std::to_string(workspace) + " bytes";
+}
+
+std::size_t workspace_alignment(const DeviceInfo& device) {
+  constexpr std::size_t least = 256;  // what CUDA's memory is aligned to: enough for any vector load
+  return std::max(device.slice_alignment, least);
+}
+
+WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
+  const std::size_t alignment = workspace_alignment(device);
+  WorkspaceLayout layout;
+  for (const std::size_t bytes : plan.workspace_bytes) {
+    const std::size_t begin = (layout.bytes + alignment - 1) / alignment * alignment;
+    layout.parts.push_back({begin, bytes});
+    layout.bytes = begin + bytes;
+  }
+  return layout;
 }
 
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,

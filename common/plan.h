@@ -60,6 +60,20 @@ Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
 // TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace behind the last.
 std::string describe(const Plan& plan);
 
+// What a workspace begins at a multiple of, in bytes.
+std::size_t workspace_alignment(const DeviceInfo& device);
+
+// The workspaces of a plan as parts of one piece of memory.
+struct WorkspaceLayout {
+  struct Part {
+    std::size_t begin;
+    std::size_t bytes;
+  };
+  std::vector<Part> parts;
+  std::size_t bytes = 0;  // of the whole
+};
+WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
+
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);

@@ -1,5 +1,6 @@
 #include "runtime.h"
 
+#include <algorithm>
 #include <bit>
 #include <tuple>
 
@@ -20,7 +21,8 @@ auto key(const Problem& p) {
 
 bool Runtime::Before::operator()(const Problem& a, const Problem& b) const { return key(a) < key(b); }
 
-void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands) {
+void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+                      const std::optional<LentWorkspace>& lent) {
   if (problem.is_empty()) {
     return;
   }
@@ -28,7 +30,20 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   placed.a_aligned = operands[0].aligned();
   placed.b_aligned = operands[1].aligned();
   placed.c_aligned = operands[2].aligned();
-  plan_for(placed)->enqueue(queue, operands);
+  workspaces_.enqueue(plan_for(placed), queue, operands, lent);
+}
+
+std::size_t Runtime::workspace_bytes(const Problem& problem) const {
+  const DeviceInfo& info = device_->info();
+  std::size_t bytes = 0;
+  for (int aligned = 0; aligned < 8; ++aligned) {  // where the matrices are is not known yet
+    Problem placed = problem;
+    placed.a_aligned = (aligned & 1) != 0;
+    placed.b_aligned = (aligned & 2) != 0;
+    placed.c_aligned = (aligned & 4) != 0;
+    bytes = std::max(bytes, lay_out_workspaces(plan_sgemm(placed, info), info).bytes);
+  }
+  return bytes;
 }
 
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {

@@ -1,26 +1,30 @@
-// A device in use: its compiled programs and the plans of recent calls. Everything that multiplies goes
-// through here.
+// A device in use: its compiled programs, the plans of recent calls and their workspaces. Everything that
+// multiplies goes through here.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 
-#include "executor.h"
+#include "queue_workspaces.h"
 
 namespace duogemm {
 
 class Runtime {
  public:
   explicit Runtime(std::unique_ptr<Device> device, DiskCache disk = DiskCache(cache_directory()))
-      : device_(std::move(device)), programs_(*device_, std::move(disk)) {}
+      : device_(std::move(device)), programs_(*device_, std::move(disk)), workspaces_(*device_) {}
 
   Device& device() { return *device_; }
 
   // Puts the multiplication on the queue. The first call of its kind compiles and plans; once the same
-  // problem has been seen, nothing is compiled, planned or allocated on the device. Any thread may call, each
-  // with a queue of its own.
-  void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands);
+  // problem has been seen, nothing is compiled or planned, and once it has been seen on this queue, nothing
+  // is allocated on the device. Any thread may call. Throws as PreparedPlan and QueueWorkspaces do.
+  void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+               const std::optional<LentWorkspace>& lent = {});
+
+  // How many bytes of workspace `enqueue` needs.
+  std::size_t workspace_bytes(const Problem& problem) const;
 
  private:
   struct Before {
@@ -30,6 +34,7 @@ class Runtime {
 
   std::unique_ptr<Device> device_;
   ProgramCache programs_;
+  QueueWorkspaces workspaces_;
   std::mutex mutex_;
   std::map<Problem, std::shared_ptr<const PreparedPlan>, Before> plans_;
 };

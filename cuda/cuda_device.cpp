@@ -16,6 +16,7 @@ class CudaBuffer final : public Buffer {
   ~CudaBuffer() override {
     if (owned_) {
       const CurrentContext current(context_);
+      // Waits for the commands that use the memory, as it does for all that comes from cuMemAlloc.
       driver()->cuMemFree(pointer_);
     }
   }
@@ -126,6 +127,7 @@ class CudaQueue final : public Queue {
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));
   }
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void barrier() override {}
   void finish() override {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));
@@ -143,6 +145,7 @@ class CudaQueue final : public Queue {
     return cuda::record(context_, stream_, enqueue);
   }
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
+  QueueState state() const override;
   void with_device(const std::function<void()>& work) override {
     const CurrentContext current(context_);
     work();
@@ -153,6 +156,31 @@ class CudaQueue final : public Queue {
   CUstream stream_ = nullptr;
   bool owned_ = true;
 };
+
+// The legacy stream has two handles, and behind that of the per-thread stream each thread has its own.
+std::uintptr_t handle_of_one_stream(CUstream stream) {
+  thread_local const char here = 0;
+  if (stream == CU_STREAM_PER_THREAD) {
+    return reinterpret_cast<std::uintptr_t>(&here);
+  }
+  return stream == CU_STREAM_LEGACY ? 0 : reinterpret_cast<std::uintptr_t>(stream);
+}
+
+QueueState CudaQueue::state() const {
+  const CurrentContext current(context_);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  DUOGEMM_CUDA(cuStreamIsCapturing(stream_, &status));
+  QueueState state{.handle = handle_of_one_stream(stream_),
+                   .capturing = status != CU_STREAM_CAPTURE_STATUS_NONE};
+  // While it is captured a stream may be asked for little: the driver may answer with an error, and end the
+  // capture.
+  if (!state.capturing && driver()->cuStreamGetId != nullptr) {
+    unsigned long long id = 0;
+    check(driver()->cuStreamGetId(stream_, &id), "cuStreamGetId");
+    state.serial = id;
+  }
+  return state;
+}
 
 void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
   const CurrentContext current(context_);

@@ -1,6 +1,7 @@
 // The entry point on the caller's own stream and device pointers.
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "cuda_backend.h"
 #include "cuda_device.h"
@@ -14,6 +15,7 @@ namespace {
 // What is kept for a context that calls have come from.
 struct Kept {
   SharedContext context;
+  std::unique_ptr<Buffer> everything;  // memory from the null address on
   std::unique_ptr<Runtime> runtime;
 };
 
@@ -34,6 +36,7 @@ Kept& kept_for(CUcontext context) {
   Kept& kept = all[{context, id_of(context)}];
   if (!kept.runtime) {
     kept.context = std::make_shared<const DeviceContext>(context);
+    kept.everything = borrow_memory(kept.context, nullptr);
     kept.runtime = std::make_unique<Runtime>(borrow_context(kept.context));
   }
   return kept;
@@ -51,9 +54,30 @@ CUcontext context_of(CUstream stream) {
   return context;
 }
 
-}  // namespace
+ColumnMajor by_addresses(const Sgemm& request) {
+  ColumnMajor made = to_column_major(without_strides(request));
+  made.problem.batch_by = BatchBy::addresses;
+  return made;
+}
 
-void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c) {
+std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspace>& workspace) {
+  if (!workspace) {
+    return std::nullopt;
+  }
+  if (workspace->pointer == nullptr) {
+    return LentWorkspace{};
+  }
+  return LentWorkspace{kept.everything.get(), reinterpret_cast<std::uintptr_t>(workspace->pointer),
+                       workspace->bytes};
+}
+
+std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
+  return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
+}
+
+// Without a workspace: in the library's own.
+void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
+              const std::optional<Workspace>& workspace) {
   const auto [problem, exchanged] = to_column_major(request);
   if (problem.is_empty()) {
     return;
@@ -64,31 +88,59 @@ void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const floa
   const auto ours_a = borrow_memory(kept.context, exchanged ? b : a);
   const auto ours_b = borrow_memory(kept.context, exchanged ? a : b);
   const auto ours_c = borrow_memory(kept.context, c);
-  kept.runtime->enqueue(problem, *queue, {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}});
+  kept.runtime->enqueue(problem, *queue, {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}},
+                        lend(kept, workspace));
 }
 
-void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
-                   float* const* c) {
-  auto [problem, exchanged] = to_column_major(without_strides(request));
-  problem.batch_by = BatchBy::addresses;
+void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
+                      float* const* c, const std::optional<Workspace>& workspace) {
+  const auto [problem, exchanged] = by_addresses(request);
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
-  const auto everything =
-      borrow_memory(kept.context, nullptr);  // the tables' addresses begin at the null address
   const auto table_a = borrow_memory(kept.context, exchanged ? b : a);
   const auto table_b = borrow_memory(kept.context, exchanged ? a : b);
   const auto table_c = borrow_memory(kept.context, c);
   kept.runtime->enqueue(problem, *queue,
-                        {{{everything.get()},
-                          {everything.get()},
-                          {everything.get()},
+                        {{{kept.everything.get()},
+                          {kept.everything.get()},
+                          {kept.everything.get()},
                           {table_a.get()},
                           {table_b.get()},
-                          {table_c.get()}}});
+                          {table_c.get()}}},
+                        lend(kept, workspace));
+}
+
+}  // namespace
+
+void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c) {
+  multiply(stream, request, a, b, c, std::nullopt);
+}
+
+void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
+                   float* const* c) {
+  multiply_batched(stream, request, a, b, c, std::nullopt);
+}
+
+std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
+  return workspace_bytes(stream, to_column_major(request).problem);
+}
+
+std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
+  return workspace_bytes(stream, by_addresses(request).problem);
+}
+
+void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+           Workspace workspace) {
+  multiply(stream, request, a, b, c, workspace);
+}
+
+void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
+                   float* const* c, Workspace workspace) {
+  multiply_batched(stream, request, a, b, c, workspace);
 }
 
 }  // namespace duogemm::cuda

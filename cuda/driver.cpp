@@ -32,6 +32,7 @@ std::optional<Driver> load() {
 #endif
 #undef DUOGEMM_FIND
   find(library, "cuCtxGetId", loaded.cuCtxGetId);
+  find(library, "cuStreamGetId", loaded.cuStreamGetId);
   if (!complete || loaded.cuInit(0) != CUDA_SUCCESS) {
     return std::nullopt;
   }

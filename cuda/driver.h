@@ -26,6 +26,7 @@ namespace duogemm::cuda {
   X(cuCtxPushCurrent)               \
   X(cuCtxGetDevice)                 \
   X(cuStreamGetCtx)                 \
+  X(cuStreamIsCapturing)            \
   X(cuCtxPopCurrent)                \
   X(cuMemAlloc)                     \
   X(cuMemFree)                      \
@@ -55,8 +56,9 @@ struct Driver {
 #define DUOGEMM_DRIVER_MEMBER(name) decltype(&::name) name;
   DUOGEMM_DRIVER_FUNCTIONS(DUOGEMM_DRIVER_MEMBER)
 #undef DUOGEMM_DRIVER_MEMBER
-  // Null before CUDA 12: a number that no other context ever has, while a context's handle may come again.
+  // Null before CUDA 12: numbers that no other context or stream ever has, while handles may come again.
   CUresult (*cuCtxGetId)(CUcontext, unsigned long long*);
+  CUresult (*cuStreamGetId)(CUstream, unsigned long long*);
 #if CUDA_VERSION < 13000
   decltype(&::cuFuncSetSharedMemConfig) cuFuncSetSharedMemConfig;
 #endif

@@ -21,4 +21,41 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
   });
 }
 
+duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, const duogemm_problem* problem,
+                                                    size_t* bytes) {
+  return duogemm::bytes_from_c(problem, bytes, [&](const duogemm::Sgemm& request) {
+    return duogemm::opencl::sgemm_workspace_bytes(queue, request);
+  });
+}
+
+duogemm_status duogemm_opencl_sgemm_batched_workspace_bytes(cl_command_queue queue,
+                                                            const duogemm_problem* problem, size_t* bytes) {
+  return duogemm::bytes_from_c(problem, bytes, [&](const duogemm::Sgemm& request) {
+    return duogemm::opencl::sgemm_batched_workspace_bytes(queue, request);
+  });
+}
+
+duogemm_status duogemm_opencl_sgemm_with_workspace(cl_command_queue queue, const duogemm_problem* problem,
+                                                   cl_mem a, size_t a_offset, cl_mem b, size_t b_offset,
+                                                   cl_mem c, size_t c_offset, size_t wait_count,
+                                                   const cl_event* wait_for, cl_event* done, cl_mem workspace,
+                                                   size_t workspace_offset, size_t workspace_bytes) {
+  return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
+    duogemm::opencl::sgemm(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
+                           {wait_for, wait_count}, done, {workspace, workspace_offset, workspace_bytes});
+  });
+}
+
+duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
+    cl_command_queue queue, const duogemm_problem* problem, cl_mem a, size_t a_offset, cl_mem a_offsets,
+    cl_mem b, size_t b_offset, cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
+    size_t wait_count, const cl_event* wait_for, cl_event* done, cl_mem workspace, size_t workspace_offset,
+    size_t workspace_bytes) {
+  return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
+    duogemm::opencl::sgemm_batched(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
+                                   {a_offsets, b_offsets, c_offsets}, {wait_for, wait_count}, done,
+                                   {workspace, workspace_offset, workspace_bytes});
+  });
+}
+
 void duogemm_opencl_forget(cl_context context) { duogemm::opencl::forget(context); }

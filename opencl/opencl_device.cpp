@@ -63,6 +63,17 @@ std::string ClKernel::binary() const {
   });
 }
 
+void ClQueue::wait_for_events() {
+  if (!events_.empty()) {
+    translated([&] {
+      cl::detail::errHandler(clEnqueueBarrierWithWaitList(queue_(), static_cast<cl_uint>(events_.size()),
+                                                          events_.data(), nullptr),
+                             "clEnqueueBarrierWithWaitList");
+    });
+    events_ = {};
+  }
+}
+
 void ClQueue::write(const Buffer& to, const void* from, std::size_t bytes) {
   translated([&] { queue_.enqueueWriteBuffer(unwrap(to), CL_TRUE, 0, bytes, from); });
 }
@@ -72,6 +83,7 @@ void ClQueue::read(const Buffer& from, void* to, std::size_t bytes) {
 }
 
 void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
+  wait_for_events();
   translated([&] {
     const ClKernel& ours = static_cast<const ClKernel&>(kernel);
     const std::lock_guard lock(ours.arguments());
@@ -92,6 +104,15 @@ void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<c
                                 timing_ ? &last_ : nullptr);
     if (timing_ && first_() == nullptr) {
       first_ = last_;
+    }
+  });
+}
+
+void ClQueue::barrier() {
+  wait_for_events();
+  translated([&] {
+    if (queue_.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+      queue_.enqueueBarrierWithWaitList();
     }
   });
 }

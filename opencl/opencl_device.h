@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 
 #include "backend.h"
 #include "opencl_api.h"
@@ -40,18 +41,26 @@ class ClKernel final : public Kernel {
 
 class ClQueue final : public Queue {
  public:
-  explicit ClQueue(cl::CommandQueue queue) : queue_(std::move(queue)) {}
+  // What is launched starts after `events`, which must outlive this.
+  explicit ClQueue(cl::CommandQueue queue, std::span<const cl_event> events = {})
+      : queue_(std::move(queue)), events_(events) {}
+  // Lets what is enqueued from here on wait for the events. The first launch or barrier does so by itself.
+  void wait_for_events();
   void write(const Buffer& to, const void* from, std::size_t bytes) override;
   void read(const Buffer& from, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void barrier() override;
   void finish() override;
   double timed(const std::function<void()>& enqueue) override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(queue_()); }
+  // A queue is deleted when its commands are done, and leaves its handle to another no earlier.
+  QueueState state() const override { return {native()}; }
   void with_device(const std::function<void()>& work) override { work(); }
 
  private:
   cl::CommandQueue queue_;
-  cl::Event first_;  // of the launches within timed()
+  std::span<const cl_event> events_;  // for which the queue does not wait yet
+  cl::Event first_;                   // of the launches within timed()
   cl::Event last_;
   bool timing_ = false;
 };

@@ -2,6 +2,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
@@ -42,8 +43,8 @@ Runtimes& runtimes() {
   return all;
 }
 
-// The caller's buffer, once it is known to be of the queue's context and to reach to `needed` bytes.
-ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::Context& context) {
+// The caller's buffer, once it is known to be of the queue's context.
+cl::Buffer borrow(const char* name, cl_mem handle, const cl::Context& context) {
   if (handle == nullptr) {
     reject(std::string(name) + " is null");
   }
@@ -51,6 +52,12 @@ ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::C
   if (buffer.getInfo<CL_MEM_CONTEXT>()() != context()) {
     reject(std::string(name) + " belongs to another context than the queue");
   }
+  return buffer;
+}
+
+// The same, once it is known to reach to `needed` bytes.
+ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::Context& context) {
+  const cl::Buffer buffer = borrow(name, handle, context);
   const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
   if (present < needed) {
     reject(std::string(name) + " has " + std::to_string(present) + " bytes; the problem reaches to " +
@@ -59,16 +66,33 @@ ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::C
   return ClBuffer(buffer);
 }
 
-std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
-  return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
+// Where the caller's workspace begins in a buffer of which parts can be made.
+struct WorkspacePlace {
+  ClBuffer whole;
+  std::size_t begin;
+};
+
+WorkspacePlace borrow(const Workspace& workspace, const cl::Context& context) {
+  const cl::Buffer buffer = borrow("workspace", workspace.buffer, context);
+  const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
+  if (workspace.offset > present || workspace.bytes > present - workspace.offset) {
+    reject("workspace has " + std::to_string(present) + " bytes; its offset " +
+           std::to_string(workspace.offset) + " and " + std::to_string(workspace.bytes) +
+           " bytes reach beyond");
+  }
+  if (buffer.getInfo<CL_MEM_FLAGS>() & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) {
+    reject("workspace is not for kernels to read and write");
+  }
+  const cl::Memory parent = buffer.getInfo<CL_MEM_ASSOCIATED_MEMOBJECT>();
+  if (parent() == nullptr) {
+    return {ClBuffer(buffer), workspace.offset};
+  }
+  // OpenCL makes no sub-buffers of a sub-buffer.
+  return {ClBuffer(cl::Buffer(parent(), true)), buffer.getInfo<CL_MEM_OFFSET>() + workspace.offset};
 }
 
-void wait_for_events(const cl::CommandQueue& queue, std::span<const cl_event> events) {
-  if (!events.empty()) {
-    cl::detail::errHandler(
-        clEnqueueBarrierWithWaitList(queue(), static_cast<cl_uint>(events.size()), events.data(), nullptr),
-        "clEnqueueBarrierWithWaitList");
-  }
+std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
+  return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
 }
 
 // What a call is about, in the problem's order of operands.
@@ -76,6 +100,7 @@ struct Call {
   Problem problem;
   Matrix a, b, c;
   OffsetTables tables{};
+  std::optional<Workspace> workspace{};  // none: the library's own
 };
 
 // Everything is looked at before the first command is enqueued. What the problem does not read may be
@@ -103,21 +128,33 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
   const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
   const MatrixPlace table_a = by_tables && reads ? table("offsets.a", call.tables.a) : none;
   const MatrixPlace table_b = by_tables && reads ? table("offsets.b", call.tables.b) : none;
-  wait_for_events(queue, events);
-  ClQueue ours(queue);
+  std::optional<WorkspacePlace> workspace;
+  std::optional<LentWorkspace> lent;
+  if (call.workspace) {
+    lent = LentWorkspace{};
+    if (call.workspace->buffer != nullptr) {
+      workspace = borrow(*call.workspace, context);
+      lent = {&workspace->whole, workspace->begin, call.workspace->bytes};
+    }
+  }
+  ClQueue ours(queue, events);
   runtimes()
       .find(context, queue.getInfo<CL_QUEUE_DEVICE>())
-      ->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}});
+      ->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}}, lent);
 }
 
-void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {
+cl::CommandQueue borrow(cl_command_queue queue) {
   if (queue == nullptr) {
     reject("queue is null");
   }
+  return cl::CommandQueue(queue, true);
+}
+
+void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {
   translated([&] {
-    const cl::CommandQueue ours(queue, true);
+    const cl::CommandQueue ours = borrow(queue);
     if (call.problem.is_empty()) {
-      wait_for_events(ours, wait_for);
+      ClQueue(ours, wait_for).wait_for_events();
     } else {
       enqueue(ours, call, wait_for);
     }
@@ -133,6 +170,27 @@ Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Mat
   return {problem, exchanged ? b : a, exchanged ? a : b, c};
 }
 
+Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
+                       const OffsetTables& offsets) {
+  Call call = make_call(without_strides(request), a, b, c);
+  call.problem.batch_by = BatchBy::offsets;
+  const bool exchanged = request.layout == Layout::row_major;
+  call.tables = {exchanged ? offsets.b : offsets.a, exchanged ? offsets.a : offsets.b, offsets.c};
+  return call;
+}
+
+std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
+  return translated([&] {
+    const cl::CommandQueue ours = borrow(queue);
+    if (problem.is_empty()) {
+      return std::size_t{0};
+    }
+    return runtimes()
+        .find(ours.getInfo<CL_QUEUE_CONTEXT>(), ours.getInfo<CL_QUEUE_DEVICE>())
+        ->workspace_bytes(problem);
+  });
+}
+
 }  // namespace
 
 void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
@@ -142,10 +200,29 @@ void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Mat
 
 void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
                    OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done) {
-  Call call = make_call(without_strides(request), a, b, c);
-  call.problem.batch_by = BatchBy::offsets;
-  const bool exchanged = request.layout == Layout::row_major;
-  call.tables = {exchanged ? offsets.b : offsets.a, exchanged ? offsets.a : offsets.b, offsets.c};
+  run(queue, make_batched_call(request, a, b, c, offsets), wait_for, done);
+}
+
+std::size_t sgemm_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
+  return workspace_bytes(queue, make_call(request, {}, {}, {}).problem);
+}
+
+std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
+  return workspace_bytes(queue, make_batched_call(request, {}, {}, {}, {}).problem);
+}
+
+void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
+           std::span<const cl_event> wait_for, cl_event* done, Workspace workspace) {
+  Call call = make_call(request, a, b, c);
+  call.workspace = workspace;
+  run(queue, call, wait_for, done);
+}
+
+void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
+                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done,
+                   Workspace workspace) {
+  Call call = make_batched_call(request, a, b, c, offsets);
+  call.workspace = workspace;
   run(queue, call, wait_for, done);
 }
 

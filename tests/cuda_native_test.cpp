@@ -4,56 +4,21 @@
 
 #include <thread>
 
-#include "cuda_device.h"
-#include "cuda_devices.h"
-#include "duogemm/cuda.hpp"
+#include "cuda_caller.h"
 #include "random_sgemm.h"
+#include "refusal.h"
 
 namespace duogemm::testing {
 namespace {
 
-class CudaNative : public ::testing::Test {
+class CudaNative : public CudaDeviceTest {
  protected:
-  void SetUp() override {
-    if (cuda::device_count() == 0) {
-      GTEST_SKIP() << "no cuda device was found";
-    }
-    context_ = std::make_shared<const cuda::DeviceContext>(cuda::device_at(0));
-  }
-
-  // Device memory with a copy of a host array.
-  class Memory {
-   public:
-    template <typename T>
-    explicit Memory(const std::vector<T>& from) : bytes_(sizeof(T) * from.size()) {
-      DUOGEMM_CUDA(cuMemAlloc(&pointer_, bytes_));
-      DUOGEMM_CUDA(cuMemcpyHtoDAsync(pointer_, from.data(), bytes_, nullptr));
-      DUOGEMM_CUDA(cuStreamSynchronize(nullptr));
-    }
-    ~Memory() { cuda::driver()->cuMemFree(pointer_); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    float* data() const { return reinterpret_cast<float*>(pointer_); }
-    template <typename T>
-    T* as() const {
-      return reinterpret_cast<T*>(pointer_);
-    }
-    void read(std::vector<float>& to, CUstream stream) const {
-      DUOGEMM_CUDA(cuMemcpyDtoHAsync(to.data(), pointer_, bytes_, stream));
-      DUOGEMM_CUDA(cuStreamSynchronize(stream));
-    }
-
-   private:
-    std::size_t bytes_;
-    CUdeviceptr pointer_ = 0;
-  };
-
   void check(std::uint32_t seed, CUstream stream) const {
     const cuda::CurrentContext current(context_);
     check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-      const Memory device_a(a.array);
-      const Memory device_b(b.array);
-      const Memory device_c(c.array);
+      const CudaMemory device_a(a.array);
+      const CudaMemory device_b(b.array);
+      const CudaMemory device_c(c.array);
       cuda::sgemm(stream, request, device_a.data() + a.begin, device_b.data() + b.begin,
                   device_c.data() + c.begin);
       device_c.read(c.array, stream);
@@ -63,26 +28,17 @@ class CudaNative : public ::testing::Test {
   void check_batched(std::uint32_t seed, CUstream stream) const {
     const cuda::CurrentContext current(context_);
     check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-      const Memory device_a(a.array);
-      const Memory device_b(b.array);
-      const Memory device_c(c.array);
-      const Memory list_a(a.list(device_a.data() + a.begin, request.batch));
-      const Memory list_b(b.list(device_b.data() + b.begin, request.batch));
-      const Memory list_c(c.list(device_c.data() + c.begin, request.batch));
+      const CudaMemory device_a(a.array);
+      const CudaMemory device_b(b.array);
+      const CudaMemory device_c(c.array);
+      const CudaMemory list_a(a.list(device_a.data() + a.begin, request.batch));
+      const CudaMemory list_b(b.list(device_b.data() + b.begin, request.batch));
+      const CudaMemory list_c(c.list(device_c.data() + c.begin, request.batch));
       cuda::sgemm_batched(stream, request, list_a.as<const float*>(), list_b.as<const float*>(),
                           list_c.as<float*>());
       device_c.read(c.array, stream);
     });
   }
-
-  CUstream make_stream() const {
-    const cuda::CurrentContext current(context_);
-    CUstream stream = nullptr;
-    DUOGEMM_CUDA(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    return stream;
-  }
-
-  cuda::SharedContext context_;
 };
 
 TEST_F(CudaNative, RandomProblemsOnAStreamAndOnTheNullStream) {
@@ -115,9 +71,9 @@ TEST_F(CudaNative, ThreadsWithStreamsOfTheirOwn) {
 TEST_F(CudaNative, IsCapturedInAGraph) {
   const cuda::CurrentContext current(context_);
   const CUstream stream = make_stream();
-  const Memory a(std::vector<float>(100 * 70, 1.0f));
-  const Memory b(std::vector<float>(70 * 90, 0.5f));
-  const Memory c(std::vector<float>(100 * 90, 0.0f));
+  const CudaMemory a(std::vector<float>(100 * 70, 1.0f));
+  const CudaMemory b(std::vector<float>(70 * 90, 0.5f));
+  const CudaMemory c(std::vector<float>(100 * 90, 0.0f));
   Sgemm request;
   request.m = request.lda = request.ldc = 100;
   request.n = 90;
@@ -144,16 +100,11 @@ TEST_F(CudaNative, RefusesNullPointers) {
   Sgemm request;
   request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
   const cuda::CurrentContext current(context_);
-  const Memory memory(std::vector<float>(4, 1.0f));
+  const CudaMemory memory(std::vector<float>(4, 1.0f));
   for (int missing = 0; missing < 3; ++missing) {
     const auto place = [&](int which) { return missing == which ? nullptr : memory.data(); };
-    try {
-      cuda::sgemm(nullptr, request, place(0), place(1), place(2));
-      ADD_FAILURE() << "was accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::invalid_argument);
-      EXPECT_EQ(std::string(error.what()), std::string(1, "abc"[missing]) + " is null");
-    }
+    EXPECT_EQ(refusal([&] { cuda::sgemm(nullptr, request, place(0), place(1), place(2)); }),
+              std::string(1, "abc"[missing]) + " is null");
   }
 }
 

@@ -4,219 +4,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "c_api.h"
+#include "fake_device.h"
 #include "runtime.h"
 
 namespace duogemm::testing {
 namespace {
-
-enum class Operation { open, create_queue, allocate, compile, write, launch, read, finish };
-
-Status status_of(Operation operation) {
-  switch (operation) {
-    case Operation::allocate:
-      return Status::out_of_memory;
-    case Operation::compile:
-      return Status::build_failed;
-    default:
-      return Status::device_error;
-  }
-}
-
-// What a device does wrong, and what it was seen to do. Operations are counted from 1.
-struct Faults {
-  int fails_at = 0;          // this operation alone; 0: none
-  int lost_from = 0;         // this and all after it; 0: never
-  bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
-
-  int operations = 0;
-  std::optional<Operation> failed = {};
-  int live_buffers = 0;
-  int live_others = 0;  // device, queues and kernels
-  std::vector<std::string> launched = {};
-
-  void pass(Operation operation) {
-    ++operations;
-    const bool lost = lost_from != 0 && operations >= lost_from;
-    if (!lost && operations != fails_at) {
-      return;
-    }
-    failed = operation;
-    if (lost) {
-      throw Error(Status::device_error, "lost");
-    }
-    if (host_memory) {
-      throw std::bad_alloc();
-    }
-    throw Error(status_of(operation), "failed");
-  }
-};
-
-// Counts the objects that hold one.
-class Counted {
- public:
-  explicit Counted(int& live) : live_(live) { ++live_; }
-  ~Counted() { --live_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-
- private:
-  int& live_;
-};
-
-class FakeBuffer final : public Buffer {
- public:
-  FakeBuffer(Faults& faults, std::size_t bytes)
-      : counted_(faults.live_buffers), memory_(bytes / sizeof(float)) {}
-  std::size_t bytes() const override { return memory_.size() * sizeof(float); }
-  std::unique_ptr<Buffer> slice(std::size_t, std::size_t) const override { return nullptr; }
-  std::uintptr_t native() const override { return 0; }
-  float* data() const { return memory_.data(); }
-
- private:
-  Counted counted_;
-  mutable std::vector<float> memory_;  // a Buffer is a handle: the memory is not part of it
-};
-
-class FakeKernel final : public Kernel {
- public:
-  FakeKernel(Faults& faults, std::string entry) : counted_(faults.live_others), entry_(std::move(entry)) {}
-  std::size_t sub_group_size(const Extent&) const override { return 32; }
-  std::string binary() const override { return {}; }
-  const std::string& entry() const { return entry_; }
-
- private:
-  Counted counted_;
-  std::string entry_;
-};
-
-// A kernel's arguments that are of one type.
-template <typename T>
-std::vector<T> all_of(std::span<const Argument> arguments) {
-  std::vector<T> found;
-  for (const Argument& argument : arguments) {
-    if (const T* value = std::get_if<T>(&argument)) {
-      found.push_back(*value);
-    }
-  }
-  return found;
-}
-
-struct FakeMatrix {
-  float* data;
-  std::int64_t ld;
-
-  float& operator()(std::int64_t row, std::int64_t col) const { return data[col * ld + row]; }
-};
-
-// The matrices among a kernel's arguments: each is a buffer that an offset and a leading dimension follow.
-std::vector<FakeMatrix> matrices(std::span<const Argument> arguments) {
-  std::vector<FakeMatrix> found;
-  for (std::size_t i = 0; i + 2 < arguments.size(); ++i) {
-    const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
-    const auto* offset = std::get_if<std::int64_t>(&arguments[i + 1]);
-    const auto* ld = std::get_if<std::int64_t>(&arguments[i + 2]);
-    if (buffer && offset && ld) {
-      found.push_back({dynamic_cast<const FakeBuffer&>(**buffer).data() + *offset, *ld});
-    }
-  }
-  return found;
-}
-
-// Does what the kernel `general` does, for one matrix without transposes. Sizes and scalars are in BLAS's
-// order, and sizes are first.
-void multiply_naively(std::span<const Argument> arguments) {
-  const std::vector<std::int64_t> sizes = all_of<std::int64_t>(arguments);
-  const std::vector<float> scalars = all_of<float>(arguments);
-  const std::vector<FakeMatrix> operands = matrices(arguments);
-  const auto& [a, b, c] = std::tie(operands.at(0), operands.at(1), operands.at(2));
-  for (std::int64_t col = 0; col < sizes.at(1); ++col) {
-    for (std::int64_t row = 0; row < sizes.at(0); ++row) {
-      float sum = 0.0f;
-      for (std::int64_t k = 0; k < sizes.at(2); ++k) {
-        sum += a(row, k) * b(k, col);
-      }
-      c(row, col) = scalars.at(0) * sum + (scalars.at(1) == 0.0f ? 0.0f : scalars.at(1) * c(row, col));
-    }
-  }
-}
-
-class FakeQueue final : public Queue {
- public:
-  explicit FakeQueue(Faults& faults) : faults_(faults), counted_(faults.live_others) {}
-  void write(const Buffer& to, const void* from, std::size_t bytes) override {
-    faults_.pass(Operation::write);
-    std::memcpy(dynamic_cast<const FakeBuffer&>(to).data(), from, bytes);
-  }
-  void read(const Buffer& from, void* to, std::size_t bytes) override {
-    faults_.pass(Operation::read);
-    std::memcpy(to, dynamic_cast<const FakeBuffer&>(from).data(), bytes);
-  }
-  void launch(const Kernel& kernel, const Geometry&, std::span<const Argument> arguments) override {
-    faults_.pass(Operation::launch);
-    const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
-    faults_.launched.push_back(entry);
-    if (entry == "general") {
-      multiply_naively(arguments);
-    }
-  }
-  void finish() override { faults_.pass(Operation::finish); }
-  double timed(const std::function<void()>& enqueue) override {
-    enqueue();
-    finish();
-    return 0.0;
-  }
-  std::uintptr_t native() const override { return 0; }
-  void with_device(const std::function<void()>& work) override { work(); }
-
- private:
-  Faults& faults_;
-  Counted counted_;
-};
-
-class FakeDevice final : public Device {
- public:
-  explicit FakeDevice(Faults& faults) : faults_(faults), counted_(faults.live_others) {
-    info_.name = "fake";
-    info_.max_work_group = 1024;
-    info_.local_bytes = 48 << 10;
-    info_.max_groups = {1 << 20, 1 << 16, 1 << 16};
-    info_.shuffle = true;
-  }
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
-    faults_.pass(Operation::allocate);
-    return std::make_unique<FakeBuffer>(faults_, bytes);
-  }
-  std::unique_ptr<Queue> create_queue() override {
-    faults_.pass(Operation::create_queue);
-    return std::make_unique<FakeQueue>(faults_);
-  }
-  std::string build_options(const ProgramSource&) const override { return {}; }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    faults_.pass(Operation::compile);
-    return std::make_shared<FakeKernel>(faults_, source.entry);
-  }
-  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
-    throw Error(Status::build_failed, "no binaries");
-  }
-
- private:
-  Faults& faults_;
-  Counted counted_;
-  DeviceInfo info_;
-};
 
 // The faults of the device that the backend opens.
 Faults* backend_faults = nullptr;
@@ -316,7 +117,7 @@ class PlanUser final : public User {
     const FakeBuffer matrix(faults_, sizeof(float));
     prepared_->enqueue(*queue, {{{&matrix}, {&matrix}, {&matrix}}});
     queue->finish();
-    EXPECT_EQ(faults_.launched, names_of(plan_));
+    expect_steps();
   }
 
  private:
@@ -327,12 +128,13 @@ class PlanUser final : public User {
     EXPECT_GT(plan.workspace_bytes.size(), 1u);
     return plan;
   }
-  static std::vector<std::string> names_of(const Plan& plan) {
-    std::vector<std::string> names;
-    for (const Step& step : plan.steps) {
-      names.push_back(step.spec->name);
+  // Every step, each waiting for the one before also where the queue is out of order.
+  void expect_steps() const {
+    ASSERT_EQ(faults_.launched.size(), plan_.steps.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      EXPECT_EQ(faults_.launched[i].entry, plan_.steps[i].spec->name);
+      EXPECT_EQ(faults_.launched[i].after_barrier, i > 0);
     }
-    return names;
   }
   void prepare() {
     try {
@@ -347,7 +149,43 @@ class PlanUser final : public User {
   FakeDevice device_;
   ProgramCache programs_;
   Plan plan_;
-  std::optional<PreparedPlan> prepared_;
+  std::optional<SelfContainedPlan> prepared_;
+};
+
+// Runs plans that need workspace in memory kept for a queue, the second time with more of it.
+class QueueUser final : public User {
+ public:
+  explicit QueueUser(Faults& faults)
+      : faults_(faults), device_(faults), programs_(device_, DiskCache({})), workspaces_(device_) {}
+
+  void call() override {
+    const std::unique_ptr<Queue> queue = device_.create_queue();
+    enqueue(33, *queue);
+    enqueue(65, *queue);
+    queue->finish();
+  }
+
+ private:
+  // When there is no memory, nothing has been launched.
+  void enqueue(std::int64_t size, Queue& queue) {
+    const KernelSpec& spec = find_kernel("register_wide");
+    const Plan plan = plan_ladder(spec, settle(spec, {}), Problem::packed(size, size, 9), device_.info());
+    const auto prepared = std::make_shared<const PreparedPlan>(plan, device_, programs_);
+    const FakeBuffer matrix(faults_, sizeof(float));
+    const std::size_t launched = faults_.launched.size();
+    try {
+      workspaces_.enqueue(prepared, queue, {{{&matrix}, {&matrix}, {&matrix}}}, {});
+    } catch (...) {
+      EXPECT_TRUE(faults_.failed != Operation::allocate || faults_.launched.size() == launched);
+      throw;
+    }
+    EXPECT_EQ(faults_.launched.size(), launched + plan.steps.size());
+  }
+
+  Faults& faults_;
+  FakeDevice device_;
+  ProgramCache programs_;
+  QueueWorkspaces workspaces_;
 };
 
 // What came of a call, as the C functions tell it.
@@ -449,6 +287,10 @@ INSTANTIATE_TEST_SUITE_P(
                              Operation::compile, Operation::launch, Operation::finish, Operation::read}},
                       Usage{"prepared_plan",
                             begin<PlanUser>,
+                            {Operation::create_queue, Operation::compile, Operation::allocate,
+                             Operation::launch, Operation::finish}},
+                      Usage{"queue_workspaces",
+                            begin<QueueUser>,
                             {Operation::create_queue, Operation::compile, Operation::allocate,
                              Operation::launch, Operation::finish}}),
     [](const auto& info) { return info.param.name; });

@@ -3,106 +3,70 @@
 
 #include <thread>
 
-#include "duogemm/opencl.hpp"
-#include "opencl_api.h"
-#include "opencl_devices.h"
+#include "opencl_caller.h"
 #include "random_sgemm.h"
+#include "refusal.h"
 
 namespace duogemm::testing {
 namespace {
 
-// A caller who has nothing to do with duogemm's own contexts and queues.
-struct Caller {
-  explicit Caller(const cl::Device& device, cl_command_queue_properties properties = 0)
-      : context(device), queue(context, device, properties) {}
-  ~Caller() { opencl::forget(context()); }
+void check(const OpenClCaller& caller, std::uint32_t seed) {
+  check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    const cl::Buffer device_a = caller.buffer(a.array);
+    const cl::Buffer device_b = caller.buffer(b.array);
+    const cl::Buffer device_c = caller.buffer(c.array);
+    opencl::sgemm(caller.queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
+                  {device_c(), c.begin});
+    caller.read(device_c, c.array);
+  });
+}
 
-  template <typename T>
-  cl::Buffer buffer(const std::vector<T>& from) const {
-    cl::Buffer made(context, CL_MEM_READ_WRITE, sizeof(T) * from.size());
-    queue.enqueueWriteBuffer(made, CL_TRUE, 0, sizeof(T) * from.size(), from.data());
-    return made;
-  }
+void check_batched(const OpenClCaller& caller, std::uint32_t seed) {
+  check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    const cl::Buffer device_a = caller.buffer(a.array);
+    const cl::Buffer device_b = caller.buffer(b.array);
+    const cl::Buffer device_c = caller.buffer(c.array);
+    const cl::Buffer table_a = caller.buffer(a.list(std::int64_t{0}, request.batch));
+    const cl::Buffer table_b = caller.buffer(b.list(std::int64_t{0}, request.batch));
+    const cl::Buffer table_c = caller.buffer(c.list(std::int64_t{0}, request.batch));
+    opencl::sgemm_batched(caller.queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
+                          {device_c(), c.begin}, {table_a(), table_b(), table_c()});
+    caller.read(device_c, c.array);
+  });
+}
 
-  void check_batched(std::uint32_t seed) const {
-    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-      const cl::Buffer device_a = buffer(a.array);
-      const cl::Buffer device_b = buffer(b.array);
-      const cl::Buffer device_c = buffer(c.array);
-      const cl::Buffer table_a = buffer(a.list(std::int64_t{0}, request.batch));
-      const cl::Buffer table_b = buffer(b.list(std::int64_t{0}, request.batch));
-      const cl::Buffer table_c = buffer(c.list(std::int64_t{0}, request.batch));
-      opencl::sgemm_batched(queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
-                            {device_c(), c.begin}, {table_a(), table_b(), table_c()});
-      queue.enqueueReadBuffer(device_c, CL_TRUE, 0, sizeof(float) * c.array.size(), c.array.data());
-    });
-  }
-
-  void check(std::uint32_t seed) const {
-    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-      const cl::Buffer device_a = buffer(a.array);
-      const cl::Buffer device_b = buffer(b.array);
-      const cl::Buffer device_c = buffer(c.array);
-      opencl::sgemm(queue(), request, {device_a(), a.begin}, {device_b(), b.begin}, {device_c(), c.begin});
-      queue.enqueueReadBuffer(device_c, CL_TRUE, 0, sizeof(float) * c.array.size(), c.array.data());
-    });
-  }
-
-  cl::Context context;
-  cl::CommandQueue queue;
-};
-
-class OpenClNative : public ::testing::TestWithParam<std::size_t> {
+class OpenClNative : public OpenClDeviceTest {
  protected:
-  void SetUp() override {
-    const std::vector<cl::Device> devices = opencl::find_devices();
-    if (GetParam() >= devices.size()) {
-      GTEST_SKIP() << "no opencl device was found";
-    }
-    device_ = devices[GetParam()];
-  }
-
   // 2 x 2 matrices of ones: every element of the product is 2.
   static Sgemm small() {
     Sgemm request;
     request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
     return request;
   }
-  static std::string refusal(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::invalid_argument);
-      return error.what();
-    }
-    return "accepted";
-  }
-
-  cl::Device device_;
 };
 
 TEST_P(OpenClNative, RandomProblemsWithOffsets) {
-  const Caller caller(device_);
+  const OpenClCaller caller(device_);
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    caller.check(seed);
+    check(caller, seed);
   }
 }
 
 TEST_P(OpenClNative, RandomBatchesByOffsets) {
-  const Caller caller(device_);
+  const OpenClCaller caller(device_);
   for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
-    caller.check_batched(seed);
+    check_batched(caller, seed);
   }
 }
 
 TEST_P(OpenClNative, ThreadsWithQueuesOfTheirOwnAndContextsOfTheirOwn) {
-  const Caller shared(device_);
+  const OpenClCaller shared(device_);
   std::vector<std::jthread> threads;
   for (std::uint32_t t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
-      const Caller own(device_);
+      const OpenClCaller own(device_);
       for (std::uint32_t i = 0; i < 10; ++i) {
-        (t % 2 == 0 ? shared : own).check(1000 + 100 * t + i);
+        check(t % 2 == 0 ? shared : own, 1000 + 100 * t + i);
       }
     });
   }
@@ -124,7 +88,7 @@ TEST_P(OpenClNative, TakesNothingForWhatIsNotRead) {
 }
 
 TEST_P(OpenClNative, WaitsForEventsAndSignalsItsOwn) {
-  const Caller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const OpenClCaller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const std::vector<float> ones(4, 1.0f);
   const cl::Buffer a = caller.buffer(ones);
   const cl::Buffer b = caller.buffer(ones);
@@ -145,8 +109,8 @@ TEST_P(OpenClNative, WaitsForEventsAndSignalsItsOwn) {
 }
 
 TEST_P(OpenClNative, RefusesWhatCannotBe) {
-  const Caller caller(device_);
-  const Caller other(device_);
+  const OpenClCaller caller(device_);
+  const OpenClCaller other(device_);
   const cl::Buffer whole = caller.buffer(std::vector<float>(4, 1.0f));
   const cl::Buffer short_one = caller.buffer(std::vector<float>(3, 1.0f));
   const cl::Buffer foreign = other.buffer(std::vector<float>(4, 1.0f));
@@ -163,9 +127,7 @@ TEST_P(OpenClNative, RefusesWhatCannotBe) {
             "queue is null");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, OpenClNative,
-                         ::testing::Range<std::size_t>(0, std::max<std::size_t>(opencl::find_devices().size(),
-                                                                                1)));
+INSTANTIATE_TEST_SUITE_P(Devices, OpenClNative, ::testing::Range<std::size_t>(0, OpenClNative::count()));
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -143,7 +143,7 @@ TEST_P(HugeSgemm, IndexesBeyond32Bits) {
     a.write(column, &host.a[static_cast<std::size_t>(column * n)]);
     b.write(column, &host.b[static_cast<std::size_t>(column * n)]);
   }
-  const PreparedPlan plan(plan_sgemm(problem, info), *device.device, *device.programs);
+  const SelfContainedPlan plan(plan_sgemm(problem, info), *device.device, *device.programs);
   plan.enqueue(*device.queue, {{{a.buffer()}, {b.buffer()}, {c.buffer()}}});
   std::vector<float> result(static_cast<std::size_t>(n * n));
   for (std::int64_t column = 0; column < n; ++column) {

@@ -2,6 +2,8 @@
 #ifndef DUOGEMM_CUDA_H
 #define DUOGEMM_CUDA_H
 
+#include <stddef.h>
+
 #include "duogemm/duogemm.h"
 
 #ifdef __cplusplus
@@ -19,6 +21,23 @@ duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_prob
    device address of each. The strides do not count. */
 duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duogemm_problem* problem,
                                           const float* const* a, const float* const* b, float* const* c);
+
+/* How many bytes of workspace the call with the same problem needs on the stream's device. */
+duogemm_status duogemm_cuda_sgemm_workspace_bytes(struct CUstream_st* stream, const duogemm_problem* problem,
+                                                  size_t* bytes);
+duogemm_status duogemm_cuda_sgemm_batched_workspace_bytes(struct CUstream_st* stream,
+                                                          const duogemm_problem* problem, size_t* bytes);
+
+/* The calls above in workspace that the caller supplies: device memory at a multiple of 256. It may be null
+   where no byte is needed. */
+duogemm_status duogemm_cuda_sgemm_with_workspace(struct CUstream_st* stream, const duogemm_problem* problem,
+                                                 const float* a, const float* b, float* c, void* workspace,
+                                                 size_t workspace_bytes);
+duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* stream,
+                                                         const duogemm_problem* problem,
+                                                         const float* const* a, const float* const* b,
+                                                         float* const* c, void* workspace,
+                                                         size_t workspace_bytes);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,26 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
                                             cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
                                             size_t wait_count, const cl_event* wait_for, cl_event* done);
 
-/* Gives up the programs that are kept for a context. No call on it may be running. */
+/* How many bytes of workspace the call with the same problem needs on the queue's device. */
+duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, const duogemm_problem* problem,
+                                                    size_t* bytes);
+duogemm_status duogemm_opencl_sgemm_batched_workspace_bytes(cl_command_queue queue,
+                                                            const duogemm_problem* problem, size_t* bytes);
+
+/* The calls above in workspace that the caller supplies: workspace_bytes from byte workspace_offset of a buffer on. The
+   offset is a multiple of 256 and of CL_DEVICE_MEM_BASE_ADDR_ALIGN; the buffer may be null where no byte is needed. */
+duogemm_status duogemm_opencl_sgemm_with_workspace(cl_command_queue queue, const duogemm_problem* problem,
+                                                   cl_mem a, size_t a_offset, cl_mem b, size_t b_offset,
+                                                   cl_mem c, size_t c_offset, size_t wait_count,
+                                                   const cl_event* wait_for, cl_event* done, cl_mem workspace,
+                                                   size_t workspace_offset, size_t workspace_bytes);
+duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
+    cl_command_queue queue, const duogemm_problem* problem, cl_mem a, size_t a_offset, cl_mem a_offsets,
+    cl_mem b, size_t b_offset, cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
+    size_t wait_count, const cl_event* wait_for, cl_event* done, cl_mem workspace, size_t workspace_offset,
+    size_t workspace_bytes);
+
+/* Gives up the programs and the workspace that are kept for a context. No call on it may be running. */
 void duogemm_opencl_forget(cl_context context);
 
 #ifdef __cplusplus

@@ -1,0 +1,355 @@
+// Multiplications that need workspace, on the caller's own CUDA streams and in graphs. The plans are those of
+// padding_plan.cpp.
+#include <cuda_runtime_api.h>
+
+#include <latch>
+#include <thread>
+
+#include "cuda_caller.h"
+#include "duogemm/cuda.h"
+#include "product.h"
+#include "refusal.h"
+
+namespace duogemm::testing {
+namespace {
+
+// A product with its matrices on the device.
+class DeviceProduct : public Product {
+ public:
+  DeviceProduct(std::int64_t m, std::int64_t n, std::int64_t k, std::uint32_t seed)
+      : Product(m, n, k, seed), a_(host().a), b_(host().b), c_(host().c) {}
+
+  void enqueue(CUstream stream) const { cuda::sgemm(stream, request(), a_.data(), b_.data(), c_.data()); }
+  void enqueue(CUstream stream, cuda::Workspace workspace) const {
+    cuda::sgemm(stream, request(), a_.data(), b_.data(), c_.data(), workspace);
+  }
+  // In C. The problem's members are the request's.
+  duogemm_status enqueue_in_c(CUstream stream, const duogemm_problem& problem,
+                              cuda::Workspace workspace) const {
+    return duogemm_cuda_sgemm_with_workspace(stream, &problem, a_.data(), b_.data(), c_.data(),
+                                             workspace.pointer, workspace.bytes);
+  }
+  std::size_t workspace_bytes() const { return cuda::sgemm_workspace_bytes(nullptr, request()); }
+
+  void reset() const { c_.write(host().c); }
+  std::vector<float> result(CUstream stream) const {
+    std::vector<float> c(host().c.size());
+    c_.read(c, stream);
+    return c;
+  }
+  bool is_right(CUstream stream) const { return is(result(stream)); }
+  bool is_untouched() const { return result(nullptr) == host().c; }
+
+ private:
+  CudaMemory a_;
+  CudaMemory b_;
+  CudaMemory c_;
+};
+
+// 24 products, no two of one size.
+std::unique_ptr<DeviceProduct> product(std::uint32_t number) {
+  const std::int64_t size = 17 + 3 * (number % 24);
+  return std::make_unique<DeviceProduct>(size, size + 5, size - 6, number);
+}
+
+class CudaWorkspace : public CudaDeviceTest {
+ protected:
+  void SetUp() override {
+    CudaDeviceTest::SetUp();
+    if (context_) {
+      current_.emplace(context_);
+    }
+  }
+
+  // Eight threads, whose calls meet: none begins before all are ready, or waits before all its calls are
+  // made.
+  void check_threads(const std::function<CUstream()>& stream_of_thread,
+                     const std::optional<cuda::Workspace>& workspace = {}) const {
+    std::latch ready(8);
+    std::vector<std::jthread> threads;
+    for (std::uint32_t t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        const cuda::CurrentContext current(context_);
+        const CUstream stream = stream_of_thread();
+        std::vector<std::unique_ptr<DeviceProduct>> products;
+        for (std::uint32_t i = 0; i < 24; ++i) {
+          products.push_back(product(24 * t + i));
+        }
+        ready.arrive_and_wait();
+        for (const auto& p : products) {
+          workspace ? p->enqueue(stream, *workspace) : p->enqueue(stream);
+        }
+        for (const auto& p : products) {
+          EXPECT_TRUE(p->is_right(stream));
+        }
+      });
+    }
+  }
+
+  std::optional<cuda::CurrentContext> current_;
+};
+
+TEST_F(CudaWorkspace, IsToldInBytes) {
+  // A and B padded, and the padded product, one after the other at multiples of 256.
+  EXPECT_EQ(DeviceProduct(33, 17, 9, 1).workspace_bytes(), sizeof(float) * (48 * 16 + 16 * 32 + 48 * 32));
+  EXPECT_EQ(DeviceProduct(32, 16, 48, 1).workspace_bytes(), 0u);
+  EXPECT_EQ(cuda::sgemm_workspace_bytes(nullptr, {}), 0u);
+  EXPECT_EQ(cuda::sgemm_batched_workspace_bytes(nullptr, {}), 0u);
+  Sgemm wrong;
+  wrong.m = -1;
+  EXPECT_EQ(refusal([&] { cuda::sgemm_workspace_bytes(nullptr, wrong); }), "m is -1; it must be at least 0");
+}
+
+TEST_F(CudaWorkspace, ThreadsOnOneStream) {
+  const CUstream stream = make_stream();
+  check_threads([&] { return stream; });
+}
+
+TEST_F(CudaWorkspace, ThreadsOnTheLegacyStream) {
+  check_threads([] { return nullptr; });
+}
+
+TEST_F(CudaWorkspace, ThreadsWithStreamsOfTheirOwn) {
+  check_threads([this] { return make_stream(); });
+}
+
+// One handle, but each thread has a stream of its own behind it.
+TEST_F(CudaWorkspace, ThreadsOnThePerThreadStream) {
+  check_threads([] { return CU_STREAM_PER_THREAD; });
+}
+
+// A stream may be destroyed while its commands run, and the next has its handle.
+TEST_F(CudaWorkspace, ManyStreamsOneAfterTheOther) {
+  std::vector<std::unique_ptr<DeviceProduct>> products;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    products.push_back(product(i));
+  }
+  for (const auto& p : products) {
+    const CUstream stream = make_stream();
+    p->enqueue(stream);
+    DUOGEMM_CUDA(cuStreamDestroy(stream));
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (const auto& p : products) {
+    EXPECT_TRUE(p->is_right(nullptr));
+  }
+}
+
+TEST_F(CudaWorkspace, GrowsWhileEarlierCallsRun) {
+  const CUstream stream = make_stream();
+  const DeviceProduct products[] = {
+      {601, 603, 605, 1}, {701, 703, 705, 2}, {801, 803, 805, 3}, {901, 903, 905, 4}};
+  for (const DeviceProduct& p : products) {
+    p.enqueue(stream);
+  }
+  for (const DeviceProduct& p : products) {
+    EXPECT_TRUE(p.is_right(stream));
+  }
+}
+
+// --- Supplied by the caller ------------------------------------------------------------------------------
+
+// Memory with something in it: what a call changes is between two places.
+class Canvas {
+ public:
+  explicit Canvas(std::size_t bytes) : paint_(bytes / sizeof(int), 0x5a5a5a5a), memory_(paint_) {}
+  char* data() const { return memory_.as<char>(); }
+  // Whether something has changed, and only from byte `begin` to before byte `end`.
+  bool changed_within(std::size_t begin, std::size_t end) const {
+    const std::vector<int> now = read();
+    bool any = false;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const bool inside = i * sizeof(int) >= begin && i * sizeof(int) < end;
+      if (now[i] != paint_[i] && !inside) {
+        return false;
+      }
+      any = any || now[i] != paint_[i];
+    }
+    return any;
+  }
+  bool unchanged() const { return read() == paint_; }
+
+ private:
+  std::vector<int> read() const {
+    std::vector<int> now(paint_.size());
+    memory_.read(now, nullptr);
+    return now;
+  }
+
+  const std::vector<int> paint_;
+  const CudaMemory memory_;
+};
+
+TEST_F(CudaWorkspace, IsTheCallers) {
+  const CUstream stream = make_stream();
+  const auto p = product(3);
+  const std::size_t needed = p->workspace_bytes();
+  const Canvas canvas(1024 + needed);
+  p->enqueue(stream, {canvas.data() + 256, needed});
+  EXPECT_TRUE(p->is_right(stream));
+  EXPECT_TRUE(canvas.changed_within(256, 256 + needed));
+}
+
+TEST_F(CudaWorkspace, OfTheCallerIsSharedByThreadsOnOneStream) {
+  const CUstream stream = make_stream();
+  const Canvas canvas(1 << 20);
+  check_threads([&] { return stream; }, cuda::Workspace{canvas.data(), 1 << 20});
+}
+
+TEST_F(CudaWorkspace, OfTheCallerIsRefusedWhenItDoesNotDo) {
+  const CUstream stream = make_stream();
+  const auto p = product(5);
+  const std::size_t needed = p->workspace_bytes();
+  const Canvas canvas(1024 + needed);
+  const auto refused = [&](cuda::Workspace workspace) {
+    return refusal([&] { p->enqueue(stream, workspace); });
+  };
+  const std::string need = "the problem needs " + std::to_string(needed);
+  EXPECT_EQ(refused({}), "workspace is null; " + need + " bytes");
+  EXPECT_EQ(refused({canvas.data(), needed - 1}),
+            "workspace has " + std::to_string(needed - 1) + " bytes; " + need);
+  EXPECT_EQ(refused({canvas.data() + 128, needed}),
+            "workspace is aligned to 128 bytes; it must be aligned to 256");
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_TRUE(p->is_untouched());
+  EXPECT_TRUE(canvas.unchanged());
+  EXPECT_EQ(refused({canvas.data(), needed}), "accepted");
+  EXPECT_TRUE(p->is_right(stream));
+}
+
+TEST_F(CudaWorkspace, MayBeNullWhereNoneIsNeeded) {
+  const DeviceProduct p(32, 16, 48, 6);
+  p.enqueue(nullptr, cuda::Workspace{});
+  EXPECT_TRUE(p.is_right(nullptr));
+}
+
+TEST_F(CudaWorkspace, OfABatch) {
+  const CudaMemory ones(std::vector<float>(8, 1.0f));
+  const CudaMemory c(std::vector<float>(8, 0.0f));
+  const CudaMemory memory(std::vector<char>(1000));
+  const CudaMemory list_a(std::vector<const float*>{ones.data() + 4, ones.data()});
+  const CudaMemory list_c(std::vector<float*>{c.data() + 4, c.data()});
+  Sgemm request;
+  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = request.batch = 2;
+  EXPECT_EQ(cuda::sgemm_batched_workspace_bytes(nullptr, request), 1000u);
+  const auto call = [&](std::size_t bytes) {
+    return refusal([&] {
+      cuda::sgemm_batched(nullptr, request, list_a.as<const float*>(), list_a.as<const float*>(),
+                          list_c.as<float*>(), {memory.data(), bytes});
+    });
+  };
+  EXPECT_EQ(call(999), "workspace has 999 bytes; the problem needs 1000");
+  EXPECT_EQ(call(1000), "accepted");
+  std::vector<float> result(8);
+  c.read(result, nullptr);
+  EXPECT_EQ(result, std::vector<float>(8, 2.0f));
+}
+
+TEST_F(CudaWorkspace, InC) {
+  const DeviceProduct p(33, 17, 9, 8);
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.m = problem.lda = problem.ldc = 33;
+  problem.n = 17;
+  problem.k = problem.ldb = 9;
+  problem.alpha = 2.5f;
+  problem.beta = 0.5f;
+  std::size_t needed = 0;
+  ASSERT_EQ(duogemm_cuda_sgemm_workspace_bytes(nullptr, &problem, &needed), DUOGEMM_SUCCESS);
+  EXPECT_EQ(needed, p.workspace_bytes());
+  EXPECT_EQ(duogemm_cuda_sgemm_workspace_bytes(nullptr, &problem, nullptr), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_STREQ(duogemm_last_error(), "bytes is null");
+  const Canvas canvas(1024 + needed);
+  EXPECT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.data(), needed - 1}), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_TRUE(p.is_untouched());
+  ASSERT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.data() + 256, needed}), DUOGEMM_SUCCESS)
+      << duogemm_last_error();
+  EXPECT_TRUE(p.is_right(nullptr));
+  EXPECT_TRUE(canvas.changed_within(256, 256 + needed));
+}
+
+// --- In a graph ------------------------------------------------------------------------------------------
+
+// What `work` puts on the stream, to be launched.
+class Graph {
+ public:
+  Graph(CUstream stream, const std::function<void()>& work) {
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    work();
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph_), cudaSuccess);
+  }
+  ~Graph() {
+    cudaGraphExecDestroy(executable_);
+    cudaGraphDestroy(graph_);
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  std::size_t size() const {
+    std::size_t count = 0;
+    EXPECT_EQ(cudaGraphGetNodes(graph_, nullptr, &count), cudaSuccess);
+    return count;
+  }
+  void launch(CUstream stream) {
+    if (executable_ == nullptr) {
+      ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable_, graph_, 0), cudaSuccess);
+    }
+    ASSERT_EQ(cudaGraphLaunch(executable_, stream), cudaSuccess);
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+TEST_F(CudaWorkspace, IsNotAllocatedInACapture) {
+  const auto p = product(9);
+  p->enqueue(make_stream());  // compiles
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  p->reset();
+  const CUstream stream = make_stream();
+  const std::string needed = std::to_string(p->workspace_bytes());
+  Graph graph(stream, [&] {
+    EXPECT_EQ(refusal([&] { p->enqueue(stream); }),
+              "the stream is being captured and has a workspace of 0 bytes; the problem needs " + needed +
+                  ": make the same call on the stream before the capture, or supply the workspace");
+  });
+  EXPECT_EQ(graph.size(), 0u);
+  EXPECT_TRUE(p->is_untouched());
+}
+
+TEST_F(CudaWorkspace, IsSuppliedInACapture) {
+  const auto p = product(10);
+  p->enqueue(make_stream());  // compiles
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  p->reset();
+  const CUstream stream = make_stream();
+  const std::size_t needed = p->workspace_bytes();
+  const Canvas canvas(needed);
+  Graph graph(stream, [&] { p->enqueue(stream, {canvas.data(), needed}); });
+  EXPECT_EQ(graph.size(), 4u);
+  EXPECT_TRUE(canvas.unchanged());
+  graph.launch(stream);
+  EXPECT_TRUE(p->is_right(stream));
+  EXPECT_TRUE(canvas.changed_within(0, needed));
+}
+
+// The stream goes on to larger workspace, and the graph keeps what it has: nobody else is given it.
+TEST_F(CudaWorkspace, StaysWithAGraph) {
+  const CUstream stream = make_stream();
+  const DeviceProduct small(501, 503, 505, 11);
+  const DeviceProduct large(801, 803, 805, 12);
+  small.enqueue(stream);
+  EXPECT_TRUE(small.is_right(stream));
+  small.reset();
+  Graph graph(stream, [&] { small.enqueue(stream); });
+  EXPECT_EQ(graph.size(), 4u);
+  large.enqueue(stream);
+  EXPECT_TRUE(large.is_right(stream));
+  const Canvas canvas(small.workspace_bytes());
+  graph.launch(stream);
+  EXPECT_TRUE(small.is_right(stream));
+  EXPECT_TRUE(canvas.unchanged());
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,164 @@
+// A device in memory that fails when it is told to, and remembers what it was asked for.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend.h"
+
+namespace duogemm::testing {
+
+enum class Operation { open, create_queue, allocate, compile, write, launch, read, finish };
+
+struct Launch {
+  std::string entry;
+  bool after_barrier;  // whether a barrier stands between it and the launch before it
+  std::uintptr_t queue;
+  std::thread::id thread;
+  std::vector<std::span<float>> buffers;
+};
+
+// What a device does wrong, and what it was seen to do. Operations are counted from 1. Threads take turns at
+// it.
+struct Faults {
+  int fails_at = 0;          // this operation alone; 0: none
+  int lost_from = 0;         // this and all after it; 0: never
+  bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
+
+  int operations = 0;
+  std::optional<Operation> failed = {};
+  int live_buffers = 0;
+  int live_others = 0;  // device, queues, kernels and slices
+  std::vector<Launch> launched = {};
+
+  void pass(Operation operation);
+};
+
+// The turn of one thread.
+class Turn {
+ private:
+  static inline std::mutex mutex_;
+  const std::lock_guard<std::mutex> lock_{mutex_};
+};
+
+// Counts the objects that hold one.
+class Counted {
+ public:
+  explicit Counted(int& live) : live_(live) {
+    const Turn turn;
+    ++live_;
+  }
+  ~Counted() {
+    const Turn turn;
+    --live_;
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  int& live_;
+};
+
+class FakeBuffer final : public Buffer {
+ public:
+  FakeBuffer(Faults& faults, std::size_t bytes)
+      : faults_(faults), counted_(faults.live_buffers), memory_(bytes / sizeof(float)), part_(memory_) {}
+  FakeBuffer(Faults& faults, std::span<float> part)
+      : faults_(faults), counted_(faults.live_others), part_(part) {}
+  std::size_t bytes() const override { return part_.size_bytes(); }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
+    return std::make_unique<FakeBuffer>(faults_,
+                                        part_.subspan(offset / sizeof(float), bytes / sizeof(float)));
+  }
+  std::uintptr_t native() const override { return 0; }
+  std::span<float> part() const { return part_; }
+  float* data() const { return part_.data(); }
+
+ private:
+  Faults& faults_;
+  Counted counted_;
+  std::vector<float> memory_;  // empty where this is a slice
+  std::span<float> part_;
+};
+
+class FakeKernel final : public Kernel {
+ public:
+  FakeKernel(Faults& faults, std::string entry) : counted_(faults.live_others), entry_(std::move(entry)) {}
+  std::size_t sub_group_size(const Extent&) const override { return 32; }
+  std::string binary() const override { return {}; }
+  const std::string& entry() const { return entry_; }
+
+ private:
+  Counted counted_;
+  std::string entry_;
+};
+
+class FakeQueue final : public Queue {
+ public:
+  explicit FakeQueue(Faults& faults)
+      : now{reinterpret_cast<std::uintptr_t>(this)}, faults_(faults), counted_(faults.live_others) {}
+  void write(const Buffer& to, const void* from, std::size_t bytes) override;
+  void read(const Buffer& from, void* to, std::size_t bytes) override;
+  void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
+  void barrier() override {
+    const Turn turn;
+    barrier_ = true;
+  }
+  void finish() override { faults_.pass(Operation::finish); }
+  double timed(const std::function<void()>& enqueue) override {
+    enqueue();
+    finish();
+    return 0.0;
+  }
+  std::uintptr_t native() const override { return now.handle; }
+  QueueState state() const override { return now; }
+  void with_device(const std::function<void()>& work) override { work(); }
+
+  QueueState now;
+  std::function<void()> before_launch = [] {};
+
+ private:
+  Faults& faults_;
+  Counted counted_;
+  bool barrier_ = false;  // since the last launch
+};
+
+class FakeDevice final : public Device {
+ public:
+  explicit FakeDevice(Faults& faults) : faults_(faults), counted_(faults.live_others) {
+    info_.name = "fake";
+    info_.slice_alignment = 512;
+    info_.max_work_group = 1024;
+    info_.local_bytes = 48 << 10;
+    info_.max_groups = {1 << 20, 1 << 16, 1 << 16};
+    info_.shuffle = true;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    faults_.pass(Operation::allocate);
+    return std::make_unique<FakeBuffer>(faults_, bytes);
+  }
+  std::unique_ptr<Queue> create_queue() override {
+    faults_.pass(Operation::create_queue);
+    return std::make_unique<FakeQueue>(faults_);
+  }
+  std::string build_options(const ProgramSource&) const override { return {}; }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    faults_.pass(Operation::compile);
+    return std::make_shared<FakeKernel>(faults_, source.entry);
+  }
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
+    throw Error(Status::build_failed, "no binaries");
+  }
+
+ private:
+  Faults& faults_;
+  Counted counted_;
+  DeviceInfo info_;
+};
+
+}  // namespace duogemm::testing

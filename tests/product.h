@@ -1,0 +1,35 @@
+// A product of random matrices, packed, and its judge.
+#pragma once
+
+#include "duogemm/sgemm.hpp"
+#include "host_problem.h"
+#include "oracle.h"
+
+namespace duogemm::testing {
+
+class Product {
+ public:
+  Product(std::int64_t m, std::int64_t n, std::int64_t k, std::uint32_t seed)
+      : host_(random_problem(Problem::packed(m, n, k, 2.5f, 0.5f), Distribution::signed_unit, seed)),
+        oracle_(host_.problem, host_.a, host_.b, host_.c) {}
+
+  Sgemm request() const {
+    const Problem& p = host_.problem;
+    return {.m = p.m,
+            .n = p.n,
+            .k = p.k,
+            .alpha = p.alpha,
+            .beta = p.beta,
+            .lda = p.lda,
+            .ldb = p.ldb,
+            .ldc = p.ldc};
+  }
+  const HostProblem& host() const { return host_; }
+  bool is(const std::vector<float>& c) const { return oracle_.compare(c).ok(); }
+
+ private:
+  HostProblem host_;
+  Oracle oracle_;
+};
+
+}  // namespace duogemm::testing

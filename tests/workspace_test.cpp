@@ -1,0 +1,350 @@
+// The memory for intermediate results, on a device in memory: whose it is, how long it is kept, who may share
+// it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fake_device.h"
+#include "queue_workspaces.h"
+
+namespace duogemm::testing {
+namespace {
+
+TEST(WorkspaceLayout, PartsAreAlignedAndApart) {
+  Plan plan;
+  plan.workspace_bytes = {4, 256, 257, 4};
+  const auto begins = [&](std::size_t slice_alignment) {
+    DeviceInfo info;
+    info.slice_alignment = slice_alignment;
+    std::vector<std::size_t> found;
+    const WorkspaceLayout layout = lay_out_workspaces(plan, info);
+    for (const WorkspaceLayout::Part& part : layout.parts) {
+      found.push_back(part.begin);
+    }
+    found.push_back(layout.bytes);
+    return found;
+  };
+  EXPECT_EQ(begins(1), (std::vector<std::size_t>{0, 256, 512, 1024, 1028}));
+  EXPECT_EQ(begins(512), (std::vector<std::size_t>{0, 512, 1024, 1536, 1540}));
+}
+
+using Prepared = std::shared_ptr<const PreparedPlan>;
+
+class Workspaces : public ::testing::Test {
+ protected:
+  // A plan that pads A and B, multiplies into a workspace and unpads.
+  Prepared plan(std::int64_t size) {
+    const KernelSpec& spec = find_kernel("tiled");
+    const Plan made = plan_ladder(spec, settle(spec, {}), Problem::packed(size, size, size), device_.info());
+    return std::make_shared<const PreparedPlan>(made, device_, programs_);
+  }
+
+  void enqueue(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
+    workspaces_.enqueue(plan, queue, {{{&matrix_}, {&matrix_}, {&matrix_}}}, lent);
+  }
+
+  std::string refusal(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
+    const std::size_t launched = faults_.launched.size();
+    const int live = faults_.live_buffers;
+    try {
+      enqueue(plan, queue, lent);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      EXPECT_EQ(faults_.launched.size(), launched);
+      EXPECT_EQ(faults_.live_buffers, live);
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  // Where the workspaces of the launches since the last time begin.
+  std::set<const float*> take_used() {
+    std::set<const float*> used;
+    for (const Launch& launch : faults_.launched) {
+      for (const std::span<float> buffer : launch.buffers) {
+        used.insert(buffer.data());
+      }
+    }
+    used.erase(matrix_.data());
+    faults_.launched.clear();
+    return used;
+  }
+  std::set<const float*> used_by(const Prepared& plan, Queue& queue) {
+    faults_.launched.clear();
+    enqueue(plan, queue);
+    return take_used();
+  }
+
+  // That a call launches its four steps and does nothing else with the device.
+  void expect_warm(const Prepared& plan, Queue& queue) {
+    const int before = faults_.operations;
+    enqueue(plan, queue);
+    EXPECT_EQ(faults_.operations, before + 4);
+  }
+
+  int pieces() const { return faults_.live_buffers - 1; }  // the matrix is one
+
+  Faults faults_;
+  FakeDevice device_{faults_};
+  ProgramCache programs_{device_, DiskCache({})};
+  const FakeBuffer matrix_{faults_, sizeof(float)};
+  QueueWorkspaces workspaces_{device_};
+};
+
+TEST_F(Workspaces, AreInOnePieceThatStaysWithTheQueue) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(33);
+  const std::set<const float*> first = used_by(p, queue);
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_EQ(pieces(), 1);
+  expect_warm(p, queue);
+  EXPECT_EQ(used_by(p, queue), first);
+}
+
+TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
+  FakeQueue queue(faults_);
+  const Prepared small = plan(33);
+  const Prepared large = plan(65);
+  enqueue(small, queue);
+  const std::set<const float*> of_large = used_by(large, queue);
+  EXPECT_EQ(pieces(), 1);
+  expect_warm(small, queue);
+  const std::set<const float*> of_small = used_by(small, queue);
+  EXPECT_EQ(*of_small.begin(), *of_large.begin());
+  EXPECT_NE(of_small, of_large);
+  expect_warm(large, queue);
+  EXPECT_EQ(used_by(large, queue), of_large);
+}
+
+TEST_F(Workspaces, ShareNothingBetweenQueues) {
+  FakeQueue one(faults_);
+  FakeQueue other(faults_);
+  const Prepared p = plan(33);
+  std::set<const float*> all = used_by(p, one);
+  all.merge(used_by(p, other));
+  EXPECT_EQ(all.size(), 6u);
+  EXPECT_EQ(pieces(), 2);
+}
+
+// A queue out of order could otherwise begin a call while the one before is at work.
+TEST_F(Workspaces, AreBehindABarrier) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(33);
+  enqueue(p, queue);
+  enqueue(p, queue);
+  for (const Launch& launch : faults_.launched) {
+    EXPECT_TRUE(launch.after_barrier);
+  }
+}
+
+TEST_F(Workspaces, AreAsTheyWereWhenMoreCannotBeAllocated) {
+  FakeQueue queue(faults_);
+  const Prepared small = plan(33);
+  const Prepared large = plan(65);
+  const std::set<const float*> first = used_by(small, queue);
+  faults_.fails_at = faults_.operations + 1;
+  EXPECT_THROW(enqueue(large, queue), Error);
+  EXPECT_EQ(faults_.failed, Operation::allocate);
+  EXPECT_TRUE(faults_.launched.empty());
+  expect_warm(small, queue);
+  EXPECT_EQ(used_by(small, queue), first);
+  enqueue(large, queue);
+  expect_warm(large, queue);
+}
+
+// The memory may be the reason: OpenCL may allocate it when it is first used.
+TEST_F(Workspaces, AreGivenUpWhenALaunchFails) {
+  FakeQueue queue(faults_);
+  const Prepared small = plan(33);
+  const Prepared large = plan(65);
+  enqueue(small, queue);
+  faults_.fails_at = faults_.operations + 2;
+  EXPECT_THROW(enqueue(large, queue), Error);
+  EXPECT_EQ(faults_.failed, Operation::launch);
+  EXPECT_EQ(pieces(), 0);
+  enqueue(small, queue);
+  expect_warm(small, queue);
+}
+
+constexpr int most = static_cast<int>(QueueWorkspaces::most_queues);
+
+TEST_F(Workspaces, AreKeptForTheQueuesUsedLast) {
+  const Prepared p = plan(33);
+  FakeQueue favourite(faults_);
+  enqueue(p, favourite);
+  std::vector<std::unique_ptr<FakeQueue>> queues;  // that live, so that none has the handle of another
+  for (int i = 0; i < 4 * most; ++i) {
+    queues.push_back(std::make_unique<FakeQueue>(faults_));
+    enqueue(p, *queues.back());
+    expect_warm(p, favourite);
+    EXPECT_LE(pieces(), most);
+  }
+  EXPECT_EQ(pieces(), most);
+}
+
+// While a call launches its steps, many others come by.
+TEST_F(Workspaces, StayWithACallAtWork) {
+  const Prepared p = plan(33);
+  FakeQueue busy(faults_);
+  std::vector<std::unique_ptr<FakeQueue>> queues;
+  busy.before_launch = [&] {
+    for (int i = 0; i < most; ++i) {
+      queues.push_back(std::make_unique<FakeQueue>(faults_));
+      enqueue(p, *queues.back());
+    }
+  };
+  enqueue(p, busy);
+  busy.before_launch = [] {};
+  expect_warm(p, busy);
+}
+
+TEST_F(Workspaces, AreNotInheritedByAQueueWithTheHandleOfAnother) {
+  const Prepared p = plan(33);
+  FakeQueue gone(faults_);
+  gone.now.serial = 1;
+  enqueue(p, gone);
+  FakeQueue later(faults_);
+  later.now = {gone.now.handle, 2};
+  const int before = faults_.operations;
+  enqueue(p, later);
+  EXPECT_EQ(faults_.operations, before + 5);  // memory of its own
+  EXPECT_EQ(pieces(), 1);
+}
+
+// Calls `work` in eight threads and waits for them.
+void in_eight_threads(const std::function<void(int thread)>& work) {
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back(work, t);
+  }
+}
+
+TEST_F(Workspaces, ThreadsOnOneQueueDoNotMixTheirSteps) {
+  FakeQueue queue(faults_);
+  queue.before_launch = [] { std::this_thread::yield(); };
+  const Prepared plans[] = {plan(33), plan(65)};
+  std::vector<float> memory(plans[1]->workspace_bytes() / sizeof(float));
+  const FakeBuffer lent(faults_, memory);
+  in_eight_threads([&](int thread) {
+    for (int i = 0; i < 50; ++i) {
+      enqueue(plans[i % 2], queue,
+              thread < 4 ? std::optional(LentWorkspace{&lent, 0, lent.bytes()}) : std::nullopt);
+    }
+  });
+  ASSERT_EQ(faults_.launched.size(), 8u * 50 * 4);
+  for (std::size_t i = 0; i < faults_.launched.size(); ++i) {
+    ASSERT_EQ(faults_.launched[i].thread, faults_.launched[i / 4 * 4].thread) << i;
+  }
+}
+
+TEST_F(Workspaces, ThreadsOnQueuesOfTheirOwnShareNothing) {
+  const Prepared plans[] = {plan(33), plan(65)};
+  std::vector<std::unique_ptr<FakeQueue>> queues;
+  for (int t = 0; t < 8; ++t) {
+    queues.push_back(std::make_unique<FakeQueue>(faults_));
+    queues.back()->before_launch = [] { std::this_thread::yield(); };
+    enqueue(plans[1], *queues.back());
+  }
+  faults_.launched.clear();
+  in_eight_threads([&](int thread) {
+    for (int i = 0; i < 50; ++i) {
+      enqueue(plans[i % 2], *queues[static_cast<std::size_t>(thread)]);
+    }
+  });
+  std::map<const float*, std::uintptr_t> owners;
+  for (const Launch& launch : faults_.launched) {
+    for (const std::span<float> buffer : launch.buffers) {
+      if (buffer.data() != matrix_.data()) {
+        EXPECT_EQ(owners.emplace(buffer.data(), launch.queue).first->second, launch.queue);
+      }
+    }
+  }
+  EXPECT_EQ(pieces(), 8);
+}
+
+// --- Capture in a CUDA graph -----------------------------------------------------------------------------
+
+TEST_F(Workspaces, AreNotAllocatedInACapture) {
+  FakeQueue queue(faults_);
+  queue.now.capturing = true;
+  const Prepared p = plan(33);
+  EXPECT_EQ(refusal(p, queue),
+            "the stream is being captured and has a workspace of 0 bytes; the problem needs " +
+                std::to_string(p->workspace_bytes()) +
+                ": make the same call on the stream before the capture, or supply the workspace");
+  FakeBuffer lent(faults_, p->workspace_bytes());
+  EXPECT_EQ(refusal(p, queue, LentWorkspace{&lent, 0, lent.bytes()}), "accepted");
+}
+
+// A stream that is captured does not tell its serial number.
+TEST_F(Workspaces, OfACaptureAreThoseOfTheStreamBefore) {
+  FakeQueue queue(faults_);
+  queue.now.serial = 7;
+  const Prepared p = plan(33);
+  const std::set<const float*> first = used_by(p, queue);
+  queue.now = {queue.now.handle, std::nullopt, true};
+  EXPECT_EQ(used_by(p, queue), first);
+  queue.now = {queue.now.handle, 7, false};
+  EXPECT_EQ(used_by(p, queue), first);
+}
+
+TEST_F(Workspaces, OfAGraphStayForIt) {
+  FakeQueue queue(faults_);
+  enqueue(plan(33), queue);
+  queue.now.capturing = true;
+  enqueue(plan(33), queue);
+  enqueue(plan(33), queue);
+  queue.now.capturing = false;
+  enqueue(plan(65), queue);  // grows
+  EXPECT_EQ(pieces(), 2);
+  enqueue(plan(97), queue);
+  EXPECT_EQ(pieces(), 2);
+  std::vector<std::unique_ptr<FakeQueue>> queues;
+  for (int i = 0; i < most; ++i) {
+    queues.push_back(std::make_unique<FakeQueue>(faults_));
+    enqueue(plan(33), *queues.back());
+  }
+  EXPECT_EQ(pieces(), most + 1);
+}
+
+// --- Memory that the caller lends ------------------------------------------------------------------------
+
+TEST_F(Workspaces, AreInTheMemoryLent) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(33);
+  FakeBuffer memory(faults_, p->workspace_bytes() + 1024);
+  enqueue(p, queue, LentWorkspace{&memory, 1024, p->workspace_bytes()});
+  EXPECT_EQ(pieces(), 1);
+  const std::set<const float*> used = take_used();
+  EXPECT_EQ(*used.begin(), memory.data() + 1024 / sizeof(float));
+  EXPECT_EQ(used.size(), 3u);
+}
+
+TEST_F(Workspaces, RefuseMemoryThatDoesNotDo) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(33);
+  const std::size_t needed = p->workspace_bytes();
+  const FakeBuffer memory(faults_, needed + 1024);
+  const auto lend = [&](std::size_t begin, std::size_t bytes) {
+    return refusal(p, queue, LentWorkspace{&memory, begin, bytes});
+  };
+  const std::string need = "the problem needs " + std::to_string(needed);
+  EXPECT_EQ(lend(0, needed - 1), "workspace has " + std::to_string(needed - 1) + " bytes; " + need);
+  EXPECT_EQ(lend(0, 0), "workspace has 0 bytes; " + need);
+  EXPECT_EQ(lend(256, needed), "workspace is aligned to 256 bytes; it must be aligned to 512");
+  EXPECT_EQ(lend(516, needed), "workspace is aligned to 4 bytes; it must be aligned to 512");
+  EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "workspace is null; " + need + " bytes");
+  EXPECT_EQ(lend(512, needed), "accepted");
+}
+
+TEST_F(Workspaces, MayBeNullWhereNoneIsNeeded) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(32);
+  ASSERT_EQ(p->workspace_bytes(), 0u);
+  EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "accepted");
+  EXPECT_EQ(pieces(), 0);
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -52,7 +52,7 @@ class CublasReference final : public Reference {
 
   std::vector<float> result() override {
     queue_.with_device([&] { enqueue(); });
-    std::vector<float> c(static_cast<std::size_t>(problem_.c_elements()));
+    std::vector<float> c(static_cast<std::size_t>(problem_.c_extent()));
     queue_.read(*operands_[operand_c.slot].buffer, c.data(), c.size() * sizeof(float));
     return c;
   }

@@ -27,6 +27,16 @@ const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
   return found == spec.rules.end() ? nullptr : &*found;
 }
 
+std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
+  const Multiples tile = spec.tile(tunables);
+  return tile.m * tile.n * tile.k;
+}
+
+std::size_t work_items(const KernelSpec& spec, const Tunables& tunables) {
+  const Extent local = spec.geometry(1, 1, tunables).local;
+  return local[0] * local[1] * local[2];
+}
+
 }  // namespace
 
 Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
@@ -65,12 +75,26 @@ std::vector<Tunables> legal_settings(const KernelSpec& spec) {
   return settings;
 }
 
+Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
+  std::vector<Tunables> settings = legal_settings(spec);
+  std::erase_if(settings, [&](const Tunables& setting) {
+    return std::any_of(fixed.begin(), fixed.end(), [&](const auto& tunable) {
+      const auto found = setting.find(tunable.first);
+      return found != setting.end() && found->second != tunable.second;
+    });
+  });
+  if (settings.empty()) {
+    reject(to_text(fixed) + ": kernel " + spec.name + " has no legal setting with these");
+  }
+  const auto size = [&](const Tunables& t) { return std::pair(tile_volume(spec, t), work_items(spec, t)); };
+  return *std::min_element(settings.begin(), settings.end(),
+                           [&](const Tunables& a, const Tunables& b) { return size(a) < size(b); });
+}
+
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device) {
-  const Extent local = spec.geometry(1, 1, tunables).local;
-  const std::size_t work_items = local[0] * local[1] * local[2];
-  if (work_items > device.max_work_group) {
-    return "a work-group of " + std::to_string(work_items) + " work-items; the device allows " +
+  if (const std::size_t count = work_items(spec, tunables); count > device.max_work_group) {
+    return "a work-group of " + std::to_string(count) + " work-items; the device allows " +
            std::to_string(device.max_work_group);
   }
   const std::size_t bytes = spec.local_bytes(tunables);

@@ -55,6 +55,14 @@ Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem
 // than the device allows.
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
 
+// The same with a kernel that computes the problem, which is not empty, and with these tunables, but for
+// those that the problem decides.
+Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
+                const DeviceInfo& device);
+
+// The tunables that the problem decides, for the kernels that have them.
+Tunables decided_tunables(const Problem& problem);
+
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernel_source.h"
 #include "plan.h"
 
 namespace duogemm {
@@ -11,12 +12,9 @@ namespace {
 constexpr std::int64_t large_side = 1024;
 
 Tunables tile_for(const Problem& problem) {
-  Tunables tunables = {{"TRANS_A", problem.a_op == Transpose::yes},
-                       {"TRANS_B", problem.b_op == Transpose::yes}};
-  if (std::min(problem.m, problem.n) >= large_side) {
-    tunables.insert({{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}});
-  }
-  return tunables;
+  return std::min(problem.m, problem.n) >= large_side
+             ? Tunables{{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}}
+             : Tunables{};
 }
 
 // As many work-groups along the batch as the device allows; each walks over the rest.
@@ -27,17 +25,28 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
 
 }  // namespace
 
+Tunables decided_tunables(const Problem& problem) {
+  return {{"TRANS_A", problem.a_op == Transpose::yes},
+          {"TRANS_B", problem.b_op == Transpose::yes},
+          {"BATCH", static_cast<int>(problem.batch_by)}};  // in the order of the kernels' values
+}
+
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {
   validate(problem);
-  Plan plan;
   if (problem.is_empty()) {
-    return plan;
+    return {};
   }
-  const auto offset = [](Operand operand) { return OffsetOf{operand}; };
-  const KernelSpec& spec = find_kernel(problem.multiplies() ? "general" : "scale");
-  Tunables chosen = problem.multiplies() ? tile_for(problem) : Tunables{};
-  chosen["BATCH"] = static_cast<int>(problem.batch_by);  // in the order of the kernels' values
+  return problem.multiplies() ? plan_sgemm(find_kernel("general"), tile_for(problem), problem, device)
+                              : plan_sgemm(find_kernel("scale"), {}, problem, device);
+}
+
+Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
+                const DeviceInfo& device) {
+  Tunables chosen = applicable(decided_tunables(problem), load_kernel(spec.path).tunables);
+  chosen.insert(set.begin(), set.end());
   const Tunables tunables = settle(spec, chosen);
+  const auto offset = [](Operand operand) { return OffsetOf{operand}; };
+  Plan plan;
   const Geometry geometry =
       spread_over_batch(spec.geometry(problem.m, problem.n, tunables), problem.batch, device);
   if (problem.multiplies()) {

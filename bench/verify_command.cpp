@@ -1,12 +1,15 @@
-// duogemm verify: every rung on problems that show its mistakes, without timing.
+// duogemm verify: every rung, or the library's own kernels, on problems that show its mistakes, without
+// timing.
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "commands.h"
 #include "ladder.h"
 #include "options.h"
 #include "progress.h"
 #include "table.h"
+#include "verify_problems.h"
 
 namespace duogemm::bench {
 namespace {
@@ -15,58 +18,47 @@ struct VerifyFlags {
   DeviceFlags device;
   KernelFlags kernels;
   SizeFlags size;
+  bool gemm = false;
+  bool smallest_tiles = false;
+  bool no_guards = false;
 };
 
 struct Verdict {
   std::size_t problems = 0;
   double worst_error = 0.0;
   std::string unsupported;
-  std::string fault;  // of the first wrong problem
+  std::string fault;               // of the first wrong problem
+  std::set<std::string> launched;  // kernels
 
   std::string text() const {
     return !unsupported.empty() ? "not supported here: needs " + unsupported
            : fault.empty()      ? "ok"
                                 : "WRONG: " + fault;
   }
+  std::string launched_text() const {
+    std::string names;
+    for (const std::string& name : launched) {
+      names += (names.empty() ? "" : " ") + name;
+    }
+    return names;
+  }
 };
-
-// Each shape with another distribution and other scalars, so that all of them occur.
-HostProblem make_problem(const Shape& shape, std::size_t number) {
-  static constexpr Distribution distributions[] = {Distribution::integers, Distribution::signed_unit,
-                                                   Distribution::unit, Distribution::wide_range};
-  static constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {2.0f, -1.0f}, {-1.0f, 1.0f}};
-  const auto [alpha, beta] = scalars[number % std::size(scalars)];
-  return random_problem(Problem::packed(shape.m, shape.n, shape.k, alpha, beta),
-                        distributions[number % std::size(distributions)], static_cast<std::uint32_t>(number));
-}
-
-std::string describe(const HostProblem& host, const Comparison& comparison) {
-  const Problem& p = host.problem;
-  return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) +
-         " alpha=" + format("%g", p.alpha) + " beta=" + format("%g", p.beta) + ": " + comparison.first_fault;
-}
 
 class Verifier {
  public:
-  explicit Verifier(const ChosenDevice& chosen)
+  Verifier(const ChosenDevice& chosen, Guards guards)
       : device_(chosen.backend->open(chosen.index, {})),
         queue_(device_->create_queue()),
-        programs_(*device_) {}
+        programs_(*device_),
+        guards_(guards) {}
 
   const DeviceInfo& info() const { return device_->info(); }
 
-  Verdict verify(const LadderSetting& setting, const std::vector<Shape>& shapes) {
+  Verdict verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
     Verdict verdict;
-    for (const Shape& shape : shapes) {
-      const HostProblem host = make_problem(shape, verdict.problems);
-      const Oracle oracle(host.problem, host.a, host.b, host.c);
+    for (const Problem& problem : problems) {
       try {
-        const Comparison comparison = check_setting(setting, host, oracle, *device_, *queue_, programs_);
-        ++verdict.problems;
-        verdict.worst_error = std::max(verdict.worst_error, comparison.worst_error);
-        if (!comparison.ok() && verdict.fault.empty()) {
-          verdict.fault = describe(host, comparison);
-        }
+        verify(setting, problem, verdict);
       } catch (const Error& error) {
         if (error.status() != Status::unsupported) {
           throw;
@@ -79,35 +71,105 @@ class Verifier {
   }
 
  private:
+  struct Run {
+    SelfContainedPlan plan;
+    GuardedOperands operands;
+  };
+
+  void verify(const LadderSetting& setting, const Problem& problem, Verdict& verdict) {
+    const HostProblem host = fill(problem, verdict.problems);
+    const Plan plan = make_plan(setting, problem);
+    auto run = std::make_unique<Run>(
+        Run{SelfContainedPlan(plan, *device_, programs_), GuardedOperands(host, *device_, *queue_, guards_)});
+    run->plan.enqueue(*queue_, is_rung(setting) ? run->operands.operands() : run->operands.offset_operands());
+    const Comparison comparison = run->operands.compare(oracles_of(host), *queue_);
+    ++verdict.problems;
+    verdict.worst_error = std::max(verdict.worst_error, comparison.worst_error);
+    if (!comparison.ok() && verdict.fault.empty()) {
+      verdict.fault = describe(problem) + ": " + comparison.first_fault;
+    }
+    for (const Step& step : plan.steps) {
+      verdict.launched.insert(step.spec->name);
+    }
+    if (guards_ == Guards::none) {
+      kept_.push_back(std::move(run));
+    }
+  }
+
+  static bool is_rung(const LadderSetting& setting) { return !setting.spec->rung.empty(); }
+
+  Plan make_plan(const LadderSetting& setting, const Problem& problem) const {
+    if (is_rung(setting)) {
+      return plan_ladder(*setting.spec, setting.tunables, problem, info());
+    }
+    // No batch of ours has so many members that work-groups walk from one to the next, unless there are few.
+    DeviceInfo narrow = info();
+    narrow.max_groups[1] = 2;
+    return plan_sgemm(*setting.spec, setting.tunables, problem, narrow);
+  }
+
   std::unique_ptr<Device> device_;
   std::unique_ptr<Queue> queue_;
   ProgramCache programs_;
+  Guards guards_;
+  std::vector<std::unique_ptr<Run>> kept_;  // a simulator may mistake a buffer for one that was freed
 };
 
-int run(const VerifyFlags& flags) {
-  const LadderChoice choice = flags.kernels.choice();
-  const std::vector<LadderSetting> settings = ladder_settings(choice);
-  const std::vector<Shape> given =
-      flags.size.given() ? std::vector{flags.size.shape()} : std::vector<Shape>{};
-  Verifier verifier(flags.device.choose().front());
-  require_supported(choice, settings, verifier.info());
-  Progress progress;
+std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
+  const KernelSpec& spec = *setting.spec;
+  const auto shapes = [&](const Multiples& edges) {
+    return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
+  };
+  if (!flags.gemm) {
+    return ladder_problems(shapes(spec.multiples(setting.tunables)));
+  }
+  std::vector<Problem> problems = library_problems(shapes(spec.tile(setting.tunables)));
+  std::erase_if(problems, [&](const Problem& problem) { return !spec.computes(problem); });
+  return problems;
+}
+
+Table make_table(bool gemm) {
   Table table;
-  table.add_column("rung");
+  if (!gemm) {
+    table.add_column("rung");
+  }
   table.add_column("kernel", Table::Align::left);
   table.add_column("set", Table::Align::left);
+  table.add_column("launched", Table::Align::left);
   table.add_column("problems");
   table.add_column("error/bound");
   table.add_column("", Table::Align::left);
+  return table;
+}
+
+std::vector<std::string> row_of(const LadderSetting& setting, const Verdict& verdict) {
+  std::vector<std::string> row = {setting.spec->name,
+                                  to_text(setting.distinct),
+                                  verdict.launched_text(),
+                                  std::to_string(verdict.problems),
+                                  format("%.2f", verdict.worst_error),
+                                  verdict.text()};
+  if (!setting.spec->rung.empty()) {
+    row.insert(row.begin(), setting.spec->rung);
+  }
+  return row;
+}
+
+int run(const VerifyFlags& flags) {
+  LadderChoice choice = flags.kernels.choice();
+  choice.smallest_tiles = flags.smallest_tiles;
+  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : ladder_settings(choice);
+  Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
+  require_supported(choice, settings, verifier.info());
+  Progress progress;
+  Table table = make_table(flags.gemm);
   bool ok = true;
   for (const LadderSetting& setting : settings) {
-    const KernelSpec& spec = *setting.spec;
-    progress.show("rung " + spec.rung + " " + spec.name);
-    const Verdict verdict =
-        verifier.verify(setting, given.empty() ? edge_shapes(spec.multiples(setting.tunables)) : given);
+    progress.show(setting.spec->rung.empty() ? setting.spec->name
+                                             : "rung " + setting.spec->rung + " " + setting.spec->name);
+    const Verdict verdict = verifier.verify(setting, problems_for(setting, flags));
     ok = ok && verdict.fault.empty();
-    table.add_row({spec.rung, spec.name, to_text(setting.distinct), std::to_string(verdict.problems),
-                   format("%.2f", verdict.worst_error), verdict.text()});
+    table.add_row(row_of(setting, verdict));
   }
   progress.clear();
   std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
@@ -119,11 +181,22 @@ int run(const VerifyFlags& flags) {
 
 void add_verify_command(CLI::App& app, Action& action) {
   auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* command =
-      app.add_subcommand("verify", "Check every rung on problems around the edges of its tiles");
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check every rung, or the library's kernels, on problems around the edges of tiles");
   flags->device.add_to(*command, false);
   flags->size.add_to(*command);
   flags->kernels.add_to(*command);
+  CLI::Option* gemm =
+      command->add_flag("--gemm", flags->gemm,
+                        "The library's own kernels instead of the ladder: every transpose and kind of batch");
+  command
+      ->add_flag("--smallest-tiles", flags->smallest_tiles,
+                 "The smallest tiles that the library's kernels can have")
+      ->needs(gemm);
+  command->add_flag(
+      "--no-guards", flags->no_guards,
+      "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
+      "accesses outside of a buffer");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

@@ -24,10 +24,20 @@ foreach(library duogemm duogemm_blas)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+# Where Debian looks for a package's licence.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "the duogemm developers")
+set(CPACK_PACKAGE_DESCRIPTION "A library with the semantics of BLAS's SGEMM, in C++ and C, on host memory and on the \
+handles of OpenCL and CUDA, with a drop-in library for programs that know only BLAS, and the program duogemm, \
+which runs, checks and times the kernels.")
+set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/blas)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+if("opencl" IN_LIST duogemm_backends)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
+endif()
 include(CPack)

@@ -25,6 +25,14 @@ struct Resolve {
 
 }  // namespace
 
+Problem placed(const Problem& problem, const PreparedPlan::Operands& operands) {
+  Problem result = problem;
+  result.a_aligned = operands[static_cast<std::size_t>(operand_a.slot)].aligned();
+  result.b_aligned = operands[static_cast<std::size_t>(operand_b.slot)].aligned();
+  result.c_aligned = operands[static_cast<std::size_t>(operand_c.slot)].aligned();
+  return result;
+}
+
 PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs)
     : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())) {
   for (const Step& step : plan.steps) {

@@ -77,4 +77,7 @@ class SelfContainedPlan {
   PreparedPlan::Workspaces workspaces_;
 };
 
+// The problem with what its operands' places say of alignment.
+Problem placed(const Problem& problem, const PreparedPlan::Operands& operands);
+
 }  // namespace duogemm

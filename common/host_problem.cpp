@@ -1,5 +1,6 @@
 #include "host_problem.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -33,24 +34,54 @@ class Source {
   std::mt19937 engine_;
 };
 
-std::vector<float> random_matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::uint32_t tag,
-                                 Source& source) {
-  std::vector<float> matrix(static_cast<std::size_t>(ld * cols));
-  for (std::int64_t i = 0; i < ld * cols; ++i) {
-    const std::size_t at = static_cast<std::size_t>(i);
-    matrix[at] = i % ld < rows ? source.next() : tagged_nan(tag, at);
+// A matrix as it is stored.
+struct Form {
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t ld;
+
+  std::int64_t extent() const { return rows == 0 || cols == 0 ? 0 : ld * (cols - 1) + rows; }
+};
+
+std::vector<std::int64_t> places_of(const Problem& problem, std::int64_t stride, const Form& form) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t member = 0; member < problem.batch; ++member) {
+    const std::int64_t behind = problem.batch - 1 - member;
+    places.push_back(problem.batch_by == BatchBy::strides ? member * stride
+                                                          : behind * (form.extent() + 1 + behind));
   }
-  return matrix;
+  return places;
+}
+
+std::vector<float> random_matrices(const Form& form, const std::vector<std::int64_t>& places,
+                                   std::uint32_t tag, Source& source, bool filled) {
+  const std::int64_t last = places.empty() ? 0 : *std::max_element(places.begin(), places.end());
+  std::vector<float> array(static_cast<std::size_t>(last + form.extent()));
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    array[i] = tagged_nan(tag, i);
+  }
+  for (std::int64_t place : places) {
+    for (std::int64_t i = 0; filled && i < form.rows * form.cols; ++i) {
+      array[static_cast<std::size_t>(place + i / form.rows * form.ld + i % form.rows)] = source.next();
+    }
+  }
+  return array;
 }
 
 }  // namespace
 
 HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed) {
   Source source(distribution, seed);
-  HostProblem host{problem, {}, {}, {}};
-  host.a = random_matrix(problem.a_rows(), problem.a_cols(), problem.lda, 1, source);
-  host.b = random_matrix(problem.b_rows(), problem.b_cols(), problem.ldb, 2, source);
-  host.c = random_matrix(problem.beta == 0.0f ? 0 : problem.m, problem.n, problem.ldc, 3, source);
+  const Form a{problem.a_rows(), problem.a_cols(), problem.lda};
+  const Form b{problem.b_rows(), problem.b_cols(), problem.ldb};
+  const Form c{problem.m, problem.n, problem.ldc};
+  HostProblem host{problem, {}, {}, {}, {}, {}, {}};
+  host.a_places = places_of(problem, problem.a_stride, a);
+  host.b_places = places_of(problem, problem.b_stride, b);
+  host.c_places = places_of(problem, problem.c_stride, c);
+  host.a = random_matrices(a, host.a_places, 1, source, true);
+  host.b = random_matrices(b, host.b_places, 2, source, true);
+  host.c = random_matrices(c, host.c_places, 3, source, problem.beta != 0.0f);
   return host;
 }
 

@@ -17,11 +17,16 @@ enum class Distribution {
 
 struct HostProblem {
   Problem problem;
-  std::vector<float> a;  // as stored, the gaps that a leading dimension leaves filled with NaN
+  std::vector<float> a;  // as stored, the gaps between columns and between matrices filled with NaN
   std::vector<float> b;
   std::vector<float> c;  // all NaN when beta is zero: it must not be read then
+  // Where in them the matrices of each member of the batch begin.
+  std::vector<std::int64_t> a_places;
+  std::vector<std::int64_t> b_places;
+  std::vector<std::int64_t> c_places;
 };
 
+// The matrices of a batch that is not strided lie in an order and at distances that are no stride's.
 HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed);
 
 // A quiet NaN that tells by its payload where it comes from.

@@ -1,6 +1,7 @@
 #include "kernel_spec.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "kernel_source.h"
 
@@ -25,6 +26,16 @@ const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
   const auto found = std::find_if(spec.rules.begin(), spec.rules.end(),
                                   [&](const Rule& rule) { return !rule.holds(tunables); });
   return found == spec.rules.end() ? nullptr : &*found;
+}
+
+std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
+  const Multiples tile = spec.tile(tunables);
+  return tile.m * tile.n * tile.k;
+}
+
+std::size_t work_items(const KernelSpec& spec, const Tunables& tunables) {
+  const Extent local = spec.geometry(1, 1, tunables).local;
+  return local[0] * local[1] * local[2];
 }
 
 }  // namespace
@@ -69,12 +80,46 @@ std::vector<Tunables> legal_settings(const KernelSpec& spec) {
   return settings;
 }
 
+Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
+  Tunables best;
+  for (const TunableDeclaration& tunable : declared) {
+    const auto given = fixed.find(tunable.name);
+    best[tunable.name] = given != fixed.end() ? given->second : tunable.standard;
+  }
+  // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
+  const auto size = [&](const Tunables& t) {
+    const bool legal = keeps_rules(spec, t);
+    return std::tuple(!legal, legal ? tile_volume(spec, t) : 0, legal ? work_items(spec, t) : 0);
+  };
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (const TunableDeclaration& one : declared) {
+      for (const TunableDeclaration& other : declared) {
+        for (const int value : fixed.contains(one.name) ? std::vector<int>{} : one.allowed) {
+          for (const int second : fixed.contains(other.name) ? std::vector<int>{} : other.allowed) {
+            Tunables changed = best;
+            changed[one.name] = value;
+            changed[other.name] = second;
+            if (size(changed) < size(best)) {
+              best = std::move(changed);
+              smaller = true;
+            }
+          }
+        }
+      }
+    }
+  }
+  if (!keeps_rules(spec, best)) {
+    reject(to_text(fixed) + ": kernel " + spec.name + " has no legal setting with these");
+  }
+  return best;
+}
+
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device) {
-  const Extent local = spec.geometry(1, 1, tunables).local;
-  const std::size_t work_items = local[0] * local[1] * local[2];
-  if (work_items > device.max_work_group) {
-    return "a work-group of " + std::to_string(work_items) + " work-items; the device allows " +
+  if (const std::size_t count = work_items(spec, tunables); count > device.max_work_group) {
+    return "a work-group of " + std::to_string(count) + " work-items; the device allows " +
            std::to_string(device.max_work_group);
   }
   const std::size_t bytes = spec.local_bytes(tunables);

@@ -40,6 +40,11 @@ struct KernelSpec {
   bool transposed_b = false;     // B comes as N x K
   bool stores_any_size = false;  // A and B are padded, but C is the caller's, whatever its size
 
+  // Of the library's own kernels, those that compute C: which problems, and from the tunables the tile in
+  // whose multiples a work-group does so. Empty for other kernels.
+  std::function<bool(const Problem&)> computes = {};
+  std::function<Multiples(const Tunables&)> tile = [](const Tunables&) { return Multiples{}; };
+
   // From the tunables: what the operands' sizes must be multiples of; the launch for rows x cols of output;
   // bytes of local memory; what the sub-group size must be a multiple of (1: any).
   std::function<Multiples(const Tunables&)> multiples = [](const Tunables&) { return Multiples{}; };
@@ -66,6 +71,10 @@ bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
 
 // Every setting that the declared ranges and the rules allow.
 std::vector<Tunables> legal_settings(const KernelSpec& spec);
+
+// A legal setting that agrees with `fixed`, as far as the kernel has those tunables, with as small a tile and
+// as few work-items as changing two tunables at a time leads to. Throws invalid_argument when none agrees.
+Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed);
 
 // Why the device cannot run the kernel with these tunables, as far as can be told before compiling it.
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,

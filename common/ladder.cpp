@@ -1,6 +1,7 @@
 #include "ladder.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernel_source.h"
 
@@ -9,39 +10,48 @@ namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
-std::vector<const KernelSpec*> choose(const std::vector<std::string>& names) {
-  std::vector<const KernelSpec*> chosen;
-  std::string known;
-  for (const KernelSpec& spec : registry()) {
-    if (spec.rung.empty()) {
-      continue;
-    }
-    known += (known.empty() ? "" : ", ") + spec.rung + " (" + spec.name + ")";
-    const bool named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name == spec.rung || name == spec.name;
-    });
-    if (names.empty() || named) {
-      chosen.push_back(&spec);
-    }
-  }
-  for (const std::string& name : names) {
-    if (std::none_of(chosen.begin(), chosen.end(),
-                     [&](const KernelSpec* spec) { return name == spec->rung || name == spec->name; })) {
-      reject("no kernel '" + name + "' in the ladder; there are " + known);
-    }
-  }
-  return chosen;
-}
+// Kernels that a user may choose from.
+struct Offer {
+  std::vector<const KernelSpec*> kernels;
+  const char* where;  // "the ladder"
 
-// Those of `values` that the kernel has.
-Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared) {
-  Tunables result;
-  for (const TunableDeclaration& tunable : declared) {
-    if (const auto found = values.find(tunable.name); found != values.end()) {
-      result.insert(*found);
+  std::string text() const {
+    std::string known;
+    for (const KernelSpec* spec : kernels) {
+      known += (known.empty() ? "" : ", ") +
+               (spec->rung.empty() ? spec->name : spec->rung + " (" + spec->name + ")");
+    }
+    return known;
+  }
+};
+
+Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
+  Offer result{{}, where};
+  for (const KernelSpec& spec : registry()) {
+    if (is_offered(spec)) {
+      result.kernels.push_back(&spec);
     }
   }
   return result;
+}
+
+bool is_called(const KernelSpec& spec, const std::string& name) {
+  return name == spec.name || (name == spec.rung && !name.empty());
+}
+
+std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const Offer& offer) {
+  for (const std::string& name : names) {
+    if (std::none_of(offer.kernels.begin(), offer.kernels.end(),
+                     [&](const KernelSpec* spec) { return is_called(*spec, name); })) {
+      reject("no kernel '" + name + "' in " + offer.where + "; there are " + offer.text());
+    }
+  }
+  std::vector<const KernelSpec*> chosen = offer.kernels;
+  std::erase_if(chosen, [&](const KernelSpec* spec) {
+    return !names.empty() && std::none_of(names.begin(), names.end(),
+                                          [&](const std::string& name) { return is_called(*spec, name); });
+  });
+  return chosen;
 }
 
 LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
@@ -56,18 +66,19 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
   return setting;
 }
 
-}  // namespace
-
-std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
+std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
   Tunables unused = choice.set;
-  for (const KernelSpec* spec : choose(choice.kernels)) {
+  for (const KernelSpec* spec : choose(choice.kernels, offer)) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     const Tunables set = applicable(choice.set, declared);
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {
       overrides[name] = value;
       unused.erase(name);
+    }
+    if (choice.smallest_tiles && spec->computes) {
+      overrides = smallest_setting(*spec, overrides);
     }
     settings.push_back(make_setting(*spec, declared, overrides));
     for (const Tunables& variant : set.empty() ? spec->variants : std::vector<Tunables>{}) {
@@ -80,6 +91,22 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
     reject(unused.begin()->first + ": none of the chosen kernels has this tunable");
   }
   return settings;
+}
+
+}  // namespace
+
+std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
+  return settings_of(offer("the ladder", [](const KernelSpec& spec) { return !spec.rung.empty(); }), choice);
+}
+
+std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
+  for (const char* name : {"TRANS_A", "TRANS_B", "VA", "VB", "VC", "BATCH"}) {
+    if (choice.set.contains(name)) {
+      reject(std::string(name) + ": each problem decides it");
+    }
+  }
+  return settings_of(offer("the library", [](const KernelSpec& spec) { return bool(spec.computes); }),
+                     choice);
 }
 
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

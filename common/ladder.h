@@ -20,12 +20,16 @@ struct LadderChoice {
   std::vector<std::string> kernels;  // rungs ("1", "nv") or names; empty for all
   Tunables set;                      // for every chosen kernel that has the tunable
   Tunables switches;                 // likewise, but nobody needs to have it
+  bool smallest_tiles = false;       // of the settings that this leaves to the library's kernels
 };
 
 // The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
 // Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever settle()
 // refuses.
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
+
+// The same for the library's own kernels that compute C; `set` may not have what each problem decides.
+std::vector<LadderSetting> library_settings(const LadderChoice& choice);
 
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as
 // it stands is no mistake of the user's: the ladder reports it as not supported.)

@@ -74,6 +74,11 @@ struct WorkspaceLayout {
 };
 WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
 
+// The same with one kernel that computes the problem, which is not empty, and with these tunables, but for
+// those that the problem decides.
+Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
+                const DeviceInfo& device);
+
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);

@@ -205,6 +205,8 @@ KernelSpec peak() {
 // Work-groups in one dimension: its limit is the highest that devices have.
 KernelSpec general() {
   KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
+  spec.computes = [](const Problem& problem) { return problem.multiplies(); };
+  spec.tile = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     const std::size_t groups = ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN"));
     return Geometry{{groups, 1, 1},
@@ -268,6 +270,8 @@ KernelSpec pipelined() {
   KernelSpec spec{
       .name = "pipelined", .path = "gemm/pipelined.cl", .idea = "tiles copied ahead", .splits_k = true};
   spec.dictated = pipelined_dictated;
+  spec.computes = [](const Problem& p) { return p.multiplies() && pipelined_dictated(p); };
+  spec.tile = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN")), 1, 1},
                     {static_cast<std::size_t>(pipelined_work_items(t)), 1, 1}};
@@ -310,6 +314,8 @@ KernelSpec repack() {
 
 KernelSpec scale() {
   KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
+  spec.computes = [](const Problem& problem) { return !problem.multiplies(); };
+  spec.tile = [](const Tunables& t) { return Multiples{at(t, "GROUP"), 1, 1}; };
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(m * n, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
   };

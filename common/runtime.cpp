@@ -26,11 +26,7 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   if (problem.is_empty()) {
     return;
   }
-  Problem placed = problem;
-  placed.a_aligned = operands[0].aligned();
-  placed.b_aligned = operands[1].aligned();
-  placed.c_aligned = operands[2].aligned();
-  workspaces_.enqueue(plan_for(placed), queue, operands, lent);
+  workspaces_.enqueue(plan_for(placed(problem, operands)), queue, operands, lent);
 }
 
 std::size_t Runtime::workspace_bytes(const Problem& problem) const {

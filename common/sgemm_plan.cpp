@@ -11,9 +11,10 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
   return geometry;
 }
 
-void add_scale(Plan& plan, const Problem& p, const DeviceInfo& device) {
+void add_scale(Plan& plan, Tunables set, const Problem& p, const DeviceInfo& device) {
   const KernelSpec& spec = find_kernel("scale");
-  const Tunables tunables = settle(spec, {{"BATCH", static_cast<int>(p.batch_by)}});
+  set["BATCH"] = static_cast<int>(p.batch_by);
+  const Tunables tunables = settle(spec, set);
   add_step(plan, spec, tunables, spread_over_batch(spec.geometry(p.m, p.n, tunables), p.batch, device),
            {p.m, p.n, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch}, device);
 }
@@ -182,17 +183,23 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
   return Builder(choice, problem, device).plan();
 }
 
+Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
+                const DeviceInfo& device) {
+  if (problem.multiplies()) {
+    return carry_out({&spec, set, 1, false, {}}, problem, device);
+  }
+  Plan plan;
+  add_scale(plan, set, problem, device);
+  return plan;
+}
+
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {
   validate(problem);
-  Plan plan;
   if (problem.is_empty()) {
-    return plan;
+    return {};
   }
-  if (!problem.multiplies()) {
-    add_scale(plan, problem, device);
-    return plan;
-  }
-  return carry_out(choose(problem, device, tuning_for(device)), problem, device);
+  return problem.multiplies() ? carry_out(choose(problem, device, tuning_for(device)), problem, device)
+                              : plan_sgemm(find_kernel("scale"), {}, problem, device);
 }
 
 }  // namespace duogemm

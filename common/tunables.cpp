@@ -57,6 +57,16 @@ std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text) {
   return declarations;
 }
 
+Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared) {
+  Tunables result;
+  for (const TunableDeclaration& tunable : declared) {
+    if (const auto found = values.find(tunable.name); found != values.end()) {
+      result.insert(*found);
+    }
+  }
+  return result;
+}
+
 std::string to_text(const Tunables& tunables) {
   std::string text;
   for (const auto& [name, value] : tunables) {

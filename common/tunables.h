@@ -24,6 +24,9 @@ using Tunables = std::map<std::string, int, std::less<>>;
 // Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
 
+// Those of `values` that are declared.
+Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared);
+
 // "TSM=64 TSN=64", in the order of the map.
 std::string to_text(const Tunables& tunables);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 namespace duogemm::testing {
@@ -23,6 +24,10 @@ std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+bool matches(const std::string& text, const std::string& pattern) {
+  return std::regex_search(text, std::regex(pattern));
 }
 
 class Program : public ::testing::Test {
@@ -109,6 +114,12 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"compare --size 8 --against MKL", {"--against", "MKL", "cuBLAS,cublasLt,OpenBLAS,CLBlast"}},
       {"compare --size 8 --backend vulkan", {"--backend", "vulkan", "all"}},
       {"compare --size 8 --json missing/result.json", {"--json missing/result.json", "no folder"}},
+      {"verify --kernels general", {"no kernel 'general' in the ladder"}},
+      {"verify --gemm --kernels naive", {"no kernel 'naive' in the library", "general, scale"}},
+      {"verify --gemm --set TRANS_A=1", {"TRANS_A", "each problem decides it"}},
+      {"verify --gemm --set TSM=24", {"TSM=24", "16, 32, 64, 128"}},
+      {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "no legal setting"}},
+      {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},
   };
   for (const BadInput& bad : inputs) {
     expect_refused(run(bad.arguments), bad);
@@ -295,14 +306,77 @@ TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
   EXPECT_NE(outcome.out.find("USE_LDG=0"), std::string::npos);
 }
 
-TEST_F(ProgramOnADevice, ReadsKernelsFromDiskOnRequest) {
-  use_kernels_with("kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f");
-  const Outcome wrong = run("verify --kernels 1,2 --size 16");
-  const Outcome ladder = run("ladder --kernels 1 --size 16");
-  EXPECT_EQ(wrong.status, 1);
-  EXPECT_NE(wrong.out.find("WRONG: M=16 N=16 K=16"), std::string::npos) << wrong.out;
-  EXPECT_EQ(ladder.status, 1);
-  EXPECT_NE(ladder.out.find("WRONG"), std::string::npos) << ladder.out;
+// Tiles of the kernel `general` that PoCL compiles in the shortest time.
+const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
+
+TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
+  const Outcome outcome = run("verify --gemm --size 19 --set " + small_tiles);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  // Twelve problems to multiply and nine with nothing to multiply.
+  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +general +12 +0[.][0-9]+ +ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
+}
+
+TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {
+  const Outcome outcome = run("verify --gemm --size 19 --smallest-tiles --no-guards --set WPTM=2,WPTN=1");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 TSN=16 WPTM=2 WPTN=1 .*ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "scale +GROUP=64 .*ok")) << outcome.out;
+  const Outcome one = run("verify --gemm --kernels scale --size 1");
+  EXPECT_EQ(one.status, 0) << one.out << one.err;
+  EXPECT_FALSE(matches(one.out, "general")) << one.out;
+}
+
+// A mistake in a kernel's file, and what the program is to say of it.
+struct Mistake {
+  std::string file;
+  std::string right;
+  std::string wrong;
+  std::string arguments;
+  std::string verdict;
+};
+
+class ProgramOnBrokenKernels : public ProgramOnADevice {
+ protected:
+  Outcome run_with(const Mistake& mistake, const std::string& arguments) const {
+    for (const char* part : {"kernels", "compat"}) {
+      std::filesystem::copy(
+          std::filesystem::path(DUOGEMM_SOURCE) / part, folder_ / part,
+          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    }
+    const std::filesystem::path file = folder_ / "kernels" / mistake.file;
+    std::string text = read_file(file);
+    text.replace(text.find(mistake.right), mistake.right.size(), mistake.wrong);
+    std::ofstream(file) << text;
+    setenv("DUOGEMM_KERNEL_DIR", folder_.c_str(), 1);
+    const Outcome outcome = run(arguments);
+    unsetenv("DUOGEMM_KERNEL_DIR");
+    return outcome;
+  }
+};
+
+TEST_F(ProgramOnBrokenKernels, SaysWhatIsWrong) {
+  const std::string verify_general = "verify --gemm --kernels general --size 19 --set " + small_tiles;
+  const std::string verify_scale = "verify --gemm --kernels scale --size 19";
+  const Mistake mistakes[] = {
+      {"ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "verify --kernels 1,2 --size 16",
+       "1 +naive.*WRONG: M=16 N=16 K=16"},
+      {"ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "ladder --kernels 1 --size 16", "WRONG"},
+      {"gemm/general.cl", "TRANS_B ? p * ldb + col", "TRANS_B ? p * lda + col", verify_general,
+       "general.*WRONG: M=19 N=19 K=19 .*, B transposed"},
+      {"gemm/general.cl", "row < M && col < N", "row <= M && col < N", verify_general,
+       "general.*WRONG: .*C\\[19\\] was overwritten"},
+      {"gemm/batch.h", "(member) * (stride)", "(member) * (member) * (stride)", verify_scale,
+       "scale.*WRONG: .*a batch by strides: member 2"},
+      {"gemm/batch.h", "(table)[member])\n#else", "(table)[member] + (member == 1))\n#else", verify_scale,
+       "scale.*WRONG: .*a batch by offsets: member 1"},
+      {"gemm/scale.cl", "beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Outcome outcome = run_with(mistake, mistake.arguments);
+    EXPECT_EQ(outcome.status, 1) << mistake.wrong;
+    EXPECT_TRUE(matches(outcome.out, mistake.verdict)) << mistake.wrong << "\n" << outcome.out << outcome.err;
+  }
 }
 
 TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {

@@ -73,7 +73,7 @@ TEST_P(OpenClNative, ThreadsWithQueuesOfTheirOwnAndContextsOfTheirOwn) {
 }
 
 TEST_P(OpenClNative, TakesNothingForWhatIsNotRead) {
-  const Caller caller(device_);
+  const OpenClCaller caller(device_);
   const cl::Buffer c = caller.buffer(std::vector<float>(4, 3.0f));
   const cl::Buffer offsets = caller.buffer(std::vector<cl_long>(1));
   Sgemm scaling = small();

@@ -1,15 +1,18 @@
 // The parts of common/ that need no device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include "host_problem.h"
 #include "kernel_source.h"
 #include "kernel_spec.h"
+#include "ladder.h"
 #include "measure.h"
 #include "oracle.h"
 #include "plan.h"
@@ -146,6 +149,50 @@ TEST(LegalSettings, AreAllSettled) {
   for (const Tunables& setting : settings) {
     EXPECT_NO_THROW(settle(spec, setting));
   }
+}
+
+TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
+  EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), {})),
+            "BATCH=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
+  const Tunables fixed = {{"TSM", 64}, {"WPTN", 2}, {"TRANS_B", 1}, {"GROUP", 128}};
+  EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), fixed)),
+            "BATCH=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
+  EXPECT_EQ(to_text(smallest_setting(find_kernel("scale"), fixed)), "BATCH=0 GROUP=128");
+}
+
+TEST(SmallestSetting, RefusesWhatNoSettingHas) {
+  const auto settled = [] { smallest_setting(find_kernel("general"), {{"TSM", 24}}); };
+  EXPECT_EQ(message_of(settled, Status::invalid_argument),
+            "TSM=24: kernel general has no legal setting with these");
+}
+
+// What of the library's kernels is not there, neither the program nor the simulator verifies.
+TEST(LibrarySettings, AreOfTheKernelsThatCompute) {
+  std::set<std::string> names;
+  for (const LadderSetting& setting : library_settings({})) {
+    names.insert(setting.spec->name);
+    EXPECT_EQ(setting.spec->path.substr(0, 5), "gemm/");
+  }
+  EXPECT_TRUE(names.contains("general") && names.contains("scale"));
+}
+
+TEST(RandomProblem, PlacesTheMembersOfABatchApart) {
+  Problem problem = Problem::packed(5, 4, 3, 1.0f, 1.0f);
+  problem.ldc = 7;
+  problem.batch = 3;
+  problem.b_stride = 15;
+  problem.c_stride = 30;
+  const auto places = [](std::initializer_list<std::int64_t> values) { return std::vector(values); };
+  const HostProblem strided = random_problem(problem, Distribution::unit, 1);
+  EXPECT_EQ(strided.a_places, places({0, 0, 0}));
+  EXPECT_EQ(strided.b_places, places({0, 15, 30}));
+  EXPECT_EQ(strided.c_places, places({0, 30, 60}));
+  EXPECT_EQ(strided.c.size(), 60u + 26u);
+  problem.batch_by = BatchBy::offsets;
+  const HostProblem listed = random_problem(problem, Distribution::unit, 1);
+  EXPECT_EQ(listed.c_places, places({2 * 29, 28, 0}));
+  EXPECT_EQ(listed.c.size(), 2u * 29u + 26u);
+  EXPECT_EQ(std::count_if(listed.c.begin(), listed.c.end(), [](float x) { return !std::isnan(x); }), 3 * 20);
 }
 
 DeviceInfo any_device() {

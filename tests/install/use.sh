@@ -1,0 +1,84 @@
+# Uses an installed duogemm as a stranger would. Sourced by tests that have installed it in some way, not run.
+#
+# These set "work", a folder to work in, and call
+#   step <name> <command> [arguments]   for each check of their own, then
+#   use_installed <prefix>              and
+#   report                              at the end.
+examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples" && pwd)
+readme=$examples/../README.md
+passed=0
+failed=0
+skipped=0
+
+# Runs a command; 77 means that it lacks a device.
+step() {
+  local name=$1 status
+  shift
+  "$@" >"$work/log" 2>&1
+  status=$?
+  case $status in
+    0) echo "$name: ok"; passed=$((passed + 1)) ;;
+    77) echo "$name: skipped, $(tail -n 1 "$work/log")"; skipped=$((skipped + 1)) ;;
+    *) echo "$name: FAILED"; sed 's/^/    /' "$work/log"; failed=$((failed + 1)) ;;
+  esac
+}
+
+report() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+}
+
+through_pkg_config() {
+  local flags
+  flags=$(pkg-config --cflags --libs duogemm) &&
+    c++ -std=c++20 "$examples/host_pointers.cpp" $flags "-Wl,-rpath,$(pkg-config --variable=libdir duogemm)" \
+      -o "$work/by_pkg_config" && "$work/by_pkg_config"
+}
+
+# Without the library the bits are another's: the message can tell them apart.
+says() {
+  local expected=$1
+  shift
+  "$@" | tee /dev/stderr | grep -q "$expected"
+}
+
+# The README's snippets, each as a reader would copy it.
+snippet() {
+  awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$readme"
+}
+snippet_in() {
+  local language=$1 compiler=$2
+  snippet "$language" >"$work/snippet.$language"
+  $compiler "$work/snippet.$language" $(pkg-config --cflags --libs duogemm) "-Wl,-rpath,$libraries" -o "$work/snippet" &&
+    says "58 64 139 154" "$work/snippet"
+}
+preload_snippet() {
+  says "^9.0" env "LD_LIBRARY_PATH=$libraries" PATH=/usr/bin:/bin bash -c "$(snippet sh)"
+}
+
+# The program names the lists that it finds when it is asked for one that there is not.
+installed_shapes() {
+  [[ $("$1/bin/duogemm" compare --shapes nowhere 2>&1) == *"there are batched, "*", squares, "* ]]
+}
+
+# The examples through find_package, one of them through pkg-config, the README's snippets, a plain BLAS program and NumPy
+# through LD_PRELOAD, and the program.
+use_installed() {
+  local prefix=$1 program
+  libraries=$(dirname "$(find "$prefix" -name libduogemm.so)")
+  step "configure the examples" cmake -S "$examples" -B "$work/examples" "-DCMAKE_PREFIX_PATH=$prefix"
+  step "build the examples" cmake --build "$work/examples"
+  for program in host_pointers opencl_context opencl_queue cuda_stream; do
+    if [ -x "$work/examples/$program" ]; then step "$program" "$work/examples/$program"; fi
+  done
+  step "plain_blas without the library" says "right" "$work/examples/plain_blas"
+  step "plain_blas with LD_PRELOAD" says "duogemm's bits" \
+    env "LD_PRELOAD=$libraries/libduogemm_blas.so" "$work/examples/plain_blas"
+  export PKG_CONFIG_PATH=$libraries/pkgconfig
+  step "host_pointers through pkg-config" through_pkg_config
+  step "README: C++" snippet_in cpp "c++ -std=c++20"
+  step "README: C" snippet_in c "cc"
+  step "README: LD_PRELOAD" preload_snippet
+  step "the installed program" "$prefix/bin/duogemm" --version
+  step "the installed lists of shapes" installed_shapes "$prefix"
+}

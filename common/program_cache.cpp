@@ -67,15 +67,33 @@ void log_ready(const char* how, const std::string& kernel, const DeviceInfo& dev
   log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
 }
 
+std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.name + " " + to_text(tunables);
+}
+
 }  // namespace
 
 std::shared_ptr<const Kernel> ProgramCache::get(const KernelSpec& spec, const Tunables& tunables) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<const Kernel>& kernel = kernels_[spec.name + " " + to_text(tunables)];
-  if (!kernel) {
-    kernel = obtain(program_source(spec, tunables));
+  const std::shared_ptr<Slot> own = slot(spec, tunables);
+  const std::lock_guard lock(own->mutex);
+  if (!own->kernel) {
+    own->kernel = obtain(program_source(spec, tunables));
   }
-  return kernel;
+  return own->kernel;
+}
+
+void ProgramCache::forget(const KernelSpec& spec, const Tunables& tunables) {
+  const std::lock_guard lock(mutex_);
+  slots_.erase(name_of(spec, tunables));
+}
+
+std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const KernelSpec& spec, const Tunables& tunables) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Slot>& found = slots_[name_of(spec, tunables)];
+  if (!found) {
+    found = std::make_shared<Slot>();
+  }
+  return found;
 }
 
 std::shared_ptr<const Kernel> ProgramCache::obtain(const ProgramSource& source) const {

@@ -49,6 +49,10 @@ Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
   return settled;
 }
 
+bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
+  return broken_rule(spec, tunables) == nullptr;
+}
+
 std::vector<Tunables> legal_settings(const KernelSpec& spec) {
   std::vector<Tunables> settings(1);
   for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {

@@ -61,6 +61,9 @@ struct KernelSpec {
 // declared range, or a combination that breaks one of the kernel's rules.
 Tunables settle(const KernelSpec& spec, const Tunables& overrides);
 
+// Whether a value for every tunable, each within its range, keeps the kernel's rules.
+bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
+
 // Every setting that the declared ranges and the rules allow.
 std::vector<Tunables> legal_settings(const KernelSpec& spec);
 

@@ -55,23 +55,6 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
   return static_cast<double>(groups[0]) * static_cast<double>(groups[1]) * static_cast<double>(problem.batch);
 }
 
-// Adds a choice for each sensible number of parts.
-void add_choices(std::vector<Choice>& choices, const Calibration& calibration, const Tunables& dictated,
-                 const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
-  const KernelSpec& spec = *calibration.spec;
-  const double groups = groups_of(spec, calibration.tunables, problem);
-  for (const std::int64_t parts : part_counts) {
-    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
-      break;
-    }
-    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
-    const double seconds =
-        predict_seconds(problem, calibration, tuning, device.compute_units,
-                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
-    choices.push_back({&spec, without(calibration.tunables, dictated), parts, seconds});
-  }
-}
-
 bool is_shape(const TunedShape& shape, const Problem& problem) {
   return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
          shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
@@ -144,13 +127,34 @@ Choice parse_choice(const std::string& text) {
   return choice;
 }
 
+std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
+                                 const DeviceInfo& device, const Tuning& tuning) {
+  const KernelSpec& spec = *calibration.spec;
+  std::vector<Choice> choices;
+  const auto dictated = spec.dictated(problem);
+  if (!dictated || !alike(calibration.tunables, of_one_width(*dictated))) {
+    return choices;
+  }
+  const double groups = groups_of(spec, calibration.tunables, problem);
+  const Tunables open = without(calibration.tunables, *dictated);
+  for (const std::int64_t parts : part_counts) {
+    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
+      break;
+    }
+    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
+    const double seconds =
+        predict_seconds(problem, calibration, tuning, device.compute_units,
+                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
+    choices.push_back({&spec, open, parts, seconds});
+  }
+  return choices;
+}
+
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
   for (const Calibration& calibration : tuning.calibrations) {
-    const auto dictated = calibration.spec->dictated(problem);
-    if (dictated && alike(calibration.tunables, of_one_width(*dictated))) {
-      add_choices(choices, calibration, *dictated, problem, device, tuning);
-    }
+    const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
+    choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });

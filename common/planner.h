@@ -24,6 +24,11 @@ std::string to_text(const Choice& choice);
 // Reads "pipelined:TSM=64,TSN=64,parts=2". Throws invalid_argument naming what is wrong and what is allowed.
 Choice parse_choice(const std::string& text);
 
+// What one measured kernel offers for the problem: a choice for each sensible number of parts, in ascending
+// order. None where it was measured on operands that are stored otherwise.
+std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
+                                 const DeviceInfo& device, const Tuning& tuning);
+
 // Whatever the measurements in `tuning` allow for the problem, the fastest by prediction first; at least one.
 // Nothing that splits K at the level `everywhere`.
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning);

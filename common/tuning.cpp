@@ -85,10 +85,6 @@ TunedShape read_shape(const Json& json) {
           json.at("us").get<double>() * 1e-6};
 }
 
-const char* kind_name(DeviceKind kind) {
-  return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "other";
-}
-
 // How closely the target describes the device; nothing when it speaks of others.
 std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& device) {
   const auto differs = [](const std::string& wanted, const std::string& present) {
@@ -142,6 +138,10 @@ const std::vector<Tuning>& all_tunings() {
 }
 
 }  // namespace
+
+const char* kind_name(DeviceKind kind) {
+  return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "other";
+}
 
 Tuning parse_tuning(std::string_view text, const std::string& source) {
   try {

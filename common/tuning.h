@@ -49,6 +49,9 @@ struct TuningTarget {
   int compute_capability = 0;  // this one and newer
 };
 
+// As a target has it.
+const char* kind_name(DeviceKind kind);
+
 struct Tuning {
   TuningTarget target;
   std::string source;      // the file's name

@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
   duogemm::bench::add_devices_command(app, action);
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_latency_command(app, action);
+  duogemm::bench::add_plan_command(app, action);
+  duogemm::bench::add_tune_command(app, action);
   duogemm::bench::add_verify_command(app, action);
   try {
     require_command(app, argc, argv);

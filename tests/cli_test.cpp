@@ -73,8 +73,8 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "devices, ladder, latency, verify"}},
-      {"climb", {"no command 'climb'", "devices, ladder, latency, verify"}},
+      {"", {"no command", "devices, ladder, latency, plan, tune, verify"}},
+      {"climb", {"no command 'climb'", "devices, ladder, latency, plan, tune, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},

@@ -1,0 +1,102 @@
+#include "calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner.h"
+
+namespace duogemm::bench {
+namespace {
+
+// Work-groups per compute unit.
+constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12};
+
+constexpr std::int64_t shallow = 64;
+constexpr std::int64_t deep = 1024;
+
+// Sizes of a problem that has `groups` full tiles.
+struct Tiled {
+  std::int64_t m;
+  std::int64_t n;
+};
+
+// The largest size that has no more work-groups than 1 has. `groups` counts the work-groups of a size.
+template <typename Groups>
+std::int64_t tile_size(const Groups& groups) {
+  constexpr std::int64_t largest = 1 << 16;
+  std::int64_t fits = 1;
+  while (fits <= largest && groups(2 * fits) == groups(1)) {
+    fits *= 2;
+  }
+  std::int64_t beyond = 2 * fits;
+  while (beyond - fits > 1) {
+    const std::int64_t middle = (fits + beyond) / 2;
+    (groups(middle) == groups(1) ? fits : beyond) = middle;
+  }
+  if (fits > largest) {
+    throw Error(Status::unsupported, "the kernel has no tiles");
+  }
+  return fits;
+}
+
+Tiled tile_of(const KernelSpec& spec, const Tunables& tunables) {
+  const auto groups = [&](std::int64_t m, std::int64_t n) {
+    const Extent extent = spec.geometry(m, n, tunables).groups;
+    return extent[0] * extent[1];
+  };
+  return {tile_size([&](std::int64_t size) { return groups(size, 1); }),
+          tile_size([&](std::int64_t size) { return groups(1, size); })};
+}
+
+// As square as can be.
+Tiled problem_of(const Tiled& tile, std::int64_t groups) {
+  Tiled best{tile.m * groups, tile.n};
+  for (std::int64_t along = 1; along <= groups; ++along) {
+    if (groups % along == 0) {
+      const Tiled size{tile.m * along, tile.n * (groups / along)};
+      if (std::max(size.m, size.n) < std::max(best.m, best.n)) {
+        best = size;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t parts,
+                            const Problem& problem, const DeviceInfo& device) {
+  Plan plan = carry_out({&spec, tunables, parts, {}}, problem, device);
+  return plan.steps.at(plan.multiply).tunables == tunables ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                              const DeviceInfo& device, Stopwatch& stopwatch, double patience) {
+  const Tiled tile = tile_of(spec, tunables);
+  const auto seconds = [&](std::int64_t groups, std::int64_t k) {
+    const Tiled size = problem_of(tile, groups);
+    const Problem problem = make_problem(kind, size.m, size.n, k);
+    const std::optional<Plan> plan = plan_of(spec, tunables, 1, problem, device);
+    if (!plan) {
+      throw Error(Status::unsupported, "the kernel does not take such operands");
+    }
+    return stopwatch.seconds(*plan, problem, {.samples = 3, .sample_seconds = 1e-4, .hopeless = patience});
+  };
+  std::vector<Timing> timings;
+  double longest = 0.0;
+  for (const int count : group_counts) {
+    if (timings.size() >= 2 && longest * count > patience) {
+      break;
+    }
+    const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);
+    const double little = seconds(groups, shallow);
+    const std::int64_t depth = little * (deep / shallow) > patience ? 4 * shallow : deep;
+    const double much = seconds(groups, depth);
+    const double per_k = std::max((much - little) / static_cast<double>(depth - shallow), 1e-12);
+    timings.push_back({count, std::max(little - shallow * per_k, 0.0), per_k});
+    longest = much / count;
+  }
+  return timings;
+}
+
+}  // namespace duogemm::bench

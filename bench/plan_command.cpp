@@ -1,0 +1,122 @@
+// duogemm plan: what the library would do with a multiplication, and why.
+#include <cstdio>
+
+#include "commands.h"
+#include "options.h"
+#include "planner.h"
+#include "table.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct PlanFlags {
+  DeviceFlags device;
+  SizeFlags size;
+  std::string ops = "NN";
+  std::int64_t batch = 1;
+  std::string level = "run_to_run";
+  std::string force;
+  std::size_t top = 0;
+};
+
+Problem problem_of(const PlanFlags& flags) {
+  const Shape shape = flags.size.shape();
+  Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  problem.a_op = flags.ops[0] == 'T' ? Transpose::yes : Transpose::no;
+  problem.b_op = flags.ops[1] == 'T' ? Transpose::yes : Transpose::no;
+  problem.lda = problem.a_rows();
+  problem.ldb = problem.b_rows();
+  problem.batch = flags.batch;
+  problem.a_stride = problem.a_elements();
+  problem.b_stride = problem.b_elements();
+  problem.c_stride = problem.c_elements();
+  problem.level = flags.level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  validate(problem);
+  return problem;
+}
+
+std::string microseconds(const std::optional<double>& seconds) {
+  return seconds ? format("%.1f", *seconds * 1e6) : "-";
+}
+
+std::string tflops(const Problem& p, const std::optional<double>& seconds) {
+  const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+                          static_cast<double>(p.batch);
+  return seconds ? format("%.2f", 2e-12 * products / *seconds) : "-";
+}
+
+std::string times(const Extent& extent) {
+  return std::to_string(extent[0]) + " x " + std::to_string(extent[1]) + " x " + std::to_string(extent[2]);
+}
+
+std::string steps_text(const Plan& plan) {
+  Table table;
+  table.add_column("step", Table::Align::left);
+  table.add_column("work-groups");
+  table.add_column("work-items");
+  table.add_column("tunables", Table::Align::left);
+  for (const Step& step : plan.steps) {
+    table.add_row(
+        {step.spec->name, times(step.geometry.groups), times(step.geometry.local), to_text(step.tunables)});
+  }
+  return table.text();
+}
+
+std::string candidates_text(const std::vector<Choice>& choices, const Problem& problem, std::size_t count) {
+  Table table;
+  table.add_column("rank");
+  table.add_column("predicted us");
+  table.add_column("TFLOP/s");
+  table.add_column("choice", Table::Align::left);
+  for (std::size_t i = 0; i < std::min(count, choices.size()); ++i) {
+    table.add_row({std::to_string(i + 1), microseconds(choices[i].seconds),
+                   tflops(problem, choices[i].seconds), to_text(choices[i])});
+  }
+  return table.text();
+}
+
+int run(const PlanFlags& flags) {
+  const Problem problem = problem_of(flags);
+  const DeviceInfo device = flags.device.choose().front().info();
+  const Tuning& tuning = tuning_for(device);
+  const Choice choice = flags.force.empty() ? choose(problem, device, tuning) : parse_choice(flags.force);
+  const Plan plan = carry_out(choice, problem, device);
+  std::size_t workspace = 0;
+  for (const std::size_t bytes : plan.workspace_bytes) {
+    workspace += bytes;
+  }
+  std::printf("device     %s through %s\n", device.name.c_str(), device.runtime.c_str());
+  std::printf("tuning     %s\n", tuning.source.empty() ? "none" : tuning.source.c_str());
+  std::printf("choice     %s\n", to_text(choice).c_str());
+  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(choice.seconds).c_str(),
+              tflops(problem, choice.seconds).c_str());
+  std::printf("workspace  %zu bytes\n%s", workspace, steps_text(plan).c_str());
+  if (flags.top > 0) {
+    std::printf("\n%s", candidates_text(rank(problem, device, tuning), problem, flags.top).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Show which kernels the library would run for a multiplication, and why");
+  flags->device.add_to(*command, false);
+  flags->size.add_to(*command);
+  command->add_option("--ops", flags->ops, "How A and B are stored: NN, NT, TN or TT; T for transposed")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
+      ->capture_default_str();
+  command->add_option("--batch", flags->batch, "So many of them, one behind the other")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24))
+      ->capture_default_str();
+  command->add_option("--level", flags->level, "What the bits of the result must agree with")
+      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+      ->capture_default_str();
+  command->add_option("--force", flags->force, "Another choice, such as pipelined:TSM=64,TSN=64,parts=2");
+  command->add_option("--top", flags->top, "Also list so many choices, the fastest by prediction first");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

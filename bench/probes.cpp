@@ -1,0 +1,116 @@
+#include "probes.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct Size {
+  std::int64_t m, n, k, batch = 1;
+};
+
+constexpr Size sizes[] = {
+    // Squares.
+    {64, 64, 64},
+    {128, 128, 128},
+    {192, 192, 192},
+    {256, 256, 256},
+    {384, 384, 384},
+    {512, 512, 512},
+    {768, 768, 768},
+    {1024, 1024, 1024},
+    {1536, 1536, 1536},
+    {2048, 2048, 2048},
+    {3072, 3072, 3072},
+    {4096, 4096, 4096},
+    // Few rows or columns.
+    {4, 4096, 4096},
+    {4096, 4, 4096},
+    {16, 4096, 4096},
+    {4096, 16, 4096},
+    {64, 4096, 1024},
+    {4096, 64, 1024},
+    {768, 512, 3072},
+    // Tall and wide ones with short sums.
+    {65536, 32, 128},
+    {32, 65536, 128},
+    {4096, 4096, 64},
+    // Long sums.
+    {16, 16, 262144},
+    {64, 64, 65536},
+    {256, 256, 16384},
+    // Batches.
+    {16, 16, 16, 8192},
+    {64, 64, 64, 1024},
+    {128, 128, 64, 256},
+    {512, 512, 64, 64},
+};
+
+constexpr std::int64_t round_up(std::int64_t size) { return (size + 3) / 4 * 4; }
+
+std::string letter(bool transposed) { return transposed ? "T" : "N"; }
+
+std::string label_of(const Problem& p) {
+  const std::string size = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+  return p.batch == 1 ? size : size + " by " + std::to_string(p.batch);
+}
+
+}  // namespace
+
+std::string OperandKind::name() const {
+  return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow");
+}
+
+std::vector<OperandKind> operand_kinds() {
+  std::vector<OperandKind> kinds;
+  for (const bool wide : {true, false}) {
+    for (const bool a : {false, true}) {
+      for (const bool b : {false, true}) {
+        kinds.push_back({a, b, wide});
+      }
+    }
+  }
+  return kinds;
+}
+
+Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+                     std::int64_t batch) {
+  const auto leading = [&](std::int64_t rows) { return kind.wide ? round_up(rows) : rows | 1; };
+  Problem problem = Problem::packed(m, n, k);
+  problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
+  problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
+  problem.lda = leading(problem.a_rows());
+  problem.ldb = leading(problem.b_rows());
+  problem.ldc = leading(problem.m);
+  problem.batch = batch;
+  if (batch > 1) {
+    problem.a_stride = problem.a_elements();
+    problem.b_stride = problem.b_elements();
+    problem.c_stride = problem.c_elements();
+  }
+  return problem;
+}
+
+std::vector<Probe> make_probes(const OperandKind& kind) {
+  const auto fit = [&](std::int64_t size) { return kind.wide ? size : size - 1; };
+  std::vector<Probe> probes;
+  for (const Size& size : sizes) {
+    const Problem problem = make_problem(kind, fit(size.m), fit(size.n), fit(size.k), size.batch);
+    probes.push_back({label_of(problem), problem});
+  }
+  if (!kind.wide) {
+    for (const Size& size : {Size{1, 4095, 4095}, Size{4095, 1, 4095}}) {
+      const Problem problem = make_problem(kind, size.m, size.n, size.k);
+      probes.push_back({label_of(problem), problem});
+    }
+  }
+  return probes;
+}
+
+std::vector<Problem> edge_problems(const OperandKind& kind) {
+  const std::int64_t less = kind.wide ? 0 : 1;
+  Problem several = make_problem(kind, 300 - less, 276 - less, 203);
+  several.alpha = -1.5f;
+  several.beta = 0.5f;
+  return {several, make_problem(kind, 20 - less, 12 - less, 7)};
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,390 @@
+#include "tuner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cost_model.h"
+
+namespace duogemm::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+constexpr std::size_t samples_as_seeds = 12;
+constexpr std::size_t bests_of_a_probe = 3;
+constexpr int attempts_to_propose = 50;
+
+// Predicted or at first sight so many times slower than the best: not looked at any closer.
+constexpr double far_behind = 1.3;
+// So close to the best, other numbers of parts are tried.
+constexpr double close_behind = 1.15;
+// Nearer than this, two times have to be told apart in turns.
+constexpr double nearly_equal = 0.03;
+// Settings whose neighbours are so many times slower than the best are seldom compiled.
+constexpr double hopeless_quality = 2.0;
+constexpr std::size_t neighbours = 3;
+
+// Probes that take more than this share of the budget once are left out, as are calibrations.
+constexpr double probe_share = 1.0 / 5000;
+
+// The last part of the budget is for what is under way when it begins.
+constexpr double checkpoint_share = 1.0 / 10;
+
+double since_epoch(Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+std::string ops_of(const OperandKind& kind) { return kind.name().substr(0, 2); }
+
+bool fits(const Problem& problem, const DeviceInfo& device) {
+  const auto bytes = [](std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(float); };
+  const std::size_t a = bytes(problem.a_extent());
+  const std::size_t b = bytes(problem.b_extent());
+  const std::size_t c = bytes(problem.c_extent());
+  return std::max({a, b, c}) <= device.max_allocation_bytes && a + b + c <= device.memory_bytes / 4;
+}
+
+bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
+
+}  // namespace
+
+Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known)
+    : device_(device),
+      options_(options),
+      end_(Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
+      programs_(device, DiskCache({})),
+      stopwatch_(device, programs_),
+      random_(options.seed),
+      pool_(programs_, options.threads) {
+  facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
+  facts_.bandwidth = stopwatch_.bandwidth();
+  facts_.launch = stopwatch_.launch();
+  for (const OperandKind& kind : operand_kinds()) {
+    if (options.ops.empty() ||
+        std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end()) {
+      add_field(kind, known);
+    }
+  }
+}
+
+void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known) {
+  Field& field = fields_.emplace_back();
+  field.kind = kind;
+  field.probes = make_probes(kind);
+  std::erase_if(field.probes, [&](const Probe& probe) { return !fits(probe.problem, device_.info()); });
+  field.best.resize(field.probes.size());
+  for (const KernelSpec& spec : registry()) {
+    const auto fixed = spec.dictated ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
+    if (fixed) {
+      field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
+    }
+  }
+  add_seeds(field, known);
+}
+
+void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
+  const auto add = [&](const KernelSpec* spec, const std::optional<Tunables>& tunables) {
+    if (tunables) {
+      field.seeds.push_back(std::make_shared<Candidate>(Candidate{spec, *tunables}));
+    }
+  };
+  for (const auto& [spec, space] : field.spaces) {
+    add(spec, space.adopt({}));
+  }
+  for (const Tuning& tuning : known) {
+    for (const Calibration& calibration : tuning.calibrations) {
+      const auto space = field.spaces.find(calibration.spec);
+      if (space != field.spaces.end()) {
+        add(calibration.spec, space->second.adopt(calibration.tunables));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < samples_as_seeds; ++i) {
+    for (const auto& [spec, space] : field.spaces) {
+      add(spec, space.sample(random_));
+    }
+  }
+}
+
+double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Clock::now()); }
+
+void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint) {
+  double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
+  while (!stop && seconds_left() > 0.0) {
+    while (pool_.pending() < 2 * options_.threads) {
+      propose();
+    }
+    constexpr double patience = 0.1;
+    if (const auto compiled = pool_.take(patience)) {
+      const Job job = jobs_.extract(compiled->id).mapped();
+      if (compiled->failure.empty()) {
+        look_at(fields_[job.field], job.candidate);
+      } else {
+        ++counts_.refused;
+      }
+    }
+    if (seconds_left() < next_checkpoint && seconds_left() > 0.0) {
+      next_checkpoint -= options_.budget * checkpoint_share;
+      checkpoint();
+    }
+  }
+}
+
+// --- What to look at next --------------------------------------------------------------------------------
+
+void Tuner::propose() {
+  Field& field = fields_[turn_ % fields_.size()];
+  const Shared candidate = next(field);
+  const std::size_t id = counts_.proposed++;
+  jobs_[id] = {turn_ % fields_.size(), candidate};
+  pool_.add({id, candidate->spec, candidate->tunables});
+  ++turn_;
+}
+
+Tuner::Shared Tuner::next(Field& field) {
+  while (!field.seeds.empty()) {
+    const Shared seed = field.seeds.front();
+    field.seeds.pop_front();
+    if (is_new(*seed)) {
+      return seed;
+    }
+  }
+  Shared candidate;
+  for (int i = 0; i < attempts_to_propose; ++i) {
+    candidate = breed(field);
+    if (!hopeless(field, *candidate) && is_new(*candidate)) {
+      break;
+    }
+  }
+  return candidate;
+}
+
+Tuner::Shared Tuner::breed(Field& field) {
+  const auto chance = [&](int percent) { return static_cast<int>(random_() % 100) < percent; };
+  // One time in six, the parent has proved itself on operands of another kind.
+  const Field& home = chance(17) ? fields_[random_() % fields_.size()] : field;
+  const Shared* found = parent(home);
+  if (found == nullptr || chance(8)) {
+    auto space =
+        std::next(field.spaces.begin(), static_cast<std::ptrdiff_t>(random_() % field.spaces.size()));
+    return std::make_shared<Candidate>(
+        Candidate{space->first, space->second.sample(random_).value_or(*space->second.adopt({}))});
+  }
+  const Candidate& chosen = **found;
+  const SettingSpace& space = field.spaces.at(chosen.spec);
+  const std::optional<Tunables> adopted = space.adopt(chosen.tunables);
+  const std::optional<Tunables> drawn = &home != &field ? adopted : draw(field, space, chosen);
+  return std::make_shared<Candidate>(Candidate{chosen.spec, drawn.value_or(chosen.tunables)});
+}
+
+std::optional<Tunables> Tuner::draw(Field& field, const SettingSpace& space, const Candidate& parent_of) {
+  const Shared* other = parent(field);
+  if (random_() % 4 == 0 && (*other)->spec == parent_of.spec) {
+    return space.cross(parent_of.tunables, (*other)->tunables, random_);
+  }
+  return space.mutate(parent_of.tunables, random_);
+}
+
+// One of the best of any probe; the very best of it most often.
+const Tuner::Shared* Tuner::parent(const Field& field) {
+  for (int i = 0; i < attempts_to_propose; ++i) {
+    const std::vector<Shared>& best = field.best[random_() % field.best.size()];
+    if (!best.empty()) {
+      return &best[std::min(random_() % best.size(), random_() % best.size())];
+    }
+  }
+  return nullptr;
+}
+
+// By those of its neighbours that were looked at.
+bool Tuner::hopeless(const Field& field, const Candidate& candidate) {
+  const SettingSpace& space = field.spaces.at(candidate.spec);
+  std::vector<std::pair<double, double>> near;  // distance, quality
+  for (const Shared& known : field.looked_at) {
+    if (known->spec == candidate.spec) {
+      near.emplace_back(space.distance(known->tunables, candidate.tunables), known->quality);
+    }
+  }
+  if (near.size() < 10 * neighbours || random_() % 10 == 0) {
+    return false;
+  }
+  std::partial_sort(near.begin(), near.begin() + neighbours, near.end());
+  return std::all_of(near.begin(), near.begin() + neighbours,
+                     [](const auto& neighbour) { return neighbour.second > hopeless_quality; });
+}
+
+bool Tuner::is_new(const Candidate& candidate) {
+  const std::string& field = fields_[turn_ % fields_.size()].kind.name();
+  return proposed_.insert(field + candidate.spec->name + to_text(candidate.tunables)).second;
+}
+
+// --- How good it is --------------------------------------------------------------------------------------
+
+void Tuner::look_at(Field& field, const Shared& candidate) {
+  const double patience = options_.budget * probe_share;
+  try {
+    if (!field.check) {
+      field.check = std::make_unique<EdgeCheck>(field.kind, device_, stopwatch_.queue(), programs_);
+    }
+    const std::string fault = field.check->fault(*candidate->spec, candidate->tunables);
+    if (!fault.empty()) {
+      ++counts_.wrong;
+      std::fprintf(stderr, "WRONG: %s %s, %s\n", candidate->spec->name.c_str(),
+                   to_text(candidate->tunables).c_str(), fault.c_str());
+      return;
+    }
+    candidate->timings =
+        calibrate(*candidate->spec, candidate->tunables, field.kind, device_.info(), stopwatch_, patience);
+    ++counts_.timed;
+    candidate->quality = infinity;
+    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+      contend(field, probe, candidate);
+    }
+  } catch (const Error& error) {
+    if (!of_candidate(error)) {
+      throw;
+    }
+    ++counts_.refused;
+    return;
+  }
+  field.looked_at.push_back(candidate);
+}
+
+double Tuner::incumbent(const Field& field, std::size_t probe) const {
+  return field.best[probe].empty() ? infinity : field.best[probe].front()->scores.at(probe).seconds;
+}
+
+// Times the candidate on a probe if it may be among its best.
+void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
+  const Problem& problem = field.probes[probe].problem;
+  const std::vector<Choice> choices = choices_with(candidate->calibration(), problem, device_.info(), facts_);
+  if (choices.empty()) {
+    return;
+  }
+  const double best = incumbent(field, probe);
+  const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+    return *a.seconds < *b.seconds;
+  });
+  if (best < infinity) {
+    candidate->quality = std::min(candidate->quality, *least->seconds / best);
+  }
+  const double limit = options_.budget * probe_share;
+  if (*least->seconds > std::min(far_behind * best, limit) ||
+      !plan_of(*candidate->spec, candidate->tunables, 1, problem, device_.info())) {
+    return;
+  }
+  const Score score = best_parts(field, probe, *candidate, choices, best);
+  candidate->quality = std::min(candidate->quality, best < infinity ? score.seconds / best : 1.0);
+  if (score.seconds <= far_behind * best) {
+    candidate->scores[probe] = score;
+    enter(field, probe, candidate);
+  }
+}
+
+// Begins with the number of parts that the model has for the best, and goes on to its neighbours while that
+// helps.
+Tuner::Score Tuner::best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
+                               const std::vector<Choice>& choices, double incumbent) {
+  const Problem& problem = field.probes[probe].problem;
+  const auto time = [&](std::ptrdiff_t at) -> Score {
+    const std::int64_t parts = choices[static_cast<std::size_t>(at)].parts;
+    const auto plan = plan_of(*candidate.spec, candidate.tunables, parts, problem, device_.info());
+    return {plan ? stopwatch_.seconds(*plan, problem, {.hopeless = far_behind * incumbent}) : infinity,
+            parts};
+  };
+  const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+    return *a.seconds < *b.seconds;
+  });
+  const std::ptrdiff_t start = least - choices.begin();
+  Score best = time(start);
+  for (const std::ptrdiff_t step : {-1, 1}) {
+    for (std::ptrdiff_t at = start + step; best.seconds <= close_behind * incumbent && at >= 0 &&
+                                           at < static_cast<std::ptrdiff_t>(choices.size());
+         at += step) {
+      const Score other = time(at);
+      if (other.seconds >= best.seconds) {
+        break;
+      }
+      best = other;
+    }
+  }
+  return best;
+}
+
+// Puts the candidate among the best of a probe, if it belongs there.
+void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
+  std::vector<Shared>& best = field.best[probe];
+  const auto score = [&](const Shared& of) -> Score& { return of->scores.at(probe); };
+  if (!best.empty() && score(candidate).seconds < (1.0 + nearly_equal) * score(best.front()).seconds) {
+    // Whatever the device did meanwhile: both again, in turns.
+    const Problem& problem = field.probes[probe].problem;
+    const auto plan = [&](const Shared& of) {
+      return *plan_of(*of->spec, of->tunables, score(of).parts, problem, device_.info());
+    };
+    const std::vector<double> again = stopwatch_.seconds({plan(best.front()), plan(candidate)}, problem,
+                                                         {.samples = 7, .sample_seconds = 2e-4});
+    score(best.front()).seconds = again[0];
+    score(candidate).seconds = again[1];
+  }
+  best.push_back(candidate);
+  std::stable_sort(best.begin(), best.end(),
+                   [&](const Shared& a, const Shared& b) { return score(a).seconds < score(b).seconds; });
+  counts_.improved += best.front() == candidate;
+  if (best.size() > bests_of_a_probe) {
+    best.pop_back();
+  }
+}
+
+// --- What was found --------------------------------------------------------------------------------------
+
+Tuning Tuner::result() const {
+  Tuning all = facts_;
+  for (const Field& field : fields_) {
+    std::set<Shared> members;
+    for (const std::vector<Shared>& best : field.best) {
+      members.insert(best.begin(), best.end());
+    }
+    Tuning of_field = facts_;
+    for (const Shared& member : members) {
+      of_field.calibrations.push_back(member->calibration());
+    }
+    std::set<std::string> kept;
+    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+      const Choice picked = rank(field.probes[probe].problem, device_.info(), of_field).front();
+      for (const Calibration& calibration : of_field.calibrations) {
+        const std::vector<Choice> offered =
+            choices_with(calibration, field.probes[probe].problem, device_.info(), facts_);
+        if (!offered.empty() && calibration.spec == picked.spec &&
+            offered.front().tunables == picked.tunables &&
+            kept.insert(to_text(calibration.tunables)).second) {
+          all.calibrations.push_back(calibration);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::string Tuner::summary() const {
+  std::string text;
+  for (const Field& field : fields_) {
+    text += field.kind.name() + ":";
+    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+      if (const double seconds = incumbent(field, probe); seconds < infinity) {
+        const Problem& p = field.probes[probe].problem;
+        char figure[64];
+        std::snprintf(figure, sizeof figure, " %s %.2f", field.probes[probe].label.c_str(),
+                      2e-12 * static_cast<double>(p.m * p.n * p.k * p.batch) / seconds);
+        text += figure;
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace duogemm::bench

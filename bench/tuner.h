@@ -1,0 +1,118 @@
+// The search for the settings of the production kernels that are fastest on a device.
+//
+// Every setting that is looked at is compiled for one kind of operands, checked on problems that show
+// mistakes, and calibrated for the cost model. The model then tells on which probes it may be among the best;
+// there it is timed. Those that were the best of a probe are the parents of the next settings. Compiling
+// takes the most time by far: it happens on threads of its own, far ahead.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "calibration.h"
+#include "compile_pool.h"
+#include "edge_check.h"
+#include "planner.h"
+#include "setting_space.h"
+
+namespace duogemm::bench {
+
+struct TuneOptions {
+  double budget = 300.0;  // seconds
+  unsigned threads = 1;   // that compile
+  std::uint64_t seed = 1;
+  std::vector<std::string> ops;  // "NN", "TN"; all when empty
+};
+
+struct TuneCounts {
+  std::size_t proposed = 0;
+  std::size_t refused = 0;  // by the compiler or the device
+  std::size_t wrong = 0;
+  std::size_t timed = 0;
+  std::size_t improved = 0;  // best of some probe when they were timed
+};
+
+class Tuner {
+ public:
+  // `known`: measurements to start from.
+  Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known);
+
+  // Searches until the budget is used up or `stop` is set, and calls `checkpoint` now and then.
+  void search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint);
+
+  // What was found, as far as the planner has a use for it.
+  Tuning result() const;
+
+  const TuneCounts& counts() const { return counts_; }
+  double seconds_left() const;
+  // For people: the best time of each probe, in one line for each kind of operands.
+  std::string summary() const;
+
+ private:
+  struct Score {
+    double seconds;
+    std::int64_t parts;
+  };
+  struct Candidate {
+    const KernelSpec* spec;
+    Tunables tunables;
+    std::vector<Timing> timings = {};
+    std::map<std::size_t, Score> scores = {};  // by probe
+    double quality = 0.0;  // the least ratio of its time to the best known, over the probes
+
+    Calibration calibration() const { return {spec, tunables, timings}; }
+  };
+  using Shared = std::shared_ptr<Candidate>;
+
+  // Everything about one kind of operands.
+  struct Field {
+    OperandKind kind;
+    std::vector<Probe> probes;
+    std::vector<std::vector<Shared>> best;  // of each probe, the fastest first
+    std::map<const KernelSpec*, SettingSpace> spaces;
+    std::deque<Shared> seeds;
+    std::vector<Shared> looked_at;
+    std::unique_ptr<EdgeCheck> check;
+  };
+  struct Job {
+    std::size_t field;
+    Shared candidate;
+  };
+
+  void add_field(const OperandKind& kind, const std::vector<Tuning>& known);
+  void add_seeds(Field& field, const std::vector<Tuning>& known);
+
+  void propose();
+  Shared next(Field& field);
+  Shared breed(Field& field);
+  std::optional<Tunables> draw(Field& field, const SettingSpace& space, const Candidate& parent);
+  const Shared* parent(const Field& field);
+  bool hopeless(const Field& field, const Candidate& candidate);
+  bool is_new(const Candidate& candidate);
+
+  void look_at(Field& field, const Shared& candidate);
+  void contend(Field& field, std::size_t probe, const Shared& candidate);
+  Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
+                   const std::vector<Choice>& choices, double incumbent);
+  void enter(Field& field, std::size_t probe, const Shared& candidate);
+  double incumbent(const Field& field, std::size_t probe) const;
+
+  Device& device_;
+  TuneOptions options_;
+  std::chrono::steady_clock::time_point end_;
+  ProgramCache programs_;
+  Stopwatch stopwatch_;
+  Random random_;
+  Tuning facts_;  // of the device, without kernels
+  std::vector<Field> fields_;
+  std::size_t turn_ = 0;  // whose the next proposal is
+  std::set<std::string> proposed_;
+  std::map<std::size_t, Job> jobs_;
+  TuneCounts counts_;
+  CompilePool pool_;  // the last: its threads use the others
+};
+
+}  // namespace duogemm::bench

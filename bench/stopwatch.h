@@ -49,7 +49,7 @@ class Stopwatch {
   std::array<std::unique_ptr<Buffer>, 3> buffers_;
   PreparedPlan::Operands operands_ = {};
   std::unique_ptr<Buffer> stream_;       // what is moved to keep the device busy
-  std::unique_ptr<PreparedPlan> mover_;  // moves it
+  std::unique_ptr<PreparedPlan> mover_;  // moves a part of it
   double moving_ = 0.0;                  // how long that takes
   double host_seconds_ = 0.0;            // that the host needs to put one kernel on the queue
   double bandwidth_ = 0.0;

@@ -33,6 +33,7 @@ struct TuneFlags {
   unsigned threads = 0;
   std::uint64_t seed = 1;
   std::vector<std::string> ops;
+  std::vector<std::string> from;
 };
 
 // "90s", "5m", "1.5h", or a number of seconds.
@@ -71,11 +72,14 @@ std::string default_file(const DeviceInfo& info) {
   return folder / file_name(info);
 }
 
-std::string read_file(const std::string& path) {
+Tuning read_tuning(const std::string& option, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  return text.str();
+  if (!file) {
+    reject(option + " " + path + " could not be read");
+  }
+  return parse_tuning(text.str(), path);
 }
 
 std::string today() {
@@ -100,7 +104,10 @@ class Session {
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
     if (flags.resume && fs::exists(out_)) {
-      known_.push_back(parse_tuning(read_file(out_), out_));
+      known_.push_back(read_tuning("--out", out_));
+    }
+    for (const std::string& file : flags.from) {
+      known_.push_back(read_tuning("--from", file));
     }
     known_.push_back(tuning_for(info_));
     device_ = chosen_.backend->open(chosen_.index, {});
@@ -165,6 +172,8 @@ void add_tune_command(CLI::App& app, Action& action) {
                       "The file to write. Default: one in the folder where the library looks for tunings");
   command->add_flag("--resume,!--no-resume", flags->resume,
                     "Whether to begin with what the file holds already. Default: yes");
+  command->add_option("--from", flags->from,
+                      "Begin with the kernels of these files too, such as one from the other runtime");
   command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
       ->check(CLI::Range(1, 1024));
   command->add_option("--seed", flags->seed, "Of the random numbers");

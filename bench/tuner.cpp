@@ -123,6 +123,7 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
       const Job job = jobs_.extract(compiled->id).mapped();
       if (compiled->failure.empty()) {
         look_at(fields_[job.field], job.candidate);
+        forget_unless_best(fields_[job.field], *job.candidate);
       } else {
         ++counts_.refused;
       }
@@ -183,7 +184,7 @@ Tuner::Shared Tuner::breed(Field& field) {
 
 std::optional<Tunables> Tuner::draw(Field& field, const SettingSpace& space, const Candidate& parent_of) {
   const Shared* other = parent(field);
-  if (random_() % 4 == 0 && (*other)->spec == parent_of.spec) {
+  if (random_() % 4 == 0 && other != nullptr && (*other)->spec == parent_of.spec) {
     return space.cross(parent_of.tunables, (*other)->tunables, random_);
   }
   return space.mutate(parent_of.tunables, random_);
@@ -252,6 +253,17 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
     return;
   }
   field.looked_at.push_back(candidate);
+}
+
+// Programs take memory, and thousands of them a lot.
+void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
+  const bool kept = std::any_of(field.best.begin(), field.best.end(), [&](const auto& best) {
+    return std::any_of(best.begin(), best.end(),
+                       [&](const Shared& member) { return member.get() == &candidate; });
+  });
+  if (!kept) {
+    programs_.forget(*candidate.spec, candidate.tunables);
+  }
 }
 
 double Tuner::incumbent(const Field& field, std::size_t probe) const {
@@ -335,7 +347,9 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
                    [&](const Shared& a, const Shared& b) { return score(a).seconds < score(b).seconds; });
   counts_.improved += best.front() == candidate;
   if (best.size() > bests_of_a_probe) {
+    const Shared last = best.back();
     best.pop_back();
+    forget_unless_best(field, *last);
   }
 }
 

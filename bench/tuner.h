@@ -98,6 +98,7 @@ class Tuner {
   Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
                    const std::vector<Choice>& choices, double incumbent);
   void enter(Field& field, std::size_t probe, const Shared& candidate);
+  void forget_unless_best(const Field& field, const Candidate& candidate);
   double incumbent(const Field& field, std::size_t probe) const;
 
   Device& device_;

@@ -118,6 +118,7 @@ class Session {
     std::printf("%s through %s, for %.0f s, into %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
                 out_.c_str());
     tuner_->search(stop, [&] { checkpoint(); });
+    tuner_->finish(stop);
     checkpoint();
     std::printf("TFLOP/s of the best:\n%s", tuner_->summary().c_str());
     return tuner_->counts().wrong == 0 ? 0 : 1;

@@ -30,7 +30,8 @@ constexpr std::size_t neighbours = 3;
 // Probes that take more than this share of the budget once are left out, as are calibrations.
 constexpr double probe_share = 1.0 / 5000;
 
-// The last part of the budget is for what is under way when it begins.
+// The last part of the budget is for measuring the best again.
+constexpr double final_share = 1.0 / 10;
 constexpr double checkpoint_share = 1.0 / 10;
 
 double since_epoch(Clock::time_point time) {
@@ -114,7 +115,7 @@ double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Cloc
 
 void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint) {
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
-  while (!stop && seconds_left() > 0.0) {
+  while (!stop && seconds_left() > options_.budget * final_share) {
     while (pool_.pending() < 2 * options_.threads) {
       propose();
     }
@@ -128,7 +129,7 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
         ++counts_.refused;
       }
     }
-    if (seconds_left() < next_checkpoint && seconds_left() > 0.0) {
+    if (seconds_left() < next_checkpoint) {
       next_checkpoint -= options_.budget * checkpoint_share;
       checkpoint();
     }
@@ -355,28 +356,97 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
 
 // --- What was found --------------------------------------------------------------------------------------
 
+void Tuner::finish(const std::atomic<bool>& stop) {
+  for (Field& field : fields_) {
+    if (!stop) {
+      measure_again(field);
+      fit(field, stop);
+    }
+  }
+}
+
+// The best of each probe in turns, and their calibrations: those that were lucky once are seldom so twice.
+void Tuner::measure_again(Field& field) {
+  const double patience = options_.budget * probe_share;
+  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+    std::vector<Shared>& best = field.best[probe];
+    if (best.empty()) {
+      continue;
+    }
+    const Problem& problem = field.probes[probe].problem;
+    std::vector<Plan> plans;
+    for (const Shared& member : best) {
+      plans.push_back(
+          *plan_of(*member->spec, member->tunables, member->scores.at(probe).parts, problem, device_.info()));
+    }
+    const std::vector<double> again = stopwatch_.seconds(plans, problem, {.samples = 7});
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      best[i]->scores.at(probe).seconds = again[i];
+    }
+    std::stable_sort(best.begin(), best.end(), [&](const Shared& a, const Shared& b) {
+      return a->scores.at(probe).seconds < b->scores.at(probe).seconds;
+    });
+  }
+  for (const Shared& member : members(field)) {
+    member->timings =
+        calibrate(*member->spec, member->tunables, field.kind, device_.info(), stopwatch_, patience);
+  }
+}
+
+void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
+  std::vector<Problem> problems;
+  std::vector<double> best;
+  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+    if (!field.best[probe].empty()) {
+      problems.push_back(field.probes[probe].problem);
+      best.push_back(incumbent(field, probe));
+    }
+  }
+  PlannerFit fit(calibrations(field), problems, device_.info(), facts_);
+  const auto measure = [&](const Choice& choice, std::size_t problem) {
+    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
+                              {.samples = 5});
+  };
+  fit.eliminate(best, measure, [&] { return stop || seconds_left() < 0.0; });
+  field.fitted = fit.chosen();
+  field.regret = fit.regret();
+}
+
+std::set<Tuner::Shared> Tuner::members(const Field& field) {
+  std::set<Shared> members;
+  for (const std::vector<Shared>& best : field.best) {
+    members.insert(best.begin(), best.end());
+  }
+  return members;
+}
+
+std::vector<Calibration> Tuner::calibrations(const Field& field) {
+  std::vector<Calibration> calibrations;
+  for (const Shared& member : members(field)) {
+    calibrations.push_back(member->calibration());
+  }
+  return calibrations;
+}
+
+std::vector<Calibration> Tuner::chosen(const Field& field) const {
+  if (field.fitted) {
+    return *field.fitted;
+  }
+  std::vector<Problem> problems;
+  for (const Probe& probe : field.probes) {
+    problems.push_back(probe.problem);
+  }
+  return PlannerFit(calibrations(field), problems, device_.info(), facts_).chosen();
+}
+
 Tuning Tuner::result() const {
   Tuning all = facts_;
+  std::set<std::string> kept;
   for (const Field& field : fields_) {
-    std::set<Shared> members;
-    for (const std::vector<Shared>& best : field.best) {
-      members.insert(best.begin(), best.end());
-    }
-    Tuning of_field = facts_;
-    for (const Shared& member : members) {
-      of_field.calibrations.push_back(member->calibration());
-    }
-    std::set<std::string> kept;
-    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-      const Choice picked = rank(field.probes[probe].problem, device_.info(), of_field).front();
-      for (const Calibration& calibration : of_field.calibrations) {
-        const std::vector<Choice> offered =
-            choices_with(calibration, field.probes[probe].problem, device_.info(), facts_);
-        if (!offered.empty() && calibration.spec == picked.spec &&
-            offered.front().tunables == picked.tunables &&
-            kept.insert(to_text(calibration.tunables)).second) {
-          all.calibrations.push_back(calibration);
-        }
+    for (const Calibration& calibration : chosen(field)) {
+      // A kernel that reads all operands alike is in several fields.
+      if (kept.insert(calibration.spec->name + to_text(calibration.tunables)).second) {
+        all.calibrations.push_back(calibration);
       }
     }
   }
@@ -386,7 +456,10 @@ Tuning Tuner::result() const {
 std::string Tuner::summary() const {
   std::string text;
   for (const Field& field : fields_) {
-    text += field.kind.name() + ":";
+    char regret[64];
+    std::snprintf(regret, sizeof regret, " (the planner's choices take %.1f%% longer)",
+                  100.0 * (field.regret - 1.0));
+    text += field.kind.name() + (field.fitted ? regret : "") + ":";
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
       if (const double seconds = incumbent(field, probe); seconds < infinity) {
         const Problem& p = field.probes[probe].problem;

@@ -15,7 +15,7 @@
 #include "calibration.h"
 #include "compile_pool.h"
 #include "edge_check.h"
-#include "planner.h"
+#include "planner_fit.h"
 #include "setting_space.h"
 
 namespace duogemm::bench {
@@ -40,8 +40,12 @@ class Tuner {
   // `known`: measurements to start from.
   Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known);
 
-  // Searches until the budget is used up or `stop` is set, and calls `checkpoint` now and then.
+  // Searches until nine tenths of the budget are used up or `stop` is set, and calls `checkpoint` now and
+  // then.
   void search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint);
+
+  // Measures the best once more, and leaves out what leads the planner astray.
+  void finish(const std::atomic<bool>& stop);
 
   // What was found, as far as the planner has a use for it.
   Tuning result() const;
@@ -76,6 +80,8 @@ class Tuner {
     std::deque<Shared> seeds;
     std::vector<Shared> looked_at;
     std::unique_ptr<EdgeCheck> check;
+    std::optional<std::vector<Calibration>> fitted = {};  // once the search is over
+    double regret = 1.0;
   };
   struct Job {
     std::size_t field;
@@ -99,6 +105,11 @@ class Tuner {
                    const std::vector<Choice>& choices, double incumbent);
   void enter(Field& field, std::size_t probe, const Shared& candidate);
   void forget_unless_best(const Field& field, const Candidate& candidate);
+  void measure_again(Field& field);
+  void fit(Field& field, const std::atomic<bool>& stop);
+  static std::set<Shared> members(const Field& field);
+  static std::vector<Calibration> calibrations(const Field& field);
+  std::vector<Calibration> chosen(const Field& field) const;
   double incumbent(const Field& field, std::size_t probe) const;
 
   Device& device_;

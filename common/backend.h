@@ -49,6 +49,14 @@ struct Geometry {
 
 using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
 
+// Commands that were recorded from a queue, which must outlive them.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  // Puts all of them on the queue at once.
+  virtual void enqueue() = 0;
+};
+
 // An in-order queue (a cl_command_queue or a CUDA stream).
 class Queue {
  public:
@@ -61,6 +69,10 @@ class Queue {
   // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
   // that it put on this queue to the end of the last.
   virtual double timed(const std::function<void()>& enqueue) = 0;
+  // Calls `enqueue` and records what it puts on this queue in place of executing it (a CUDA graph).
+  virtual std::unique_ptr<Recording> record(const std::function<void()>&) {
+    throw Error(Status::unsupported, "commands can be recorded through CUDA only");
+  }
   // The runtime's own handle: a cl_command_queue, or a CUstream.
   virtual std::uintptr_t native() const = 0;
   // Calls `work` with the queue's device current to this thread, for a library that works on native handles.

@@ -28,6 +28,7 @@ struct DeviceInfo {
   std::size_t clock_mhz = 0;  // the highest
   std::size_t memory_bytes = 0;
   std::size_t max_allocation_bytes = 0;
+  std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
   std::size_t max_work_group = 0;
   std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cuda_devices.h"
+#include "cuda_recording.h"
 #include "nvrtc_compile.h"
 
 namespace duogemm::cuda {
@@ -137,6 +138,9 @@ class CudaQueue final : public Queue {
     enqueue();
     stop.record(stream_);
     return stop.seconds_since(start);
+  }
+  std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override {
+    return cuda::record(context_, stream_, enqueue);
   }
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
   void with_device(const std::function<void()>& work) override {

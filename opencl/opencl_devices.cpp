@@ -81,6 +81,7 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.max_work_group = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
   info.slice_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;

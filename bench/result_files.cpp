@@ -1,63 +1,17 @@
 #include "result_files.h"
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "duogemm/version.h"
+#include "json_parts.h"
 
 namespace duogemm::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* schema = "duogemm.ladder/1";
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
-}
-
-Json to_json(const DeviceInfo& device) {
-  return {{"backend", device.backend},
-          {"name", device.name},
-          {"vendor", device.vendor},
-          {"platform", device.platform},
-          {"driver", device.driver},
-          {"runtime", device.runtime},
-          {"compute_capability", device.compute_capability},
-          {"compute_units", device.compute_units},
-          {"max_clock_mhz", device.clock_mhz},
-          {"memory_bytes", device.memory_bytes},
-          {"local_bytes", device.local_bytes}};
-}
-
-Json to_json(const std::optional<GpuState>& state) {
-  if (!state) {
-    return nullptr;
-  }
-  return {{"driver", state->driver},
-          {"sm_mhz", state->sm_mhz},
-          {"memory_mhz", state->memory_mhz},
-          {"temperature_c", state->temperature_c},
-          {"power_w", state->power_w}};
-}
-
-Json to_json(const Samples& samples) {
-  if (samples.seconds.empty()) {
-    return nullptr;
-  }
-  return {{"median_s", samples.median()},
-          {"spread", samples.spread()},
-          {"noise", samples.noise()},
-          {"repeats", samples.repeats},
-          {"seconds", samples.seconds}};
-}
-
-Json to_json(const LadderRow& row, double flops) {
+Json row_json(const LadderRow& row, double flops) {
   const KernelSpec& spec = *row.setting.spec;
   Json json = {
       {"rung", spec.rung}, {"kernel", spec.name}, {"idea", spec.idea}, {"tunables", row.setting.tunables}};
@@ -76,7 +30,7 @@ Json to_json(const LadderRow& row, double flops) {
   return json;
 }
 
-Json to_json(const LadderReport& report) {
+Json report_json(const LadderReport& report) {
   Json json = {{"device", to_json(report.device)},
                {"m", report.shape.m},
                {"n", report.shape.n},
@@ -87,7 +41,7 @@ Json to_json(const LadderReport& report) {
                {"rows", Json::array()},
                {"reference", nullptr}};
   for (const LadderRow& row : report.rows) {
-    json["rows"].push_back(to_json(row, report.flops()));
+    json["rows"].push_back(row_json(row, report.flops()));
   }
   if (!report.reference.name.empty()) {
     json["reference"] = {{"name", report.reference.name},
@@ -118,7 +72,7 @@ std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRe
                {"bank_bytes", bytes_of(request.device_options.banks)},
                {"runs", Json::array()}};
   for (const LadderReport& report : reports) {
-    json["runs"].push_back(to_json(report));
+    json["runs"].push_back(report_json(report));
   }
   return json.dump(1) + "\n";
 }

@@ -1,0 +1,51 @@
+#include "json_parts.h"
+
+#include <ctime>
+
+namespace duogemm::bench {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+Json to_json(const DeviceInfo& device) {
+  return {{"backend", device.backend},
+          {"name", device.name},
+          {"vendor", device.vendor},
+          {"platform", device.platform},
+          {"driver", device.driver},
+          {"runtime", device.runtime},
+          {"compute_capability", device.compute_capability},
+          {"compute_units", device.compute_units},
+          {"max_clock_mhz", device.clock_mhz},
+          {"memory_bytes", device.memory_bytes},
+          {"cache_bytes", device.cache_bytes},
+          {"local_bytes", device.local_bytes}};
+}
+
+Json to_json(const std::optional<GpuState>& state) {
+  if (!state) {
+    return nullptr;
+  }
+  return {{"driver", state->driver},
+          {"sm_mhz", state->sm_mhz},
+          {"memory_mhz", state->memory_mhz},
+          {"temperature_c", state->temperature_c},
+          {"power_w", state->power_w}};
+}
+
+Json to_json(const Samples& samples) {
+  if (samples.seconds.empty()) {
+    return nullptr;
+  }
+  return {{"median_s", samples.median()},
+          {"spread", samples.spread()},
+          {"noise", samples.noise()},
+          {"repeats", samples.repeats},
+          {"seconds", samples.seconds}};
+}
+
+}  // namespace duogemm::bench

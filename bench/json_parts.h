@@ -1,0 +1,21 @@
+// What the result files of several commands have in common, as bench/README.md describes it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "device_info.h"
+#include "measure.h"
+#include "nvml.h"
+
+namespace duogemm::bench {
+
+using Json = nlohmann::ordered_json;
+
+std::string utc_now();
+Json to_json(const DeviceInfo& device);
+Json to_json(const std::optional<GpuState>& state);  // null when empty
+Json to_json(const Samples& samples);                // null when there are none
+
+}  // namespace duogemm::bench

@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "shapes.h"
+
 namespace duogemm::bench {
 namespace {
-
-constexpr std::int64_t largest_size = 1 << 24;
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 

@@ -7,6 +7,7 @@ endforeach()
 list(TRANSFORM duogemm_backends PREPEND duogemm_component_ OUTPUT_VARIABLE components)
 install(TARGETS duogemm duogemm_blas ${components} EXPORT duogemm)
 install(TARGETS duogemm_program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/duogemm)
 install(EXPORT duogemm NAMESPACE duogemm:: FILE duogemmTargets.cmake DESTINATION ${package_folder})

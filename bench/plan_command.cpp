@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "options.h"
 #include "planner.h"
+#include "shapes.h"
 #include "table.h"
 
 namespace duogemm::bench {
@@ -21,15 +22,7 @@ struct PlanFlags {
 
 Problem problem_of(const PlanFlags& flags) {
   const Shape shape = flags.size.shape();
-  Problem problem = Problem::packed(shape.m, shape.n, shape.k);
-  problem.a_op = flags.ops[0] == 'T' ? Transpose::yes : Transpose::no;
-  problem.b_op = flags.ops[1] == 'T' ? Transpose::yes : Transpose::no;
-  problem.lda = problem.a_rows();
-  problem.ldb = problem.b_rows();
-  problem.batch = flags.batch;
-  problem.a_stride = problem.a_elements();
-  problem.b_stride = problem.b_elements();
-  problem.c_stride = problem.c_elements();
+  Problem problem = packed_problem(shape.m, shape.n, shape.k, flags.ops, flags.batch);
   problem.level = flags.level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
   validate(problem);
   return problem;

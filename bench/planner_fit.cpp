@@ -10,6 +10,9 @@ namespace {
 // Sums of logarithms of ratios: one percent on one problem.
 constexpr double least_gain = 0.01;
 
+// How many kernels are measured on a problem of which nothing is known.
+constexpr std::size_t explored = 4;
+
 std::optional<Choice> fastest(std::vector<Choice> choices) {
   const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
     return *a.seconds < *b.seconds;
@@ -36,6 +39,11 @@ PlannerFit::PlannerFit(std::vector<Calibration> calibrations, std::vector<Proble
 void PlannerFit::eliminate(std::vector<double> known, const Measure& measure,
                            const std::function<bool()>& enough) {
   best_ = std::move(known);
+  for (std::size_t problem = 0; problem < problems_.size() && !enough(); ++problem) {
+    if (std::isinf(best_[problem])) {
+      explore(problem, measure);
+    }
+  }
   while (!enough()) {
     std::size_t worst = 0;
     double most = 0.0;
@@ -77,6 +85,23 @@ std::optional<std::size_t> PlannerFit::pick(std::size_t problem, std::optional<s
     }
   }
   return best;
+}
+
+// Measures what is fastest by prediction.
+void PlannerFit::explore(std::size_t problem, const Measure& measure) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < calibrations_.size(); ++i) {
+    if (offers_[i][problem]) {
+      order.push_back(i);
+    }
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return *offers_[a][problem]->seconds < *offers_[b][problem]->seconds;
+  });
+  order.resize(std::min(order.size(), explored));
+  for (const std::size_t i : order) {
+    loss(problem, i, measure);
+  }
 }
 
 double PlannerFit::loss(std::size_t problem, std::size_t calibration, const Measure& measure) {

@@ -22,7 +22,7 @@ class PlannerFit {
              const Tuning& facts);
 
   // Takes out what leads the planner astray, the worst first, until nothing more is to be gained or `enough`
-  // says so. `known`: the best time of each problem as far as it was measured.
+  // says so. `known`: the best time of each problem as far as it was measured, and infinity elsewhere.
   void eliminate(std::vector<double> known, const Measure& measure, const std::function<bool()>& enough);
 
   // Those left that the planner chooses for some of the problems.
@@ -35,6 +35,7 @@ class PlannerFit {
   using Offers = std::vector<std::optional<Choice>>;  // the best of a calibration for each problem
 
   std::optional<std::size_t> pick(std::size_t problem, std::optional<std::size_t> without) const;
+  void explore(std::size_t problem, const Measure& measure);
   double loss(std::size_t problem, std::size_t calibration, const Measure& measure);
   double gain_without(std::size_t calibration, const Measure& measure);
   double total_loss(const Measure& measure);

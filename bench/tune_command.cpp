@@ -34,6 +34,7 @@ struct TuneFlags {
   std::uint64_t seed = 1;
   std::vector<std::string> ops;
   std::vector<std::string> from;
+  std::vector<std::string> shapes;
 };
 
 // "90s", "5m", "1.5h", or a number of seconds.
@@ -96,9 +97,8 @@ std::string clock_text(const DeviceInfo& info) {
 
 class Session {
  public:
-  Session(const TuneFlags& flags, const TuneOptions& options)
-      : chosen_(flags.device.choose().front()),
-        info_(chosen_.info()),
+  Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options)
+      : info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         budget_(options.budget),
         clock_before_(clock_text(info_)) {
@@ -110,7 +110,7 @@ class Session {
       known_.push_back(read_tuning("--from", file));
     }
     known_.push_back(tuning_for(info_));
-    device_ = chosen_.backend->open(chosen_.index, {});
+    device_ = chosen.backend->open(chosen.index, {});
     tuner_ = std::make_unique<Tuner>(*device_, options, known_);
   }
 
@@ -138,7 +138,6 @@ class Session {
     std::fflush(stdout);
   }
 
-  ChosenDevice chosen_;
   DeviceInfo info_;
   std::string out_;
   double budget_;
@@ -148,6 +147,10 @@ class Session {
   std::unique_ptr<Tuner> tuner_;
 };
 
+void append(std::vector<NamedShape>& shapes, const ShapeList& list) {
+  shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
+}
+
 unsigned default_threads() { return std::max(std::thread::hardware_concurrency(), 2u) - 1; }
 
 int run(const TuneFlags& flags) {
@@ -156,7 +159,16 @@ int run(const TuneFlags& flags) {
   options.threads = flags.threads == 0 ? default_threads() : flags.threads;
   options.seed = flags.seed;
   options.ops = flags.ops;
-  Session session(flags, options);
+  for (const std::string& name : flags.shapes) {
+    append(options.shapes, load_shapes(name));
+  }
+  const ChosenDevice chosen = flags.device.choose().front();
+  for (const std::string& name : shipped_shapes()) {
+    if ((name == "cpu") == (chosen.info().kind == DeviceKind::cpu)) {
+      append(options.judges, load_shapes(name));
+    }
+  }
+  Session session(flags, chosen, options);
   std::signal(SIGINT, on_interrupt);
   return session.run();
 }
@@ -168,6 +180,8 @@ void add_tune_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "tune", "Search for the fastest settings of the library's kernels on a device, and keep them");
   flags->device.add_to(*command, false);
+  command->add_option("--shapes", flags->shapes,
+                      "Lists of shapes, files or names: also keep what is best for each of them");
   command->add_option("--budget", flags->budget, "How long, such as 90s, 5m or 2h")->capture_default_str();
   command->add_option("--out", flags->out,
                       "The file to write. Default: one in the folder where the library looks for tunings");

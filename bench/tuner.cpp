@@ -27,8 +27,14 @@ constexpr double nearly_equal = 0.03;
 constexpr double hopeless_quality = 2.0;
 constexpr std::size_t neighbours = 3;
 
+// The fastest by prediction, with their numbers of parts, that are timed for a shape.
+constexpr std::size_t choices_of_a_shape = 16;
+
 // Probes that take more than this share of the budget once are left out, as are calibrations.
 constexpr double probe_share = 1.0 / 5000;
+
+// The same for problems that the planner's choices are judged by at the end.
+constexpr double judge_share = probe_share / 4;
 
 // The last part of the budget is for measuring the best again.
 constexpr double final_share = 1.0 / 10;
@@ -59,8 +65,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tunin
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
-      random_(options.seed),
-      pool_(programs_, options.threads) {
+      random_(options.seed) {
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
@@ -70,6 +75,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tunin
       add_field(kind, known);
     }
   }
+  add_shapes();
 }
 
 void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known) {
@@ -111,16 +117,44 @@ void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
   }
 }
 
+void Tuner::add_shapes() {
+  for (const NamedShape& shape : options_.shapes) {
+    Field* field = field_of(shape.problem);
+    if (field != nullptr && fits(shape.problem, device_.info())) {
+      field->probes.push_back({shape.label, shape.problem});
+      field->best.emplace_back();
+    }
+  }
+  for (const NamedShape& shape : options_.judges) {
+    Field* field = field_of(shape.problem);
+    if (field != nullptr && fits(shape.problem, device_.info())) {
+      field->judges.push_back(shape.problem);
+    }
+  }
+}
+
+// Where every kernel is compiled as for the problem; null when there is no such field.
+Tuner::Field* Tuner::field_of(const Problem& problem) {
+  const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) {
+    const Problem alike = edge_problems(field.kind).front();
+    return std::all_of(field.spaces.begin(), field.spaces.end(), [&](const auto& space) {
+      return space.first->dictated(problem) == space.first->dictated(alike);
+    });
+  });
+  return found == fields_.end() ? nullptr : &*found;
+}
+
 double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Clock::now()); }
 
 void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint) {
+  CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
   while (!stop && seconds_left() > options_.budget * final_share) {
-    while (pool_.pending() < 2 * options_.threads) {
-      propose();
+    while (pool.pending() < 2 * options_.threads) {
+      propose(pool);
     }
     constexpr double patience = 0.1;
-    if (const auto compiled = pool_.take(patience)) {
+    if (const auto compiled = pool.take(patience)) {
       const Job job = jobs_.extract(compiled->id).mapped();
       if (compiled->failure.empty()) {
         look_at(fields_[job.field], job.candidate);
@@ -138,12 +172,12 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
 
 // --- What to look at next --------------------------------------------------------------------------------
 
-void Tuner::propose() {
+void Tuner::propose(CompilePool& pool) {
   Field& field = fields_[turn_ % fields_.size()];
   const Shared candidate = next(field);
   const std::size_t id = counts_.proposed++;
   jobs_[id] = {turn_ % fields_.size(), candidate};
-  pool_.add({id, candidate->spec, candidate->tunables});
+  pool.add({id, candidate->spec, candidate->tunables});
   ++turn_;
 }
 
@@ -358,11 +392,12 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
 
 void Tuner::finish(const std::atomic<bool>& stop) {
   for (Field& field : fields_) {
-    if (!stop) {
+    if (!stop && seconds_left() > 0.0) {
       measure_again(field);
       fit(field, stop);
     }
   }
+  tune_shapes(stop);
 }
 
 // The best of each probe in turns, and their calibrations: those that were lucky once are seldom so twice.
@@ -402,7 +437,16 @@ void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
       best.push_back(incumbent(field, probe));
     }
   }
-  PlannerFit fit(calibrations(field), problems, device_.info(), facts_);
+  Tuning all = facts_;
+  all.calibrations = calibrations(field);
+  for (const Problem& judge : field.judges) {
+    const Choice picked = rank(judge, device_.info(), all).front();
+    if (picked.seconds.value_or(infinity) <= options_.budget * judge_share) {
+      problems.push_back(judge);
+      best.push_back(infinity);
+    }
+  }
+  PlannerFit fit(all.calibrations, problems, device_.info(), facts_);
   const auto measure = [&](const Choice& choice, std::size_t problem) {
     return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
                               {.samples = 5});
@@ -410,6 +454,88 @@ void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
   fit.eliminate(best, measure, [&] { return stop || seconds_left() < 0.0; });
   field.fitted = fit.chosen();
   field.regret = fit.regret();
+}
+
+void Tuner::tune_shapes(const std::atomic<bool>& stop) {
+  Tuning all = facts_;
+  for (const Field& field : fields_) {
+    const std::vector<Calibration> found = calibrations(field);
+    all.calibrations.insert(all.calibrations.end(), found.begin(), found.end());
+  }
+  std::vector<std::vector<Choice>> choices;
+  CompilePool pool(programs_, options_.threads);
+  for (const NamedShape& shape : options_.shapes) {
+    choices.push_back(worth_trying(shape.problem, all));
+    for (const Choice& choice : choices.back()) {
+      for (const Step& step : carry_out(choice, shape.problem, device_.info()).steps) {
+        pool.add({0, step.spec, step.tunables});
+      }
+    }
+  }
+  for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
+    while (!stop && pool.pending() > 0) {
+      pool.take(0.1);
+    }
+    if (stop) {
+      return;
+    }
+    if (const auto tuned = tune(options_.shapes[i].problem, choices[i])) {
+      tuned_shapes_.push_back(*tuned);
+    }
+  }
+}
+
+std::vector<Choice> Tuner::worth_trying(const Problem& problem, const Tuning& all) const {
+  std::vector<Choice> choices;
+  if (!fits(problem, device_.info())) {
+    return choices;
+  }
+  for (const Choice& choice : rank(problem, device_.info(), all)) {
+    if (choice.seconds && choices.size() < choices_of_a_shape && can_run(choice, problem, device_.info())) {
+      choices.push_back(choice);
+    }
+  }
+  return choices;
+}
+
+std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<Choice>& choices) {
+  std::vector<std::pair<double, Choice>> timed;
+  double best = infinity;
+  for (const Choice& choice : choices) {
+    try {
+      const double seconds = stopwatch_.seconds(carry_out(choice, problem, device_.info()), problem,
+                                                {.hopeless = far_behind * best});
+      timed.emplace_back(seconds, choice);
+      best = std::min(best, seconds);
+    } catch (const Error& error) {
+      if (!of_candidate(error)) {
+        throw;
+      }
+    }
+  }
+  if (timed.empty()) {
+    return std::nullopt;
+  }
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  timed.resize(std::min(timed.size(), bests_of_a_probe));
+  std::vector<Plan> plans;
+  for (const auto& [seconds, choice] : timed) {
+    plans.push_back(carry_out(choice, problem, device_.info()));
+  }
+  const std::vector<double> again = stopwatch_.seconds(plans, problem, {.samples = 7});
+  const auto first = static_cast<std::size_t>(std::min_element(again.begin(), again.end()) - again.begin());
+  const Choice& winner = timed[first].second;
+  return TunedShape{problem.a_op == Transpose::yes,
+                    problem.b_op == Transpose::yes,
+                    problem.m,
+                    problem.n,
+                    problem.k,
+                    problem.batch,
+                    winner.spec,
+                    winner.tunables,
+                    winner.parts,
+                    again[first]};
 }
 
 std::set<Tuner::Shared> Tuner::members(const Field& field) {
@@ -450,6 +576,7 @@ Tuning Tuner::result() const {
       }
     }
   }
+  all.shapes = tuned_shapes_;
   return all;
 }
 

@@ -17,6 +17,7 @@
 #include "edge_check.h"
 #include "planner_fit.h"
 #include "setting_space.h"
+#include "shapes.h"
 
 namespace duogemm::bench {
 
@@ -24,7 +25,9 @@ struct TuneOptions {
   double budget = 300.0;  // seconds
   unsigned threads = 1;   // that compile
   std::uint64_t seed = 1;
-  std::vector<std::string> ops;  // "NN", "TN"; all when empty
+  std::vector<std::string> ops;    // "NN", "TN"; all when empty
+  std::vector<NamedShape> shapes;  // to search for the best of each, besides
+  std::vector<NamedShape> judges;  // what else the planner's choices are judged by
 };
 
 struct TuneCounts {
@@ -44,7 +47,8 @@ class Tuner {
   // then.
   void search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint);
 
-  // Measures the best once more, and leaves out what leads the planner astray.
+  // Measures the best once more, leaves out what leads the planner astray, and looks for the best of each
+  // shape.
   void finish(const std::atomic<bool>& stop);
 
   // What was found, as far as the planner has a use for it.
@@ -75,6 +79,7 @@ class Tuner {
   struct Field {
     OperandKind kind;
     std::vector<Probe> probes;
+    std::vector<Problem> judges = {};
     std::vector<std::vector<Shared>> best;  // of each probe, the fastest first
     std::map<const KernelSpec*, SettingSpace> spaces;
     std::deque<Shared> seeds;
@@ -91,7 +96,10 @@ class Tuner {
   void add_field(const OperandKind& kind, const std::vector<Tuning>& known);
   void add_seeds(Field& field, const std::vector<Tuning>& known);
 
-  void propose();
+  void add_shapes();
+  Field* field_of(const Problem& problem);
+
+  void propose(CompilePool& pool);
   Shared next(Field& field);
   Shared breed(Field& field);
   std::optional<Tunables> draw(Field& field, const SettingSpace& space, const Candidate& parent);
@@ -107,6 +115,9 @@ class Tuner {
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
   void fit(Field& field, const std::atomic<bool>& stop);
+  void tune_shapes(const std::atomic<bool>& stop);
+  std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
+  std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;
   static std::set<Shared> members(const Field& field);
   static std::vector<Calibration> calibrations(const Field& field);
   std::vector<Calibration> chosen(const Field& field) const;
@@ -124,7 +135,7 @@ class Tuner {
   std::set<std::string> proposed_;
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
-  CompilePool pool_;  // the last: its threads use the others
+  std::vector<TunedShape> tuned_shapes_;
 };
 
 }  // namespace duogemm::bench

@@ -75,6 +75,8 @@ Choice unmeasured(const Problem& problem) {
   return {&find_kernel("general"), tile, 1, {}};
 }
 
+}  // namespace
+
 bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
   try {
     carry_out(choice, problem, device);
@@ -83,8 +85,6 @@ bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& dev
     return false;
   }
 }
-
-}  // namespace
 
 std::string to_text(const Choice& choice) {
   std::string text = choice.spec->name;

@@ -41,4 +41,7 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
 // tunables break its rules, and unsupported where the device cannot run it.
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device);
 
+// Whether carry_out() would.
+bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device);
+
 }  // namespace duogemm

@@ -71,7 +71,8 @@ std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, st
 }
 
 std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                              const DeviceInfo& device, Stopwatch& stopwatch, double patience) {
+                              const DeviceInfo& device, Stopwatch& stopwatch, double patience,
+                              const std::function<bool(const std::vector<Timing>&)>& promising) {
   const Tiled tile = tile_of(spec, tunables);
   const auto seconds = [&](std::int64_t groups, std::int64_t k) {
     const Tiled size = problem_of(tile, groups);
@@ -85,7 +86,7 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
   std::vector<Timing> timings;
   double longest = 0.0;
   for (const int count : group_counts) {
-    if (timings.size() >= 2 && longest * count > patience) {
+    if ((timings.size() >= 2 && longest * count > patience) || (timings.size() == 2 && !promising(timings))) {
       break;
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);

@@ -44,13 +44,21 @@ constexpr Size sizes[] = {
     {512, 512, 64, 64},
 };
 
+// Where splitting K helps most, once more without it.
+constexpr Size whole_sizes[] = {
+    {128, 128, 128},  {256, 256, 256},  {512, 512, 512},   {1024, 1024, 1024}, {4, 4096, 4096},
+    {4096, 4, 4096},  {16, 4096, 4096}, {4096, 16, 4096},  {64, 4096, 1024},   {4096, 64, 1024},
+    {768, 512, 3072}, {64, 64, 4096},   {256, 256, 16384},
+};
+
 constexpr std::int64_t round_up(std::int64_t size) { return (size + 3) / 4 * 4; }
 
 std::string letter(bool transposed) { return transposed ? "T" : "N"; }
 
 std::string label_of(const Problem& p) {
   const std::string size = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-  return p.batch == 1 ? size : size + " by " + std::to_string(p.batch);
+  return size + (p.batch == 1 ? "" : " by " + std::to_string(p.batch)) +
+         (p.level == Reproducibility::everywhere ? " everywhere" : "");
 }
 
 }  // namespace
@@ -90,17 +98,24 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
 }
 
 std::vector<Probe> make_probes(const OperandKind& kind) {
-  const auto fit = [&](std::int64_t size) { return kind.wide ? size : size - 1; };
   std::vector<Probe> probes;
-  for (const Size& size : sizes) {
-    const Problem problem = make_problem(kind, fit(size.m), fit(size.n), fit(size.k), size.batch);
+  const auto add = [&](const Size& size, Reproducibility level) {
+    Problem problem = make_problem(kind, size.m, size.n, size.k, size.batch);
+    problem.level = level;
     probes.push_back({label_of(problem), problem});
+  };
+  const auto fit = [&](const Size& size) {
+    return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
+  };
+  for (const Size& size : sizes) {
+    add(fit(size), Reproducibility::run_to_run);
   }
   if (!kind.wide) {
-    for (const Size& size : {Size{1, 4095, 4095}, Size{4095, 1, 4095}}) {
-      const Problem problem = make_problem(kind, size.m, size.n, size.k);
-      probes.push_back({label_of(problem), problem});
-    }
+    add({1, 4095, 4095}, Reproducibility::run_to_run);
+    add({4095, 1, 4095}, Reproducibility::run_to_run);
+  }
+  for (const Size& size : whole_sizes) {
+    add(fit(size), Reproducibility::everywhere);
   }
   return probes;
 }

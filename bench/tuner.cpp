@@ -54,6 +54,11 @@ bool fits(const Problem& problem, const DeviceInfo& device) {
   return std::max({a, b, c}) <= device.max_allocation_bytes && a + b + c <= device.memory_bytes / 4;
 }
 
+const Choice& fastest(const std::vector<Choice>& choices) {
+  return *std::min_element(choices.begin(), choices.end(),
+                           [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
+}
+
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
 
 }  // namespace
@@ -150,8 +155,9 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
   CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
   while (!stop && seconds_left() > options_.budget * final_share) {
-    while (pool.pending() < 2 * options_.threads) {
-      propose(pool);
+    fill(pool);
+    if (pool.pending() == 0) {
+      break;  // everything has been looked at
     }
     constexpr double patience = 0.1;
     if (const auto compiled = pool.take(patience)) {
@@ -172,31 +178,41 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
 
 // --- What to look at next --------------------------------------------------------------------------------
 
-void Tuner::propose(CompilePool& pool) {
-  Field& field = fields_[turn_ % fields_.size()];
-  const Shared candidate = next(field);
-  const std::size_t id = counts_.proposed++;
-  jobs_[id] = {turn_ % fields_.size(), candidate};
-  pool.add({id, candidate->spec, candidate->tunables});
-  ++turn_;
+// Gives every thread something to compile, and something to go on with.
+void Tuner::fill(CompilePool& pool) {
+  std::size_t in_vain = 0;
+  while (pool.pending() < 2 * options_.threads && in_vain < fields_.size()) {
+    in_vain = propose(pool) ? 0 : in_vain + 1;
+  }
+}
+
+// Whether there was anything left to propose.
+bool Tuner::propose(CompilePool& pool) {
+  const std::size_t field = turn_++ % fields_.size();
+  const Shared candidate = next(fields_[field]);
+  if (candidate) {
+    const std::size_t id = counts_.proposed++;
+    jobs_[id] = {field, candidate};
+    pool.add({id, candidate->spec, candidate->tunables});
+  }
+  return candidate != nullptr;
 }
 
 Tuner::Shared Tuner::next(Field& field) {
   while (!field.seeds.empty()) {
     const Shared seed = field.seeds.front();
     field.seeds.pop_front();
-    if (is_new(*seed)) {
+    if (is_new(field, *seed)) {
       return seed;
     }
   }
-  Shared candidate;
   for (int i = 0; i < attempts_to_propose; ++i) {
-    candidate = breed(field);
-    if (!hopeless(field, *candidate) && is_new(*candidate)) {
-      break;
+    const Shared candidate = breed(field);
+    if (!hopeless(field, *candidate) && is_new(field, *candidate)) {
+      return candidate;
     }
   }
-  return candidate;
+  return nullptr;
 }
 
 Tuner::Shared Tuner::breed(Field& field) {
@@ -253,9 +269,8 @@ bool Tuner::hopeless(const Field& field, const Candidate& candidate) {
                      [](const auto& neighbour) { return neighbour.second > hopeless_quality; });
 }
 
-bool Tuner::is_new(const Candidate& candidate) {
-  const std::string& field = fields_[turn_ % fields_.size()].kind.name();
-  return proposed_.insert(field + candidate.spec->name + to_text(candidate.tunables)).second;
+bool Tuner::is_new(const Field& field, const Candidate& candidate) {
+  return proposed_.insert(field.kind.name() + candidate.spec->name + to_text(candidate.tunables)).second;
 }
 
 // --- How good it is --------------------------------------------------------------------------------------
@@ -273,10 +288,13 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
                    to_text(candidate->tunables).c_str(), fault.c_str());
       return;
     }
-    candidate->timings =
-        calibrate(*candidate->spec, candidate->tunables, field.kind, device_.info(), stopwatch_, patience);
+    candidate->timings = calibrate(*candidate->spec, candidate->tunables, field.kind, device_.info(),
+                                   stopwatch_, patience, [&](const std::vector<Timing>& timings) {
+                                     candidate->timings = timings;
+                                     return quality_of(field, *candidate) < hopeless_quality;
+                                   });
     ++counts_.timed;
-    candidate->quality = infinity;
+    candidate->quality = quality_of(field, *candidate);
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
       contend(field, probe, candidate);
     }
@@ -301,6 +319,19 @@ void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
   }
 }
 
+// The least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
+double Tuner::quality_of(const Field& field, const Candidate& candidate) const {
+  double quality = infinity;
+  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+    const auto choices =
+        choices_with(candidate.calibration(), field.probes[probe].problem, device_.info(), facts_);
+    if (!choices.empty() && *fastest(choices).seconds <= options_.budget * probe_share) {
+      quality = std::min(quality, *fastest(choices).seconds / incumbent(field, probe));
+    }
+  }
+  return quality;
+}
+
 double Tuner::incumbent(const Field& field, std::size_t probe) const {
   return field.best[probe].empty() ? infinity : field.best[probe].front()->scores.at(probe).seconds;
 }
@@ -313,14 +344,8 @@ void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
     return;
   }
   const double best = incumbent(field, probe);
-  const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    return *a.seconds < *b.seconds;
-  });
-  if (best < infinity) {
-    candidate->quality = std::min(candidate->quality, *least->seconds / best);
-  }
   const double limit = options_.budget * probe_share;
-  if (*least->seconds > std::min(far_behind * best, limit) ||
+  if (*fastest(choices).seconds > std::min(far_behind * best, limit) ||
       !plan_of(*candidate->spec, candidate->tunables, 1, problem, device_.info())) {
     return;
   }
@@ -343,10 +368,7 @@ Tuner::Score Tuner::best_parts(const Field& field, std::size_t probe, const Cand
     return {plan ? stopwatch_.seconds(*plan, problem, {.hopeless = far_behind * incumbent}) : infinity,
             parts};
   };
-  const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    return *a.seconds < *b.seconds;
-  });
-  const std::ptrdiff_t start = least - choices.begin();
+  const std::ptrdiff_t start = &fastest(choices) - choices.data();
   Score best = time(start);
   for (const std::ptrdiff_t step : {-1, 1}) {
     for (std::ptrdiff_t at = start + step; best.seconds <= close_behind * incumbent && at >= 0 &&
@@ -423,8 +445,8 @@ void Tuner::measure_again(Field& field) {
     });
   }
   for (const Shared& member : members(field)) {
-    member->timings =
-        calibrate(*member->spec, member->tunables, field.kind, device_.info(), stopwatch_, patience);
+    member->timings = calibrate(*member->spec, member->tunables, field.kind, device_.info(), stopwatch_,
+                                patience, [](const std::vector<Timing>&) { return true; });
   }
 }
 

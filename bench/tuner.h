@@ -69,7 +69,7 @@ class Tuner {
     Tunables tunables;
     std::vector<Timing> timings = {};
     std::map<std::size_t, Score> scores = {};  // by probe
-    double quality = 0.0;  // the least ratio of its time to the best known, over the probes
+    double quality = 0.0;                      // see quality_of()
 
     Calibration calibration() const { return {spec, tunables, timings}; }
   };
@@ -99,19 +99,21 @@ class Tuner {
   void add_shapes();
   Field* field_of(const Problem& problem);
 
-  void propose(CompilePool& pool);
+  void fill(CompilePool& pool);
+  bool propose(CompilePool& pool);
   Shared next(Field& field);
   Shared breed(Field& field);
   std::optional<Tunables> draw(Field& field, const SettingSpace& space, const Candidate& parent);
   const Shared* parent(const Field& field);
   bool hopeless(const Field& field, const Candidate& candidate);
-  bool is_new(const Candidate& candidate);
+  bool is_new(const Field& field, const Candidate& candidate);
 
   void look_at(Field& field, const Shared& candidate);
   void contend(Field& field, std::size_t probe, const Shared& candidate);
   Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
                    const std::vector<Choice>& choices, double incumbent);
   void enter(Field& field, std::size_t probe, const Shared& candidate);
+  double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
   void fit(Field& field, const std::atomic<bool>& stop);

@@ -24,6 +24,9 @@ std::string to_text(const Choice& choice);
 // Reads "pipelined:TSM=64,TSN=64,parts=2". Throws invalid_argument naming what is wrong and what is allowed.
 Choice parse_choice(const std::string& text);
 
+// Whether the kernel can split K, and the problem allows it.
+bool may_split(const KernelSpec& spec, const Problem& problem);
+
 // What one measured kernel offers for the problem: a choice for each sensible number of parts, in ascending
 // order. None where it was measured on operands that are stored otherwise.
 std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
@@ -37,8 +40,8 @@ std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const
 // the first that ranks and that the device can run.
 Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tuning);
 
-// The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or the
-// tunables break its rules, and unsupported where the device cannot run it.
+// The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or not
+// in parts, or the tunables break its rules, and unsupported where the device cannot run it.
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device);
 
 // Whether carry_out() would.

@@ -74,6 +74,12 @@ std::int64_t part_length(std::int64_t k, std::int64_t parts) {
 
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
   const KernelSpec& spec = *choice.spec;
+  if (choice.parts > 1 && !may_split(spec, problem)) {
+    throw Error(Status::invalid_argument,
+                "parts=" + std::to_string(choice.parts) +
+                    ": k is split by kernels that can, at the level run_to_run, and "
+                    "not for batches by lists");
+  }
   const std::int64_t length = choice.parts == 1 ? problem.k : part_length(problem.k, choice.parts);
   const std::int64_t parts = (problem.k + length - 1) / length;
   const std::int64_t c_elements = problem.m * problem.n;

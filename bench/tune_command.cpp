@@ -21,7 +21,11 @@ namespace fs = std::filesystem;
 
 std::atomic<bool> stop{false};
 
-extern "C" void on_interrupt(int) { stop = true; }
+// Once to end in good order, twice to end at once.
+extern "C" void on_interrupt(int signal) {
+  stop = true;
+  std::signal(signal, SIG_DFL);
+}
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
@@ -170,6 +174,7 @@ int run(const TuneFlags& flags) {
   }
   Session session(flags, chosen, options);
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   return session.run();
 }
 

@@ -107,13 +107,21 @@ void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
   for (const auto& [spec, space] : field.spaces) {
     add(spec, space.adopt({}));
   }
+  // What was best for operands of another kind is worth a try where nothing is known of this one.
+  std::vector<std::pair<const KernelSpec*, Tunables>> same;
+  std::vector<std::pair<const KernelSpec*, Tunables>> other;
   for (const Tuning& tuning : known) {
     for (const Calibration& calibration : tuning.calibrations) {
       const auto space = field.spaces.find(calibration.spec);
-      if (space != field.spaces.end()) {
-        add(calibration.spec, space->second.adopt(calibration.tunables));
+      const auto adopted =
+          space == field.spaces.end() ? std::nullopt : space->second.adopt(calibration.tunables);
+      if (adopted) {
+        (*adopted == calibration.tunables ? same : other).emplace_back(calibration.spec, *adopted);
       }
     }
+  }
+  for (const auto& [spec, tunables] : same.empty() ? other : same) {
+    add(spec, tunables);
   }
   for (std::size_t i = 0; i < samples_as_seeds; ++i) {
     for (const auto& [spec, space] : field.spaces) {

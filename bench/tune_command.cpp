@@ -115,14 +115,14 @@ class Session {
     }
     known_.push_back(tuning_for(info_));
     device_ = chosen.backend->open(chosen.index, {});
-    tuner_ = std::make_unique<Tuner>(*device_, options, known_);
+    tuner_ = std::make_unique<Tuner>(*device_, options, known_, stop);
   }
 
   int run() {
     std::printf("%s through %s, for %.0f s, into %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
                 out_.c_str());
-    tuner_->search(stop, [&] { checkpoint(); });
-    tuner_->finish(stop);
+    tuner_->search([&] { checkpoint(); });
+    tuner_->finish();
     checkpoint();
     std::printf("TFLOP/s of the best:\n%s", tuner_->summary().c_str());
     return tuner_->counts().wrong == 0 ? 0 : 1;

@@ -63,9 +63,11 @@ bool of_candidate(const Error& error) { return error.status() != Status::device_
 
 }  // namespace
 
-Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known)
+Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known,
+             const std::atomic<bool>& stop)
     : device_(device),
       options_(options),
+      stop_(stop),
       end_(Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
@@ -159,10 +161,10 @@ Tuner::Field* Tuner::field_of(const Problem& problem) {
 
 double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Clock::now()); }
 
-void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint) {
+void Tuner::search(const std::function<void()>& checkpoint) {
   CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
-  while (!stop && seconds_left() > options_.budget * final_share) {
+  while (!stop_ && seconds_left() > options_.budget * final_share) {
     fill(pool);
     if (pool.pending() == 0) {
       break;  // everything has been looked at
@@ -303,7 +305,7 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
                                    });
     ++counts_.timed;
     candidate->quality = quality_of(field, *candidate);
-    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+    for (std::size_t probe = 0; probe < field.probes.size() && !enough(); ++probe) {
       contend(field, probe, candidate);
     }
   } catch (const Error& error) {
@@ -420,14 +422,14 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
 
 // --- What was found --------------------------------------------------------------------------------------
 
-void Tuner::finish(const std::atomic<bool>& stop) {
+void Tuner::finish() {
   for (Field& field : fields_) {
-    if (!stop && seconds_left() > 0.0) {
+    if (!enough()) {
       measure_again(field);
-      fit(field, stop);
+      fit(field);
     }
   }
-  tune_shapes(stop);
+  tune_shapes();
 }
 
 // The best of each probe in turns, and their calibrations: those that were lucky once are seldom so twice.
@@ -458,7 +460,7 @@ void Tuner::measure_again(Field& field) {
   }
 }
 
-void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
+void Tuner::fit(Field& field) {
   std::vector<Problem> problems;
   std::vector<double> best;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
@@ -481,12 +483,12 @@ void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
     return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
                               {.samples = 5});
   };
-  fit.eliminate(best, measure, [&] { return stop || seconds_left() < 0.0; });
+  fit.eliminate(best, measure, [&] { return enough(); });
   field.fitted = fit.chosen();
   field.regret = fit.regret();
 }
 
-void Tuner::tune_shapes(const std::atomic<bool>& stop) {
+void Tuner::tune_shapes() {
   Tuning all = facts_;
   for (const Field& field : fields_) {
     const std::vector<Calibration> found = calibrations(field);
@@ -503,10 +505,10 @@ void Tuner::tune_shapes(const std::atomic<bool>& stop) {
     }
   }
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
-    while (!stop && pool.pending() > 0) {
+    while (!stop_ && pool.pending() > 0) {
       pool.take(0.1);
     }
-    if (stop) {
+    if (stop_) {
       return;
     }
     if (const auto tuned = tune(options_.shapes[i].problem, choices[i])) {

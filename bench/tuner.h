@@ -40,16 +40,16 @@ struct TuneCounts {
 
 class Tuner {
  public:
-  // `known`: measurements to start from.
-  Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known);
+  // `known`: measurements to start from. `stop`: whether to come to an end before the budget is used up.
+  Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known,
+        const std::atomic<bool>& stop);
 
-  // Searches until nine tenths of the budget are used up or `stop` is set, and calls `checkpoint` now and
-  // then.
-  void search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint);
+  // Searches until nine tenths of the budget are used up, and calls `checkpoint` now and then.
+  void search(const std::function<void()>& checkpoint);
 
   // Measures the best once more, leaves out what leads the planner astray, and looks for the best of each
   // shape.
-  void finish(const std::atomic<bool>& stop);
+  void finish();
 
   // What was found, as far as the planner has a use for it.
   Tuning result() const;
@@ -116,8 +116,8 @@ class Tuner {
   double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
-  void fit(Field& field, const std::atomic<bool>& stop);
-  void tune_shapes(const std::atomic<bool>& stop);
+  void fit(Field& field);
+  void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
   std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;
   static std::set<Shared> members(const Field& field);
@@ -125,8 +125,11 @@ class Tuner {
   std::vector<Calibration> chosen(const Field& field) const;
   double incumbent(const Field& field, std::size_t probe) const;
 
+  bool enough() const { return stop_ || seconds_left() <= 0.0; }
+
   Device& device_;
   TuneOptions options_;
+  const std::atomic<bool>& stop_;
   std::chrono::steady_clock::time_point end_;
   ProgramCache programs_;
   Stopwatch stopwatch_;

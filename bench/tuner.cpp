@@ -59,12 +59,21 @@ const Choice& fastest(const std::vector<Choice>& choices) {
                            [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
 }
 
+std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.name + " " + to_text(tunables);
+}
+
+bool same_problem(const TunedShape& one, const TunedShape& other) {
+  return one.a_transposed == other.a_transposed && one.b_transposed == other.b_transposed &&
+         one.m == other.m && one.n == other.n && one.k == other.k && one.batch == other.batch;
+}
+
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
 
 }  // namespace
 
-Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known,
-             const std::atomic<bool>& stop)
+Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
+             const std::vector<Tuning>& known, const std::atomic<bool>& stop)
     : device_(device),
       options_(options),
       stop_(stop),
@@ -72,14 +81,17 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tunin
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
-      random_(options.seed) {
+      random_(options.seed),
+      resumed_(resumed) {
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
+  std::vector<Tuning> all_known = {resumed};
+  all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
     if (options.ops.empty() ||
         std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end()) {
-      add_field(kind, known);
+      add_field(kind, all_known);
     }
   }
   add_shapes();
@@ -172,6 +184,7 @@ void Tuner::search(const std::function<void()>& checkpoint) {
     constexpr double patience = 0.1;
     if (const auto compiled = pool.take(patience)) {
       const Job job = jobs_.extract(compiled->id).mapped();
+      settled_.insert(name_of(*compiled->spec, compiled->tunables));
       if (compiled->failure.empty()) {
         look_at(fields_[job.field], job.candidate);
         forget_unless_best(fields_[job.field], *job.candidate);
@@ -280,7 +293,7 @@ bool Tuner::hopeless(const Field& field, const Candidate& candidate) {
 }
 
 bool Tuner::is_new(const Field& field, const Candidate& candidate) {
-  return proposed_.insert(field.kind.name() + candidate.spec->name + to_text(candidate.tunables)).second;
+  return proposed_.insert(field.kind.name() + name_of(*candidate.spec, candidate.tunables)).second;
 }
 
 // --- How good it is --------------------------------------------------------------------------------------
@@ -603,13 +616,28 @@ Tuning Tuner::result() const {
   for (const Field& field : fields_) {
     for (const Calibration& calibration : chosen(field)) {
       // A kernel that reads all operands alike is in several fields.
-      if (kept.insert(calibration.spec->name + to_text(calibration.tunables)).second) {
+      if (kept.insert(name_of(*calibration.spec, calibration.tunables)).second) {
         all.calibrations.push_back(calibration);
       }
     }
   }
   all.shapes = tuned_shapes_;
+  keep_resumed(all);
   return all;
+}
+
+void Tuner::keep_resumed(Tuning& all) const {
+  for (const Calibration& calibration : resumed_.calibrations) {
+    if (!settled_.contains(name_of(*calibration.spec, calibration.tunables))) {
+      all.calibrations.push_back(calibration);
+    }
+  }
+  for (const TunedShape& shape : resumed_.shapes) {
+    if (std::none_of(tuned_shapes_.begin(), tuned_shapes_.end(),
+                     [&](const TunedShape& tuned) { return same_problem(shape, tuned); })) {
+      all.shapes.push_back(shape);
+    }
+  }
 }
 
 std::string Tuner::summary() const {

@@ -40,8 +40,9 @@ struct TuneCounts {
 
 class Tuner {
  public:
-  // `known`: measurements to start from. `stop`: whether to come to an end before the budget is used up.
-  Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known,
+  // `resumed`: the result of an earlier search, which this one goes on from. `known`: other measurements to
+  // start from. `stop`: whether to come to an end before the budget is used up.
+  Tuner(Device& device, const TuneOptions& options, const Tuning& resumed, const std::vector<Tuning>& known,
         const std::atomic<bool>& stop);
 
   // Searches until nine tenths of the budget are used up, and calls `checkpoint` now and then.
@@ -51,7 +52,7 @@ class Tuner {
   // shape.
   void finish();
 
-  // What was found, as far as the planner has a use for it.
+  // What was found, as far as the planner has a use for it, and what was resumed and not looked at again.
   Tuning result() const;
 
   const TuneCounts& counts() const { return counts_; }
@@ -95,6 +96,7 @@ class Tuner {
 
   void add_field(const OperandKind& kind, const std::vector<Tuning>& known);
   void add_seeds(Field& field, const std::vector<Tuning>& known);
+  void keep_resumed(Tuning& all) const;
 
   void add_shapes();
   Field* field_of(const Problem& problem);
@@ -138,6 +140,8 @@ class Tuner {
   std::vector<Field> fields_;
   std::size_t turn_ = 0;  // whose the next proposal is
   std::set<std::string> proposed_;
+  Tuning resumed_;
+  std::set<std::string> settled_;  // kernels that were looked at, whatever came of it
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
   std::vector<TunedShape> tuned_shapes_;

@@ -250,7 +250,8 @@ TEST_F(ProgramOnADevice, TunesForAShapeAndPlansByWhatItFound) {
   setenv("DUOGEMM_TUNING_DIR", folder_.c_str(), 1);
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
   const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json");
-  const Outcome again = run("tune --budget 5s --ops NN --out found.json");
+  const Outcome again = run("tune --budget 5s --ops TT --out found.json");
+  const std::string json = read_file(folder_ / "found.json");
   const Outcome plan = run("plan -m 40 -n 24 -k 56 --top 3");
   std::ofstream(folder_ / "found.json") << "{}";
   const Outcome refused = run("tune --budget 1s --out found.json");
@@ -258,6 +259,8 @@ TEST_F(ProgramOnADevice, TunesForAShapeAndPlansByWhatItFound) {
   ASSERT_EQ(tuned.status, 0) << tuned.err;
   EXPECT_NE(tuned.out.find("NN wide"), std::string::npos) << tuned.out;
   ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_NE(json.find("\"TRANS_A\":0"), std::string::npos) << json;  // what the first run found
+  EXPECT_NE(json.find("\"m\":40"), std::string::npos) << json;
   ASSERT_EQ(plan.status, 0) << plan.err;
   EXPECT_NE(plan.out.find("found.json"), std::string::npos) << plan.out;
   EXPECT_EQ(plan.out.find("predicted  - us"), std::string::npos) << plan.out;

@@ -14,6 +14,10 @@ constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12};
 constexpr std::int64_t shallow = 64;
 constexpr std::int64_t deep = 1024;
 
+// Where both take about as long, the second is not deep enough; there is an end to it.
+constexpr double clearly_more = 2.0;
+constexpr std::int64_t deepest = 1 << 14;
+
 // Sizes of a problem that has `groups` full tiles.
 struct Tiled {
   std::int64_t m;
@@ -62,6 +66,15 @@ Tiled problem_of(const Tiled& tile, std::int64_t groups) {
   return best;
 }
 
+// From the times for `shallow` and for `depth`; where those make no sense, k is all that counts.
+Timing timing_of(int groups, double little, double much, std::int64_t depth) {
+  if (much <= little) {
+    return {groups, 0.0, much / static_cast<double>(depth)};
+  }
+  const double per_k = (much - little) / static_cast<double>(depth - shallow);
+  return {groups, std::max(little - static_cast<double>(shallow) * per_k, 0.0), per_k};
+}
+
 }  // namespace
 
 std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t parts,
@@ -91,10 +104,13 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);
     const double little = seconds(groups, shallow);
-    const std::int64_t depth = little * (deep / shallow) > patience ? 4 * shallow : deep;
-    const double much = seconds(groups, depth);
-    const double per_k = std::max((much - little) / static_cast<double>(depth - shallow), 1e-12);
-    timings.push_back({count, std::max(little - shallow * per_k, 0.0), per_k});
+    std::int64_t depth = little * (deep / shallow) > patience ? 4 * shallow : deep;
+    double much = seconds(groups, depth);
+    while (much < clearly_more * little && much < patience && depth < deepest) {
+      depth *= 4;
+      much = seconds(groups, depth);
+    }
+    timings.push_back(timing_of(count, little, much, depth));
     longest = much / count;
   }
   return timings;

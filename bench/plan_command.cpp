@@ -70,9 +70,11 @@ std::string candidates_text(const std::vector<Choice>& choices, const Problem& p
 
 int run(const PlanFlags& flags) {
   const Problem problem = problem_of(flags);
+  const std::optional<Choice> forced =
+      flags.force.empty() ? std::nullopt : std::optional(parse_choice(flags.force));
   const DeviceInfo device = flags.device.choose().front().info();
   const Tuning& tuning = tuning_for(device);
-  const Choice choice = flags.force.empty() ? choose(problem, device, tuning) : parse_choice(flags.force);
+  const Choice choice = forced ? *forced : choose(problem, device, tuning);
   const Plan plan = carry_out(choice, problem, device);
   std::size_t workspace = 0;
   for (const std::size_t bytes : plan.workspace_bytes) {

@@ -63,7 +63,11 @@ std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Pro
 
 Stopwatch::Warm Stopwatch::warm_up(const Plan& plan, const Effort& effort) {
   Warm warm{SelfContainedPlan(plan, device_, programs_), 1, 0.0};
-  sample(warm);
+  constexpr double first_time = 10.0;  // it may take so many times longer than later
+  warm.once = sample(warm);
+  if (warm.once > first_time * effort.hopeless) {
+    return warm;
+  }
   warm.once = sample(warm);
   if (warm.once <= effort.hopeless) {
     const double repeats = std::ceil(effort.sample_seconds / std::max(warm.once, 1e-9));

@@ -20,7 +20,7 @@ class Stopwatch {
  public:
   Stopwatch(Device& device, ProgramCache& programs);
 
-  // How long one execution of the plan takes on the device: the median. Throws as PreparedPlan does.
+  // How long one execution of the plan takes on the device: the median. Throws as SelfContainedPlan does.
   double seconds(const Plan& plan, const Problem& problem, const Effort& effort);
   // The same for several plans of one problem that take turns.
   std::vector<double> seconds(const std::vector<Plan>& plans, const Problem& problem, const Effort& effort);
@@ -48,10 +48,10 @@ class Stopwatch {
   std::unique_ptr<Queue> queue_;
   std::array<std::unique_ptr<Buffer>, 3> buffers_;
   PreparedPlan::Operands operands_ = {};
-  std::unique_ptr<Buffer> stream_;       // what is moved to keep the device busy
+  std::unique_ptr<Buffer> stream_;            // what is moved to keep the device busy
   std::unique_ptr<SelfContainedPlan> mover_;  // moves a part of it
-  double moving_ = 0.0;                  // how long that takes
-  double host_seconds_ = 0.0;            // that the host needs to put one kernel on the queue
+  double moving_ = 0.0;                       // how long that takes
+  double host_seconds_ = 0.0;                 // that the host needs to put one kernel on the queue
   double bandwidth_ = 0.0;
   double launch_ = 0.0;
 };

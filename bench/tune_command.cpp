@@ -21,7 +21,11 @@ namespace fs = std::filesystem;
 
 std::atomic<bool> stop{false};
 
-extern "C" void on_interrupt(int) { stop = true; }
+// Once to end in good order, twice to end at once.
+extern "C" void on_interrupt(int signal) {
+  stop = true;
+  std::signal(signal, SIG_DFL);
+}
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
@@ -97,28 +101,25 @@ std::string clock_text(const DeviceInfo& info) {
 
 class Session {
  public:
-  Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options)
+  Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
+          const std::vector<Tuning>& from)
       : info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         budget_(options.budget),
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
-    if (flags.resume && fs::exists(out_)) {
-      known_.push_back(read_tuning("--out", out_));
-    }
-    for (const std::string& file : flags.from) {
-      known_.push_back(read_tuning("--from", file));
-    }
-    known_.push_back(tuning_for(info_));
+    const Tuning resumed = flags.resume && fs::exists(out_) ? read_tuning("--out", out_) : Tuning();
+    std::vector<Tuning> known = from;
+    known.push_back(tuning_for(info_));
     device_ = chosen.backend->open(chosen.index, {});
-    tuner_ = std::make_unique<Tuner>(*device_, options, known_);
+    tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, stop);
   }
 
   int run() {
     std::printf("%s through %s, for %.0f s, into %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
                 out_.c_str());
-    tuner_->search(stop, [&] { checkpoint(); });
-    tuner_->finish(stop);
+    tuner_->search([&] { checkpoint(); });
+    tuner_->finish();
     checkpoint();
     std::printf("TFLOP/s of the best:\n%s", tuner_->summary().c_str());
     return tuner_->counts().wrong == 0 ? 0 : 1;
@@ -142,7 +143,6 @@ class Session {
   std::string out_;
   double budget_;
   std::string clock_before_;
-  std::vector<Tuning> known_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Tuner> tuner_;
 };
@@ -162,14 +162,22 @@ int run(const TuneFlags& flags) {
   for (const std::string& name : flags.shapes) {
     append(options.shapes, load_shapes(name));
   }
+  std::vector<Tuning> from;
+  for (const std::string& file : flags.from) {
+    from.push_back(read_tuning("--from", file));
+  }
+  if (!flags.out.empty()) {
+    require_writable("--out", flags.out);
+  }
   const ChosenDevice chosen = flags.device.choose().front();
   for (const std::string& name : shipped_shapes()) {
     if ((name == "cpu") == (chosen.info().kind == DeviceKind::cpu)) {
       append(options.judges, load_shapes(name));
     }
   }
-  Session session(flags, chosen, options);
+  Session session(flags, chosen, options, from);
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   return session.run();
 }
 

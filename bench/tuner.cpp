@@ -59,25 +59,39 @@ const Choice& fastest(const std::vector<Choice>& choices) {
                            [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
 }
 
+std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.name + " " + to_text(tunables);
+}
+
+bool same_problem(const TunedShape& one, const TunedShape& other) {
+  return one.a_transposed == other.a_transposed && one.b_transposed == other.b_transposed &&
+         one.m == other.m && one.n == other.n && one.k == other.k && one.batch == other.batch;
+}
+
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
 
 }  // namespace
 
-Tuner::Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known)
+Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
+             const std::vector<Tuning>& known, const std::atomic<bool>& stop)
     : device_(device),
       options_(options),
+      stop_(stop),
       end_(Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
-      random_(options.seed) {
+      random_(options.seed),
+      resumed_(resumed) {
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
+  std::vector<Tuning> all_known = {resumed};
+  all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
     if (options.ops.empty() ||
         std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end()) {
-      add_field(kind, known);
+      add_field(kind, all_known);
     }
   }
   add_shapes();
@@ -107,13 +121,21 @@ void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
   for (const auto& [spec, space] : field.spaces) {
     add(spec, space.adopt({}));
   }
+  // What was best for operands of another kind is worth a try where nothing is known of this one.
+  std::vector<std::pair<const KernelSpec*, Tunables>> same;
+  std::vector<std::pair<const KernelSpec*, Tunables>> other;
   for (const Tuning& tuning : known) {
     for (const Calibration& calibration : tuning.calibrations) {
       const auto space = field.spaces.find(calibration.spec);
-      if (space != field.spaces.end()) {
-        add(calibration.spec, space->second.adopt(calibration.tunables));
+      const auto adopted =
+          space == field.spaces.end() ? std::nullopt : space->second.adopt(calibration.tunables);
+      if (adopted) {
+        (*adopted == calibration.tunables ? same : other).emplace_back(calibration.spec, *adopted);
       }
     }
+  }
+  for (const auto& [spec, tunables] : same.empty() ? other : same) {
+    add(spec, tunables);
   }
   for (std::size_t i = 0; i < samples_as_seeds; ++i) {
     for (const auto& [spec, space] : field.spaces) {
@@ -151,10 +173,10 @@ Tuner::Field* Tuner::field_of(const Problem& problem) {
 
 double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Clock::now()); }
 
-void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint) {
+void Tuner::search(const std::function<void()>& checkpoint) {
   CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
-  while (!stop && seconds_left() > options_.budget * final_share) {
+  while (!stop_ && seconds_left() > options_.budget * final_share) {
     fill(pool);
     if (pool.pending() == 0) {
       break;  // everything has been looked at
@@ -162,6 +184,7 @@ void Tuner::search(const std::atomic<bool>& stop, const std::function<void()>& c
     constexpr double patience = 0.1;
     if (const auto compiled = pool.take(patience)) {
       const Job job = jobs_.extract(compiled->id).mapped();
+      settled_.insert(name_of(*compiled->spec, compiled->tunables));
       if (compiled->failure.empty()) {
         look_at(fields_[job.field], job.candidate);
         forget_unless_best(fields_[job.field], *job.candidate);
@@ -270,7 +293,7 @@ bool Tuner::hopeless(const Field& field, const Candidate& candidate) {
 }
 
 bool Tuner::is_new(const Field& field, const Candidate& candidate) {
-  return proposed_.insert(field.kind.name() + candidate.spec->name + to_text(candidate.tunables)).second;
+  return proposed_.insert(field.kind.name() + name_of(*candidate.spec, candidate.tunables)).second;
 }
 
 // --- How good it is --------------------------------------------------------------------------------------
@@ -295,7 +318,7 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
                                    });
     ++counts_.timed;
     candidate->quality = quality_of(field, *candidate);
-    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+    for (std::size_t probe = 0; probe < field.probes.size() && !enough(); ++probe) {
       contend(field, probe, candidate);
     }
   } catch (const Error& error) {
@@ -412,14 +435,14 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
 
 // --- What was found --------------------------------------------------------------------------------------
 
-void Tuner::finish(const std::atomic<bool>& stop) {
+void Tuner::finish() {
   for (Field& field : fields_) {
-    if (!stop && seconds_left() > 0.0) {
+    if (!enough()) {
       measure_again(field);
-      fit(field, stop);
+      fit(field);
     }
   }
-  tune_shapes(stop);
+  tune_shapes();
 }
 
 // The best of each probe in turns, and their calibrations: those that were lucky once are seldom so twice.
@@ -450,7 +473,7 @@ void Tuner::measure_again(Field& field) {
   }
 }
 
-void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
+void Tuner::fit(Field& field) {
   std::vector<Problem> problems;
   std::vector<double> best;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
@@ -473,12 +496,12 @@ void Tuner::fit(Field& field, const std::atomic<bool>& stop) {
     return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
                               {.samples = 5});
   };
-  fit.eliminate(best, measure, [&] { return stop || seconds_left() < 0.0; });
+  fit.eliminate(best, measure, [&] { return enough(); });
   field.fitted = fit.chosen();
   field.regret = fit.regret();
 }
 
-void Tuner::tune_shapes(const std::atomic<bool>& stop) {
+void Tuner::tune_shapes() {
   Tuning all = facts_;
   for (const Field& field : fields_) {
     const std::vector<Calibration> found = calibrations(field);
@@ -495,10 +518,10 @@ void Tuner::tune_shapes(const std::atomic<bool>& stop) {
     }
   }
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
-    while (!stop && pool.pending() > 0) {
+    while (!stop_ && pool.pending() > 0) {
       pool.take(0.1);
     }
-    if (stop) {
+    if (stop_) {
       return;
     }
     if (const auto tuned = tune(options_.shapes[i].problem, choices[i])) {
@@ -594,13 +617,28 @@ Tuning Tuner::result() const {
   for (const Field& field : fields_) {
     for (const Calibration& calibration : chosen(field)) {
       // A kernel that reads all operands alike is in several fields.
-      if (kept.insert(calibration.spec->name + to_text(calibration.tunables)).second) {
+      if (kept.insert(name_of(*calibration.spec, calibration.tunables)).second) {
         all.calibrations.push_back(calibration);
       }
     }
   }
   all.shapes = tuned_shapes_;
+  keep_resumed(all);
   return all;
+}
+
+void Tuner::keep_resumed(Tuning& all) const {
+  for (const Calibration& calibration : resumed_.calibrations) {
+    if (!settled_.contains(name_of(*calibration.spec, calibration.tunables))) {
+      all.calibrations.push_back(calibration);
+    }
+  }
+  for (const TunedShape& shape : resumed_.shapes) {
+    if (std::none_of(tuned_shapes_.begin(), tuned_shapes_.end(),
+                     [&](const TunedShape& tuned) { return same_problem(shape, tuned); })) {
+      all.shapes.push_back(shape);
+    }
+  }
 }
 
 std::string Tuner::summary() const {

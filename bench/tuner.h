@@ -40,18 +40,19 @@ struct TuneCounts {
 
 class Tuner {
  public:
-  // `known`: measurements to start from.
-  Tuner(Device& device, const TuneOptions& options, const std::vector<Tuning>& known);
+  // `resumed`: the result of an earlier search, which this one goes on from. `known`: other measurements to
+  // start from. `stop`: whether to come to an end before the budget is used up.
+  Tuner(Device& device, const TuneOptions& options, const Tuning& resumed, const std::vector<Tuning>& known,
+        const std::atomic<bool>& stop);
 
-  // Searches until nine tenths of the budget are used up or `stop` is set, and calls `checkpoint` now and
-  // then.
-  void search(const std::atomic<bool>& stop, const std::function<void()>& checkpoint);
+  // Searches until nine tenths of the budget are used up, and calls `checkpoint` now and then.
+  void search(const std::function<void()>& checkpoint);
 
   // Measures the best once more, leaves out what leads the planner astray, and looks for the best of each
   // shape.
-  void finish(const std::atomic<bool>& stop);
+  void finish();
 
-  // What was found, as far as the planner has a use for it.
+  // What was found, as far as the planner has a use for it, and what was resumed and not looked at again.
   Tuning result() const;
 
   const TuneCounts& counts() const { return counts_; }
@@ -95,6 +96,7 @@ class Tuner {
 
   void add_field(const OperandKind& kind, const std::vector<Tuning>& known);
   void add_seeds(Field& field, const std::vector<Tuning>& known);
+  void keep_resumed(Tuning& all) const;
 
   void add_shapes();
   Field* field_of(const Problem& problem);
@@ -116,8 +118,8 @@ class Tuner {
   double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
-  void fit(Field& field, const std::atomic<bool>& stop);
-  void tune_shapes(const std::atomic<bool>& stop);
+  void fit(Field& field);
+  void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
   std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;
   static std::set<Shared> members(const Field& field);
@@ -125,8 +127,11 @@ class Tuner {
   std::vector<Calibration> chosen(const Field& field) const;
   double incumbent(const Field& field, std::size_t probe) const;
 
+  bool enough() const { return stop_ || seconds_left() <= 0.0; }
+
   Device& device_;
   TuneOptions options_;
+  const std::atomic<bool>& stop_;
   std::chrono::steady_clock::time_point end_;
   ProgramCache programs_;
   Stopwatch stopwatch_;
@@ -135,6 +140,8 @@ class Tuner {
   std::vector<Field> fields_;
   std::size_t turn_ = 0;  // whose the next proposal is
   std::set<std::string> proposed_;
+  Tuning resumed_;
+  std::set<std::string> settled_;  // kernels that were looked at, whatever came of it
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
   std::vector<TunedShape> tuned_shapes_;

@@ -17,11 +17,6 @@ constexpr std::int64_t shortest_part = 32;
 // Into how many parts K might be split.
 constexpr std::int64_t part_counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128};
 
-bool may_split(const KernelSpec& spec, const Problem& problem) {
-  return spec.splits_k && problem.level == Reproducibility::run_to_run &&
-         problem.batch_by == BatchBy::strides;
-}
-
 bool may_repack(const Problem& problem) { return problem.batch_by == BatchBy::strides; }
 
 // Whether a kernel that was measured with `measured` reads as the problem has it: what the problem dictates
@@ -92,6 +87,11 @@ Choice unmeasured(const Problem& problem) {
 }
 
 }  // namespace
+
+bool may_split(const KernelSpec& spec, const Problem& problem) {
+  return spec.splits_k && problem.level == Reproducibility::run_to_run &&
+         problem.batch_by == BatchBy::strides;
+}
 
 bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
   try {

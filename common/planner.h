@@ -26,6 +26,9 @@ std::string to_text(const Choice& choice);
 // is allowed.
 Choice parse_choice(const std::string& text);
 
+// Whether the kernel can split K, and the problem allows it.
+bool may_split(const KernelSpec& spec, const Problem& problem);
+
 // What one measured kernel offers for the problem: a choice for each sensible number of parts, in ascending
 // order. None where it was measured on operands that are stored otherwise.
 std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
@@ -42,8 +45,8 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
 // The problem whose operands have been repacked, both of them.
 Problem repacked(const Problem& problem);
 
-// The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or the
-// tunables break its rules, and unsupported where the device cannot run it.
+// The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or not
+// in parts, or the tunables break its rules, and unsupported where the device cannot run it.
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device);
 
 // Whether carry_out() would.

@@ -180,6 +180,12 @@ Problem repacked(const Problem& problem) {
 }
 
 Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
+  if (choice.parts > 1 && !may_split(*choice.spec, problem)) {
+    throw Error(Status::invalid_argument,
+                "parts=" + std::to_string(choice.parts) +
+                    ": k is split by kernels that can, at the level run_to_run, and "
+                    "not for batches by lists");
+  }
   return Builder(choice, problem, device).plan();
 }
 

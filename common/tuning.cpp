@@ -1,6 +1,7 @@
 #include "tuning.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -33,10 +34,13 @@ Tunables read_tunables(const Json& json) {
   return tunables;
 }
 
+// No measurement is better than this.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
 Json to_json(const Calibration& calibration) {
   Json timings = Json::array();
   for (const Timing& timing : calibration.timings) {
-    timings.push_back({timing.groups, timing.fixed * 1e6, timing.per_k * 1e9});
+    timings.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
   }
   return {{"kernel", calibration.spec->name},
           {"tunables", tunables_json(calibration.tunables)},
@@ -67,7 +71,7 @@ Json to_json(const TunedShape& shape) {
           {"tunables", tunables_json(shape.tunables)},
           {"parts", shape.parts},
           {"repacked", shape.repacked},
-          {"us", shape.seconds * 1e6}};
+          {"us", rounded(shape.seconds * 1e6)}};
 }
 
 TunedShape read_shape(const Json& json) {
@@ -139,6 +143,16 @@ const std::vector<Tuning>& all_tunings() {
   return all;
 }
 
+// An array with a line for each element.
+template <typename Element>
+std::string lines(const std::vector<Element>& elements) {
+  std::string text;
+  for (const Element& element : elements) {
+    text += (text.empty() ? "\n  " : ",\n  ") + to_json(element).dump();
+  }
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 const char* kind_name(DeviceKind kind) {
@@ -175,25 +189,21 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
   }
 }
 
+// One line for each kernel and shape.
 std::string to_json(const Tuning& tuning) {
-  Json json = {{"schema", schema},
-               {"device",
-                {{"backend", tuning.target.backend},
-                 {"kind", tuning.target.kind},
-                 {"name", tuning.target.name},
-                 {"compute_capability", tuning.target.compute_capability}}},
-               {"evidence", tuning.evidence},
-               {"bandwidth_gb_s", tuning.bandwidth * 1e-9},
-               {"launch_us", tuning.launch * 1e6},
-               {"kernels", Json::array()},
-               {"shapes", Json::array()}};
-  for (const Calibration& calibration : tuning.calibrations) {
-    json["kernels"].push_back(to_json(calibration));
-  }
-  for (const TunedShape& shape : tuning.shapes) {
-    json["shapes"].push_back(to_json(shape));
-  }
-  return json.dump(1) + "\n";
+  const Json head = {{"schema", schema},
+                     {"device",
+                      {{"backend", tuning.target.backend},
+                       {"kind", tuning.target.kind},
+                       {"name", tuning.target.name},
+                       {"compute_capability", tuning.target.compute_capability}}},
+                     {"evidence", tuning.evidence},
+                     {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
+                     {"launch_us", rounded(tuning.launch * 1e6)}};
+  std::string text = head.dump(1);
+  text.resize(text.size() - 2);  // what closes it
+  return text + ",\n \"kernels\": " + lines(tuning.calibrations) + ",\n \"shapes\": " + lines(tuning.shapes) +
+         "\n}\n";
 }
 
 const Tuning& tuning_for(const DeviceInfo& device) {

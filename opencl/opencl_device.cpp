@@ -123,7 +123,6 @@ void ClQueue::finish() {
 
 double ClQueue::timed(const std::function<void()>& enqueue) {
   return translated([&] {
-    queue_.finish();
     first_ = cl::Event();
     timing_ = true;
     try {

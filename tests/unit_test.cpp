@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "host_problem.h"
 #include "kernel_source.h"
@@ -17,6 +18,7 @@
 #include "oracle.h"
 #include "plan.h"
 #include "temporary_directory.h"
+#include "tuning.h"
 
 namespace duogemm {
 namespace {
@@ -344,6 +346,52 @@ TEST(Measure, LosesPatienceWithTheSlow) {
   const MeasureOptions options{.seconds = 1.0, .patience = 5.0};
   const std::vector<Samples> samples = measure({&slow, 1}, options, [](const std::string&) {});
   EXPECT_EQ(samples[0].seconds, std::vector<double>(1, 4.0));
+}
+
+Tuning some_tuning() {
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tuning tuning;
+  tuning.target = {"cuda", "gpu", "some device", 90};
+  tuning.source = "some file";
+  tuning.evidence = "measured";
+  tuning.bandwidth = 4e12;
+  tuning.launch = 1.5e-6;
+  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
+  tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, 1e-5}};
+  return tuning;
+}
+
+TEST(Tuning, IsReadAsItWasWritten) {
+  const Tuning written = some_tuning();
+  const std::string json = to_json(written);
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 16) << json;  // a line for each kernel and shape
+  const Tuning read = parse_tuning(json, "some file");
+  EXPECT_EQ(to_json(read), json);
+  EXPECT_EQ(read.target.name, "some device");
+  EXPECT_EQ(read.target.compute_capability, 90);
+  ASSERT_EQ(read.calibrations.size(), 1u);
+  EXPECT_EQ(read.calibrations[0].tunables, written.calibrations[0].tunables);
+  ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
+  EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
+  ASSERT_EQ(read.shapes.size(), 1u);
+  EXPECT_EQ(read.shapes[0].parts, 2);
+  EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
+}
+
+TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
+  const auto refusal = [](const std::string& from, const std::string& to) {
+    std::string json = to_json(some_tuning());
+    json.replace(json.find(from), from.size(), to);
+    return message_of([&] { parse_tuning(json, "t.json"); }, Status::invalid_argument);
+  };
+  for (const auto& [from, to, named] :
+       {std::tuple("tuning/1", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
+        std::tuple("\"TSM\":128", "\"TSM\":129", "TSM=129"),
+        std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {
+    const std::string message = refusal(from, to);
+    EXPECT_EQ(message.find("t.json: "), 0u) << message;
+    EXPECT_NE(message.find(named), std::string::npos) << message;
+  }
 }
 
 }  // namespace

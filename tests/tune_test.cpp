@@ -1,0 +1,273 @@
+// The parts of the tuner: most need no device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <set>
+
+#include "calibration.h"
+#include "compile_pool.h"
+#include "edge_check.h"
+#include "files.h"
+#include "planner_fit.h"
+#include "probes.h"
+#include "setting_space.h"
+#include "temporary_directory.h"
+#include "test_devices.h"
+
+namespace duogemm::bench {
+namespace {
+
+DeviceInfo large_gpu() {
+  DeviceInfo info;
+  info.kind = DeviceKind::gpu;
+  info.compute_units = 132;
+  info.local_bytes = 48 * 1024;
+  info.max_work_group = 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  return info;
+}
+
+const OperandKind plain{false, false, true};
+
+Tunables fixed_of(const KernelSpec& spec) { return *spec.dictated(edge_problems(plain).front()); }
+
+void expect_legal(const KernelSpec& spec, const Tunables& tunables) {
+  EXPECT_EQ(settle(spec, tunables), tunables);  // throws where a value or a rule does not hold
+  EXPECT_EQ(unsupported_reason(spec, tunables, large_gpu()), std::nullopt) << to_text(tunables);
+  for (const auto& [name, value] : fixed_of(spec)) {
+    EXPECT_EQ(tunables.at(name), value) << name;
+  }
+}
+
+TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {
+  const DeviceInfo device = large_gpu();
+  Random random(1);
+  for (const KernelSpec& spec : registry()) {
+    if (!spec.dictated) {
+      continue;
+    }
+    SCOPED_TRACE(spec.name);
+    const SettingSpace space(spec, fixed_of(spec), device);
+    std::set<std::string> different;
+    for (int i = 0; i < 100; ++i) {
+      const auto one = space.sample(random);
+      const auto other = space.sample(random);
+      ASSERT_TRUE(one && other);
+      expect_legal(spec, *one);
+      different.insert(to_text(*one));
+      if (const auto child = space.cross(*one, *other, random)) {
+        expect_legal(spec, *child);
+      }
+      if (const auto child = space.mutate(*one, random)) {
+        expect_legal(spec, *child);
+        EXPECT_NE(*child, *one);
+        EXPECT_GT(space.distance(*one, *child), 0.0);
+      }
+    }
+    EXPECT_GT(different.size(), 50u);
+  }
+}
+
+TEST(SettingSpace, AdoptsWhatOtherOperandsHad) {
+  const DeviceInfo device = large_gpu();
+  const KernelSpec& spec = find_kernel("pipelined");
+  const SettingSpace space(spec, fixed_of(spec), device);
+  Tunables other = settle(spec, {{"TRANS_A", 1}, {"TSM", 128}});
+  const auto adopted = space.adopt(other);
+  ASSERT_TRUE(adopted);
+  expect_legal(spec, *adopted);
+  EXPECT_EQ(adopted->at("TSM"), 128);
+}
+
+TEST(Probes, AreCompiledAsTheirKindSays) {
+  for (const OperandKind& kind : operand_kinds()) {
+    SCOPED_TRACE(kind.name());
+    std::set<std::string> labels;
+    const std::vector<Problem> edges = edge_problems(kind);
+    std::vector<Probe> probes = make_probes(kind);
+    for (const Problem& edge : edges) {
+      probes.push_back({"edge " + std::to_string(edge.m), edge});
+    }
+    for (const Probe& probe : probes) {
+      SCOPED_TRACE(probe.label);
+      EXPECT_NO_THROW(validate(probe.problem));
+      EXPECT_TRUE(labels.insert(probe.label).second);
+      for (const KernelSpec& spec : registry()) {
+        if (spec.dictated) {
+          EXPECT_EQ(spec.dictated(probe.problem), spec.dictated(edges.front()));
+        }
+      }
+    }
+  }
+}
+
+// A kernel of which the model believes that a work-group takes `seconds`, whatever it does.
+Calibration believed(double seconds, int walk) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tunables tunables = fixed_of(spec);
+  tunables["WALK"] = walk;
+  return {&spec, settle(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
+}
+
+PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
+  return {
+      calibrations, {make_problem(plain, 64, 64, 32), make_problem(plain, 256, 256, 32)}, large_gpu(), {}};
+}
+
+std::vector<int> walks(const std::vector<Calibration>& calibrations) {
+  std::vector<int> walks;
+  for (const Calibration& calibration : calibrations) {
+    walks.push_back(calibration.tunables.at("WALK"));
+  }
+  return walks;
+}
+
+const std::function<bool()> never = [] { return false; };
+
+TEST(PlannerFit, KeepsWhatThePlannerChooses) {
+  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
+  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
+  fit.eliminate(
+      {1e-6, 1e-6}, [](const Choice& choice, std::size_t) { return *choice.seconds; }, never);
+  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
+  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+}
+
+TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
+  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
+  const auto measure = [](const Choice& choice, std::size_t) {
+    return choice.tunables.at("WALK") == 1 ? 4e-6 : *choice.seconds;
+  };
+  fit.eliminate({2e-6, 2e-6}, measure, never);
+  EXPECT_EQ(walks(fit.chosen()), std::vector{2});
+  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+}
+
+TEST(PlannerFit, FindsTheBestOfWhatNobodyHasMeasured) {
+  PlannerFit fit = fit_of({believed(1e-6, 0), believed(2e-6, 1)});
+  const auto measure = [](const Choice& choice, std::size_t) {
+    return choice.tunables.at("WALK") == 0 ? 9e-6 : *choice.seconds;
+  };
+  const double unknown = std::numeric_limits<double>::infinity();
+  fit.eliminate({unknown, unknown}, measure, never);
+  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
+}
+
+TEST(PlannerFit, KeepsTheOnlyKernelHoweverSlow) {
+  PlannerFit fit = fit_of({believed(1e-6, 0)});
+  fit.eliminate(
+      {1e-6, 1e-6}, [](const Choice&, std::size_t) { return 5e-6; }, never);
+  EXPECT_EQ(walks(fit.chosen()), std::vector{0});
+  EXPECT_NEAR(fit.regret(), 5.0, 1e-9);
+}
+
+// A compiler that is done only when as many compile as there are threads.
+class TogetherDevice final : public Device {
+ public:
+  explicit TogetherDevice(unsigned together) : together_(together) {}
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
+  std::unique_ptr<Queue> create_queue() override { return nullptr; }
+  std::string build_options(const ProgramSource&) const override { return ""; }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    std::unique_lock lock(mutex_);
+    ++compiled_;
+    changed_.notify_all();
+    if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return compiled_ >= together_; })) {
+      throw Error(Status::build_failed, "alone");
+    }
+    if (source.entry == "scale") {
+      throw Error(Status::build_failed, "refused");
+    }
+    return nullptr;
+  }
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override { return nullptr; }
+
+ private:
+  DeviceInfo info_;
+  unsigned together_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  unsigned compiled_ = 0;
+};
+
+TEST(CompilePool, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
+  TogetherDevice device(3);
+  ProgramCache programs(device, DiskCache({}));
+  CompilePool pool(programs, 3);
+  for (const char* name : {"general", "pipelined", "scale"}) {
+    const KernelSpec& spec = find_kernel(name);
+    pool.add({pool.pending(), &spec, settle(spec, {})});
+  }
+  EXPECT_EQ(pool.pending(), 3u);
+  std::set<std::size_t> ids;
+  while (pool.pending() > 0) {
+    const auto job = pool.take(60.0);
+    ASSERT_TRUE(job);
+    ids.insert(job->id);
+    EXPECT_EQ(job->failure, job->spec->name == "scale" ? "refused" : "");
+  }
+  EXPECT_EQ(ids.size(), 3u);
+  EXPECT_FALSE(pool.take(0.0));
+}
+
+TEST(CompilePool, DropsWhatNobodyHasBegun) {
+  TogetherDevice device(1);
+  ProgramCache programs(device, DiskCache({}));
+  const KernelSpec& spec = find_kernel("general");
+  CompilePool pool(programs, 1);
+  for (int i = 0; i < 1000; ++i) {
+    pool.add({0, &spec, settle(spec, {})});
+  }
+}
+
+class TunerOn : public ::testing::TestWithParam<testing::DeviceName> {};
+
+TEST_P(TunerOn, CalibratesAKernel) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  Stopwatch stopwatch(*device.device, *device.programs);
+  EXPECT_GT(stopwatch.bandwidth(), 1e8);
+  EXPECT_GT(stopwatch.launch(), 0.0);
+  const KernelSpec& spec = find_kernel("general");
+  const Tunables tunables = settle(spec, fixed_of(spec));
+  const DeviceInfo& info = device.device->info();
+  const auto timings =
+      calibrate(spec, tunables, plain, info, stopwatch, 1.0, [](const std::vector<Timing>&) { return true; });
+  ASSERT_GE(timings.size(), 3u);
+  for (const Timing& timing : timings) {
+    EXPECT_GE(timing.fixed, 0.0);
+    EXPECT_GT(timing.per_k, 0.0);
+  }
+  const auto first = calibrate(spec, tunables, plain, info, stopwatch, 1.0,
+                               [](const std::vector<Timing>&) { return false; });
+  EXPECT_EQ(first.size(), 2u);
+}
+
+TEST_P(TunerOn, FindsWrongKernels) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const KernelSpec& spec = find_kernel("general");
+  const Tunables tunables = settle(spec, fixed_of(spec));
+  EXPECT_EQ(EdgeCheck(plain, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");
+
+  const TemporaryDirectory planted;
+  for (const char* folder : {"kernels", "compat"}) {
+    std::filesystem::copy(std::filesystem::path(DUOGEMM_SOURCE) / folder, planted.path() / folder,
+                          std::filesystem::copy_options::recursive);
+  }
+  const std::filesystem::path file = planted.path() / "kernels/gemm/general.cl";
+  std::string text = testing::contents_of(file);
+  text.replace(text.find("acc[wn][wm] = 0.0f"), 18, "acc[wn][wm] = 1.0f");
+  testing::overwrite(file, text);
+  setenv("DUOGEMM_KERNEL_DIR", planted.path().c_str(), 1);
+  ProgramCache programs(*device.device, DiskCache({}));
+  const std::string fault = EdgeCheck(plain, *device.device, *device.queue, programs).fault(spec, tunables);
+  unsetenv("DUOGEMM_KERNEL_DIR");
+  EXPECT_NE(fault.find("M=300 N=276 K=203"), std::string::npos) << fault;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, TunerOn, ::testing::ValuesIn(testing::test_devices()),
+                         [](const auto& name) { return name.param.text(); });
+
+}  // namespace
+}  // namespace duogemm::bench

@@ -16,8 +16,7 @@
 
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
-// --- Straight: a work-item copies vectors of one or a few columns, down the rows
-// -----------------------------
+// --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
 #define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
 #define STRAIGHT_PLACES(size, vector) ((size) / (vector) / STRAIGHT_ABREAST(size, vector))  // vectors of each
 #define STRAIGHT_ROWS(size, vector) (WORK_ITEMS / STRAIGHT_ABREAST(size, vector))           // rows at once
@@ -74,8 +73,7 @@ straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const lon
   }
 }
 
-// --- Turned: a work-item reads four rows of one or a few columns
-// ---------------------------------------------
+// --- Turned: a work-item reads four rows of one or a few columns ------------------------------------------
 #define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
 #define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
 #define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
@@ -133,8 +131,8 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
   }
 }
 
-// --- Into registers
-// ------------------------------------------------------------------------------------------ What a work-item
+// --- Into registers ---------------------------------------------------------------------------------------
+// What a work-item
 // needs of row k: `count` values, in quadruples that are `span` columns apart, from `column` on.
 FUNCTION void
 load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const int column, const int count,

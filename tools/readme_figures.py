@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes README.md's table and chart from the result files under bench/results/.
+"""Makes README.md's tables and chart from the result files under bench/results/.
 
   tools/readme_figures.py           writes both (the chart needs matplotlib, from PyPI)
-  tools/readme_figures.py --check   only says whether README.md's table is what the files say; needs nothing
+  tools/readme_figures.py --check   only says whether README.md's tables are what the files say; needs nothing
 """
 
 import argparse
@@ -15,7 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"
 CHART = RESULTS / "ladder.svg"
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+
+# Result file of `duogemm compare`, backend of the run, and what it measured.
+COMPARISONS = [
+    ("h200_compare_cuda.json", "cuda", "CUDA"),
+    ("h200_compare_graph.json", "cuda", "CUDA, in a graph"),
+    ("h200_compare_both.json", "opencl", "OpenCL"),
+]
 
 # Column title, result file, and the shade and hatch that tell its bars apart in black and white.
 COLUMNS = [
@@ -26,7 +32,7 @@ COLUMNS = [
 
 
 def load(name):
-    """The one run of a result file."""
+    """The one run of a ladder's result file."""
     document = json.loads((RESULTS / name).read_text())
     assert document["schema"] == "duogemm.ladder/1", name
     (run,) = document["runs"]
@@ -68,6 +74,21 @@ def table(runs):
     peak = [f"{run['peak_gflops']:,.0f}" for run in runs]
     lines.append("| | library | " + " | ".join(reference) + " |")
     lines.append("| | measured peak | " + " | ".join(peak) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def comparison_table():
+    lines = ["| H200 through | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
+    for name, backend, title in COMPARISONS:
+        document = json.loads((RESULTS / name).read_text())
+        assert document["schema"] == "duogemm.compare/1", name
+        for run in document["runs"]:
+            if run["device"]["backend"] != backend:
+                continue
+            for row in (r for r in run["summary"] if r["shapes"] > 0):
+                label = row["list"] or "all of these"
+                lines.append(f"| {title} | {label} | {row['title']} | {row['shapes']} | {row['geometric_mean']:.2f} | "
+                             f"{row['worst']:.2f} | {row['worst_label'].split('/')[-1]} |")
     return "\n".join(lines) + "\n"
 
 
@@ -121,14 +142,16 @@ def main():
     runs = [load(name) for _, name, *_ in COLUMNS]
     made = table(runs) + "\n" + "".join(f"{caption(run, title)}.  \n" for run, (title, *_) in zip(runs, COLUMNS))
     text = README.read_text()
-    before, rest = text.split(BEGIN)
-    present, after = rest.split(END)
-    if arguments.check:
-        if present != made:
-            sys.exit("README.md's table is not what bench/results/ says: run tools/readme_figures.py")
-        return
-    draw(runs)
-    README.write_text(before + BEGIN + made + END + after)
+    for name, content in (("table", made), ("comparison", comparison_table())):
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+        before, rest = text.split(begin)
+        present, after = rest.split(end)
+        if arguments.check and present != content:
+            sys.exit(f"README.md's {name} is not what bench/results/ says: run tools/readme_figures.py")
+        text = before + begin + content + end + after
+    if not arguments.check:
+        draw(runs)
+        README.write_text(text)
 
 
 if __name__ == "__main__":

@@ -131,10 +131,11 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"compare --size 8 --backend vulkan", {"--backend", "vulkan", "all"}},
       {"compare --size 8 --json missing/result.json", {"--json missing/result.json", "no folder"}},
       {"verify --kernels general", {"no kernel 'general' in the ladder"}},
-      {"verify --gemm --kernels naive", {"no kernel 'naive' in the library", "general, scale"}},
+      {"verify --gemm --kernels naive",
+       {"no kernel 'naive' in the library", "general", "pipelined", "scale"}},
       {"verify --gemm --set TRANS_A=1", {"TRANS_A", "each problem decides it"}},
       {"verify --gemm --set TSM=24", {"TSM=24", "16, 32, 64, 128"}},
-      {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "no legal setting"}},
+      {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "8, 16, 32"}},
       {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},
   };
   for (const BadInput& bad : inputs) {
@@ -360,15 +361,24 @@ TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
 const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
 
 TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
-  const Outcome outcome = run("verify --gemm --size 19 --set " + small_tiles);
+  const Outcome outcome = run("verify --gemm --kernels general,scale --size 19 --set " + small_tiles);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   // Twelve problems to multiply and nine with nothing to multiply.
   EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +general +12 +0[.][0-9]+ +ok")) << outcome.out;
   EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
 }
 
+TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
+  const Outcome outcome =
+      run("verify --gemm --kernels pipelined --size 35 --set "
+          "TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined +12 +0[.][0-9]+ +ok")) << outcome.out;
+}
+
 TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {
-  const Outcome outcome = run("verify --gemm --size 19 --smallest-tiles --no-guards --set WPTM=2,WPTN=1");
+  const Outcome outcome =
+      run("verify --gemm --kernels general,scale --size 19 --smallest-tiles --no-guards --set WPTM=2,WPTN=1");
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 TSN=16 WPTM=2 WPTN=1 .*ok")) << outcome.out;
   EXPECT_TRUE(matches(outcome.out, "scale +GROUP=64 .*ok")) << outcome.out;

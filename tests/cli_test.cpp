@@ -373,7 +373,8 @@ TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
       run("verify --gemm --kernels pipelined --size 35 --set "
           "TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3");
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined +12 +0[.][0-9]+ +ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +20 +0[.][0-9]+ +ok"))
+      << outcome.out;
 }
 
 TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {

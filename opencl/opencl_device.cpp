@@ -24,12 +24,27 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
 ClBuffer::ClBuffer(cl::Buffer buffer) : buffer_(std::move(buffer)), bytes_(buffer_.getInfo<CL_MEM_SIZE>()) {}
 
 std::unique_ptr<Buffer> ClBuffer::slice(std::size_t offset, std::size_t bytes) const {
-  return translated([&] {
-    const cl_buffer_region region{offset, bytes};
-    cl::Buffer parent = buffer_;
-    return std::make_unique<ClBuffer>(
-        parent.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
-  });
+  return translated([&] { return std::make_unique<ClBuffer>(slices_->find(buffer_, offset, bytes)); });
+}
+
+ClSlices::~ClSlices() {
+  while (!slices_.empty()) {
+    slices_.pop_back();
+  }
+}
+
+cl::Buffer ClSlices::find(const cl::Buffer& whole, std::size_t offset, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  for (const Slice& slice : slices_) {
+    if (slice.offset == offset && slice.bytes == bytes) {
+      return slice.buffer;
+    }
+  }
+  const cl_buffer_region region{offset, bytes};
+  cl::Buffer parent = whole;
+  slices_.push_back(
+      {offset, bytes, parent.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)});
+  return slices_.back().buffer;
 }
 
 std::size_t ClKernel::sub_group_size(const Extent& local) const {

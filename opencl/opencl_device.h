@@ -9,6 +9,24 @@
 
 namespace duogemm::opencl {
 
+// The sub-buffers of a buffer, which live as long as it does, and go before it in the reverse of their order:
+// NVIDIA's driver (580) crashes when one of several is released while the others go on.
+class ClSlices {
+ public:
+  ~ClSlices();
+  // Throws cl::Error.
+  cl::Buffer find(const cl::Buffer& whole, std::size_t offset, std::size_t bytes);
+
+ private:
+  struct Slice {
+    std::size_t offset;
+    std::size_t bytes;
+    cl::Buffer buffer;
+  };
+  std::mutex mutex_;
+  std::vector<Slice> slices_;
+};
+
 class ClBuffer final : public Buffer {
  public:
   explicit ClBuffer(cl::Buffer buffer);
@@ -20,6 +38,7 @@ class ClBuffer final : public Buffer {
  private:
   cl::Buffer buffer_;
   std::size_t bytes_;
+  std::shared_ptr<ClSlices> slices_ = std::make_shared<ClSlices>();  // behind the buffer: gone before it
 };
 
 class ClKernel final : public Kernel {

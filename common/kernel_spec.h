@@ -57,6 +57,9 @@ struct KernelSpec {
   std::function<std::optional<Tunables>(const Problem&)> dictated = {};
   bool splits_k = false;
 
+  // Whether a work-item of it has a core to itself (see cpu_plan.h).
+  bool for_cpus = false;
+
   std::vector<Rule> rules = {};
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
 };

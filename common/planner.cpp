@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cost_model.h"
+#include "cpu_plan.h"
 
 namespace duogemm {
 namespace {
@@ -17,7 +18,10 @@ constexpr std::int64_t shortest_part = 32;
 // Into how many parts K might be split.
 constexpr std::int64_t part_counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128};
 
-bool may_repack(const Problem& problem) { return problem.batch_by == BatchBy::strides; }
+// Kernels for CPUs pack operands by themselves.
+bool may_repack(const KernelSpec& spec, const Problem& problem) {
+  return !spec.for_cpus && problem.batch_by == BatchBy::strides;
+}
 
 // Whether a kernel that was measured with `measured` reads as the problem has it: what the problem dictates
 // is the same, or, for the widths of vectors, not wider.
@@ -78,7 +82,10 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
 constexpr std::int64_t large_side = 1024;
 
 // What there is without any measurement.
-Choice unmeasured(const Problem& problem) {
+Choice unmeasured(const Problem& problem, const DeviceInfo& device) {
+  if (device.kind == DeviceKind::cpu) {
+    return choose_on_cpu(problem, device);
+  }
   Tunables tile;
   if (std::min(problem.m, problem.n) >= large_side) {
     tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
@@ -157,7 +164,7 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
   bool repacks = false;
   if (!dictated || !alike(calibration.tunables, of_one_width(*dictated))) {
     dictated = spec.dictated(repacked(problem));
-    repacks = may_repack(problem) && tuning.bandwidth > 0.0;
+    repacks = may_repack(spec, problem) && tuning.bandwidth > 0.0;
     if (!repacks || !dictated || !alike(calibration.tunables, *dictated)) {
       return choices;
     }
@@ -181,12 +188,15 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
   for (const Calibration& calibration : tuning.calibrations) {
+    if (calibration.spec->for_cpus != (device.kind == DeviceKind::cpu)) {
+      continue;
+    }
     const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
     choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
-  choices.push_back(unmeasured(problem));
+  choices.push_back(unmeasured(problem, device));
   return choices;
 }
 
@@ -194,7 +204,7 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
   if (const char* forced = std::getenv("DUOGEMM_FORCE"); forced != nullptr && *forced != '\0') {
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
-    choice.repacked = choice.repacked && may_repack(problem);
+    choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
     return choice;
   }
   for (const TunedShape& shape : tuning.shapes) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cpu_plan.h"
 #include "planner.h"
 
 namespace duogemm {
@@ -186,7 +187,8 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
                     ": k is split by kernels that can, at the level run_to_run, and "
                     "not for batches by lists");
   }
-  return Builder(choice, problem, device).plan();
+  return choice.spec->for_cpus ? plan_on_cpu(choice, problem, device)
+                               : Builder(choice, problem, device).plan();
 }
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,

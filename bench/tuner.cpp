@@ -110,8 +110,10 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
   field.probes = make_probes(kind);
   std::erase_if(field.probes, [&](const Probe& probe) { return !fits(probe.problem, device_.info()); });
   field.best.resize(field.probes.size());
+  const bool on_cpu = device_.info().kind == DeviceKind::cpu;
   for (const KernelSpec& spec : registry()) {
-    const auto fixed = spec.dictated ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
+    const auto fixed =
+        spec.dictated && spec.for_cpus == on_cpu ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
     if (fixed && spec.thin == (kind.thin != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }

@@ -30,6 +30,11 @@ struct DeviceInfo {
   std::size_t max_allocation_bytes = 0;
   std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
+  // Of a CPU: floats of a vector register, and of a core's own caches the smallest and the largest; 0 when
+  // unknown.
+  std::size_t vector_floats = 0;
+  std::size_t first_cache_bytes = 0;
+  std::size_t core_cache_bytes = 0;
   std::size_t max_work_group = 0;
   std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes
   Extent max_groups{};              // work-groups per dimension

@@ -139,7 +139,8 @@ KernelSpec scale() {
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
-  return {general(), pipelined(), thin_columns(), thin_dots(), reduce(), repack(), scale()};
+  return {general(),    pipelined(), thin_columns(), thin_dots(), cpu_direct(),
+          cpu_panels(), reduce(),    repack(),       scale()};
 }
 
 }  // namespace duogemm

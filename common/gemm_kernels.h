@@ -14,4 +14,8 @@ std::vector<KernelSpec> gemm_kernels();
 KernelSpec thin_columns();
 KernelSpec thin_dots();
 
+// For CPUs.
+KernelSpec cpu_direct();
+KernelSpec cpu_panels();
+
 }  // namespace duogemm

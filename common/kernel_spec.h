@@ -65,6 +65,9 @@ struct KernelSpec {
   // From those tunables: the ones that its time depends on, as they are when it is measured.
   std::function<Tunables(Tunables)> timed_as = [](Tunables dictated) { return dictated; };
 
+  // Whether a work-item of it has a core to itself (see cpu_plan.h).
+  bool for_cpus = false;
+
   std::vector<Rule> rules = {};
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
 };

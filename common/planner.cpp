@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cost_model.h"
+#include "cpu_plan.h"
 
 namespace duogemm {
 namespace {
@@ -66,7 +67,10 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
 constexpr std::int64_t large_side = 1024;
 
 // What there is without any measurement.
-Choice unmeasured(const Problem& problem) {
+Choice unmeasured(const Problem& problem, const DeviceInfo& device) {
+  if (device.kind == DeviceKind::cpu) {
+    return choose_on_cpu(problem, device);
+  }
   Tunables tile;
   if (std::min(problem.m, problem.n) >= large_side) {
     tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
@@ -177,12 +181,15 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
   for (const Calibration& calibration : tuning.calibrations) {
+    if (calibration.spec->for_cpus != (device.kind == DeviceKind::cpu)) {
+      continue;
+    }
     const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
     choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
-  choices.push_back(unmeasured(problem));
+  choices.push_back(unmeasured(problem, device));
   return choices;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cpu_plan.h"
 #include "planner.h"
 
 namespace duogemm {
@@ -229,7 +230,8 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
     throw Error(Status::invalid_argument,
                 to_text(choice) + " adds up k in another order than the level everywhere has");
   }
-  return Builder(choice, problem, device).plan();
+  return choice.spec->for_cpus ? plan_on_cpu(choice, problem, device)
+                               : Builder(choice, problem, device).plan();
 }
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,

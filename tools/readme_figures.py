@@ -18,9 +18,10 @@ CHART = RESULTS / "ladder.svg"
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
-    ("h200_compare_cuda.json", "cuda", "CUDA"),
-    ("h200_compare_graph.json", "cuda", "CUDA, in a graph"),
-    ("h200_compare_both.json", "opencl", "OpenCL"),
+    ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
+    ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
+    ("h200_compare_both.json", "opencl", "H200, OpenCL"),
+    ("cpu_compare.json", "opencl", "CPU, OpenCL (PoCL)"),
 ]
 
 # Column title, result file, and the shade and hatch that tell its bars apart in black and white.
@@ -78,7 +79,7 @@ def table(runs):
 
 
 def comparison_table():
-    lines = ["| H200 through | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
+    lines = ["| device | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
     for name, backend, title in COMPARISONS:
         document = json.loads((RESULTS / name).read_text())
         assert document["schema"] == "duogemm.compare/1", name

@@ -40,19 +40,22 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   const double per_unit = std::ceil(groups / static_cast<double>(compute_units));
   const Timing timing = at(calibration.timings, per_unit);
   double seconds = timing.fixed + depth * timing.per_k;
-  if (tuning.bandwidth > 0.0) {
-    const double batch = static_cast<double>(problem.batch);
-    const double m = static_cast<double>(problem.m);
-    const double n = static_cast<double>(problem.n);
-    const double k = static_cast<double>(problem.k);
-    const double c = batch * m * n * (problem.beta == 0.0f ? 1.0 : 2.0);
-    const double inputs =
-        (problem.a_stride == 0 ? 1.0 : batch) * m * k + (problem.b_stride == 0 ? 1.0 : batch) * n * k;
+  if (tuning.bandwidth <= 0.0) {
+    return seconds;
+  }
+  const double batch = static_cast<double>(problem.batch);
+  const double m = static_cast<double>(problem.m);
+  const double n = static_cast<double>(problem.n);
+  const double k = static_cast<double>(problem.k);
+  const double c = batch * m * n * (problem.beta == 0.0f ? 1.0 : 2.0);
+  const double inputs =
+      (problem.a_stride == 0 ? 1.0 : batch) * m * k + (problem.b_stride == 0 ? 1.0 : batch) * n * k;
+  if (!calibration.spec->thin) {  // those were measured on data that no cache holds
     seconds = overlapped(seconds, sizeof(float) * (inputs + c) / tuning.bandwidth);
-    if (parts > 1.0) {
-      // Every part is written and read again, out of the cache for the most part.
-      seconds += tuning.launch + sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
-    }
+  }
+  if (parts > 1.0) {
+    // Every part is written and read again, out of the cache for the most part.
+    seconds += tuning.launch + sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
   }
   return seconds;
 }

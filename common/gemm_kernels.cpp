@@ -40,8 +40,8 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   }
   const bool trans_a = p.a_op == Transpose::yes;
   const bool trans_b = p.b_op == Transpose::yes;
-  const bool va = !trans_a && in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (p.a_padded || quarters(p.m));
-  const bool vb = trans_b && in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (p.b_padded || quarters(p.n));
+  const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || p.a_padded || quarters(p.m));
+  const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || p.b_padded || quarters(p.n));
   const bool vc = in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && quarters(p.m);
   return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
                   {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
@@ -49,9 +49,7 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
 
 // Measurements are of equal widths: the wider of two vectors does not help much.
 Tunables pipelined_timed_as(Tunables dictated) {
-  if (at(dictated, "TRANS_A") == 0 && at(dictated, "TRANS_B") == 1) {
-    dictated["VA"] = dictated["VB"] = std::min(at(dictated, "VA"), at(dictated, "VB"));
-  }
+  dictated["VA"] = dictated["VB"] = std::min(at(dictated, "VA"), at(dictated, "VB"));
   return without(std::move(dictated), {"VC", "BATCH"});
 }
 
@@ -59,16 +57,34 @@ int pipelined_work_items(const Tunables& t) {
   return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
 }
 
-// Whether a work-group's copies of an operand come out even (see tiles.h). A turned one is copied by single
-// values.
+// How many columns of an operand's tile a work-group copies at once, and how many rows (see tiles.h).
+struct Copied {
+  int columns;
+  int rows;
+};
+
+Copied copied_at_once(const Tunables& t, int size, int vector, bool turns) {
+  const int items = pipelined_work_items(t);
+  if (!turns) {
+    const int columns = std::min(size / vector, items);
+    return {columns * vector, items / columns};
+  }
+  if (at(t, "TURN_ASYNC") != 0) {
+    const int columns = std::min(size, items / at(t, "LANES_K"));
+    return {columns, items / columns};
+  }
+  // Two work-items, of four rows each, share a column.
+  const int columns = std::min(size, items / 2);
+  return {columns, items / 2 / columns * 8};
+}
+
+// Whether a work-group's copies of an operand come out even.
 Rule whole_copies(const char* tile, const char* vector, const char* transposed, int turned) {
   return {std::string("the work-group to copy whole rows of ") + tile, [=](const Tunables& t) {
-            const int items = pipelined_work_items(t);
             const bool turns = at(t, transposed) == turned;
-            const int across = at(t, tile) / at(t, vector);
-            const int abreast = std::min(across, turns ? items / at(t, "LANES_K") : items);
-            return (!turns || at(t, vector) == 1) && across % abreast == 0 && items % abreast == 0 &&
-                   at(t, "TSK") % (items / abreast) == 0;
+            const auto [columns, rows] = copied_at_once(t, at(t, tile), at(t, vector), turns);
+            return at(t, tile) % columns == 0 && rows > 0 && at(t, "TSK") % rows == 0 &&
+                   pipelined_work_items(t) % columns == 0;
           }};
 }
 

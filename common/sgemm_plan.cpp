@@ -106,9 +106,20 @@ class Builder {
       inner_.b_stride = wanted.b_stride;
       inner_.b_aligned = inner_.b_padded = true;
     }
-    if (!copies.empty()) {
-      add_repack(copies.front(), copies.back(), copies.size());
+    if (copies.size() == 2 && alike(copies[0], copies[1])) {
+      add_repack(copies[0], copies[1], 2);
+    } else {
+      for (const Copy& one : copies) {
+        add_repack(one, one, 1);
+      }
     }
+  }
+
+  // Whether one launch for both, which has work-groups enough for twice the larger, wastes few.
+  static bool alike(const Copy& one, const Copy& other) {
+    const auto [less, more] = std::minmax(one.new_ld * one.count, other.new_ld * other.count);
+    constexpr std::int64_t few = 2;
+    return more <= few * less && one.count == other.count;
   }
 
   Copy copy(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,

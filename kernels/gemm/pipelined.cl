@@ -25,10 +25,10 @@
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
 #endif
 #ifndef VA
-#define VA 1  // values of A read at once; 4 needs TRANS_A 0, alignment to 16 bytes, and whole vectors: 1 4
+#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
 #endif
 #ifndef VB
-#define VB 1  // values of B read at once; 4 needs TRANS_B 1, alignment to 16 bytes, and whole vectors: 1 4
+#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
 #endif
 #ifndef VC
 #define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and M % 4 == 0: 1 4
@@ -54,8 +54,11 @@
 #ifndef LANES_M
 #define LANES_M 4  // of 32 neighbouring work-items, how many stand along M: 1 2 4 8 16 32
 #endif
+#ifndef TURN_ASYNC
+#define TURN_ASYNC 0  // copy turned tiles value by value and past the registers: 0 1
+#endif
 #ifndef LANES_K
-#define LANES_K 4  // neighbouring work-items that read along a column which they turn: 4 8
+#define LANES_K 4  // with TURN_ASYNC, neighbouring work-items that read along one column: 4 8
 #endif
 #ifndef STAGES
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6
@@ -93,19 +96,37 @@
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
 #define WRITES_THROUGH_LOCAL (SLOTS * TSM <= STAGES * STAGE)
 
-// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's.
-#if TRANS_A
-#define A_BEGIN()                                   \
-  const __global float* a_from[TURNED_PLACES(TSM)]; \
-  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
-#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, tid, TSM)
-#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, rows, -0.0f, tid, TSM)
-#else
+// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
+// straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned
+// one is loaded into registers while the tile before it is on its way, and put into its stage one tile later.
+#define NOTHING() \
+  do {            \
+  } while (0)
+#if !TRANS_A
 #define A_BEGIN()                                         \
   const __global float* a_from[STRAIGHT_PLACES(TSM, VA)]; \
   straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
 #define A_FETCH(stage) straight_copy(tiles + (stage), a_from, lda, tid, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) straight_copy_rows(tiles + (stage), a_from, lda, rows, -0.0f, tid, TSM, VA)
+#define A_LOAD(rows) NOTHING()
+#define A_PUT(stage) NOTHING()
+#elif TURN_ASYNC
+#define A_BEGIN()                                   \
+  const __global float* a_from[TURNED_PLACES(TSM)]; \
+  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
+#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, tid, TSM)
+#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, rows, -0.0f, tid, TSM)
+#define A_LOAD(rows) NOTHING()
+#define A_PUT(stage) NOTHING()
+#else
+#define A_BEGIN()                                   \
+  const __global float* a_from[TURNED_PLACES(TSM)]; \
+  float a_values[TURNED_VALUES(TSM)];               \
+  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
+#define A_FETCH(stage) NOTHING()
+#define A_FETCH_ROWS(stage, rows) NOTHING()
+#define A_LOAD(rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
+#define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
 #endif
 #define B_PART(stage) (tiles + (stage) + TSK * TSM)
 #if TRANS_B
@@ -114,13 +135,27 @@
   straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
 #define B_FETCH(stage) straight_copy(B_PART(stage), b_from, ldb, tid, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) straight_copy_rows(B_PART(stage), b_from, ldb, rows, 0.0f, tid, TSN, VB)
-#else
+#define B_LOAD(rows) NOTHING()
+#define B_PUT(stage) NOTHING()
+#elif TURN_ASYNC
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
   turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
 #define B_FETCH(stage) turned_copy(B_PART(stage), b_from, tid, TSN)
 #define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, rows, 0.0f, tid, TSN)
+#define B_LOAD(rows) NOTHING()
+#define B_PUT(stage) NOTHING()
+#else
+#define B_BEGIN()                                   \
+  const __global float* b_from[TURNED_PLACES(TSN)]; \
+  float b_values[TURNED_VALUES(TSN)];               \
+  turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
+#define B_FETCH(stage) NOTHING()
+#define B_FETCH_ROWS(stage, rows) NOTHING()
+#define B_LOAD(rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
+#define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
 #endif
+#define THROUGH_REGISTERS (!TURN_ASYNC && (TRANS_A || !TRANS_B))
 
 // Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none.
 #define FETCH(stage, rows)       \
@@ -133,6 +168,20 @@
       B_FETCH_ROWS(stage, rows); \
     }                            \
     COPY_COMMIT();               \
+  } while (0)
+#define LOAD(rows)    \
+  do {                \
+    if ((rows) > 0) { \
+      A_LOAD(rows);   \
+      B_LOAD(rows);   \
+    }                 \
+  } while (0)
+#define PUT(stage, rows) \
+  do {                   \
+    if ((rows) > 0) {    \
+      A_PUT(stage);      \
+      B_PUT(stage);      \
+    }                    \
   } while (0)
 
 #define LOAD_FRAGMENTS(which, stage, k)                                               \
@@ -158,9 +207,10 @@
 #define WALK_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
 #endif
 
-// Multiplies the tile of stage `now`, and fetches the one of stage `ahead`, of which `rows` rows are left.
-// `more` says whether another tile is to be multiplied.
-#define MULTIPLY(rows, more)                                                          \
+// Multiplies the tile of stage `now`, fetches the one of stage `ahead`, of which `rows` rows are left, and
+// loads the one behind that, of which `rows_behind` are. `more` says whether another tile is to be
+// multiplied. The barrier also keeps a compiler from moving the loads towards their use.
+#define MULTIPLY(rows, rows_behind, more)                                             \
   do {                                                                                \
     const int next = now == LAST_STAGE ? 0 : now + STAGE;                             \
     FETCH(ahead, rows);                                                               \
@@ -168,6 +218,8 @@
       if (k < TSK - 1) {                                                              \
         LOAD_FRAGMENTS((k + 1) % 2, now, k + 1);                                      \
       } else {                                                                        \
+        PUT(ahead, rows);                                                             \
+        LOAD(rows_behind);                                                            \
         COPY_WAIT(STAGES - 2);                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                                 \
         if (more) {                                                                   \
@@ -230,9 +282,12 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
       const int rows = depth - stage * TSK;
+      LOAD(rows);
       FETCH(stage * STAGE, rows);
+      PUT(stage * STAGE, rows);
     }
     int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
+    LOAD(left);
     COPY_WAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -241,11 +296,11 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
     LOAD_FRAGMENTS(0, 0, 0);
     int now = 0;
     int ahead = LAST_STAGE;
-    while (left >= TSK) {
-      MULTIPLY(TSK, true);
+    while (left >= (THROUGH_REGISTERS ? 2 * TSK : TSK)) {
+      MULTIPLY(TSK, TSK, true);
     }
     while (left > -(STAGES - 1) * TSK) {
-      MULTIPLY(left, left > -(STAGES - 2) * TSK);
+      MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
     }
 
 #pragma unroll

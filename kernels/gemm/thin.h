@@ -20,6 +20,7 @@
 FUNCTION void
 stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, const int depth, const int width,
            const int tid) {
+#pragma unroll 8
   for (int i = tid; i < DEPTH * THIN; i += WORK_ITEMS) {
     const int k = Y_ALONG_K ? i % DEPTH : i / THIN;
     const int t = Y_ALONG_K ? i / DEPTH : i % THIN;

@@ -3,9 +3,11 @@
 // In local memory a tile has TSK rows (k) of `size` columns (m or n). It is filled in one of two ways:
 //
 //   straight  the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
-//   turned    neighbours in memory are neighbours along k: they are copied one by one into rows of the tile.
-//             So that work-items that read along the same column store into different banks, row k has its
-//             columns exchanged by EXCHANGE.
+//   turned    neighbours in memory are neighbours along k. Four of them are read at once and stored one by
+//   one
+//             in four rows of the tile, or, with TURN_ASYNC, each is copied to its row by itself, past the
+//             registers. So that work-items that read along the same column store into different banks, row k
+//             has its columns exchanged by EXCHANGE.
 //
 // Columns beyond the edge of C are never used: copies read the last column again instead, and no comparison
 // is left in the loop over k. Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no
@@ -73,7 +75,57 @@ straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const lon
   }
 }
 
-// --- Turned: LANES_K neighbouring work-items copy as many rows of a column --------------------------------
+#if !TURN_ASYNC
+// --- Turned through registers: a work-item reads four rows of one or a few columns -------------------------
+#define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
+#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
+#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
+#define TURNED_ROWS(size) (WORK_ITEMS / 2 / TURNED_ABREAST(size) * 8)  // rows at once
+#define TURNED_VALUES(size) (TURNED_PLACES(size) * (TSK / TURNED_ROWS(size)) * 4)
+#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / 2 % TURNED_ABREAST(size))
+#define TURNED_ROW(size) (tid % 2 * 4 + tid / 2 / TURNED_ABREAST(size) * 8)
+
+// Reads what is there of a tile's rows, and moves on to the next tile.
+FUNCTION void
+turned_load(float* values, const __global float** from, const int rows, const float fill, const int tid,
+            const int size, const int vector) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+#pragma unroll
+    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+      float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
+      if (vector == 4 && rows >= TSK) {
+        vstore4(*(const __global float4*)(from[i] + row), 0, to);
+      } else {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][row + k] : fill;
+        }
+      }
+    }
+    from[i] += TSK;
+  }
+}
+
+FUNCTION void
+turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+#pragma unroll
+    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+      // The four rows of one work-item have the same exchange.
+      LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
+                            (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
+      }
+    }
+  }
+}
+
+#else
+// --- Turned on the way: LANES_K neighbouring work-items copy as many rows of a column ----------------------
 #define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / LANES_K)  // columns at once
 #define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))     // columns of each work-item
 #define TURNED_ROWS(size) (WORK_ITEMS / TURNED_ABREAST(size))   // rows at once
@@ -91,16 +143,6 @@ straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const lon
   (TURNED_ABREAST(size) % 32 == 0                                                               \
        ? (i)*TURNED_ABREAST(size) + (TURNED_COLUMN(size, 0) ^ EXCHANGE(TURNED_ROW(size), size)) \
        : TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size))
-
-FUNCTION void
-turned_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
-             const long end, const int tid, const int size) {
-#pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
-    const long column = first + TURNED_COLUMN(size, i);
-    from[i] = matrix + LEAST(column, end - 1) * ld + TURNED_ROW(size);
-  }
-}
 
 // Begins to copy a tile all of whose rows are there, and moves on to the next.
 FUNCTION void
@@ -131,6 +173,18 @@ turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, const int r
   }
 }
 
+#endif
+
+FUNCTION void
+turned_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
+             const long end, const int tid, const int size) {
+#pragma unroll
+  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    const long column = first + TURNED_COLUMN(size, i);
+    from[i] = matrix + LEAST(column, end - 1) * ld + TURNED_ROW(size);
+  }
+}
+
 // --- Into registers ---------------------------------------------------------------------------------------
 // What a work-item needs of row k: `count` values, in quadruples that are `span` columns apart, from `column`
 // on.
@@ -139,8 +193,11 @@ load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const i
               const int span, const int turned, const int size) {
 #pragma unroll
   for (int i = 0; i < count / 4; ++i) {
-    const int place = turned && span % 32 != 0 ? column ^ (i * span ^ EXCHANGE(k, size))
-                                               : (column ^ (turned ? EXCHANGE(k, size) : 0)) + i * span;
+    // Which of these a compiler makes more of: with TURN_ASYNC there are many exchanges.
+    const int exchange = turned ? EXCHANGE(k, size) : 0;
+    const int place = !turned || !TURN_ASYNC ? (column + i * span) ^ exchange
+                      : span % 32 == 0       ? (column ^ exchange) + i * span
+                                             : column ^ (i * span ^ exchange);
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);
   }
 }

@@ -57,34 +57,34 @@ int pipelined_work_items(const Tunables& t) {
   return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
 }
 
-// How many columns of an operand's tile a work-group copies at once, and how many rows (see tiles.h).
+// How many work-items copy an operand's tile beside each other, and how many rows a work-group copies at once
+// (see tiles.h).
 struct Copied {
-  int columns;
+  int abreast;
   int rows;
 };
 
-Copied copied_at_once(const Tunables& t, int size, int vector, bool turns) {
+Copied copied_at_once(const Tunables& t, int across, bool turns) {
   const int items = pipelined_work_items(t);
   if (!turns) {
-    const int columns = std::min(size / vector, items);
-    return {columns * vector, items / columns};
+    const int abreast = std::min(across, items);
+    return {abreast, items / abreast};
   }
-  if (at(t, "TURN_ASYNC") != 0) {
-    const int columns = std::min(size, items / at(t, "LANES_K"));
-    return {columns, items / columns};
-  }
-  // Two work-items, of four rows each, share a column.
-  const int columns = std::min(size, items / 2);
-  return {columns, items / 2 / columns * 8};
+  // Along a column: LANES_K with one row each, or two with four rows each.
+  const bool async = at(t, "TURN_ASYNC") != 0;
+  const int together = async ? at(t, "LANES_K") : 2;
+  const int abreast = std::min(across, items / together);
+  return {abreast, items / together / abreast * (async ? together : 8)};
 }
 
 // Whether a work-group's copies of an operand come out even.
 Rule whole_copies(const char* tile, const char* vector, const char* transposed, int turned) {
   return {std::string("the work-group to copy whole rows of ") + tile, [=](const Tunables& t) {
             const bool turns = at(t, transposed) == turned;
-            const auto [columns, rows] = copied_at_once(t, at(t, tile), at(t, vector), turns);
-            return at(t, tile) % columns == 0 && rows > 0 && at(t, "TSK") % rows == 0 &&
-                   pipelined_work_items(t) % columns == 0;
+            const int across = turns ? at(t, tile) : at(t, tile) / at(t, vector);
+            const auto [abreast, rows] = copied_at_once(t, across, turns);
+            return across % abreast == 0 && pipelined_work_items(t) % abreast == 0 &&
+                   at(t, "TSK") % rows == 0;
           }};
 }
 

@@ -57,7 +57,7 @@ constexpr Size thin_sizes[] = {
     {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
 
-constexpr std::int64_t thin_columns[] = {1, 4, 8, 16};
+constexpr std::int64_t thin_columns[] = {1, 4};
 
 constexpr std::int64_t round_up(std::int64_t size) { return (size + 3) / 4 * 4; }
 

@@ -118,7 +118,11 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }
-  add_seeds(field, known);
+  if (field.spaces.empty()) {
+    fields_.pop_back();
+  } else {
+    add_seeds(field, known);
+  }
 }
 
 void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {

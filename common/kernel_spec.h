@@ -59,6 +59,11 @@ struct KernelSpec {
   bool repacks = false;  // whether it is worth having operands copied first (see repack.cl)
   bool thin = false;     // for results of few rows or columns, and measured on such
 
+  // Whether the problem gives such a setting enough to do; the planner passes over others.
+  std::function<bool(const Problem&, const Tunables&)> suits = [](const Problem&, const Tunables&) {
+    return true;
+  };
+
   // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
   std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
 

@@ -150,7 +150,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
                                  const DeviceInfo& device, const Tuning& tuning) {
   const KernelSpec& spec = *calibration.spec;
   std::vector<Choice> choices;
-  if (problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables)) {
+  const bool forbidden = problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables);
+  if (forbidden || !spec.suits(problem, calibration.tunables)) {
     return choices;
   }
   auto dictated = spec.dictated(problem);
@@ -164,8 +165,12 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
   }
   const double groups = groups_of(spec, calibration.tunables, problem);
   const Tunables open = without(calibration.tunables, *dictated);
+  // More of them than were measured at once would not make a device any busier.
+  const double most_groups =
+      static_cast<double>(calibration.timings.back().groups) * static_cast<double>(device.compute_units);
   for (const std::int64_t parts : part_counts) {
-    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part)) {
+    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part ||
+                      groups * static_cast<double>(parts) > most_groups)) {
       break;
     }
     const double depth = static_cast<double>((problem.k + parts - 1) / parts);

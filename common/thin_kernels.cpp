@@ -7,7 +7,8 @@
 namespace duogemm {
 namespace {
 
-constexpr std::int64_t widest = 16;
+// Beyond it, the tiles of the pipelined kernel are no slower on an H200.
+constexpr std::int64_t widest = 4;
 
 // How one of the two multiplies a problem whose thin side is N (0) or M (1).
 struct Thin {
@@ -29,9 +30,6 @@ Thin thin_m(const Problem& p) {
   return {1, p.n, p.m, p.b_op == Transpose::no, p.a_op == Transpose::yes, vectors};
 }
 
-// The smallest THIN that is wide enough.
-int thin_of(std::int64_t width) { return width == 1 ? 1 : width <= 4 ? 4 : width <= 8 ? 8 : 16; }
-
 // By the thinner side that a kernel with `x_along_k` can take.
 std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
   const bool n_first = p.n <= p.m;
@@ -39,7 +37,7 @@ std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
     if (thin.width <= widest && thin.x_along_k == x_along_k && p.k <= longest_int_k) {
       const bool vectors = thin.x_in_vectors && (x_along_k || quarters(thin.length));
       return Tunables{{"SIDE", thin.side},
-                      {"THIN", thin_of(thin.width)},
+                      {"THIN", thin.width == 1 ? 1 : 4},
                       {"Y_ALONG_K", thin.y_along_k},
                       {"VX", vectors ? 4 : 1},
                       {"BATCH", static_cast<int>(p.batch_by)}};
@@ -97,11 +95,16 @@ KernelSpec thin_dots() {
       thin({.name = "thin_dots", .path = "gemm/thin_dots.cl", .idea = "few rows or columns, read along k"},
            true, rows, items, sums);
   spec.reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
-  spec.rules = {multiple_of("GROUP", "LANES"),
-                {"DEPTH to be a multiple of LANES * VX",
-                 [](const Tunables& t) { return at(t, "DEPTH") % (at(t, "LANES") * at(t, "VX")) == 0; }},
-                {"HEIGHT * THIN to be at most 64",
-                 [](const Tunables& t) { return at(t, "HEIGHT") * at(t, "THIN") <= 64; }}};
+  // One lane reads a row by itself, far from its neighbours unless rows are short.
+  spec.suits = [](const Problem& p, const Tunables& t) {
+    constexpr std::int64_t short_row = 64;
+    return at(t, "LANES") == 1 ? p.k <= short_row : at(t, "LANES") * at(t, "VX") <= p.k;
+  };
+  spec.rules = {
+      multiple_of("GROUP", "LANES"),
+      {"DEPTH to be a multiple of LANES * VX",
+       [](const Tunables& t) { return at(t, "DEPTH") % (at(t, "LANES") * at(t, "VX")) == 0; }},
+  };
   return spec;
 }
 

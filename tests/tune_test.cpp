@@ -1,8 +1,10 @@
 // The parts of the tuner: most need no device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <iterator>
 #include <set>
 
 #include "calibration.h"
@@ -30,7 +32,17 @@ DeviceInfo large_gpu() {
 
 const OperandKind plain{false, false, true};
 
-Tunables fixed_of(const KernelSpec& spec) { return *spec.dictated(edge_problems(plain).front()); }
+// What the first kind of operands that the kernel takes dictates; the plain kind where it takes that.
+Tunables fixed_of(const KernelSpec& spec) {
+  std::vector<OperandKind> kinds = {plain};
+  std::ranges::copy(operand_kinds(), std::back_inserter(kinds));
+  for (const OperandKind& kind : kinds) {
+    if (const std::optional<Tunables> dictated = spec.dictated(edge_problems(kind).front())) {
+      return *dictated;
+    }
+  }
+  throw std::logic_error(spec.name + " takes no kind of operands");
+}
 
 void expect_legal(const KernelSpec& spec, const Tunables& tunables) {
   EXPECT_EQ(settle(spec, tunables), tunables);  // throws where a value or a rule does not hold

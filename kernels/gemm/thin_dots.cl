@@ -17,7 +17,7 @@
 #define SIDE 0  // N is the thin side, or M; then A is transposed, or B is not: 0 1
 #endif
 #ifndef THIN
-#define THIN 4  // what the thin side has at most: 1 4 8 16
+#define THIN 4  // what the thin side has at most: 1 4
 #endif
 #ifndef Y_ALONG_K
 #define Y_ALONG_K 1  // whether the thin operand is stored with its k beside each other: 0 1

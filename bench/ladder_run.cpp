@@ -4,7 +4,11 @@
 #include <chrono>
 #include <numeric>
 
+#include "cold_caches.h"
+#include "operand_sets.h"
 #include "peak.h"
+#include "timing_warnings.h"
+#include "traffic.h"
 
 namespace duogemm::bench {
 namespace {
@@ -26,7 +30,11 @@ class Session {
   Session(const LadderRequest& request, const ChosenDevice& chosen)
       : device_(chosen.backend->open(chosen.index, request.device_options)),
         queue_(device_->create_queue()),
-        programs_(*device_) {
+        programs_(*device_,
+                  DiskCache(request.device_options.explain ? std::filesystem::path() : cache_directory())) {
+    if (request.cold) {
+      cold_.emplace(*device_, *queue_);
+    }
     report_.device = device_->info();
     for (const LadderSetting& setting : request.settings) {
       report_.rows.emplace_back().setting = setting;
@@ -41,6 +49,7 @@ class Session {
     plan(host.problem);
     require_memory(host);
     guarded_.emplace(host, *device_, *queue_);
+    sets_.emplace(host.problem, set_count(host.problem), *device_, *queue_);
     prepared_.resize(report_.rows.size());
     for (std::size_t i = 0; i < report_.rows.size(); ++i) {
       if (plans_[i]) {
@@ -78,17 +87,23 @@ class Session {
         continue;
       }
       const SelfContainedPlan& plan = *prepared_[i];
-      contenders.push_back(
-          {label(i) + ": timing", timed([&] { plan.enqueue(*queue_, guarded_->operands()); })});
+      contenders.push_back({label(i) + ": timing", timed([&](const PreparedPlan::Operands& operands) {
+                              plan.enqueue(*queue_, operands);
+                            })});
       if (report_.rows[i].support_steps > 0) {
         contenders.push_back({label(i) + ": timing the multiplication alone",
-                              timed([&] { plan.enqueue_multiply(*queue_, guarded_->operands()); })});
+                              timed([&](const PreparedPlan::Operands& operands) {
+                                plan.enqueue_multiply(*queue_, operands);
+                              })});
       }
     }
     if (reference_) {
       contenders.push_back({library_->name() + ": timing", [this](int repeats) {
-                              return reference_->timed(repeats,
-                                                       [&](int) { return operands_of_library().operands(); });
+                              clear_caches();
+                              const OperandSets& sets = sets_for_library_ ? *sets_for_library_ : *sets_;
+                              return reference_->timed(repeats, [&](int execution) {
+                                return sets.operands(static_cast<std::size_t>(execution));
+                              });
                             }});
     }
   }
@@ -109,17 +124,21 @@ class Session {
 
   void measure_peak_and_state() {
     report_.peak = measure_peak(*device_, *queue_, programs_);
+    report_.bandwidth = measure_bandwidth(*device_, *queue_, programs_);
     report_.gpu_before = query_gpu(device_->info().pci_bus);
   }
 
-  void note_state_after() { report_.gpu_after = query_gpu(device_->info().pci_bus); }
+  void note_states(const std::vector<GpuMoment>& moments) {
+    report_.gpu_after = query_gpu(device_->info().pci_bus);
+    report_.gpu_during = moments;
+  }
 
   LadderReport take_report() { return std::move(report_); }
 
  private:
   std::string label(std::size_t i) const {
-    return device_->info().backend + ": rung " + report_.rows[i].setting.spec->rung + " " +
-           report_.rows[i].setting.spec->name;
+    const KernelSpec& spec = *report_.rows[i].setting.spec;
+    return device_->info().backend + (spec.rung.empty() ? ": " : ": rung " + spec.rung + " ") + spec.name;
   }
 
   // Calls `work`; when it says that the device cannot run setting i, the row keeps the reason.
@@ -142,6 +161,7 @@ class Session {
     }
     if (&library_->device() != device_.get()) {
       guarded_for_library_.emplace(host, library_->device(), library_->queue());
+      sets_for_library_.emplace(host.problem, set_count(host.problem), library_->device(), library_->queue());
     }
     reference_ = library_->prepare(host.problem, operands_of_library().operands());
   }
@@ -153,15 +173,18 @@ class Session {
     for (std::size_t i = 0; i < report_.rows.size(); ++i) {
       const LadderSetting& setting = report_.rows[i].setting;
       supported(i, [&] {
-        plans_[i] = plan_ladder(*setting.spec, setting.tunables, problem, device_->info());
+        plans_[i] = plan_setting(setting, problem, device_->info());
         report_.rows[i].support_steps = plans_[i]->steps.size() - 1;
+        report_.rows[i].flops_per_byte = flops_per_byte(tile_of(*plans_[i], report_.shape));
       });
     }
   }
 
   void require_memory(const HostProblem& host) const {
-    std::size_t total = sizeof(float) * (host.a.size() + host.b.size() + host.c.size());
-    std::size_t largest = sizeof(float) * std::max({host.a.size(), host.b.size(), host.c.size()});
+    const OperandBytes sets = operand_bytes(host.problem, set_count(host.problem), device_->info());
+    std::size_t total = sizeof(float) * (host.a.size() + host.b.size() + host.c.size()) + sets.total +
+                        (cold_ ? cold_->bytes() : 0);
+    std::size_t largest = sets.largest;
     for (const std::optional<Plan>& plan : plans_) {
       for (std::size_t bytes : plan ? plan->workspace_bytes : std::vector<std::size_t>{}) {
         total += bytes;
@@ -180,11 +203,22 @@ class Session {
     }
   }
 
-  std::function<double(int)> timed(std::function<void()> enqueue) {
+  std::size_t set_count(const Problem& problem) const {
+    return cold_ ? cold_->sets(operand_bytes(problem, 1, device_->info()).total) : 1;
+  }
+
+  void clear_caches() {
+    if (cold_) {
+      cold_->clear();
+    }
+  }
+
+  std::function<double(int)> timed(std::function<void(const PreparedPlan::Operands&)> enqueue) {
     return [this, enqueue = std::move(enqueue)](int repeats) {
+      clear_caches();
       return queue_->timed([&] {
         for (int i = 0; i < repeats; ++i) {
-          enqueue();
+          enqueue(sets_->operands(static_cast<std::size_t>(i)));
         }
       });
     };
@@ -194,10 +228,13 @@ class Session {
   std::unique_ptr<Queue> queue_;
   ProgramCache programs_;
   std::vector<std::optional<Plan>> plans_;
-  std::optional<GuardedOperands> guarded_;
+  std::optional<ColdCaches> cold_;
+  std::optional<GuardedOperands> guarded_;                    // to be checked
+  std::optional<OperandSets> sets_;                           // to be timed
   std::vector<std::unique_ptr<SelfContainedPlan>> prepared_;  // null where unsupported
   std::unique_ptr<ReferenceLibrary> library_;
   std::optional<GuardedOperands> guarded_for_library_;
+  std::optional<OperandSets> sets_for_library_;
   std::unique_ptr<Reference> reference_;
   LadderReport report_;
 };
@@ -238,7 +275,7 @@ void require_plannable(const LadderRequest& request, const Problem& problem) {
     const DeviceInfo info = chosen.info();
     for (const LadderSetting& setting : request.settings) {
       try {
-        plan_ladder(*setting.spec, setting.tunables, problem, info);
+        plan_setting(setting, problem, info);
       } catch (const Error& error) {
         if (error.status() != Status::unsupported) {
           throw;
@@ -265,6 +302,15 @@ bool LadderReport::ok() const {
                      [](const LadderRow& row) { return !row.unsupported.empty() || row.check.ok(); });
 }
 
+std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
+  std::vector<NamedSamples> samples;
+  for (const LadderRow& row : rows) {
+    samples.push_back({row.setting.spec->name, &row.samples});
+  }
+  samples.push_back({reference.name, &reference.samples});
+  return timing_warnings(gpu_during, samples, wanted_noise);
+}
+
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
   const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
   require_plannable(request, problem_of(shape));
@@ -281,12 +327,16 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     sessions.back()->measure_peak_and_state();
     sessions.back()->add_contenders(contenders);
   }
-  std::vector<Samples> samples =
-      measure(contenders, request.measure, [&](const std::string& name) { progress.show(name); });
+  // Both runtimes of one GPU: what is seen of it is the same.
+  GpuWatch watch(sessions.front()->device().info().pci_bus);
+  std::vector<Samples> samples;
+  watch.during([&] {
+    samples = measure(contenders, request.measure, [&](const std::string& name) { progress.show(name); });
+  });
   std::vector<LadderReport> reports;
   auto next = samples.begin();
   for (const auto& session : sessions) {
-    session->note_state_after();
+    session->note_states(watch.moments());
     session->take_samples(next);
     reports.push_back(session->take_report());
   }

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   duogemm::bench::Action action;
   duogemm::bench::add_compare_command(app, action);
   duogemm::bench::add_devices_command(app, action);
+  duogemm::bench::add_explain_command(app, action);
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_latency_command(app, action);
   duogemm::bench::add_plan_command(app, action);

@@ -25,19 +25,23 @@ Json row_json(const LadderRow& row, double flops) {
   json["different_bits"] = row.check.different_bits;
   json["overwritten"] = row.check.overwritten;
   json["support_steps"] = row.support_steps;
+  json["flops_per_byte"] = row.flops_per_byte;
   json["time"] = to_json(row.samples);
   json["multiply_time"] = to_json(row.multiply);
   return json;
 }
 
-Json report_json(const LadderReport& report) {
+Json report_json(const LadderReport& report, double wanted_noise) {
   Json json = {{"device", to_json(report.device)},
                {"m", report.shape.m},
                {"n", report.shape.n},
                {"k", report.shape.k},
                {"peak_gflops", report.peak / 1e9},
+               {"bandwidth", to_json(report.bandwidth)},
                {"gpu_before", to_json(report.gpu_before)},
                {"gpu_after", to_json(report.gpu_after)},
+               {"gpu_during", to_json(report.gpu_during)},
+               {"warnings", report.warnings(wanted_noise)},
                {"rows", Json::array()},
                {"reference", nullptr}};
   for (const LadderRow& row : report.rows) {
@@ -70,9 +74,12 @@ std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRe
                {"date", utc_now()},
                {"cache_preference", name_of(request.device_options.cache)},
                {"bank_bytes", bytes_of(request.device_options.banks)},
+               {"operands", request.cold ? "cold" : "hot"},
+               {"noise", request.measure.noise},
+               {"seconds", request.measure.seconds},
                {"runs", Json::array()}};
   for (const LadderReport& report : reports) {
-    json["runs"].push_back(report_json(report));
+    json["runs"].push_back(report_json(report, request.measure.noise));
   }
   return json.dump(1) + "\n";
 }

@@ -192,8 +192,8 @@ KernelSpec pad_transpose() {
   return block(std::move(spec));
 }
 
-KernelSpec peak() {
-  KernelSpec spec{.name = "peak", .path = "support/peak.cl", .idea = "multiply-adds in registers"};
+// A kernel whose work-items are numbered in one dimension, in groups of GROUP.
+KernelSpec line(KernelSpec spec) {
   spec.geometry = [](std::int64_t rows, std::int64_t, const Tunables& t) {
     return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
   };
@@ -359,7 +359,8 @@ std::vector<KernelSpec> make_registry() {
       block({.name = "unpad", .path = "support/unpad.cl", .idea = "remove padding"}),
       transpose(),
       pad_transpose(),
-      peak(),
+      line({.name = "peak", .path = "support/peak.cl", .idea = "multiply-adds in registers"}),
+      line({.name = "bandwidth", .path = "support/bandwidth.cl", .idea = "reads"}),
       general(),
       pipelined(),
       reduce(),

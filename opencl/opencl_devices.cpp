@@ -78,6 +78,7 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   info.driver = device.getInfo<CL_DRIVER_VERSION>();
   info.runtime = device.getInfo<CL_DEVICE_VERSION>();
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.vector_floats = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
   info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();

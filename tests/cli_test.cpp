@@ -78,8 +78,8 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "compare, devices, ladder, latency, plan, tune, verify"}},
-      {"climb", {"no command 'climb'", "compare, devices, ladder, latency, plan, tune, verify"}},
+      {"", {"no command", "compare, devices, explain, ladder, latency, plan, tune, verify"}},
+      {"climb", {"no command 'climb'", "compare, devices, explain, ladder, latency, plan, tune, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -99,6 +99,20 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"ladder --size 64 --bank-size 5", {"--bank-size", "5"}},
       {"ladder --size 64 --json missing/result.json", {"--json missing/result.json", "no folder"}},
       {"ladder --size 64 --csv .", {"--csv .", "folder"}},
+      {"ladder --size 64 --noise 0", {"--noise", "0", "range"}},
+      {"explain", {"--kernel", "--diff 6:7"}},
+      {"explain --kernel 7 --diff 6:7", {"--kernel", "--diff 6:7"}},
+      {"explain --kernel 12", {"no kernel '12'", "11 (registers_only)", "pipelined"}},
+      {"explain --kernel scale", {"no kernel 'scale'"}},
+      {"explain --kernel 7,TSM", {"TSM", "NAME=NUMBER"}},
+      {"explain --kernel 7 --set TSM=7", {"TSM=7", "32, 64"}},
+      {"explain --kernel pipelined,TRANS_A=1", {"TRANS_A", "each problem decides it"}},
+      {"explain --diff 7", {"--diff 7", "8:8,USE_SHUFFLE=1"}},
+      {"explain --diff 6:7:8", {"--diff 6:7:8", "8:8,USE_SHUFFLE=1"}},
+      {"explain --diff 7:register_wide", {"both sides are the same"}},
+      {"explain --kernel 7 --arch 1", {"--arch", "1"}},
+      {"explain --kernel 7 --arch 90 --device 0", {"--arch", "--device"}},
+      {"explain --kernel 7 --json missing/e.json", {"--json missing/e.json", "no folder"}},
       {"plan -m 64 -n 64", {"-k is missing"}},
       {"plan --size 64 --ops AB", {"--ops", "AB"}},
       {"plan --size 64 --batch 0", {"--batch", "0"}},
@@ -273,6 +287,55 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   EXPECT_EQ(files().size(), 2u);
 }
+
+// On any device: what was measured; and where instructions can be had, what they are.
+TEST_F(ProgramOnADevice, ExplainsTwoKernelsAndDumpsThem) {
+  const Outcome outcome =
+      run("explain --diff 1:11,WGM=4 --size 64 --seconds 0.01 --json e.json --dump texts");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_NE(outcome.out.find("registers_only WGM=4 is "), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  EXPECT_EQ(json["schema"], "duogemm.explain/1");
+  ASSERT_EQ(json["kernels"].size(), 2u);
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_GT(kernel["gflops"], 0.0);
+    EXPECT_GT(kernel["resources"]["local_size"][0], 0);
+    if (kernel["missing"] != "" && kernel["language"] == "") {
+      continue;  // such as: objdump is not installed
+    }
+    EXPECT_GT(kernel["loop"]["multiply_adds"], 0.0) << kernel["language"];
+    EXPECT_GT(kernel["bounds"].size(), 2u);
+  }
+  const std::string source =
+      read_file(folder_ / "texts" / (json["kernels"][0]["backend"].get<std::string>() + "_naive.cl"));
+  EXPECT_NE(source.find("naive("), std::string::npos);
+}
+
+TEST_F(ProgramOnADevice, ExplainsTheLibrarysKernels) {
+  const Outcome outcome = run("explain --kernel general --size 64 --seconds 0.01");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("general reaches "), std::string::npos) << outcome.out;
+}
+
+#ifdef DUOGEMM_WITH_CUDA
+TEST_F(Program, ExplainsForADeviceThatIsNotThere) {
+  const Outcome outcome = run("explain --diff 6:7 --arch 90 --json e.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_EQ(kernel["loop"]["multiply_adds"], 1024.0);
+    EXPECT_EQ(kernel["resources"]["resident_groups"], 2);
+    EXPECT_EQ(kernel["resources"]["limited_by"], "registers");
+    EXPECT_TRUE(kernel["gflops"].is_null());
+  }
+}
+#else
+TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
+  const BadInput bad{"explain --kernel 7 --arch 90", {"--arch", "no CUDA"}};
+  expect_refused(run(bad.arguments), bad);
+}
+#endif
 
 TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";

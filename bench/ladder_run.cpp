@@ -122,11 +122,12 @@ class Session {
     }
   }
 
-  void measure_peak_and_state() {
+  void measure_abilities() {
     report_.peak = measure_peak(*device_, *queue_, programs_);
     report_.bandwidth = measure_bandwidth(*device_, *queue_, programs_);
-    report_.gpu_before = query_gpu(device_->info().pci_bus);
   }
+
+  void note_state_before() { report_.gpu_before = query_gpu(device_->info().pci_bus); }
 
   void note_states(const std::vector<GpuMoment>& moments) {
     report_.gpu_after = query_gpu(device_->info().pci_bus);
@@ -305,7 +306,8 @@ bool LadderReport::ok() const {
 std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   std::vector<NamedSamples> samples;
   for (const LadderRow& row : rows) {
-    samples.push_back({row.setting.spec->name, &row.samples});
+    const std::string extra = to_text(row.setting.distinct);
+    samples.push_back({row.setting.spec->name + (extra.empty() ? "" : " " + extra), &row.samples});
   }
   samples.push_back({reference.name, &reference.samples});
   return timing_warnings(gpu_during, samples, wanted_noise);
@@ -324,7 +326,10 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     sessions.push_back(std::make_unique<Session>(request, chosen));
     sessions.back()->prepare(host, progress);
     sessions.back()->check(oracle, progress);
-    sessions.back()->measure_peak_and_state();
+    if (request.abilities) {
+      sessions.back()->measure_abilities();
+    }
+    sessions.back()->note_state_before();
     sessions.back()->add_contenders(contenders);
   }
   // Both runtimes of one GPU: what is seen of it is the same.

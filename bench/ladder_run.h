@@ -58,7 +58,8 @@ struct LadderRequest {
   DeviceOptions device_options;
   std::optional<Shape> shape;  // chosen to take about a minute when not given
   MeasureOptions measure;
-  bool cold = false;  // operands come from memory, not from a cache
+  bool cold = false;      // operands come from memory, not from a cache
+  bool abilities = true;  // whether to measure what the device can do: its peak and bandwidth
 };
 
 // One report per device; contenders of all devices take turns in the same loop.

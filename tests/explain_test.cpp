@@ -9,7 +9,7 @@
 #include "explain/parsers.h"
 #include "explain/ptxas_log.h"
 #include "explain/roofline.h"
-#include "explain/tools.h"
+#include "tools.h"
 
 namespace duogemm::bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "executor.h"
 #include "explain/parsers.h"
-#include "explain/tools.h"
 #include "kernel_source.h"
+#include "tools.h"
 
 namespace duogemm::bench {
 namespace {

@@ -57,15 +57,20 @@ std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
     }
     return {parse_kernel(joined, flags)};
   }
-  const std::size_t colon = flags.diff.find(':');
-  if (colon == std::string::npos || flags.diff.find(':', colon + 1) != std::string::npos) {
-    reject("--diff " + flags.diff +
-           ": expected two kernels with a colon between them, such as 7:8 or 8:8,USE_SHUFFLE=1");
+  std::vector<LadderSetting> settings;
+  std::istringstream sides(flags.diff);
+  for (std::string side; std::getline(sides, side, ':');) {
+    settings.push_back(parse_kernel(side, flags));
+    const auto same = [&](const LadderSetting& other) {
+      return other.spec == settings.back().spec && other.tunables == settings.back().tunables;
+    };
+    if (std::any_of(settings.begin(), settings.end() - 1, same)) {
+      reject("--diff " + flags.diff + ": " + side + " is there twice");
+    }
   }
-  std::vector<LadderSetting> settings = {parse_kernel(flags.diff.substr(0, colon), flags),
-                                         parse_kernel(flags.diff.substr(colon + 1), flags)};
-  if (settings[0].spec == settings[1].spec && settings[0].tunables == settings[1].tunables) {
-    reject("--diff " + flags.diff + ": both sides are the same");
+  if (settings.size() < 2) {
+    reject("--diff " + flags.diff +
+           ": expected kernels with colons between them, such as 7:8 or 8:8,USE_SHUFFLE=1");
   }
   return settings;
 }
@@ -147,7 +152,7 @@ void add_options(CLI::App& command, ExplainFlags& flags) {
       .add_option("--kernel", flags.kernels,
                   "A rung or a kernel's name, with tunables behind it if so wanted: 8,USE_SHUFFLE=1")
       ->delimiter(',');
-  command.add_option("--diff", flags.diff, "Two of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
+  command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
   command.add_option("--set", flags.set, "Tunables of every kernel, such as TSM=64,TSN=64")->delimiter(',');
   flags.switches.add_to(command);
   flags.size.add_to(command);

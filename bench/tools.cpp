@@ -1,4 +1,4 @@
-#include "explain/tools.h"
+#include "tools.h"
 
 #include <fcntl.h>
 #include <spawn.h>

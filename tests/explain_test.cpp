@@ -185,7 +185,7 @@ TEST(AMultiprocessor, HoldsAsManyWorkGroupsAsItsScarcestResourceAllows) {
   };
   expect(256, 103, 17408, 2, "registers");
   expect(256, 134, 33792, 1, "registers");
-  expect(256, 24, 0, 8, "work-items");
+  expect(256, 32, 0, 8, "work-items");
   expect(32, 32, 0, 32, "work-groups");
   expect(256, 32, 48 * 1024, 4, "local memory");
   EXPECT_FALSE(occupancy(hopper, 1024, 255, 0));
@@ -220,9 +220,14 @@ TEST(TheRoofline, IsAsLowAsItsLowestBound) {
 TEST(TheRoofline, OfACpuKnowsVectors) {
   Mix mix;
   mix.add({0, Kind::multiply_add, 4}, 10);
-  const Roofline narrow = roofline(mix, {64, 64, 64}, {32, 32, 8}, {1000.0, {0.0, 1e6}, nullptr, 16});
+  const Abilities abilities{1000.0, {0.0, 1e9}, nullptr, 16};
+  const Roofline narrow = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
   EXPECT_EQ(narrow.binding()->name, "vector width");
-  EXPECT_NEAR(narrow.binding()->flops, 250.0, 1e-9);
+  EXPECT_NEAR(narrow.binding()->flops, 500.0, 1e-9);  // two of a quarter of the width for each full one
+  mix.add({0, Kind::global_load, 0, 16}, 30);
+  const Roofline loading = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
+  EXPECT_EQ(loading.binding()->name, "loads");
+  EXPECT_NEAR(loading.binding()->flops, 250.0, 1e-9);
 }
 
 TEST(ATool, IsFoundAndRun) {

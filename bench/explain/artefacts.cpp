@@ -47,6 +47,9 @@ std::string disassemble(const std::string& cubin) {
 void add_nvidia(Artefacts& result, const std::string& entry) {
   result.log = parse_ptxas_log(result.facts.log);
   result.files.emplace_back("ptx", result.facts.ptx);
+  if (!result.facts.cubin.empty()) {
+    result.files.emplace_back("cubin", result.facts.cubin);
+  }
   const std::string sass = result.facts.cubin.empty() ? "" : disassemble(result.facts.cubin);
   if (!sass.empty()) {
     result.files.emplace_back("sass", sass);

@@ -19,7 +19,7 @@ struct Artefacts {
   std::string language;  // of the listing: "SASS", "PTX" or "x86-64"; empty when there is none
   Listing listing;
   std::string missing;  // why there is no listing, or none in a better language
-  // What can be written to a folder: extensions, "cl", "ptx", "sass" or "s", and texts.
+  // What can be written to a folder: extensions, "cl", "ptx", "cubin", "sass" or "s", and contents.
   std::vector<std::pair<std::string, std::string>> files;
 
   std::optional<std::size_t> registers() const { return facts.registers ? facts.registers : log.registers; }

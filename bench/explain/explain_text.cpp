@@ -137,22 +137,11 @@ void add_mix(Rows& rows, bool cpu) {
   });
 }
 
-void add_roofline(Rows& rows, const Explanations& explanations) {
-  std::vector<std::string> levels;
-  std::vector<std::string> bounds;
-  const auto note = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
-  };
-  for (const Explanation& explanation : explanations) {
-    for (const Level& level : explanation.roofline.levels) {
-      note(levels, level.name);
-    }
-    for (const Bound& bound : explanation.roofline.bounds) {
-      note(bounds, bound.name);
-    }
-  }
+void add_roofline(Rows& rows) {
+  static const std::string levels[] = {"local memory", "first cache", "loads", "shared cache", "memory"};
+  static const std::string bounds[] = {
+      "multiply-adds", "vector width", "instructions", "loads, stores and shuffles",
+      "loads",         "stores",       "shared cache", "memory"};
   for (const std::string& name : levels) {
     rows.add("FLOP per byte, " + name, [&](const Explanation& e) -> std::string {
       for (const Level& level : e.roofline.levels) {
@@ -234,7 +223,7 @@ std::string explain_text(const Explanations& explanations) {
   Rows rows(explanations);
   add_resources(rows);
   add_mix(rows, is_cpu(explanations));
-  add_roofline(rows, explanations);
+  add_roofline(rows);
   rows.add("measured, GFLOP/s",
            [](const Explanation& e) { return e.speed() > 0.0 ? format("%.1f", e.speed() / giga) : ""; });
   text += rows.text() + "\n";

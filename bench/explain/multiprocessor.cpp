@@ -60,10 +60,10 @@ std::optional<Occupancy> occupancy(const Multiprocessor& of, std::size_t work_it
   const std::size_t local = round_up(local_bytes + of.reserved, local_piece(of));
   const std::size_t none = std::numeric_limits<std::size_t>::max();
   const std::pair<std::size_t, const char*> limits[] = {
-      {warps_by_registers / warps, "registers"},
-      {local > 0 ? of.local_bytes / local : none, "local memory"},
       {of.work_items / (warps * warp), "work-items"},
       {of.groups, "work-groups"},
+      {warps_by_registers / warps, "registers"},
+      {local > 0 ? of.local_bytes / local : none, "local memory"},
   };
   const auto least = std::min_element(std::begin(limits), std::end(limits),
                                       [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -26,22 +26,23 @@ void add_gpu_bounds(std::vector<Bound>& bounds, const Mix& mix, const Abilities&
                     abilities.peak * std::min(1.0, clocks_of_peak / (loads_and_stores(mix) / path))});
 }
 
-// A core of today executes per clock two vector multiply-adds, which the peak is taken to be, two loads, one
-// store, and six instructions at most.
+// Cores differ, and what one does per clock is not known here. The peak is taken for one multiply-add of full
+// width per clock, which is the least; in the same clock there may be two narrower ones, three loads, two
+// stores, and six instructions in all.
 void add_cpu_bounds(std::vector<Bound>& bounds, const Mix& mix, const Abilities& abilities) {
   const double multiply_adds = mix[Kind::multiply_add].instructions;
-  const double lanes = mix.multiply_adds / multiply_adds;
-  const double width =
-      std::min(1.0, lanes / static_cast<double>(std::max<std::size_t>(abilities.vector_floats, 1)));
-  // A multiply-add that reads memory moves bytes without being a load.
-  double loads = mix[Kind::stack_load].instructions + mix[Kind::global_load].instructions;
-  double stores = mix[Kind::stack_store].instructions + mix[Kind::global_store].instructions;
-  bounds.push_back({"vector width", abilities.peak * width});
-  bounds.push_back(
-      {"instructions", abilities.peak * width * std::min(1.0, 3.0 * multiply_adds / mix.instructions())});
-  bounds.push_back({"loads", abilities.peak * width * std::min(1.0, multiply_adds / std::max(loads, 1e-9))});
-  bounds.push_back(
-      {"stores", abilities.peak * width * std::min(1.0, 0.5 * multiply_adds / std::max(stores, 1e-9))});
+  const double full = static_cast<double>(abilities.vector_floats);
+  const double width = mix.multiply_adds / multiply_adds / full;
+  const double loads = mix[Kind::stack_load].instructions + mix[Kind::global_load].instructions;
+  const double stores = mix[Kind::stack_store].instructions + mix[Kind::global_store].instructions;
+  const auto add = [&](const char* name, double per_clock, double needed) {
+    const double multiply_adds_per_clock = needed > 0.0 ? per_clock * multiply_adds / needed : 2.0;
+    bounds.push_back({name, abilities.peak * std::min(1.0, width * multiply_adds_per_clock)});
+  };
+  add("vector width", 2.0, multiply_adds);
+  add("instructions", 6.0, mix.instructions());
+  add("loads", 3.0, loads);
+  add("stores", 2.0, stores);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@ PARTS = [("local loads", ("local_load",)), ("global loads", ("global_load", "cop
          ("addresses, moves", ("arithmetic",)), ("control", ("control",))]
 
 
-def name_of(kernel, several):
-    return (f"{results.runtime_name(kernel)} " if several else "") + f"{kernel['rung']} {kernel['kernel']}".strip()
+def names_of(kernels):
+    several = len({kernel["backend"] for kernel in kernels}) > 1
+    return [(f"{results.runtime_name(kernel)} " if several else "") + f"{kernel['rung']} {kernel['kernel']}".strip()
+            + results.short_setting(kernel, kernels).replace(" ", "\n", 1) for kernel in kernels]
 
 
 def explained(document):
@@ -21,7 +23,6 @@ def explained(document):
 def mix(document):
     """Instructions of the main loop besides the multiply-adds, for each of them."""
     kernels = explained(document)
-    several = len({kernel["backend"] for kernel in kernels}) > 1
     figure, axis = plt.subplots(figsize=(max(7, 0.75 * len(kernels) + 3), 5))
     bottoms = [0.0] * len(kernels)
     for place, (title, kinds) in enumerate(PARTS):
@@ -30,7 +31,7 @@ def mix(document):
         if any(heights):
             axis.bar(range(len(kernels)), heights, 0.7, bottom=bottoms, label=title, **style.bar_style(place))
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights)]
-    axis.set_xticks(range(len(kernels)), [name_of(kernel, several) for kernel in kernels], rotation=40, ha="right", fontsize=8)
+    axis.set_xticks(range(len(kernels)), names_of(kernels), rotation=40, ha="right", fontsize=8)
     axis.set_ylabel("instructions for each multiply-add")
     axis.set_title(f"Main loops, from {', '.join(sorted({k['language'] for k in kernels}))}", fontsize=8)
     axis.set_ylim(0, 1.35 * max(bottoms))  # room for the legend
@@ -43,7 +44,6 @@ def mix(document):
 def bounds(document):
     """Measured speed beside the lowest bound."""
     kernels = [kernel for kernel in explained(document) if kernel["bounds"] and kernel["gflops"]]
-    several = len({kernel["backend"] for kernel in kernels}) > 1
     figure, axis = plt.subplots(figsize=(max(7, 0.75 * len(kernels) + 3), 5))
     divisor, unit = style.scale_of([kernel["bounds"][0]["gflops"] for kernel in kernels])
     axis.bar([i - 0.2 for i in range(len(kernels))], [k["gflops"] / divisor for k in kernels], 0.4, label="measured", **style.bar_style(0))
@@ -54,7 +54,7 @@ def bounds(document):
         axis.text(place + 0.2, kernel["bounds"][0]["gflops"] / divisor + 0.01 * highest, kernel["bounds"][0]["name"], rotation=90,
                   ha="center", va="bottom", fontsize=7)
     axis.set_ylim(0, 1.6 * highest)
-    axis.set_xticks(range(len(kernels)), [name_of(kernel, several) for kernel in kernels], rotation=40, ha="right", fontsize=8)
+    axis.set_xticks(range(len(kernels)), names_of(kernels), rotation=40, ha="right", fontsize=8)
     axis.set_ylabel(unit)
     captions = [f"{results.device_caption(device)}; {results.size_caption(document)}" for device in document["devices"]]
     style.title(axis, *captions)

@@ -52,6 +52,7 @@ Json explanation_json(const Explanation& e) {
                {"rung", e.setting.spec->rung},
                {"kernel", e.setting.spec->name},
                {"tunables", e.tunables},
+               {"compiled_for", e.device.name + " through " + e.device.runtime},
                {"resources", resources_json(e)},
                {"language", e.artefacts.language},
                {"missing", e.artefacts.missing},

@@ -33,7 +33,7 @@ def mix(document):
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights)]
     axis.set_xticks(range(len(kernels)), names_of(kernels), rotation=40, ha="right", fontsize=8)
     axis.set_ylabel("instructions for each multiply-add")
-    axis.set_title(f"Main loops, from {', '.join(sorted({k['language'] for k in kernels}))}", fontsize=8)
+    style.title(axis, *dict.fromkeys(f"{kernel['compiled_for']}; {kernel['language']}" for kernel in kernels))
     axis.set_ylim(0, 1.35 * max(bottoms))  # room for the legend
     axis.legend(loc="upper left", ncol=4)
     axis.grid(False, axis="x")

@@ -10,11 +10,10 @@ def speed(point):
 
 
 def caption(document):
-    device = document["device"]
     sizes = {name for axis in document["axes"] for name in ("mnk" if axis["name"] == "size" else axis["name"])}
     fixed = " ".join(f"{size.upper()}={document['points'][0][size]}" for size in "mnk" if size not in sizes)
     kernel = f"{document['rung']} {document['kernel']}".strip()
-    return f"{kernel}; {device['name']}, {device['runtime']}" + (f"; {fixed}" if fixed else "")
+    return f"{kernel}; {results.device_caption(document)}" + (f"; {fixed}" if fixed else "")
 
 
 def sweep(document):

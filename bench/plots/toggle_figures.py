@@ -15,7 +15,7 @@ def effects_in_sweep(document):
         for without in ran:
             toggle = toggled(without["row"]["tunables"], with_it["row"]["tunables"])
             if toggle and all(with_it[size] == without[size] for size in "mnk"):
-                effects.append(effect(toggle, without["row"], with_it["row"], document["device"], with_it["m"], "in turns"))
+                effects.append(effect(toggle, without["row"], with_it["row"], document, with_it["m"], "in turns"))
     return effects
 
 
@@ -25,12 +25,13 @@ def toggled(before, after):
     return different[0] if len(different) == 1 and different[0] in TOGGLES and after[different[0]] == 1 else None
 
 
-def effect(toggle, without, with_it, device, size, how, variant=""):
+def effect(toggle, without, with_it, run, size, how, variant=""):
     low, middle, high = results.quartiles_of_ratio(without["time"]["seconds"], with_it["time"]["seconds"])
     extra = [other for other in TOGGLES if other != toggle and with_it["tunables"].get(other) == 1]
     name = f"{toggle.replace('USE_', '')}\n{with_it['rung']} {with_it['kernel']}{variant}"
     return {"name": name + "".join(f"\nwith {other.replace('USE_', '')}" for other in extra),
-            "runtime": results.runtime_name(device), "device": device["name"], "size": size, "how": how,
+            "runtime": results.runtime_name(run["device"]), "device": run["device"]["name"], "caption": results.device_caption(run),
+            "size": size, "how": how,
             "low": 100 * (low - 1), "middle": 100 * (middle - 1), "high": 100 * (high - 1)}
 
 
@@ -58,10 +59,10 @@ def effects_between_runs(document, run, other_document, other):
                 continue
             toggle = toggled(row["tunables"], with_it["tunables"])
             if toggle and same_cache:
-                effects.append(effect(toggle, row, with_it, run["device"], run["m"], "separate runs", variant))
+                effects.append(effect(toggle, row, with_it, run, run["m"], "separate runs", variant))
             elif row["tunables"] == with_it["tunables"] and not same_cache and document["cache_preference"] == "none":
                 cache = "cache " + other_document["cache_preference"]
-                effects.append(effect(cache, row, with_it, run["device"], run["m"], "separate runs", variant))
+                effects.append(effect(cache, row, with_it, run, run["m"], "separate runs", variant))
     return effects
 
 
@@ -82,7 +83,7 @@ def toggles(effects):
     axis.axhline(0.0, color="black", linewidth=1)
     axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
     axis.set_ylabel("change of speed, percent (quartiles)")
-    style.title(axis, f"{effects[0]['device']}; M=N=K={effects[0]['size']}; switched on, beside switched off")
+    style.title(axis, *dict.fromkeys(effect["caption"] for effect in effects), f"M=N=K={effects[0]['size']}; switched on, beside switched off")
     axis.legend()
     axis.grid(False, axis="x")
     figure.tight_layout()

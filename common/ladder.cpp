@@ -93,44 +93,36 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
   return settings;
 }
 
-void require_undecided(const LadderChoice& choice) {
+}  // namespace
+
+std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
+  return settings_of(offer("the ladder", [](const KernelSpec& spec) { return !spec.rung.empty(); }), choice);
+}
+
+std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
   for (const char* name : {"TRANS_A", "TRANS_B", "VA", "VB", "VC", "BATCH"}) {
     if (choice.set.contains(name)) {
       reject(std::string(name) + ": each problem decides it");
     }
   }
-}
-
-bool is_rung(const KernelSpec& spec) { return !spec.rung.empty(); }
-bool is_librarys(const KernelSpec& spec) { return bool(spec.computes); }
-
-}  // namespace
-
-std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
-  return settings_of(offer("the ladder", is_rung), choice);
-}
-
-std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
-  require_undecided(choice);
-  return settings_of(offer("the library", is_librarys), choice);
+  return settings_of(offer("the library", [](const KernelSpec& spec) { return bool(spec.computes); }),
+                     choice);
 }
 
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
-  const LadderChoice choice{{kernel}, set, switches};
   const Problem any = Problem::packed(1, 1, 1);
   const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
-    return is_rung(spec) || (is_librarys(spec) && spec.computes(any));
+    return !spec.rung.empty() || (spec.computes && spec.computes(any));
   });
-  const LadderSetting setting = settings_of(all, choice).front();
-  if (!is_rung(*setting.spec)) {
-    require_undecided(choice);
-  }
-  return setting;
+  const LadderChoice choice{{kernel}, set, switches};
+  const bool is_rung = !choose({kernel}, all).front()->rung.empty();
+  return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
-  return is_rung(*setting.spec) ? plan_ladder(*setting.spec, setting.tunables, problem, device)
-                                : plan_sgemm(*setting.spec, setting.tunables, problem, device);
+  const bool is_rung = !setting.spec->rung.empty();
+  return is_rung ? plan_ladder(*setting.spec, setting.tunables, problem, device)
+                 : plan_sgemm(*setting.spec, setting.tunables, problem, device);
 }
 
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

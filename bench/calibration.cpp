@@ -18,42 +18,25 @@ constexpr std::int64_t deep = 1024;
 constexpr double clearly_more = 2.0;
 constexpr std::int64_t deepest = 1 << 14;
 
+// Thin results are made at the speed of memory, so that they are measured on more than a cache holds.
+constexpr std::int64_t deepest_thin = 1 << 20;
+
+std::int64_t uncached_depth(const DeviceInfo& device, std::int64_t rows) {
+  const auto bytes = static_cast<std::int64_t>(2 * device.cache_bytes);
+  return std::clamp(bytes / (rows * static_cast<std::int64_t>(sizeof(float))), deep, deepest_thin);
+}
+
 // Sizes of a problem that has `groups` full tiles.
 struct Tiled {
   std::int64_t m;
   std::int64_t n;
 };
 
-// The largest size that has no more work-groups than 1 has. `groups` counts the work-groups of a size.
-template <typename Groups>
-std::int64_t tile_size(const Groups& groups) {
-  constexpr std::int64_t largest = 1 << 16;
-  std::int64_t fits = 1;
-  while (fits <= largest && groups(2 * fits) == groups(1)) {
-    fits *= 2;
+// As square as can be, unless it is to be thin.
+Tiled problem_of(const Multiples& tile, const OperandKind& kind, std::int64_t groups) {
+  if (kind.thin != 0) {
+    return {tile.m * groups, kind.thin};
   }
-  std::int64_t beyond = 2 * fits;
-  while (beyond - fits > 1) {
-    const std::int64_t middle = (fits + beyond) / 2;
-    (groups(middle) == groups(1) ? fits : beyond) = middle;
-  }
-  if (fits > largest) {
-    throw Error(Status::unsupported, "the kernel has no tiles");
-  }
-  return fits;
-}
-
-Tiled tile_of(const KernelSpec& spec, const Tunables& tunables) {
-  const auto groups = [&](std::int64_t m, std::int64_t n) {
-    const Extent extent = spec.geometry(m, n, tunables).groups;
-    return extent[0] * extent[1];
-  };
-  return {tile_size([&](std::int64_t size) { return groups(size, 1); }),
-          tile_size([&](std::int64_t size) { return groups(1, size); })};
-}
-
-// As square as can be.
-Tiled problem_of(const Tiled& tile, std::int64_t groups) {
   Tiled best{tile.m * groups, tile.n};
   for (std::int64_t along = 1; along <= groups; ++along) {
     if (groups % along == 0) {
@@ -86,9 +69,9 @@ std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, st
 std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                               const DeviceInfo& device, Stopwatch& stopwatch, double patience,
                               const std::function<bool(const std::vector<Timing>&)>& promising) {
-  const Tiled tile = tile_of(spec, tunables);
+  const Multiples tile = spec.tile(tunables);
   const auto seconds = [&](std::int64_t groups, std::int64_t k) {
-    const Tiled size = problem_of(tile, groups);
+    const Tiled size = problem_of(tile, kind, groups);
     const Problem problem = make_problem(kind, size.m, size.n, k);
     const std::optional<Plan> plan = plan_of(spec, tunables, 1, problem, device);
     if (!plan) {
@@ -104,7 +87,9 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);
     const double little = seconds(groups, shallow);
-    std::int64_t depth = little * (deep / shallow) > patience ? 4 * shallow : deep;
+    std::int64_t depth = kind.thin != 0                         ? uncached_depth(device, groups * tile.m)
+                         : little * (deep / shallow) > patience ? 4 * shallow
+                                                                : deep;
     double much = seconds(groups, depth);
     while (much < clearly_more * little && much < patience && depth < deepest) {
       depth *= 4;

@@ -1,5 +1,6 @@
 // duogemm: the laboratory's command-line program.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "commands.h"
@@ -45,9 +46,15 @@ int status_of(duogemm::Status status) {
   }
 }
 
+// Of the threads of PoCL's that wake up together, Linux may put all on one core, and leave them there for the
+// time of a sample: ratios to other libraries then differ by a factor of two from run to run. On cores of
+// their own, unless the user says otherwise.
+void keep_threads_apart() { setenv("POCL_AFFINITY", "1", 0); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_threads_apart();
   CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
   app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
   app.require_subcommand(1);

@@ -51,6 +51,14 @@ constexpr Size whole_sizes[] = {
     {768, 512, 3072}, {64, 64, 4096},   {256, 256, 16384},
 };
 
+// Lengths and depths of thin ones.
+constexpr Size thin_sizes[] = {
+    {64, 0, 64},    {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096},    {65536, 0, 64},
+    {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
+};
+
+constexpr std::int64_t thin_columns[] = {1, 4, 8, 16};
+
 constexpr std::int64_t round_up(std::int64_t size) { return (size + 3) / 4 * 4; }
 
 std::string letter(bool transposed) { return transposed ? "T" : "N"; }
@@ -64,11 +72,18 @@ std::string label_of(const Problem& p) {
 }  // namespace
 
 std::string OperandKind::name() const {
-  return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow");
+  return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
+         (thin == 0 ? "" : " thin " + std::to_string(thin));
 }
 
 std::vector<OperandKind> operand_kinds() {
   std::vector<OperandKind> kinds;
+  for (const std::int64_t columns : thin_columns) {
+    for (const bool wide : {true, false}) {
+      kinds.push_back({false, false, wide, columns});
+      kinds.push_back({true, false, wide, columns});
+    }
+  }
   for (const bool wide : {true, false}) {
     for (const bool a : {false, true}) {
       for (const bool b : {false, true}) {
@@ -107,6 +122,15 @@ std::vector<Probe> make_probes(const OperandKind& kind) {
   const auto fit = [&](const Size& size) {
     return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
   };
+  if (kind.thin != 0) {
+    for (const Size& size : thin_sizes) {
+      const std::int64_t less = kind.wide ? 0 : 1;
+      const Size thin{size.m - less, kind.thin, size.k - less, size.batch};
+      add(thin, Reproducibility::run_to_run);
+      add(thin, Reproducibility::everywhere);
+    }
+    return probes;
+  }
   for (const Size& size : sizes) {
     add(fit(size), Reproducibility::run_to_run);
   }
@@ -122,10 +146,11 @@ std::vector<Probe> make_probes(const OperandKind& kind) {
 
 std::vector<Problem> edge_problems(const OperandKind& kind) {
   const std::int64_t less = kind.wide ? 0 : 1;
-  Problem several = make_problem(kind, 300 - less, 276 - less, 203);
+  const auto columns = [&](std::int64_t size) { return kind.thin == 0 ? size - less : kind.thin; };
+  Problem several = make_problem(kind, 300 - less, columns(276), 203);
   several.alpha = -1.5f;
   several.beta = 0.5f;
-  return {several, make_problem(kind, 20 - less, 12 - less, 7)};
+  return {several, make_problem(kind, 20 - less, columns(12), 7)};
 }
 
 }  // namespace duogemm::bench

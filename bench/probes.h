@@ -12,12 +12,13 @@ namespace duogemm::bench {
 struct OperandKind {
   bool a_transposed;
   bool b_transposed;
-  bool wide;  // sizes and leading dimensions are multiples of 4
+  bool wide;              // sizes and leading dimensions are multiples of 4
+  std::int64_t thin = 0;  // how many columns C has, where that decides; else 0
 
-  std::string name() const;  // "NT wide", "TN narrow"
+  std::string name() const;  // "NT wide", "TN narrow", "NN wide thin 4"
 };
 
-// The eight there are.
+// All there are, the thin ones first.
 std::vector<OperandKind> operand_kinds();
 
 // Leading dimensions are as small as the kind has them. When `kind` is wide, so must m and n be.
@@ -29,7 +30,7 @@ struct Probe {
   Problem problem;
 };
 
-// Squares of all sizes, thin and tall results, long sums, batches.
+// Squares of all sizes, thin and tall results, long sums, batches; of a thin kind, such that are as thin.
 std::vector<Probe> make_probes(const OperandKind& kind);
 
 // Problems that no tile divides, one of several tiles each way and one smaller than any tile.

@@ -68,6 +68,12 @@ bool same_problem(const TunedShape& one, const TunedShape& other) {
          one.m == other.m && one.n == other.n && one.k == other.k && one.batch == other.batch;
 }
 
+// The tunables that the problem dictates and on which the kernel's time depends.
+std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem) {
+  const std::optional<Tunables> dictated = spec.dictated(problem);
+  return dictated ? std::optional(spec.timed_as(*dictated)) : std::nullopt;
+}
+
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
 
 }  // namespace
@@ -89,8 +95,9 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
-    if (options.ops.empty() ||
-        std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end()) {
+    const bool asked = options.ops.empty() ||
+                       std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end();
+    if (asked && field_of(edge_problems(kind).front()) == nullptr) {
       add_field(kind, all_known);
     }
   }
@@ -103,9 +110,11 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
   field.probes = make_probes(kind);
   std::erase_if(field.probes, [&](const Probe& probe) { return !fits(probe.problem, device_.info()); });
   field.best.resize(field.probes.size());
+  const bool on_cpu = device_.info().kind == DeviceKind::cpu;
   for (const KernelSpec& spec : registry()) {
-    const auto fixed = spec.dictated ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
-    if (fixed) {
+    const auto fixed =
+        spec.dictated && spec.for_cpus == on_cpu ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
+    if (fixed && spec.thin == (kind.thin != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }
@@ -160,12 +169,12 @@ void Tuner::add_shapes() {
   }
 }
 
-// Where every kernel is compiled as for the problem; null when there is no such field.
+// Where every kernel is as fast as for the problem; null when there is no such field.
 Tuner::Field* Tuner::field_of(const Problem& problem) {
   const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) {
     const Problem alike = edge_problems(field.kind).front();
     return std::all_of(field.spaces.begin(), field.spaces.end(), [&](const auto& space) {
-      return space.first->dictated(problem) == space.first->dictated(alike);
+      return decisive(*space.first, problem) == decisive(*space.first, alike);
     });
   });
   return found == fields_.end() ? nullptr : &*found;
@@ -243,7 +252,7 @@ Tuner::Shared Tuner::breed(Field& field) {
   // One time in six, the parent has proved itself on operands of another kind.
   const Field& home = chance(17) ? fields_[random_() % fields_.size()] : field;
   const Shared* found = parent(home);
-  if (found == nullptr || chance(8)) {
+  if (found == nullptr || !field.spaces.contains((*found)->spec) || chance(8)) {
     auto space =
         std::next(field.spaces.begin(), static_cast<std::ptrdiff_t>(random_() % field.spaces.size()));
     return std::make_shared<Candidate>(

@@ -78,9 +78,11 @@ class Verifier {
   };
 
   void verify(const LadderSetting& setting, const Problem& problem, Verdict& verdict) {
-    verify(make_plan(setting, problem), is_rung(setting), true, problem, verdict);
+    const Plan plan = make_plan(setting, problem);
+    const bool reorders = !is_rung(setting) && setting.spec->reorders(plan.steps.at(plan.multiply).tunables);
+    verify(plan, is_rung(setting), !reorders, problem, verdict);
     if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
-      const Choice in_passes{setting.spec, setting.tunables, 2, true, {}};
+      const Choice in_passes{setting.spec, setting.tunables, 2, setting.spec->repacks, {}};
       verify(carry_out(in_passes, problem, narrow()), false, false, problem, verdict);
     }
   }

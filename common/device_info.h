@@ -25,12 +25,16 @@ struct DeviceInfo {
   std::string pci_bus;           // "0000:3b:00.0"; empty when unknown
   int compute_capability = 0;    // 90 for 9.0; 0 when it is not NVIDIA's
   std::size_t compute_units = 0;
-  std::size_t vector_floats = 0;  // of the widest vector of a CPU; OpenCL's only
-  std::size_t clock_mhz = 0;      // the highest
+  std::size_t clock_mhz = 0;  // the highest
   std::size_t memory_bytes = 0;
   std::size_t max_allocation_bytes = 0;
   std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
+  // Of a CPU: floats of a vector register, and of a core's own caches the smallest and the largest; 0 when
+  // unknown.
+  std::size_t vector_floats = 0;
+  std::size_t first_cache_bytes = 0;
+  std::size_t core_cache_bytes = 0;
   std::size_t max_work_group = 0;
   std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes
   Extent max_groups{};              // work-groups per dimension

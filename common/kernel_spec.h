@@ -56,6 +56,17 @@ struct KernelSpec {
   // cannot do it. And whether it can take a part of k, told by two more arguments (see pipelined.cl).
   std::function<std::optional<Tunables>(const Problem&)> dictated = {};
   bool splits_k = false;
+  bool repacks = false;  // whether it is worth having operands copied first (see repack.cl)
+  bool thin = false;     // for results of few rows or columns, and measured on such
+
+  // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
+  std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
+
+  // From those tunables: the ones that its time depends on, as they are when it is measured.
+  std::function<Tunables(Tunables)> timed_as = [](Tunables dictated) { return dictated; };
+
+  // Whether a work-item of it has a core to itself (see cpu_plan.h).
+  bool for_cpus = false;
 
   std::vector<Rule> rules = {};
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own

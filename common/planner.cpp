@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cost_model.h"
+#include "cpu_plan.h"
 
 namespace duogemm {
 namespace {
@@ -15,31 +16,20 @@ namespace {
 constexpr std::int64_t shortest_part = 32;
 
 // Into how many parts K might be split.
-constexpr std::int64_t part_counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128};
+constexpr std::int64_t part_counts[] = {1,  2,  3,  4,  5,  6,   8,   10,  12,  16,  20,
+                                        24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
 
-bool may_repack(const Problem& problem) { return problem.batch_by == BatchBy::strides; }
-
-// Whether a kernel that was measured with `measured` reads as the problem has it: what the problem dictates
-// is the same, or, for the widths of vectors, not wider.
-bool alike(const Tunables& measured, const Tunables& dictated) {
-  return std::all_of(dictated.begin(), dictated.end(), [&](const auto& tunable) {
-    const auto& [name, value] = tunable;
-    if (name == "BATCH" || name == "VC") {
-      return true;  // next to no influence on the time
-    }
-    const auto found = measured.find(name);
-    return found != measured.end() && found->second == value;
-  });
+bool may_repack(const KernelSpec& spec, const Problem& problem) {
+  return spec.repacks && problem.batch_by == BatchBy::strides;
 }
 
-// The problem's operands read no wider than the narrower of the two: measurements are of equal widths.
-Tunables of_one_width(Tunables dictated) {
-  const auto a = dictated.find("VA");
-  const auto b = dictated.find("VB");
-  if (a != dictated.end() && b != dictated.end()) {
-    a->second = b->second = std::min(a->second, b->second);
-  }
-  return dictated;
+// Whether the time of a kernel with the tunables `measured` is that for a problem which dictates `dictated`.
+bool alike(const KernelSpec& spec, const Tunables& measured, const Tunables& dictated) {
+  const Tunables decisive = spec.timed_as(dictated);
+  return std::all_of(decisive.begin(), decisive.end(), [&](const auto& tunable) {
+    const auto found = measured.find(tunable.first);
+    return found != measured.end() && found->second == tunable.second;
+  });
 }
 
 Tunables without(Tunables tunables, const Tunables& names) {
@@ -62,8 +52,7 @@ double repacking_seconds(const Problem& problem, const Tuning& tuning) {
   const bool turn_b = problem.b_op == Transpose::no;
   const bool both = turn_a == turn_b;
   const double elements = (both || turn_a ? a : 0.0) + (both || turn_b ? b : 0.0);
-  return (both ? 2.0 : 1.0) * tuning.launch +
-         2.0 * sizeof(float) * elements * static_cast<double>(problem.k) / tuning.bandwidth;
+  return tuning.launch + 2.0 * sizeof(float) * elements * static_cast<double>(problem.k) / tuning.bandwidth;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -78,7 +67,10 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
 constexpr std::int64_t large_side = 1024;
 
 // What there is without any measurement.
-Choice unmeasured(const Problem& problem) {
+Choice unmeasured(const Problem& problem, const DeviceInfo& device) {
+  if (device.kind == DeviceKind::cpu) {
+    return choose_on_cpu(problem, device);
+  }
   Tunables tile;
   if (std::min(problem.m, problem.n) >= large_side) {
     tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
@@ -91,6 +83,11 @@ Choice unmeasured(const Problem& problem) {
 bool may_split(const KernelSpec& spec, const Problem& problem) {
   return spec.splits_k && problem.level == Reproducibility::run_to_run &&
          problem.batch_by == BatchBy::strides;
+}
+
+bool keeps_level(const Choice& choice, const Problem& problem) {
+  return problem.level == Reproducibility::run_to_run ||
+         !choice.spec->reorders(settle(*choice.spec, choice.tunables));
 }
 
 bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
@@ -153,12 +150,15 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
                                  const DeviceInfo& device, const Tuning& tuning) {
   const KernelSpec& spec = *calibration.spec;
   std::vector<Choice> choices;
+  if (problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables)) {
+    return choices;
+  }
   auto dictated = spec.dictated(problem);
   bool repacks = false;
-  if (!dictated || !alike(calibration.tunables, of_one_width(*dictated))) {
+  if (!dictated || !alike(spec, calibration.tunables, *dictated)) {
     dictated = spec.dictated(repacked(problem));
-    repacks = may_repack(problem) && tuning.bandwidth > 0.0;
-    if (!repacks || !dictated || !alike(calibration.tunables, *dictated)) {
+    repacks = may_repack(spec, problem) && tuning.bandwidth > 0.0;
+    if (!repacks || !dictated || !alike(spec, calibration.tunables, *dictated)) {
       return choices;
     }
   }
@@ -181,12 +181,15 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
   for (const Calibration& calibration : tuning.calibrations) {
+    if (calibration.spec->for_cpus != (device.kind == DeviceKind::cpu)) {
+      continue;
+    }
     const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
     choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
-  choices.push_back(unmeasured(problem));
+  choices.push_back(unmeasured(problem, device));
   return choices;
 }
 
@@ -194,8 +197,10 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
   if (const char* forced = std::getenv("DUOGEMM_FORCE"); forced != nullptr && *forced != '\0') {
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
-    choice.repacked = choice.repacked && may_repack(problem);
-    return choice;
+    choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
+    if (keeps_level(choice, problem)) {
+      return choice;
+    }
   }
   for (const TunedShape& shape : tuning.shapes) {
     const Choice choice{shape.spec, shape.tunables, shape.parts, shape.repacked, shape.seconds};

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cpu_plan.h"
 #include "planner.h"
 
 namespace duogemm {
@@ -61,9 +62,24 @@ class Builder {
                               : round_up((problem_.k + choice_.parts - 1) / choice_.parts, granule);
   }
 
+  // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy
+  // as well.
+  struct Copy {
+    Place from;
+    Place to;
+    bool turn;
+    std::int64_t rows;
+    std::int64_t ld;
+    std::int64_t stride;
+    std::int64_t new_ld;
+    std::int64_t new_stride;
+    std::int64_t count;
+  };
+
   void repack() {
-    if (problem_.batch_by != BatchBy::strides) {
-      throw Error(Status::invalid_argument, "only a strided batch can be repacked");
+    if (!spec_.repacks || problem_.batch_by != BatchBy::strides) {
+      throw Error(Status::invalid_argument,
+                  "operands are repacked for kernels that gain from it, and not for batches by lists");
     }
     const auto is = [](const Tunables& tunables, const char* name, int value) {
       const auto found = tunables.find(name);
@@ -71,34 +87,49 @@ class Builder {
     };
     const Tunables as_given = spec_.dictated(problem_).value_or(Tunables{});
     const Problem wanted = repacked(problem_);
+    std::vector<Copy> copies;
     if (!is(as_given, "TRANS_A", 0) || !is(as_given, "VA", 4)) {
-      a_ = repack(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
-                  wanted.lda, wanted.a_stride);
+      copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
+                            wanted.lda, wanted.a_stride));
+      a_ = copies.back().to;
       inner_.a_op = wanted.a_op;
       inner_.lda = wanted.lda;
       inner_.a_stride = wanted.a_stride;
       inner_.a_aligned = inner_.a_padded = true;
     }
     if (!is(as_given, "TRANS_B", 1) || !is(as_given, "VB", 4)) {
-      b_ = repack(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride, wanted.ldb,
-                  wanted.b_stride);
+      copies.push_back(copy(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride,
+                            wanted.ldb, wanted.b_stride));
+      b_ = copies.back().to;
       inner_.b_op = wanted.b_op;
       inner_.ldb = wanted.ldb;
       inner_.b_stride = wanted.b_stride;
       inner_.b_aligned = inner_.b_padded = true;
     }
+    if (!copies.empty()) {
+      add_repack(copies.front(), copies.back(), copies.size());
+    }
   }
 
-  // Copies an operand into rows x k. A stride of 0 stays one: the batch shares the copy as well.
-  Place repack(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,
-               std::int64_t new_ld, std::int64_t new_stride) {
-    const std::int64_t copies = stride == 0 ? 1 : problem_.batch;
-    const Place to{workspace(copies * new_ld * problem_.k), std::int64_t{0}};
+  Copy copy(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,
+            std::int64_t new_ld, std::int64_t new_stride) {
+    const std::int64_t count = stride == 0 ? 1 : problem_.batch;
+    const Place to{workspace(count * new_ld * problem_.k), std::int64_t{0}};
+    return {from, to, turn, rows, ld, stride, new_ld, new_stride, count};
+  }
+
+  // One launch for one or two of them; where there is one, it is given twice.
+  void add_repack(const Copy& one, const Copy& other, std::size_t count) {
     const KernelSpec& spec = find_kernel("repack");
-    const Tunables tunables = settle(spec, {{"TURN", turn}});
-    add(spec, tunables, spec.geometry(new_ld, problem_.k, tunables), copies,
-        {rows, problem_.k, from.operand, from.offset, ld, stride, to.operand, new_ld, new_stride, copies});
-    return to;
+    const Tunables tunables = settle(spec, {{"TURN_0", one.turn}, {"TURN_1", other.turn}});
+    Geometry geometry = spec.geometry(std::max(one.new_ld, other.new_ld), problem_.k, tunables);
+    geometry.groups[2] = count;
+    std::vector<StepArgument> arguments = {problem_.k};
+    for (const Copy& copy : {one, other}) {
+      arguments.insert(arguments.end(), {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride,
+                                         copy.to.operand, copy.new_ld, copy.new_stride, copy.count});
+    }
+    add(spec, tunables, geometry, std::max(one.count, other.count), std::move(arguments));
   }
 
   // The parts of C lie behind each other in the workspace, those of one member of the batch together.
@@ -137,10 +168,19 @@ class Builder {
   void reduce(std::int64_t parts) {
     const Problem& p = problem_;
     const KernelSpec& spec = find_kernel("reduce");
-    const Tunables tunables = settle(spec, {});
+    const Tunables tunables = settle(spec, {{"SLICES", reducing_slices(parts)}});
     add(spec, tunables, spec.geometry(p.m, p.n, tunables), p.batch,
         {p.m, p.n, parts, c_.operand, p.alpha, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride,
          p.batch});
+  }
+
+  // Where there are few elements, several work-items share one.
+  int reducing_slices(std::int64_t parts) const {
+    constexpr std::int64_t few_elements = 1 << 16;
+    if (problem_.m * problem_.n * problem_.batch > few_elements || parts < 16) {
+      return 1;
+    }
+    return parts < 128 ? 8 : 32;
   }
 
   void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry, std::int64_t batch,
@@ -186,7 +226,12 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
                     ": k is split by kernels that can, at the level run_to_run, and "
                     "not for batches by lists");
   }
-  return Builder(choice, problem, device).plan();
+  if (!keeps_level(choice, problem)) {
+    throw Error(Status::invalid_argument,
+                to_text(choice) + " adds up k in another order than the level everywhere has");
+  }
+  return choice.spec->for_cpus ? plan_on_cpu(choice, problem, device)
+                               : Builder(choice, problem, device).plan();
 }
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,

@@ -97,11 +97,12 @@ std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& devic
     return !wanted.empty() && wanted != present;
   };
   if (differs(target.backend, device.backend) || differs(target.kind, kind_name(device.kind)) ||
-      differs(target.name, device.name) || target.compute_capability > device.compute_capability) {
+      differs(target.name, device.name) || target.compute_capability > device.compute_capability ||
+      static_cast<std::size_t>(target.vector_floats) > device.vector_floats) {
     return std::nullopt;
   }
-  return (target.name.empty() ? 0 : 10000) + 10 * target.compute_capability + !target.backend.empty() +
-         !target.kind.empty();
+  return (target.name.empty() ? 0 : 10000) + 10 * (target.compute_capability + target.vector_floats) +
+         !target.backend.empty() + !target.kind.empty();
 }
 
 std::string read_file(const std::filesystem::path& path) {
@@ -168,7 +169,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     }
     const Json& target = json.at("device");
     Tuning tuning{{target.value("backend", ""), target.value("kind", ""), target.value("name", ""),
-                   target.value("compute_capability", 0)},
+                   target.value("compute_capability", 0), target.value("vector_floats", 0)},
                   source,
                   json.value("evidence", ""),
                   json.at("bandwidth_gb_s").get<double>() * 1e9,
@@ -181,6 +182,8 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     for (const Json& shape : json.value("shapes", Json::array())) {
       tuning.shapes.push_back(read_shape(shape));
     }
+    tuning.registers = read_tunables(json.value("registers", Json::object()));
+    settle(find_kernel("cpu_panels"), tuning.registers);
     return tuning;
   } catch (const Error& error) {
     throw Error(Status::invalid_argument, source + ": " + error.what());
@@ -196,10 +199,12 @@ std::string to_json(const Tuning& tuning) {
                       {{"backend", tuning.target.backend},
                        {"kind", tuning.target.kind},
                        {"name", tuning.target.name},
-                       {"compute_capability", tuning.target.compute_capability}}},
+                       {"compute_capability", tuning.target.compute_capability},
+                       {"vector_floats", tuning.target.vector_floats}}},
                      {"evidence", tuning.evidence},
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
-                     {"launch_us", rounded(tuning.launch * 1e6)}};
+                     {"launch_us", rounded(tuning.launch * 1e6)},
+                     {"registers", tunables_json(tuning.registers)}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it
   return text + ",\n \"kernels\": " + lines(tuning.calibrations) + ",\n \"shapes\": " + lines(tuning.shapes) +

@@ -48,6 +48,7 @@ struct TuningTarget {
   std::string kind;  // "gpu" or "cpu"
   std::string name;
   int compute_capability = 0;  // this one and newer
+  int vector_floats = 0;       // of a CPU: vectors of so many and more
 };
 
 // As a target has it.
@@ -61,6 +62,7 @@ struct Tuning {
   double launch = 0.0;     // seconds that one more kernel costs
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;
+  Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked
 };
 
 // Throws invalid_argument naming the source and what is wrong: it is no JSON, another schema, or speaks of

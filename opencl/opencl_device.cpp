@@ -1,6 +1,7 @@
 #include "opencl_device.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace duogemm::opencl {
 namespace {
@@ -11,6 +12,14 @@ const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuff
 constexpr std::string_view pocl = "Portable Computing Language";
 
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
+
+// Of two scalars; 0 and -0 are not the same.
+bool same_bits(const Argument& one, const Argument& other) {
+  const float* a = std::get_if<float>(&one);
+  const float* b = std::get_if<float>(&other);
+  return a != nullptr && b != nullptr ? std::bit_cast<std::uint32_t>(*a) == std::bit_cast<std::uint32_t>(*b)
+                                      : one == other;
+}
 
 // An event's profiling times are in nanoseconds.
 double seconds_between(const cl::Event& first, const cl::Event& last) {
@@ -110,25 +119,37 @@ void ClQueue::read(const Buffer& from, void* to, std::size_t bytes) {
   translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_TRUE, 0, bytes, to); });
 }
 
+void ClKernel::set(std::span<const Argument> arguments) const {
+  cl::Kernel call = kernel_;
+  const bool first = set_.size() != arguments.size();
+  set_.resize(arguments.size());
+  try {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const auto index = static_cast<cl_uint>(i);
+      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&arguments[i])) {
+        call.setArg(index, unwrap(**buffer));
+      } else if (first || !same_bits(arguments[i], set_[i])) {
+        std::visit([&](const auto& value) { call.setArg(index, sizeof value, &value); }, arguments[i]);
+      }
+      set_[i] = arguments[i];
+    }
+  } catch (...) {
+    set_.clear();
+    throw;
+  }
+}
+
 void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
   wait_for_events();
   translated([&] {
     const ClKernel& ours = static_cast<const ClKernel&>(kernel);
     const std::lock_guard lock(ours.arguments());
-    cl::Kernel call = ours.get();
-    cl_uint index = 0;
-    for (const Argument& argument : arguments) {
-      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
-        call.setArg(index++, unwrap(**buffer));
-      } else {
-        std::visit([&](const auto& value) { call.setArg(index++, sizeof value, &value); }, argument);
-      }
-    }
+    ours.set(arguments);
     Extent global;
     for (std::size_t i = 0; i < global.size(); ++i) {
       global[i] = geometry.groups[i] * geometry.local[i];
     }
-    queue_.enqueueNDRangeKernel(call, cl::NullRange, range(global), range(geometry.local), nullptr,
+    queue_.enqueueNDRangeKernel(ours.get(), cl::NullRange, range(global), range(geometry.local), nullptr,
                                 timing_ ? &last_ : nullptr);
     if (timing_ && first_() == nullptr) {
       first_ = last_;

@@ -51,10 +51,14 @@ class ClKernel final : public Kernel {
   const cl::Kernel& get() const { return kernel_; }
   // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
   std::mutex& arguments() const { return arguments_; }
+  // Sets those that are not set to the same already. A buffer always is: another one may have its handle by
+  // now.
+  void set(std::span<const Argument> arguments) const;
 
  private:
   cl::Kernel kernel_;
   mutable std::mutex arguments_;
+  mutable std::vector<Argument> set_;
   cl::Device device_;
   const DeviceInfo& info_;
   const bool explained_;

@@ -1,5 +1,7 @@
 #include "opencl_devices.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -43,6 +45,20 @@ DeviceKind kind_of(cl_device_type type) {
                                      : DeviceKind::other;
 }
 
+// OpenCL tells the size of one cache only. A device that is a CPU is this one.
+std::size_t cache_of_core([[maybe_unused]] int name) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+void describe_core(const cl::Device& device, DeviceInfo& info) {
+  info.vector_floats = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
+#ifdef _SC_LEVEL1_DCACHE_SIZE  // glibc's
+  info.first_cache_bytes = cache_of_core(_SC_LEVEL1_DCACHE_SIZE);
+  info.core_cache_bytes = cache_of_core(_SC_LEVEL2_CACHE_SIZE);
+#endif
+}
+
 }  // namespace
 
 std::vector<cl::Device> find_devices() {
@@ -78,12 +94,14 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   info.driver = device.getInfo<CL_DRIVER_VERSION>();
   info.runtime = device.getInfo<CL_DEVICE_VERSION>();
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-  info.vector_floats = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
   info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  if (info.kind == DeviceKind::cpu) {
+    describe_core(device, info);
+  }
   info.max_work_group = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
   info.slice_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
   info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());

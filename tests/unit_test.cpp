@@ -351,12 +351,13 @@ TEST(Measure, LosesPatienceWithTheSlow) {
 Tuning some_tuning() {
   const KernelSpec& spec = find_kernel("pipelined");
   Tuning tuning;
-  tuning.target = {"cuda", "gpu", "some device", 90};
+  tuning.target = {"cuda", "gpu", "some device", 90, 16};
   tuning.source = "some file";
   tuning.evidence = "measured";
   tuning.bandwidth = 4e12;
   tuning.launch = 1.5e-6;
   tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
+  tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, 1e-5}};
   return tuning;
 }
@@ -364,11 +365,13 @@ Tuning some_tuning() {
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 16) << json;  // a line for each kernel and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 21) << json;  // a line for each kernel and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
   EXPECT_EQ(read.target.compute_capability, 90);
+  EXPECT_EQ(read.target.vector_floats, 16);
+  EXPECT_EQ(read.registers, (Tunables{{"COLS", 8}, {"WIDTH", 16}}));
   ASSERT_EQ(read.calibrations.size(), 1u);
   EXPECT_EQ(read.calibrations[0].tunables, written.calibrations[0].tunables);
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
@@ -387,6 +390,7 @@ TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
   for (const auto& [from, to, named] :
        {std::tuple("tuning/1", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
         std::tuple("\"TSM\":128", "\"TSM\":129", "TSM=129"),
+        std::tuple("\"WIDTH\": 16", "\"WIDTH\": 17", "WIDTH=17"),
         std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {
     const std::string message = refusal(from, to);
     EXPECT_EQ(message.find("t.json: "), 0u) << message;

@@ -23,9 +23,10 @@ CHART = RESULTS / "ladder.svg"
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
-    ("h200_compare_cuda.json", "cuda", "CUDA"),
-    ("h200_compare_graph.json", "cuda", "CUDA, in a graph"),
-    ("h200_compare_both.json", "opencl", "OpenCL"),
+    ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
+    ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
+    ("h200_compare_both.json", "opencl", "H200, OpenCL"),
+    ("cpu_compare.json", "opencl", "CPU, OpenCL (PoCL)"),
 ]
 
 # Column title, result file of `duogemm ladder`, and backend and result files of `duogemm explain`, of which the first that is
@@ -87,7 +88,7 @@ def captions(runs):
 
 
 def comparison_table():
-    lines = ["| H200 through | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
+    lines = ["| device | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
     for name, backend, title in COMPARISONS:
         for run in load(name, "compare")["runs"]:
             if run["device"]["backend"] != backend:

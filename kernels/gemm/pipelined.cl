@@ -25,10 +25,10 @@
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
 #endif
 #ifndef VA
-#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
+#define VA 1  // values of A read at once; 4 needs TRANS_A 0, alignment to 16 bytes, and whole vectors: 1 4
 #endif
 #ifndef VB
-#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
+#define VB 1  // values of B read at once; 4 needs TRANS_B 1, alignment to 16 bytes, and whole vectors: 1 4
 #endif
 #ifndef VC
 #define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and M % 4 == 0: 1 4
@@ -53,6 +53,9 @@
 #endif
 #ifndef LANES_M
 #define LANES_M 4  // of 32 neighbouring work-items, how many stand along M: 1 2 4 8 16 32
+#endif
+#ifndef LANES_K
+#define LANES_K 4  // neighbouring work-items that read along a column which they turn: 4 8
 #endif
 #ifndef STAGES
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6
@@ -82,29 +85,27 @@
 #define STAGE (TSK * (TSM + TSN))
 #define LAST_STAGE ((STAGES - 1) * STAGE)
 
-// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
-// straight tile is fetched right into its stage. A turned one is loaded into registers while the tile before
-// it is on its way, and put into its stage one tile later.
-#define NOTHING() \
-  do {            \
-  } while (0)
+// Work-items stand in SLOTS along N. Where the columns of one begin in the tile of C, and where its wn-th is
+// from there.
+#define SLOTS (TSN / WPTN)
+#define SLOT (tid / 32 / BLOCKS_M * LANES_N + tid % 32 / LANES_M)
+#define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
+#define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
+#define WRITES_THROUGH_LOCAL (SLOTS * TSM <= STAGES * STAGE)
+
+// One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's.
 #if TRANS_A
 #define A_BEGIN()                                   \
   const __global float* a_from[TURNED_PLACES(TSM)]; \
-  float a_values[TURNED_VALUES(TSM)];               \
   turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
-#define A_FETCH(stage) NOTHING()
-#define A_FETCH_ROWS(stage, rows) NOTHING()
-#define A_LOAD(rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
-#define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
+#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, tid, TSM)
+#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, rows, -0.0f, tid, TSM)
 #else
 #define A_BEGIN()                                         \
   const __global float* a_from[STRAIGHT_PLACES(TSM, VA)]; \
   straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
 #define A_FETCH(stage) straight_copy(tiles + (stage), a_from, lda, tid, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) straight_copy_rows(tiles + (stage), a_from, lda, rows, -0.0f, tid, TSM, VA)
-#define A_LOAD(rows) NOTHING()
-#define A_PUT(stage) NOTHING()
 #endif
 #define B_PART(stage) (tiles + (stage) + TSK * TSM)
 #if TRANS_B
@@ -113,17 +114,12 @@
   straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
 #define B_FETCH(stage) straight_copy(B_PART(stage), b_from, ldb, tid, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) straight_copy_rows(B_PART(stage), b_from, ldb, rows, 0.0f, tid, TSN, VB)
-#define B_LOAD(rows) NOTHING()
-#define B_PUT(stage) NOTHING()
 #else
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
-  float b_values[TURNED_VALUES(TSN)];               \
   turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
-#define B_FETCH(stage) NOTHING()
-#define B_FETCH_ROWS(stage, rows) NOTHING()
-#define B_LOAD(rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
-#define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
+#define B_FETCH(stage) turned_copy(B_PART(stage), b_from, tid, TSN)
+#define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, rows, 0.0f, tid, TSN)
 #endif
 
 // Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none.
@@ -137,20 +133,6 @@
       B_FETCH_ROWS(stage, rows); \
     }                            \
     COPY_COMMIT();               \
-  } while (0)
-#define LOAD(rows)    \
-  do {                \
-    if ((rows) > 0) { \
-      A_LOAD(rows);   \
-      B_LOAD(rows);   \
-    }                 \
-  } while (0)
-#define PUT(stage, rows) \
-  do {                   \
-    if ((rows) > 0) {    \
-      A_PUT(stage);      \
-      B_PUT(stage);      \
-    }                    \
   } while (0)
 
 #define LOAD_FRAGMENTS(which, stage, k)                                               \
@@ -176,10 +158,9 @@
 #define WALK_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
 #endif
 
-// Multiplies the tile of stage `now`, fetches the one of stage `ahead`, of which `rows` rows are left, and
-// loads the one behind that, of which `rows_behind` are. `more` says whether another tile is to be
-// multiplied. The barrier also keeps a compiler from moving the loads towards their use.
-#define MULTIPLY(rows, rows_behind, more)                                             \
+// Multiplies the tile of stage `now`, and fetches the one of stage `ahead`, of which `rows` rows are left.
+// `more` says whether another tile is to be multiplied.
+#define MULTIPLY(rows, more)                                                          \
   do {                                                                                \
     const int next = now == LAST_STAGE ? 0 : now + STAGE;                             \
     FETCH(ahead, rows);                                                               \
@@ -187,8 +168,6 @@
       if (k < TSK - 1) {                                                              \
         LOAD_FRAGMENTS((k + 1) % 2, now, k + 1);                                      \
       } else {                                                                        \
-        PUT(ahead, rows);                                                             \
-        LOAD(rows_behind);                                                            \
         COPY_WAIT(STAGES - 2);                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                                 \
         if (more) {                                                                   \
@@ -214,7 +193,7 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
           const long k_chunk, const long chunk_stride) {
   const int tid = get_local_id(0);
   const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + tid % LANES_M * 4;
-  const int n0 = tid / 32 / BLOCKS_M * (LANES_N * WPTN) + tid % 32 / LANES_M * 4;
+  const int n0 = FIRST_COLUMN(SLOT);
 
   const uint tiles_m = (uint)((M + TSM - 1) / TSM);
   const uint tiles_n = (uint)((N + TSN - 1) / TSN);
@@ -251,12 +230,9 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
       const int rows = depth - stage * TSK;
-      LOAD(rows);
       FETCH(stage * STAGE, rows);
-      PUT(stage * STAGE, rows);
     }
     int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
-    LOAD(left);
     COPY_WAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -265,16 +241,33 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
     LOAD_FRAGMENTS(0, 0, 0);
     int now = 0;
     int ahead = LAST_STAGE;
-    while (left >= (TRANS_A || !TRANS_B ? 2 * TSK : TSK)) {
-      MULTIPLY(TSK, TSK, true);
+    while (left >= TSK) {
+      MULTIPLY(TSK, true);
     }
     while (left > -(STAGES - 1) * TSK) {
-      MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
+      MULTIPLY(left, left > -(STAGES - 2) * TSK);
     }
 
 #pragma unroll
     for (int wn = 0; wn < WPTN; ++wn) {
-      const long col = first_col + n0 + wn / 4 * (4 * LANES_N) + wn % 4;
+#if VC == 1 && WRITES_THROUGH_LOCAL
+      // One column of each work-item at a time, so that neighbours write what stands beside.
+#pragma unroll
+      for (int wm = 0; wm < WPTM; wm += 4) {
+        vstore4(vload4(0, acc[wn] + wm), 0, tiles + SLOT * TSM + m0 + wm * LANES_M);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 4
+      for (int i = tid; i < SLOTS * TSM; i += WORK_ITEMS) {
+        const long row = first_row + i % TSM;
+        const long col = first_col + FIRST_COLUMN(i / TSM) + NEXT_COLUMN(wn);
+        if (row < M && col < N) {
+          UPDATE(float, c_member[col * ldc + row], alpha, tiles[i], beta);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#else
+      const long col = first_col + n0 + NEXT_COLUMN(wn);
 #pragma unroll
       for (int wm = 0; wm < WPTM; wm += VC) {
         const long row = first_row + m0 + wm / 4 * (4 * LANES_M) + wm % 4;
@@ -283,6 +276,7 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
                  VLOAD(VC)(0, acc[wn] + wm), beta);
         }
       }
+#endif
     }
   }
 }

@@ -1,14 +1,18 @@
-// Copies a matrix, or its transpose, so that its columns begin at multiples of 16 bytes: what a kernel reads
-// many times over is worth a pass that lets it read vectors along m or n.
+// Copies op(A), op(B) or both, or what they are the transposes of, so that their columns begin at multiples
+// of 16 bytes: what a kernel reads many times over is worth a pass that lets it read vectors along m and n.
 //
-// X has `rows` x `cols` elements, or `cols` x `rows` when TURN, and leading dimension ldx; Y has `rows` x
-// `cols` and leading dimension ldy, which may be longer: what lies beyond `rows` is set to zero. Offset,
-// strides and leading dimensions in elements, column-major. Each work-group copies TILE x TILE elements,
-// through local memory when it turns them, so that it reads and writes along columns; work-groups in the
-// second dimension walk over the batch.
+// Operand 0 is copied by the work-groups that are numbered 0 in the third dimension, operand 1 by the others.
+// X has `rows` x `cols` elements, or `cols` x `rows` when it is to be TURNed, and leading dimension ldx; Y
+// has `rows` x `cols` and leading dimension ldy, which may be longer: what lies beyond `rows` is set to zero.
+// Offsets, strides and leading dimensions in elements, column-major. Each work-group copies TILE x TILE
+// elements, through local memory when it turns them, so that it reads and writes along columns; work-groups
+// in the second dimension walk over the `copies` of an operand that there are in a batch.
 
-#ifndef TURN
-#define TURN 0  // whether X is transposed: 0 1
+#ifndef TURN_0
+#define TURN_0 0  // whether operand 0 is transposed: 0 1
+#endif
+#ifndef TURN_1
+#define TURN_1 0  // whether operand 1 is transposed: 0 1
 #endif
 #ifndef TILE
 #define TILE 32  // rows and columns per work-group: 16 32
@@ -20,33 +24,55 @@
 #include "dialect.h"
 
 __kernel __attribute__((reqd_work_group_size(TILE, LINES, 1))) void
-repack(const long rows, const long cols, const __global float* X, const long x_offset, const long ldx,
-       const long x_stride, __global float* Y, const long ldy, const long y_stride, const long batch) {
+repack(const long cols, const long rows_0, const __global float* X_0, const long x_offset_0, const long ldx_0,
+       const long x_stride_0, __global float* Y_0, const long ldy_0, const long y_stride_0,
+       const long copies_0, const long rows_1, const __global float* X_1, const long x_offset_1,
+       const long ldx_1, const long x_stride_1, __global float* Y_1, const long ldy_1, const long y_stride_1,
+       const long copies_1) {
+  const bool first = get_group_id(2) == 0;
+  const long rows = first ? rows_0 : rows_1;
+  const long ldx = first ? ldx_0 : ldx_1;
+  const long ldy = first ? ldy_0 : ldy_1;
+  const long copies = first ? copies_0 : copies_1;
+  const __global float* X = first ? X_0 + x_offset_0 : X_1 + x_offset_1;
+  __global float* Y = first ? Y_0 : Y_1;
+  const bool turn = first ? TURN_0 : TURN_1;
+  const uint tiles = (uint)((ldy + TILE - 1) / TILE);
+  const long first_row = (long)((uint)get_group_id(0) % tiles) * TILE;
+  const long first_col = (long)((uint)get_group_id(0) / tiles) * TILE;
   const int x = get_local_id(0);
   const int y = get_local_id(1);
-  const long tiles = (ldy + TILE - 1) / TILE;
-  const long first_row = (long)get_group_id(0) % tiles * TILE;
-  const long first_col = (long)get_group_id(0) / tiles * TILE;
+  // X is read along its columns: `place` is where this work-item is in one, and `line` is its first.
+  const long line = (turn ? first_row : first_col) + y;
+  const long place = (turn ? first_col : first_row) + x;
+  const long lines = place < (turn ? cols : rows) ? (turn ? rows : cols) : 0;
   __local float tile[TILE][TILE + 1];
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    const __global float* from = X + x_offset + member * x_stride;
-    __global float* to = Y + member * y_stride;
-    if (TURN) {
-      for (int line = y; line < TILE; line += LINES) {
-        const long row = first_row + line;
-        const long col = first_col + x;
-        tile[line][x] = row < rows && col < cols ? from[row * ldx + col] : 0.0f;
+  for (long copy = get_group_id(1); copy < copies; copy += get_num_groups(1)) {
+    const __global float* from = X + copy * (first ? x_stride_0 : x_stride_1) + line * ldx + place;
+    __global float* to = Y + copy * (first ? y_stride_0 : y_stride_1) + (first_col + y) * ldy + first_row + x;
+    float values[TILE / LINES];
+#pragma unroll
+    for (int i = 0; i < TILE / LINES; ++i) {
+      values[i] = line + i * LINES < lines ? from[i * LINES * ldx] : 0.0f;
+    }
+    if (turn) {
+#pragma unroll
+      for (int i = 0; i < TILE / LINES; ++i) {
+        tile[y + i * LINES][x] = values[i];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+      for (int i = 0; i < TILE / LINES; ++i) {
+        values[i] = tile[x][y + i * LINES];
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (int line = y; line < TILE; line += LINES) {
-      const long row = first_row + x;
-      const long col = first_col + line;
-      if (row < ldy && col < cols) {
-        to[col * ldy + row] = TURN ? tile[x][line] : (row < rows ? from[col * ldx + row] : 0.0f);
+#pragma unroll
+    for (int i = 0; i < TILE / LINES; ++i) {
+      if (first_row + x < ldy && first_col + y + i * LINES < cols) {
+        to[i * LINES * ldy] = values[i];
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }

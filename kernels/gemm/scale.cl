@@ -1,11 +1,14 @@
 // C <- beta * C: what is left of a multiplication when alpha or K is zero. C is not read when beta is zero.
 //
-// C is M x N, column-major. Offset, stride and leading dimension in elements. One work-item per element,
-// numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
-// another.
+// C is M x N, column-major. Offset, stride and leading dimension in elements. Each work-item has WPT
+// elements, GROUP apart; they are numbered down the columns in one dimension, whose limit is 2^31
+// work-groups; the batch is walked over in another.
 
 #ifndef GROUP
 #define GROUP 256  // work-items per work-group: 64 128 256
+#endif
+#ifndef WPT
+#define WPT 4  // elements per work-item: 1 2 4 8
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
@@ -17,13 +20,19 @@
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 scale(const long M, const long N, const float beta, __global float* C, const long c_offset, const long ldc,
       const long c_stride, const __global long* c_table, const long batch) {
-  const long element = (long)get_group_id(0) * GROUP + get_local_id(0);
-  if (element >= M * N) {
-    return;
-  }
-  const long place = (element / M) * ldc + element % M;
+  const long size = M * N;
+  const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
   for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    __global float* c = MEMBER(C, c_offset, c_stride, c_table, member) + place;
-    *c = beta == 0.0f ? 0.0f : beta * *c;
+    __global float* c = MEMBER(C, c_offset, c_stride, c_table, member);
+#pragma unroll
+    for (int i = 0; i < WPT; ++i) {
+      const long element = first + i * GROUP;
+      if (element < size) {
+        // Division of 64 bits is long: most matrices do not need it.
+        const long col = size <= 0xffffffffL ? (long)((uint)element / (uint)M) : element / M;
+        __global float* at = c + col * ldc + (element - col * M);
+        *at = beta == 0.0f ? 0.0f : beta * *at;
+      }
+    }
   }
 }

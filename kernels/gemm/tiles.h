@@ -3,9 +3,9 @@
 // In local memory a tile has TSK rows (k) of `size` columns (m or n). It is filled in one of two ways:
 //
 //   straight  the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
-//   turned    neighbours in memory are neighbours along k: four of them are read at once, and stored one by
-//             one in four rows of the tile. So that two work-items that read along the same column store
-//             into different banks, row k has its columns exchanged by EXCHANGE.
+//   turned    neighbours in memory are neighbours along k: they are copied one by one into rows of the tile.
+//             So that work-items that read along the same column store into different banks, row k has its
+//             columns exchanged by EXCHANGE.
 //
 // Columns beyond the edge of C are never used: copies read the last column again instead, and no comparison
 // is left in the loop over k. Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no
@@ -73,14 +73,24 @@ straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const lon
   }
 }
 
-// --- Turned: a work-item reads four rows of one or a few columns ------------------------------------------
-#define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
-#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
-#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
-#define TURNED_ROWS(size) (WORK_ITEMS / 2 / TURNED_ABREAST(size) * 8)  // rows at once
-#define TURNED_VALUES(size) (TURNED_PLACES(size) * (TSK / TURNED_ROWS(size)) * 4)
-#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / 2 % TURNED_ABREAST(size))
-#define TURNED_ROW(size) (tid % 2 * 4 + tid / 2 / TURNED_ABREAST(size) * 8)
+// --- Turned: LANES_K neighbouring work-items copy as many rows of a column --------------------------------
+#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / LANES_K)  // columns at once
+#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))     // columns of each work-item
+#define TURNED_ROWS(size) (WORK_ITEMS / TURNED_ABREAST(size))   // rows at once
+#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / LANES_K % TURNED_ABREAST(size))
+#define TURNED_ROW(size) (tid % LANES_K + tid / LANES_K / TURNED_ABREAST(size) * LANES_K)
+
+// 32 neighbours store TOGETHER columns of LANES_K rows. Those columns stay together, and come to stand in
+// another place in each of the rows, as far as there are so many places.
+#define TOGETHER (32 / LANES_K)
+#define EXCHANGES(size) LEAST(((size) + TOGETHER - 1) / TOGETHER, LANES_K)
+#define EXCHANGE(k, size) ((k) / (LANES_K / EXCHANGES(size)) % EXCHANGES(size) * TOGETHER)
+
+// TURNED_COLUMN, exchanged; by an addition where that is the same.
+#define TURNED_PLACE(size, i)                                                                   \
+  (TURNED_ABREAST(size) % 32 == 0                                                               \
+       ? (i)*TURNED_ABREAST(size) + (TURNED_COLUMN(size, 0) ^ EXCHANGE(TURNED_ROW(size), size)) \
+       : TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size))
 
 FUNCTION void
 turned_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
@@ -92,54 +102,45 @@ turned_begin(const __global float** from, const __global float* matrix, const lo
   }
 }
 
-// Reads what is there of a tile's rows, and moves on to the next tile.
+// Begins to copy a tile all of whose rows are there, and moves on to the next.
 FUNCTION void
-turned_load(float* values, const __global float** from, const int rows, const float fill, const int tid,
-            const int size, const int vector) {
+turned_copy(LOCAL_PTR float* tile, const __global float** from, const int tid, const int size) {
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
     for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
-      if (vector == 4 && rows >= TSK) {
-        vstore4(*(const __global float4*)(from[i] + row), 0, to);
-      } else {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][row + k] : fill;
-        }
-      }
+      COPY_TO_LOCAL(1, to + row * size, from[i] + row);
     }
     from[i] += TSK;
   }
 }
 
+// Copies a tile of which only `rows` rows are there.
 FUNCTION void
-turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
+turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, const int rows, const float fill,
+                 const int tid, const int size) {
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
     for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      // The four rows of one work-item have the same exchange.
-      LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
-                            (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
-      }
+      to[row * size] = row + TURNED_ROW(size) < rows ? from[i][row] : fill;
     }
+    from[i] += TSK;
   }
 }
 
 // --- Into registers ---------------------------------------------------------------------------------------
-// What a work-item
-// needs of row k: `count` values, in quadruples that are `span` columns apart, from `column` on.
+// What a work-item needs of row k: `count` values, in quadruples that are `span` columns apart, from `column`
+// on.
 FUNCTION void
 load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const int column, const int count,
               const int span, const int turned, const int size) {
 #pragma unroll
   for (int i = 0; i < count / 4; ++i) {
-    const int place = (column + i * span) ^ (turned ? EXCHANGE(k, size) : 0);
+    const int place = turned && span % 32 != 0 ? column ^ (i * span ^ EXCHANGE(k, size))
+                                               : (column ^ (turned ? EXCHANGE(k, size) : 0)) + i * span;
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);
   }
 }

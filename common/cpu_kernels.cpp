@@ -1,0 +1,51 @@
+// The kernels for CPUs, with what the host must know about them.
+#include <algorithm>
+
+#include "gemm_kernels.h"
+#include "gemm_parts.h"
+
+namespace duogemm {
+namespace {
+
+Tunables cpu_dictated(const Problem& p) {
+  return {{"TRANS_A", p.a_op == Transpose::yes},
+          {"TRANS_B", p.b_op == Transpose::yes},
+          {"BATCH", static_cast<int>(p.batch_by)}};
+}
+
+KernelSpec for_cpus(KernelSpec spec) {
+  spec.for_cpus = true;
+  spec.computes = [](const Problem& p) { return p.multiplies(); };
+  spec.dictated = cpu_dictated;
+  spec.geometry = [tile = spec.tile](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return Geometry{{ceil_div(m, tile(t).m) * ceil_div(n, tile(t).n), 1, 1}, {1, 1, 1}};
+  };
+  return spec;
+}
+
+}  // namespace
+
+KernelSpec cpu_direct() {
+  KernelSpec spec{
+      .name = "cpu_direct", .path = "gemm/cpu_direct.cl", .idea = "operands as they stand, for CPUs"};
+  spec.tile = [](const Tunables& t) {
+    return Multiples{at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
+  };
+  spec.rules = {
+      {"WIDTH=4 with TRANS_A=1", [](const Tunables& t) { return !at(t, "TRANS_A") || at(t, "WIDTH") == 4; }}};
+  spec = for_cpus(std::move(spec));
+  spec.computes = [](const Problem& p) { return p.multiplies() && std::max(p.m, p.n) >= 4; };
+  return spec;
+}
+
+KernelSpec cpu_panels() {
+  KernelSpec spec{.name = "cpu_panels", .path = "gemm/cpu_panels.cl", .idea = "packed panels, for CPUs"};
+  spec.tile = rectangular_multiples;
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * (at(t, "TSK") * (at(t, "TSM") + at(t, "COLS")) + at(t, "TSM") * at(t, "TSN"));
+  };
+  spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
+  return for_cpus(std::move(spec));
+}
+
+}  // namespace duogemm

@@ -1,0 +1,112 @@
+#include "cpu_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu_tiling.h"
+
+namespace duogemm {
+namespace {
+
+// C's transpose: op(B)' op(A)'.
+Problem exchanged(Problem p) {
+  const auto other = [](Transpose op) { return op == Transpose::no ? Transpose::yes : Transpose::no; };
+  std::swap(p.m, p.n);
+  p.a_op = other(std::exchange(p.b_op, other(p.a_op)));
+  std::swap(p.lda, p.ldb);
+  std::swap(p.a_stride, p.b_stride);
+  return p;
+}
+
+// The widest block of columns that is not mostly empty.
+int fitting_columns(int cols, std::int64_t n) {
+  while (cols % 2 == 0 && cols / 2 >= n) {
+    cols /= 2;
+  }
+  return cols;
+}
+
+// The widest vectors of which one fits.
+int fitting_width(int width, std::int64_t m) {
+  while (width > 4 && width > m) {
+    width /= 2;
+  }
+  return width;
+}
+
+// Vectors stand along the longer side of a C that is narrower than a vector.
+bool by_rows(const Problem& problem, const Tunables& tunables) {
+  return problem.m < problem.n && problem.m < tunables.at("WIDTH");
+}
+
+// The tunables that the choice and the problem leave. `rows`: whether C is stored by rows.
+Tunables fitted(const Choice& choice, const Problem& p, bool rows) {
+  const KernelSpec& spec = *choice.spec;
+  Tunables set = settle(spec, choice.tunables);
+  for (const auto& [name, value] : spec.dictated(p).value_or(Tunables{})) {
+    set[name] = value;
+  }
+  set["ROWS_C"] = rows;
+  set["COLS"] = fitting_columns(set["COLS"], p.n);
+  if (spec.name == "cpu_direct") {
+    set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
+    if (p.a_op == Transpose::yes) {
+      set["WIDTH"] = 4;  // as many rows as are turned at once, and enough chains of sums to fill the pipeline
+      set["VECTORS"] = 4;
+    }
+  }
+  return set;
+}
+
+}  // namespace
+
+Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
+  const Tunables registers = cpu_registers(device);
+  const Problem p = by_rows(problem, registers) ? exchanged(problem) : problem;
+  return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers, 1, false, {}}
+                                       : Choice{&find_kernel("cpu_panels"), cpu_blocks(device), 1, false, {}};
+}
+
+Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
+  const KernelSpec& spec = *choice.spec;
+  if (choice.repacked) {
+    throw Error(Status::invalid_argument, "repacked=1: kernel " + spec.name + " takes operands as they are");
+  }
+  const bool rows = by_rows(problem, settle(spec, choice.tunables));
+  const Problem p = rows ? exchanged(problem) : problem;
+  const Tunables tunables = settle(spec, fitted(choice, p, rows));
+  const CpuTile tile = cpu_tile(p, tunables, device);
+  const auto groups = static_cast<std::size_t>((p.m + tile.m - 1) / tile.m * ((p.n + tile.n - 1) / tile.n));
+  const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
+  const Operand a = rows ? operand_b : operand_a;
+  const Operand b = rows ? operand_a : operand_b;
+  Plan plan;
+  add_step(plan, spec, tunables, {{groups, members, 1}, {1, 1, 1}},
+           {p.m,
+            p.n,
+            p.k,
+            p.alpha,
+            a,
+            OffsetOf{a},
+            p.lda,
+            p.a_stride,
+            rows ? table_b : table_a,
+            b,
+            OffsetOf{b},
+            p.ldb,
+            p.b_stride,
+            rows ? table_a : table_b,
+            p.beta,
+            operand_c,
+            OffsetOf{operand_c},
+            p.ldc,
+            p.c_stride,
+            table_c,
+            p.batch,
+            tile.m,
+            tile.n},
+           device);
+  return plan;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,146 @@
+// The library's own kernels, with what the host must know about them.
+#include "gemm_kernels.h"
+
+#include <algorithm>
+
+#include "gemm_parts.h"
+
+namespace duogemm {
+namespace {
+
+// Work-groups in one dimension: its limit is the highest that devices have.
+KernelSpec general() {
+  KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
+  spec.computes = [](const Problem& problem) { return problem.multiplies(); };
+  spec.tile = rectangular_multiples;
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    const std::size_t groups = ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN"));
+    return Geometry{{groups, 1, 1},
+                    {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
+                     static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN") + 2);
+  };
+  spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("TSN", "WPTN"), whole_loads("TSM"),
+                whole_loads("TSN")};
+  spec.dictated = [](const Problem& p) {
+    return Tunables{{"TRANS_A", p.a_op == Transpose::yes},
+                    {"TRANS_B", p.b_op == Transpose::yes},
+                    {"BATCH", static_cast<int>(p.batch_by)}};
+  };
+  spec.timed_as = [](Tunables dictated) { return without(std::move(dictated), {"BATCH"}); };
+  return spec;
+}
+
+// What the file says beside VA, VB and VC.
+std::optional<Tunables> pipelined_dictated(const Problem& p) {
+  if (p.k > longest_int_k) {
+    return std::nullopt;
+  }
+  const bool trans_a = p.a_op == Transpose::yes;
+  const bool trans_b = p.b_op == Transpose::yes;
+  const bool va = !trans_a && in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (p.a_padded || quarters(p.m));
+  const bool vb = trans_b && in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (p.b_padded || quarters(p.n));
+  const bool vc = in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && quarters(p.m);
+  return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
+                  {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
+}
+
+// Measurements are of equal widths: the wider of two vectors does not help much.
+Tunables pipelined_timed_as(Tunables dictated) {
+  if (at(dictated, "TRANS_A") == 0 && at(dictated, "TRANS_B") == 1) {
+    dictated["VA"] = dictated["VB"] = std::min(at(dictated, "VA"), at(dictated, "VB"));
+  }
+  return without(std::move(dictated), {"VC", "BATCH"});
+}
+
+int pipelined_work_items(const Tunables& t) {
+  return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
+}
+
+// Whether a work-group's copies of an operand come out even (see tiles.h). A turned one is copied by single
+// values.
+Rule whole_copies(const char* tile, const char* vector, const char* transposed, int turned) {
+  return {std::string("the work-group to copy whole rows of ") + tile, [=](const Tunables& t) {
+            const int items = pipelined_work_items(t);
+            const bool turns = at(t, transposed) == turned;
+            const int across = at(t, tile) / at(t, vector);
+            const int abreast = std::min(across, turns ? items / at(t, "LANES_K") : items);
+            return (!turns || at(t, vector) == 1) && across % abreast == 0 && items % abreast == 0 &&
+                   at(t, "TSK") % (items / abreast) == 0;
+          }};
+}
+
+KernelSpec pipelined() {
+  KernelSpec spec{.name = "pipelined",
+                  .path = "gemm/pipelined.cl",
+                  .idea = "tiles copied ahead",
+                  .splits_k = true,
+                  .repacks = true};
+  spec.dictated = pipelined_dictated;
+  spec.timed_as = pipelined_timed_as;
+  spec.computes = [](const Problem& p) { return p.multiplies() && pipelined_dictated(p); };
+  spec.tile = rectangular_multiples;
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return Geometry{{ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN")), 1, 1},
+                    {static_cast<std::size_t>(pipelined_work_items(t)), 1, 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
+  };
+  const auto block = [](const char* reason, const char* tile, const char* per_item, auto lanes) {
+    return Rule{reason, [=](const Tunables& t) { return at(t, tile) % (lanes(t) * at(t, per_item)) == 0; }};
+  };
+  spec.rules = {block("TSM to be a multiple of LANES_M * WPTM", "TSM", "WPTM",
+                      [](const Tunables& t) { return at(t, "LANES_M"); }),
+                block("TSN to be a multiple of 32 / LANES_M * WPTN", "TSN", "WPTN",
+                      [](const Tunables& t) { return 32 / at(t, "LANES_M"); }),
+                whole_copies("TSM", "VA", "TRANS_A", 1),
+                whole_copies("TSN", "VB", "TRANS_B", 0),
+                {"at most 160 products per work-item",
+                 [](const Tunables& t) { return at(t, "WPTM") * at(t, "WPTN") <= 160; }}};
+  return spec;
+}
+
+KernelSpec reduce() {
+  KernelSpec spec{.name = "reduce", .path = "gemm/reduce.cl", .idea = "adds the parts of a split k"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m * n, at(t, "GROUP") / at(t, "SLICES"), 1, 1, at(t, "GROUP"), 1);
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return at(t, "SLICES") == 1 ? 0 : sizeof(float) * static_cast<std::size_t>(at(t, "GROUP"));
+  };
+  return spec;
+}
+
+// The geometry is for the larger operand.
+KernelSpec repack() {
+  KernelSpec spec{.name = "repack", .path = "gemm/repack.cl", .idea = "operands as vectors"};
+  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    const int tile = at(t, "TILE");
+    return Geometry{{ceil_div(rows, tile) * ceil_div(cols, tile), 1, 1},
+                    {static_cast<std::size_t>(tile), static_cast<std::size_t>(at(t, "LINES")), 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) { return sizeof(float) * at(t, "TILE") * (at(t, "TILE") + 1); };
+  return spec;
+}
+
+KernelSpec scale() {
+  KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
+  spec.computes = [](const Problem& problem) { return !problem.multiplies(); };
+  spec.tile = [](const Tunables& t) { return Multiples{at(t, "GROUP") * at(t, "WPT"), 1, 1}; };
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m * n, at(t, "GROUP") * at(t, "WPT"), 1, 1, at(t, "GROUP"), 1);
+  };
+  return spec;
+}
+
+}  // namespace
+
+std::vector<KernelSpec> gemm_kernels() {
+  return {general(),    pipelined(), thin_columns(), thin_dots(), cpu_direct(),
+          cpu_panels(), reduce(),    repack(),       scale()};
+}
+
+}  // namespace duogemm

@@ -1,0 +1,108 @@
+// The kernels for results of few rows or columns (kernels/gemm/thin.h).
+#include <algorithm>
+
+#include "gemm_kernels.h"
+#include "gemm_parts.h"
+
+namespace duogemm {
+namespace {
+
+constexpr std::int64_t widest = 16;
+
+// How one of the two multiplies a problem whose thin side is N (0) or M (1).
+struct Thin {
+  int side;
+  std::int64_t length;
+  std::int64_t width;
+  bool x_along_k;
+  bool y_along_k;
+  bool x_in_vectors;
+};
+
+Thin thin_n(const Problem& p) {
+  const bool vectors = in_vectors(p.a_aligned, p.lda, p.a_stride, p);
+  return {0, p.m, p.n, p.a_op == Transpose::yes, p.b_op == Transpose::no, vectors};
+}
+
+Thin thin_m(const Problem& p) {
+  const bool vectors = in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
+  return {1, p.n, p.m, p.b_op == Transpose::no, p.a_op == Transpose::yes, vectors};
+}
+
+// The smallest THIN that is wide enough.
+int thin_of(std::int64_t width) { return width == 1 ? 1 : width <= 4 ? 4 : width <= 8 ? 8 : 16; }
+
+// By the thinner side that a kernel with `x_along_k` can take.
+std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
+  const bool n_first = p.n <= p.m;
+  for (const Thin& thin : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
+    if (thin.width <= widest && thin.x_along_k == x_along_k && p.k <= longest_int_k) {
+      const bool vectors = thin.x_in_vectors && (x_along_k || quarters(thin.length));
+      return Tunables{{"SIDE", thin.side},
+                      {"THIN", thin_of(thin.width)},
+                      {"Y_ALONG_K", thin.y_along_k},
+                      {"VX", vectors ? 4 : 1},
+                      {"BATCH", static_cast<int>(p.batch_by)}};
+    }
+  }
+  return std::nullopt;
+}
+
+KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), int (*items)(const Tunables&),
+                int (*values)(const Tunables&)) {
+  spec.splits_k = true;
+  spec.thin = true;
+  spec.dictated = [=](const Problem& p) { return dictated_thin(p, x_along_k); };
+  spec.computes = [=](const Problem& p) { return p.multiplies() && dictated_thin(p, x_along_k); };
+  spec.timed_as = [](Tunables dictated) {
+    return without(std::move(dictated), {"SIDE", "Y_ALONG_K", "BATCH"});
+  };
+  spec.tile = [=](const Tunables& t) {
+    return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "THIN"),
+                     at(t, "SIDE") == 0 ? at(t, "THIN") : rows(t), at(t, "DEPTH")};
+  };
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
+  };
+  spec.local_bytes = [=](const Tunables& t) {
+    return sizeof(float) *
+           static_cast<std::size_t>(std::max((at(t, "DEPTH") + 4) * at(t, "THIN"), values(t)));
+  };
+  return spec;
+}
+
+}  // namespace
+
+KernelSpec thin_columns() {
+  const auto rows = [](const Tunables& t) { return at(t, "LANES") * at(t, "WIDTH"); };
+  const auto items = [](const Tunables& t) { return at(t, "LANES") * at(t, "SLICES"); };
+  const auto sums = [](const Tunables& t) { return at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"); };
+  KernelSpec spec = thin({.name = "thin_columns",
+                          .path = "gemm/thin_columns.cl",
+                          .idea = "few rows or columns, read down columns"},
+                         false, rows, items, sums);
+  spec.reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
+  spec.rules = {multiple_of("WIDTH", "VX"),
+                multiple_of("DEPTH", "SLICES"),
+                {"LANES * SLICES to be from 32 to 512",
+                 [=](const Tunables& t) { return items(t) >= 32 && items(t) <= 512; }}};
+  return spec;
+}
+
+KernelSpec thin_dots() {
+  const auto rows = [](const Tunables& t) { return at(t, "GROUP") / at(t, "LANES") * at(t, "HEIGHT"); };
+  const auto items = [](const Tunables& t) { return at(t, "GROUP"); };
+  const auto sums = [](const Tunables& t) { return at(t, "GROUP") * at(t, "THIN"); };
+  KernelSpec spec =
+      thin({.name = "thin_dots", .path = "gemm/thin_dots.cl", .idea = "few rows or columns, read along k"},
+           true, rows, items, sums);
+  spec.reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
+  spec.rules = {multiple_of("GROUP", "LANES"),
+                {"DEPTH to be a multiple of LANES * VX",
+                 [](const Tunables& t) { return at(t, "DEPTH") % (at(t, "LANES") * at(t, "VX")) == 0; }},
+                {"HEIGHT * THIN to be at most 64",
+                 [](const Tunables& t) { return at(t, "HEIGHT") * at(t, "THIN") <= 64; }}};
+  return spec;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,78 @@
+// What the kernels for CPUs have in common: a block of C in vector registers.
+//
+// The block has up to VECTORS vectors of WIDTH rows in each of COLS columns. Functions of a block are made
+// for each number of vectors, because only arrays in loops of constant length become registers: WITH_VECTORS
+// defines them, and SELECT_VECTORS calls one.
+
+#include "update.h"
+
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
+#define EACH(i, count) _Pragma("unroll") for (int i = 0; i < count; ++i)
+
+#if VECTORS == 1
+#define WITH_VECTORS(define) define(1)
+#elif VECTORS == 2
+#define WITH_VECTORS(define) define(1) define(2)
+#elif VECTORS == 3
+#define WITH_VECTORS(define) define(1) define(2) define(3)
+#else
+#define WITH_VECTORS(define) define(1) define(2) define(3) define(4)
+#endif
+
+#if VECTORS == 1
+#define SELECT_VECTORS(count, call) call(1);
+#elif VECTORS == 2
+#define SELECT_VECTORS(count, call) \
+  if (count == 2) {                 \
+    call(2);                        \
+  } else {                          \
+    call(1);                        \
+  }
+#elif VECTORS == 3
+#define SELECT_VECTORS(count, call) \
+  if (count == 3) {                 \
+    call(3);                        \
+  } else if (count == 2) {          \
+    call(2);                        \
+  } else {                          \
+    call(1);                        \
+  }
+#else
+#define SELECT_VECTORS(count, call) \
+  if (count == 4) {                 \
+    call(4);                        \
+  } else if (count == 3) {          \
+    call(3);                        \
+  } else if (count == 2) {          \
+    call(2);                        \
+  } else {                          \
+    call(1);                        \
+  }
+#endif
+
+// The first of the vectors of panel p, when `vectors` of them are divided as evenly as can be.
+#define FIRST_VECTOR(p, panels, vectors) ((p) * (vectors) / (panels))
+
+// Where element (row, col) of C is from its first.
+#define PLACE_C(row, col, ldc) (ROWS_C ? (row) * (ldc) + (col) : (col) * (ldc) + (row))
+
+// Updates rows `begin` to `end` - 1, of WIDTH, of a column.
+FUNCTION void
+update_rows(__global float* c, const long ldc, const int begin, const int end, const float alpha,
+            const float beta, const FLOAT(WIDTH) acc) {
+  if (!ROWS_C && begin <= 0 && end >= WIDTH) {
+    FLOAT(WIDTH) value = acc;
+    if (beta != 0.0f) {
+      value = VLOAD(WIDTH)(0, c);
+    }
+    UPDATE(FLOAT(WIDTH), value, alpha, acc, beta);
+    VSTORE(WIDTH)(value, 0, c);
+  } else {
+    float rows[WIDTH];
+    VSTORE(WIDTH)(acc, 0, rows);
+    for (int row = begin; row < LEAST(end, WIDTH); ++row) {
+      UPDATE(float, c[PLACE_C(row, 0, ldc)], alpha, rows[row], beta);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// For CPUs: C <- alpha op(A) op(B) + beta C from packed panels, for any size, any transpose and any batch.
+//
+// A work-group is one work-item, which has a core to itself. It computes a tile of C; local memory is nothing
+// but a part of the core's cache:
+//
+//   op(A)  tile_m x TSK at once, in panels of up to VECTORS vectors --+   blocks of VECTORS * WIDTH x COLS
+//   op(B)  TSK x COLS at once, one panel -----------------------------+-> in registers for TSK of k
+//   sums   of the tile, where K exceeds TSK; a sum goes on where it was, in ascending k
+//
+// Barriers there are none: a CPU's driver would keep registers in memory across them. The panels of A are
+// read from the second cache, once for each panel of B, which stays in the first.
+//
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
+// leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n, at
+// most TSM and, where K exceeds TSK, TSN; those in the second over the batch.
+
+#ifndef TRANS_A
+#define TRANS_A 0  // A is stored transposed, K x M: 0 1
+#endif
+#ifndef TRANS_B
+#define TRANS_B 0  // B is stored transposed, N x K: 0 1
+#endif
+#ifndef ROWS_C
+#define ROWS_C 0  // C is stored by rows: 0 1
+#endif
+#ifndef BATCH
+#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
+#ifndef WIDTH
+#define WIDTH 4  // rows in a vector: 4 8 16
+#endif
+#ifndef VECTORS
+#define VECTORS 2  // vectors of a block: 1 2 3 4
+#endif
+#ifndef COLS
+#define COLS 4  // columns of a block: 1 2 4 8
+#endif
+#ifndef TSM
+#define TSM 48  // rows of a tile at most: 8 16 24 48 72 96 144 192 240 288 384 576
+#endif
+#ifndef TSN
+#define TSN 48  // columns of a tile at most, where K exceeds TSK: 8 16 32 48 64 96 128 192 256 384 512
+#endif
+#ifndef TSK
+#define TSK 64  // k that are packed at once at most: 8 16 32 64 128 192 256 384 512
+#endif
+
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "gemm/cpu_block.h"
+#include "gemm/cpu_pack.h"
+
+DEFINE_PACK_STRAIGHT(pack_rows, WIDTH)
+DEFINE_PACK_STRAIGHT(pack_columns, COLS)
+
+#define PACK_A(to, from, ld, lines, present, depth)           \
+  (TRANS_A ? pack_turned(to, from, ld, lines, present, depth) \
+           : pack_rows(to, from, ld, lines, present, depth))
+#define PACK_B(to, from, ld, lines, present, depth)            \
+  (TRANS_B ? pack_columns(to, from, ld, lines, present, depth) \
+           : pack_turned(to, from, ld, lines, present, depth))
+
+// Adds the products of a panel of A and one of B, of `depth` k, to a block's sums, which are 0 at first and
+// complete at last: then they update C, of which `rows` x `cols` are there.
+#define DEFINE_MULTIPLY(count)                                                                              \
+  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const LOCAL_PTR float* b, const int depth,       \
+                                 LOCAL_PTR float* sums, const int first, const int last, __global float* c, \
+                                 const long ldc, const int rows, const int cols, const float alpha,         \
+                                 const float beta) {                                                        \
+    FLOAT(WIDTH) acc[COLS][count];                                                                          \
+    EACH(n, COLS) {                                                                                         \
+      EACH(v, count) {                                                                                      \
+        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];    \
+      }                                                                                                     \
+    }                                                                                                       \
+    for (int k = 0; k < depth; ++k) {                                                                       \
+      FLOAT(WIDTH) a_k[count];                                                                              \
+      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                    \
+      EACH(n, COLS) {                                                                                       \
+        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n]);                                                      \
+        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                         \
+      }                                                                                                     \
+      a += count * WIDTH;                                                                                   \
+      b += COLS;                                                                                            \
+    }                                                                                                       \
+    EACH(n, COLS) {                                                                                         \
+      EACH(v, count) {                                                                                      \
+        if (!last) {                                                                                        \
+          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                       \
+        } else if (n < cols) {                                                                              \
+          update_rows(c + PLACE_C(v * WIDTH, n, ldc), ldc, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);    \
+        }                                                                                                   \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+WITH_VECTORS(DEFINE_MULTIPLY)
+#define MULTIPLY(count)                                                                                \
+  multiply_##count(a, b_panel, here, partial, k == 0, k + here == K, c, ldc, rows - begin, cols - col, \
+                   alpha, beta)
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+cpu_panels(const long M, const long N, const long K, const float alpha, const __global float* A,
+           const long a_offset, const long lda, const long a_stride, const __global long* a_table,
+           const __global float* B, const long b_offset, const long ldb, const long b_stride,
+           const __global long* b_table, const float beta, __global float* C, const long c_offset,
+           const long ldc, const long c_stride, const __global long* c_table, const long batch,
+           const long tile_m, const long tile_n) {
+  __local float memory[TSM * TSK + TSM * TSN + TSK * COLS] __attribute__((aligned(64)));
+  // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
+  // loop begins.
+  LOCAL_PTR float* a_tile = memory + get_local_id(0);
+  LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
+  LOCAL_PTR float* b_panel = sums + TSM * TSN;
+  const long tiles_m = CEIL_DIV(M, tile_m);
+  const long first_row = (long)get_group_id(0) % tiles_m * tile_m;
+  const long first_col = (long)get_group_id(0) / tiles_m * tile_n;
+  const int rows = (int)LEAST(tile_m, M - first_row);
+  const int cols = (int)LEAST(tile_n, N - first_col);
+  const int vectors = CEIL_DIV(rows, WIDTH);
+  const int panels = CEIL_DIV(vectors, VECTORS);
+  const int depth = (int)CEIL_DIV(K, CEIL_DIV(K, TSK));
+
+  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+    const __global float* a_member =
+        MEMBER(A, a_offset, a_stride, a_table, member) + first_row * (TRANS_A ? lda : 1);
+    const __global float* b_member =
+        MEMBER(B, b_offset, b_stride, b_table, member) + first_col * (TRANS_B ? 1 : ldb);
+    __global float* c_member =
+        MEMBER(C, c_offset, c_stride, c_table, member) + PLACE_C(first_row, first_col, ldc);
+    for (long k = 0; k < K; k += depth) {
+      const int here = (int)LEAST(depth, K - k);
+      const __global float* a_from = a_member + k * (TRANS_A ? 1 : lda);
+      const __global float* b_from = b_member + k * (TRANS_B ? ldb : 1);
+      for (int panel = 0; panel < panels; ++panel) {
+        const int begin = FIRST_VECTOR(panel, panels, vectors) * WIDTH;
+        const int end = FIRST_VECTOR(panel + 1, panels, vectors) * WIDTH;
+        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? lda : 1), lda, end - begin, rows - begin,
+               here);
+      }
+      for (int col = 0; col < cols; col += COLS) {
+        PACK_B(b_panel, b_from + col * (TRANS_B ? 1 : ldb), ldb, COLS, cols - col, here);
+        for (int panel = 0; panel < panels; ++panel) {
+          const int first = FIRST_VECTOR(panel, panels, vectors);
+          const int count = FIRST_VECTOR(panel + 1, panels, vectors) - first;
+          const int begin = first * WIDTH;
+          const LOCAL_PTR float* a = a_tile + begin * here;
+          LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
+          __global float* c = c_member + PLACE_C(begin, col, ldc);
+          SELECT_VECTORS(count, MULTIPLY)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// What the kernels for thin results share.
+//
+// C has at most THIN columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or the
+// transpose of B, has `length` rows of K values, and Y has K rows of `width` values. C[row][t] is the sum
+// over k of X[row][k] Y[k][t].
+//
+// Y comes through local memory, DEPTH rows at a time: Y_PLACE says where a value is, `depth` how many rows
+// are left, and neighbouring work-items read what stands beside in memory.
+
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+
+#if SIDE == 0
+#define OF_X(a, b) (a)
+#define OF_Y(a, b) (b)
+#else
+#define OF_X(a, b) (b)
+#define OF_Y(a, b) (a)
+#endif
+
+FUNCTION void
+stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, const int depth, const int width,
+           const int tid) {
+  for (int i = tid; i < DEPTH * THIN; i += WORK_ITEMS) {
+    const int k = Y_ALONG_K ? i % DEPTH : i / THIN;
+    const int t = Y_ALONG_K ? i / DEPTH : i % THIN;
+    const bool there = k < depth && t < width;
+    values[Y_PLACE(k, t)] = there ? y[Y_ALONG_K ? t * ldy + k : k * ldy + t] : 0.0f;
+  }
+}

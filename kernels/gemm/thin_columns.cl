@@ -1,0 +1,156 @@
+// C <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
+// stored with its rows beside each other, so that neighbouring work-items read down one of its columns.
+//
+//            k ->            Each work-item has WIDTH rows of X and THIN sums for each. LANES of them stand
+//   rows  +--------+         along the rows. SLICES of them share those rows and take every SLICES-th k;
+//   their
+//    |    |   X    | * Y     sums are added in the end, slice by slice. With one slice a sum is one chain in
+//    v    +--------+         ascending k.
+//
+// K may be split further: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
+// g * chunk_stride behind C. Those in the second dimension walk over the batch.
+//
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// elements. K is below 2^30.
+
+#ifndef SIDE
+#define SIDE 0  // N is the thin side, or M; then A is not transposed, or B is: 0 1
+#endif
+#ifndef THIN
+#define THIN 4  // what the thin side has at most: 1 4 8 16
+#endif
+#ifndef Y_ALONG_K
+#define Y_ALONG_K 1  // whether the thin operand is stored with its k beside each other: 0 1
+#endif
+#ifndef VX
+#define VX 1  // values of the long operand read at once; 4 needs alignment, and whole vectors: 1 4
+#endif
+#ifndef BATCH
+#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
+#ifndef WIDTH
+#define WIDTH 4  // rows of each work-item: 1 2 4
+#endif
+#ifndef LANES
+#define LANES 32  // work-items beside each other along the rows: 8 16 32 64 128
+#endif
+#ifndef SLICES
+#define SLICES 4  // work-items that share rows: 1 2 4 8 16 32
+#endif
+#ifndef DEPTH
+#define DEPTH 64  // rows of the thin operand in local memory: 16 32 64 128 256
+#endif
+
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "update.h"
+
+#define WORK_ITEMS (LANES * SLICES)
+#define ROWS (LANES * WIDTH)
+#define Y_PLACE(k, t) ((k)*THIN + (t))
+#include "gemm/thin.h"
+
+// Rows of a work-item: vectors of VX, LANES vectors apart.
+#define ROW(i) ((i) / VX * (LANES * VX) + lane * VX + (i) % VX)
+
+// Multiplies row k of Y into the sums.
+#define ADD(k)                                                                    \
+  do {                                                                            \
+    float x[WIDTH];                                                               \
+    _Pragma("unroll") for (int i = 0; i < WIDTH; i += VX) {                       \
+      VSTORE(VX)(*(const __global FLOAT(VX)*)(from[i / VX] + (k)*ldx), 0, x + i); \
+    }                                                                             \
+    _Pragma("unroll") for (int t = 0; t < THIN; ++t) {                            \
+      _Pragma("unroll") for (int i = 0; i < WIDTH; ++i) {                         \
+        sum[t][i] = fma(x[i], shared[Y_PLACE(k, t)], sum[t][i]);                  \
+      }                                                                           \
+    }                                                                             \
+  } while (0)
+
+__kernel __attribute__((work_group(WORK_ITEMS, 1))) void
+thin_columns(const long M, const long N, const long K, const float alpha, const __global float* A,
+             const long a_offset, const long lda, const long a_stride, const __global long* a_table,
+             const __global float* B, const long b_offset, const long ldb, const long b_stride,
+             const __global long* b_table, const float beta, __global float* C, const long c_offset,
+             const long ldc, const long c_stride, const __global long* c_table, const long batch,
+             const long k_chunk, const long chunk_stride) {
+  const int tid = get_local_id(0);
+  const int lane = tid % LANES;
+  const int slice = tid / LANES;
+  const long length = OF_X(M, N);
+  const int width = (int)OF_Y(M, N);
+  const long ldx = OF_X(lda, ldb);
+  const long ldy = OF_Y(lda, ldb);
+  const long first_row = (long)get_group_id(0) * ROWS;
+  const long first_k = (long)get_group_id(2) * k_chunk;
+  const int depth = (int)min(k_chunk, K - first_k);
+
+  // Rows of Y first, then sums.
+  __local float shared[DEPTH * THIN > WORK_ITEMS * WIDTH ? DEPTH * THIN : WORK_ITEMS * WIDTH]
+      __attribute__((aligned(16)));
+
+  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+    const __global float* a_member = MEMBER(A, a_offset, a_stride, a_table, member);
+    const __global float* b_member = MEMBER(B, b_offset, b_stride, b_table, member);
+    const __global float* x_member = OF_X(a_member, b_member) + first_k * ldx;
+    const __global float* y_member = OF_Y(a_member, b_member) + first_k * (Y_ALONG_K ? 1 : ldy);
+    __global float* c_member =
+        MEMBER(C, c_offset, c_stride, c_table, member) + (long)get_group_id(2) * chunk_stride;
+
+    // Rows beyond the last are never written: the last is read in their place.
+    const __global float* from[WIDTH / VX];
+#pragma unroll
+    for (int i = 0; i < WIDTH; i += VX) {
+      from[i / VX] = x_member + LEAST(first_row + ROW(i), (length - 1) / VX * VX);
+    }
+    float sum[THIN][WIDTH];
+#pragma unroll
+    for (int t = 0; t < THIN; ++t) {
+#pragma unroll
+      for (int i = 0; i < WIDTH; ++i) {
+        sum[t][i] = 0.0f;
+      }
+    }
+
+    for (int left = depth; left > 0; left -= DEPTH) {
+      stage_thin(shared, y_member, ldy, left, width, tid);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (left >= DEPTH) {
+#pragma unroll 8
+        for (int k = slice; k < DEPTH; k += SLICES) {
+          ADD(k);
+        }
+      } else {
+        for (int k = slice; k < left; k += SLICES) {
+          ADD(k);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+      for (int i = 0; i < WIDTH; i += VX) {
+        from[i / VX] += DEPTH * ldx;
+      }
+      y_member += DEPTH * (Y_ALONG_K ? 1 : ldy);
+    }
+
+#pragma unroll
+    for (int t = 0; t < THIN; ++t) {
+#pragma unroll
+      for (int i = 0; i < WIDTH; ++i) {
+        shared[slice * ROWS + ROW(i)] = sum[t][i];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int i = tid; i < ROWS; i += WORK_ITEMS) {
+        float total = shared[i];
+        for (int s = 1; s < SLICES; ++s) {
+          total += shared[s * ROWS + i];
+        }
+        const long row = first_row + i;
+        if (row < length && t < width) {
+          UPDATE(float, c_member[SIDE ? row * ldc + t : t * ldc + row], alpha, total, beta);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// What is planned for CPUs that are not here.
+#include "cpu_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "cpu_tiling.h"
+
+namespace duogemm {
+namespace {
+
+constexpr std::size_t kib = 1024;
+
+DeviceInfo cpu(std::size_t vector_floats, std::size_t cores = 2, std::size_t local_bytes = 1024 * kib) {
+  DeviceInfo device;
+  device.backend = "opencl";
+  device.kind = DeviceKind::cpu;
+  device.vector_floats = vector_floats;
+  device.compute_units = cores;
+  device.first_cache_bytes = 32 * kib;
+  device.core_cache_bytes = 1024 * kib;
+  device.local_bytes = local_bytes;
+  device.max_work_group = 4096;
+  device.max_groups.fill(1 << 30);
+  return device;
+}
+
+Problem with_ops(Problem problem, Transpose a_op, Transpose b_op) {
+  problem.a_op = a_op;
+  problem.b_op = b_op;
+  problem.lda = problem.a_rows();
+  problem.ldb = problem.b_rows();
+  return problem;
+}
+
+const Step& only_step(const Plan& plan) {
+  EXPECT_EQ(plan.steps.size(), 1u);
+  EXPECT_TRUE(plan.workspace_bytes.empty());
+  return plan.steps.front();
+}
+
+std::string kernel_for(const Problem& problem, const DeviceInfo& device = cpu(16)) {
+  return choose_on_cpu(problem, device).spec->name;
+}
+
+TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
+  const KernelSpec& spec = find_kernel("cpu_panels");
+  for (const std::size_t floats : {0, 1, 4, 8, 16, 32}) {
+    for (const std::size_t local : {32 * kib, 64 * kib, 512 * kib, 1024 * kib, 65536 * kib}) {
+      for (const std::size_t cache : {std::size_t{0}, 128 * kib, 2048 * kib}) {
+        DeviceInfo device = cpu(floats, 2, local);
+        device.core_cache_bytes = cache;
+        device.first_cache_bytes = cache / 16;
+        const Tunables blocks = settle(spec, cpu_blocks(device));
+        EXPECT_EQ(unsupported_reason(spec, blocks, device), std::nullopt) << to_text(blocks);
+      }
+    }
+  }
+}
+
+TEST(CpuBlocks, GrowWithTheCaches) {
+  DeviceInfo device = cpu(16);
+  EXPECT_EQ(to_text(cpu_blocks(device)), "COLS=8 TSK=256 TSM=384 TSN=384 VECTORS=3 WIDTH=16");
+  device.core_cache_bytes = 512 * kib;
+  EXPECT_EQ(to_text(cpu_blocks(device)), "COLS=8 TSK=256 TSM=192 TSN=384 VECTORS=3 WIDTH=16");
+}
+
+TEST(CpuTiles, GiveEveryCoreAsMuch) {
+  for (const std::size_t cores : {1, 2, 3, 4, 8, 64}) {
+    const DeviceInfo device = cpu(16, cores);
+    const Problem problem = with_ops(Problem::packed(3072, 3072, 3072), Transpose::yes, Transpose::no);
+    const Step step = only_step(plan_on_cpu(choose_on_cpu(problem, device), problem, device));
+    EXPECT_EQ(step.geometry.groups[0] % cores, 0u) << cores;
+  }
+}
+
+TEST(CpuTiles, AreNoLargerThanTheBlocks) {
+  const DeviceInfo device = cpu(8);
+  const Tunables blocks = settle(find_kernel("cpu_panels"), cpu_blocks(device));
+  for (const std::int64_t size : {1, 31, 333, 1000, 5000}) {
+    const CpuTile tile = cpu_tile(Problem::packed(size, 2 * size, 5000), blocks, device);
+    EXPECT_LE(tile.m, blocks.at("TSM"));
+    EXPECT_LE(tile.n, blocks.at("TSN"));
+    EXPECT_EQ(tile.m % blocks.at("WIDTH"), 0);
+    EXPECT_EQ(tile.n % blocks.at("COLS"), 0);
+  }
+}
+
+TEST(CpuPlan, PacksWhatIsReadManyTimes) {
+  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 512, 512), Transpose::yes, Transpose::no)),
+            "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 512), Transpose::yes, Transpose::no)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_panels");
+}
+
+TEST(CpuPlan, RefusesToRepack) {
+  const Problem problem = Problem::packed(100, 100, 100);
+  Choice choice = choose_on_cpu(problem, cpu(16));
+  choice.repacked = true;
+  EXPECT_THROW(carry_out(choice, problem, cpu(16)), Error);
+}
+
+TEST(CpuPlan, ExchangesOperandsWhereCIsNarrow) {
+  const DeviceInfo device = cpu(16);
+  const Problem problem = Problem::packed(1, 1000, 500);
+  const Step step = only_step(plan_on_cpu(choose_on_cpu(problem, device), problem, device));
+  EXPECT_EQ(step.tunables.at("ROWS_C"), 1);
+  EXPECT_EQ(step.tunables.at("COLS"), 1);
+  EXPECT_EQ(std::get<std::int64_t>(step.arguments[0]), 1000);
+  EXPECT_EQ(std::get<Operand>(step.arguments[4]), operand_b);
+  EXPECT_EQ(std::get<Operand>(step.arguments[9]), operand_a);
+}
+
+}  // namespace
+}  // namespace duogemm

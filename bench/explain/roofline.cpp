@@ -36,8 +36,9 @@ void add_cpu_bounds(std::vector<Bound>& bounds, const Mix& mix, const Abilities&
   const double loads = mix[Kind::stack_load].instructions + mix[Kind::global_load].instructions;
   const double stores = mix[Kind::stack_store].instructions + mix[Kind::global_store].instructions;
   const auto add = [&](const char* name, double per_clock, double needed) {
-    const double multiply_adds_per_clock = needed > 0.0 ? per_clock * multiply_adds / needed : 2.0;
-    bounds.push_back({name, abilities.peak * std::min(1.0, width * multiply_adds_per_clock)});
+    if (needed > 0.0) {
+      bounds.push_back({name, abilities.peak * std::min(1.0, width * per_clock * multiply_adds / needed)});
+    }
   };
   add("vector width", 2.0, multiply_adds);
   add("instructions", 6.0, mix.instructions());

@@ -223,7 +223,8 @@ TEST(TheRoofline, OfACpuKnowsVectors) {
   const Abilities abilities{1000.0, {0.0, 1e9}, nullptr, 16};
   const Roofline narrow = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
   EXPECT_EQ(narrow.binding()->name, "vector width");
-  EXPECT_EQ(narrow.bounds.size(), 4u);  // memory, multiply-adds, vector width, instructions: it stores nothing
+  EXPECT_EQ(narrow.bounds.size(),
+            4u);  // memory, multiply-adds, vector width, instructions: it stores nothing
   EXPECT_NEAR(narrow.binding()->flops, 500.0, 1e-9);  // two of a quarter of the width for each full one
   mix.add({0, Kind::global_load, 0, 16}, 30);
   const Roofline loading = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cold_caches.h"
 #include "device_choice.h"
 #include "reference.h"
 #include "runtime.h"
@@ -33,19 +34,18 @@ class Arena {
   // Whether samples on the queue are graphs.
   bool records(const Queue& queue) const { return graph_ && &queue == queue_.get(); }
   // How many sets of operands of that many bytes the executions within a sample take in turn.
-  std::size_t sets(std::size_t bytes) const;
+  std::size_t sets(std::size_t bytes) const { return cold_ ? cold_->sets(bytes) : 1; }
   // Before a sample: leaves nothing of the operands in a cache when they are to be cold.
   void clear_caches();
   // Device memory in use besides operands and workspaces.
-  std::size_t own_bytes() const { return other_bytes_; }
+  std::size_t own_bytes() const { return cold_ ? cold_->bytes() : 0; }
 
  private:
   Runtime runtime_;
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries_;
   const bool graph_;
-  std::size_t other_bytes_ = 0;  // several times what the caches hold; only when operands are cold
-  std::function<void()> write_other_data_;
+  std::optional<ColdCaches> cold_;  // only when operands are to be cold
 };
 
 }  // namespace duogemm::bench

@@ -11,9 +11,12 @@ using Action = std::function<int()>;
 
 void add_compare_command(CLI::App& app, Action& action);
 void add_devices_command(CLI::App& app, Action& action);
+void add_explain_command(CLI::App& app, Action& action);
 void add_ladder_command(CLI::App& app, Action& action);
 void add_latency_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
+void add_sweep_command(CLI::App& app, Action& action);
 void add_tune_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 

@@ -7,6 +7,7 @@
 #include "compare_tables.h"
 #include "options.h"
 #include "result_files.h"
+#include "timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
@@ -21,8 +22,7 @@ struct CompareFlags {
   std::optional<std::int64_t> batch;
   std::vector<std::string> against;
   Conditions conditions;
-  double noise_percent = 0.5;
-  double seconds = 0.1;
+  TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
   std::string json;
 };
 
@@ -67,12 +67,11 @@ std::vector<ShapeList> choose_lists(const CompareFlags& flags) {
 // Nine samples, unless the contender is very slow. Samples are long where caches are cleared before each of
 // them, and on a CPU, which others use too.
 MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& device) {
-  const double sample_seconds = device.kind == DeviceKind::cpu ? 2e-2 : flags.conditions.cold ? 1e-2 : 2e-3;
-  return {.noise = flags.noise_percent / 100.0,
-          .seconds = flags.seconds,
-          .min_samples = 9,
-          .patience = 20.0 * flags.seconds,
-          .sample_seconds = sample_seconds};
+  MeasureOptions options = flags.timing.options();
+  options.min_samples = 9;
+  options.patience = 20.0 * flags.timing.seconds;
+  options.sample_seconds = device.kind == DeviceKind::cpu ? 2e-2 : flags.timing.cold ? 1e-2 : 2e-3;
+  return options;
 }
 
 CompareRequest make_request(const CompareFlags& flags) {
@@ -83,6 +82,7 @@ CompareRequest make_request(const CompareFlags& flags) {
     request.lists = {load_shapes(request.devices.front().info().kind == DeviceKind::cpu ? "cpu" : "squares")};
   }
   request.conditions = flags.conditions;
+  request.conditions.cold = flags.timing.cold;
   if (!flags.against.empty()) {
     request.conditions.against = flags.against;
     std::erase(*request.conditions.against, "none");
@@ -123,6 +123,8 @@ int run(const CompareFlags& flags) {
   };
   const std::vector<CompareReport> reports = run_compare(request, progress, after_list);
   print(reports, summary_text);
+  print(reports,
+        [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
   const bool ok = std::all_of(reports.begin(), reports.end(), [](const CompareReport& r) { return r.ok(); });
   return ok ? 0 : 1;
 }
@@ -139,19 +141,12 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   command.add_option("--batch", flags.batch, "So many multiplications at once")
       ->check(CLI::Range(std::int64_t{1}, largest_size));
   flags.device.add_to(command, true);
-  command.add_flag("--cold,!--hot", flags.conditions.cold,
-                   "Operands come from memory, not from a cache; or, by default, are the same every time");
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
-  command.add_option("--noise", flags.noise_percent, "Stop when the median's noise is below so many percent")
-      ->capture_default_str()
-      ->check(CLI::Range(0.001, 100.0));
-  command.add_option("--seconds", flags.seconds, "Or when a contender has used so much time on a shape")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0001, 3600.0));
+  flags.timing.add_to(command);
   command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
 }
 

@@ -79,10 +79,12 @@ Json summary_json(const CompareReport& report, const std::string& list) {
   return json;
 }
 
-Json report_json(const CompareReport& report, const std::vector<ShapeList>& lists) {
+Json report_json(const CompareReport& report, const std::vector<ShapeList>& lists, double wanted_noise) {
   Json json = {{"device", to_json(report.device)},
                {"gpu_before", to_json(report.gpu_before)},
                {"gpu_after", to_json(report.gpu_after)},
+               {"gpu_during", to_json(report.gpu_during)},
+               {"warnings", report.warnings(wanted_noise)},
                {"others", Json::array()},
                {"rows", Json::array()},
                {"summary", summary_json(report, "")}};
@@ -112,7 +114,7 @@ std::string compare_json(const std::vector<CompareReport>& reports, const Compar
                {"seconds", request.measure.seconds},
                {"runs", Json::array()}};
   for (const CompareReport& report : reports) {
-    json["runs"].push_back(report_json(report, request.lists));
+    json["runs"].push_back(report_json(report, request.lists, request.measure.noise));
   }
   return json.dump(1) + "\n";
 }

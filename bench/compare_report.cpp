@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "timing_warnings.h"
+
 namespace duogemm::bench {
 
 double CompareRow::flops() const {
@@ -16,6 +18,17 @@ std::optional<double> CompareRow::ratio(std::size_t i) const {
     return std::nullopt;
   }
   return others[i].samples.median() / ours.median();
+}
+
+std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
+  std::vector<NamedSamples> samples;
+  for (const CompareRow& row : rows) {
+    samples.push_back({row.shape.label, &row.ours});
+    for (std::size_t i = 0; i < row.others.size(); ++i) {
+      samples.push_back({row.shape.label + " by " + others[i].title, &row.others[i].samples});
+    }
+  }
+  return timing_warnings(gpu_during, samples, wanted_noise);
 }
 
 bool CompareReport::ok() const {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "device_info.h"
+#include "gpu_watch.h"
 #include "inspection.h"
 #include "measure.h"
-#include "nvml.h"
 #include "shapes.h"
 
 namespace duogemm::bench {
@@ -47,9 +47,12 @@ struct CompareReport {
   std::vector<Other> others;
   std::optional<GpuState> gpu_before;
   std::optional<GpuState> gpu_after;  // right after the last sample
+  std::vector<GpuMoment> gpu_during;
   std::vector<CompareRow> rows;
 
   bool ok() const;
+  // See timing_warnings.h.
+  std::vector<std::string> warnings(double wanted_noise) const;
 };
 
 // The ratios to one other contender, over some shapes.

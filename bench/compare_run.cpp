@@ -19,6 +19,7 @@ class Comparing {
       }
       report.gpu_before = query_gpu(report.device.pci_bus);
     }
+    watch_.emplace(reports_.front().device.pci_bus);
     require_libraries();
     if (both_runtimes()) {
       reports_[1].others.push_back({"CUDA", "duogemm through CUDA"});
@@ -32,6 +33,7 @@ class Comparing {
     }
     for (CompareReport& report : reports_) {
       report.gpu_after = query_gpu(report.device.pci_bus);
+      report.gpu_during = watch_->moments();
     }
   }
 
@@ -62,8 +64,9 @@ class Comparing {
       }));
       matches.back()->add_contenders(contenders);
     }
-    std::vector<Samples> samples =
-        measure(contenders, request_.measure, [&](const std::string& who) { show(who); });
+    std::vector<Samples> samples;
+    watch_->during(
+        [&] { samples = measure(contenders, request_.measure, [&](const std::string& who) { show(who); }); });
     auto next = samples.begin();
     for (std::size_t i = 0; i < matches.size(); ++i) {
       matches[i]->take_samples(next);
@@ -90,6 +93,7 @@ class Comparing {
   Progress& progress_;
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<CompareReport> reports_;
+  std::optional<GpuWatch> watch_;  // of the one GPU that all devices are
   std::string position_;
 };
 

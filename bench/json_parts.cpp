@@ -37,6 +37,28 @@ Json to_json(const std::optional<GpuState>& state) {
           {"power_w", state->power_w}};
 }
 
+Json to_json(const std::vector<GpuMoment>& moments) {
+  if (moments.empty()) {
+    return nullptr;
+  }
+  Json json = {{"seconds", Json::array()},       {"sm_mhz", Json::array()},  {"memory_mhz", Json::array()},
+               {"temperature_c", Json::array()}, {"power_w", Json::array()}, {"slowed_by", Json::array()}};
+  for (const auto& [seconds, state] : moments) {
+    json["seconds"].push_back(seconds);
+    json["sm_mhz"].push_back(state.sm_mhz);
+    json["memory_mhz"].push_back(state.memory_mhz);
+    json["temperature_c"].push_back(state.temperature_c);
+    json["power_w"].push_back(state.power_w);
+    json["slowed_by"].push_back(state.slowed_by);
+  }
+  return json;
+}
+
+Json to_json(const Bandwidth& bandwidth) {
+  return {{"cache", bandwidth.cache > 0.0 ? Json(bandwidth.cache) : Json(nullptr)},
+          {"memory", bandwidth.memory}};
+}
+
 Json to_json(const Samples& samples) {
   if (samples.seconds.empty()) {
     return nullptr;

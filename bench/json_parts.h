@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "bandwidth.h"
 #include "device_info.h"
+#include "gpu_watch.h"
 #include "measure.h"
-#include "nvml.h"
 
 namespace duogemm::bench {
 
@@ -16,6 +17,9 @@ using Json = nlohmann::ordered_json;
 std::string utc_now();
 Json to_json(const DeviceInfo& device);
 Json to_json(const std::optional<GpuState>& state);  // null when empty
-Json to_json(const Samples& samples);                // null when there are none
+// A list for each quantity; null when nothing was seen.
+Json to_json(const std::vector<GpuMoment>& moments);
+Json to_json(const Bandwidth& bandwidth);
+Json to_json(const Samples& samples);  // null when there are none
 
 }  // namespace duogemm::bench

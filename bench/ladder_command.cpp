@@ -7,6 +7,7 @@
 #include "ladder_tables.h"
 #include "options.h"
 #include "result_files.h"
+#include "timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
@@ -15,6 +16,7 @@ struct LadderFlags {
   DeviceFlags device;
   KernelFlags kernels;
   SizeFlags size;
+  TimingFlags timing{.noise_percent = 1.0, .seconds = 2.0};
   CachePreference cache = CachePreference::none;
   BankWidth banks = BankWidth::standard;
   std::string json;
@@ -34,6 +36,8 @@ LadderRequest make_request(const LadderFlags& flags) {
     require_supported(choice, request.settings, device.info());
   }
   request.device_options = {flags.cache, flags.banks};
+  request.measure = flags.timing.options();
+  request.cold = flags.timing.cold;
   return request;
 }
 
@@ -48,7 +52,8 @@ int run(const LadderFlags& flags) {
   const std::vector<LadderReport> reports = run_ladder(request, progress);
   bool ok = true;
   for (const LadderReport& report : reports) {
-    std::printf("%s\n", ladder_text(report, flags.tutorial).c_str());
+    std::printf("%s%s\n", ladder_text(report, flags.tutorial).c_str(),
+                warning_lines(report.warnings(request.measure.noise)).c_str());
     ok = ok && report.ok();
   }
   if (reports.size() == 2) {
@@ -71,6 +76,7 @@ void add_ladder_command(CLI::App& app, Action& action) {
   flags->device.add_to(*command, true);
   flags->size.add_to(*command);
   flags->kernels.add_to(*command);
+  flags->timing.add_to(*command);
   const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
                                                          {"local", CachePreference::local},
                                                          {"l1", CachePreference::l1},

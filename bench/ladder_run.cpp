@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
-#include "peak.h"
+#include "ladder_session.h"
+#include "timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
@@ -20,195 +20,13 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The ladder on one device, from planning to report.
-class Session {
- public:
-  Session(const LadderRequest& request, const ChosenDevice& chosen)
-      : device_(chosen.backend->open(chosen.index, request.device_options)),
-        queue_(device_->create_queue()),
-        programs_(*device_) {
-    report_.device = device_->info();
-    for (const LadderSetting& setting : request.settings) {
-      report_.rows.emplace_back().setting = setting;
-    }
-  }
-
-  Device& device() { return *device_; }
-
-  // Compiles and allocates; a setting that the device cannot run says so in its row.
-  void prepare(const HostProblem& host, Progress& progress) {
-    report_.shape = {host.problem.m, host.problem.n, host.problem.k};
-    plan(host.problem);
-    require_memory(host);
-    guarded_.emplace(host, *device_, *queue_);
-    prepared_.resize(report_.rows.size());
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      if (plans_[i]) {
-        progress.show(label(i) + ": compiling");
-        supported(
-            i, [&] { prepared_[i] = std::make_unique<SelfContainedPlan>(*plans_[i], *device_, programs_); });
-      }
-    }
-    prepare_library(host);
-  }
-
-  void check(const Oracle& oracle, Progress& progress) {
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      if (prepared_[i]) {
-        progress.show(label(i) + ": checking");
-        guarded_->reset_c(*queue_);
-        prepared_[i]->enqueue(*queue_, guarded_->operands());
-        report_.rows[i].check = guarded_->compare(oracle, *queue_);
-      }
-    }
-    if (reference_) {
-      Queue& queue = library_->queue();
-      GuardedOperands& operands = operands_of_library();
-      operands.reset_c(queue);
-      reference_->execute(operands.operands());
-      report_.reference.name = library_->name();
-      report_.reference.worst_error = operands.compare(oracle, queue).worst_error;
-    }
-  }
-
-  // Adds this device's contenders; take_samples expects their samples in the same order.
-  void add_contenders(std::vector<Contender>& contenders) {
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      if (!prepared_[i]) {
-        continue;
-      }
-      const SelfContainedPlan& plan = *prepared_[i];
-      contenders.push_back(
-          {label(i) + ": timing", timed([&] { plan.enqueue(*queue_, guarded_->operands()); })});
-      if (report_.rows[i].support_steps > 0) {
-        contenders.push_back({label(i) + ": timing the multiplication alone",
-                              timed([&] { plan.enqueue_multiply(*queue_, guarded_->operands()); })});
-      }
-    }
-    if (reference_) {
-      contenders.push_back({library_->name() + ": timing", [this](int repeats) {
-                              return reference_->timed(repeats,
-                                                       [&](int) { return operands_of_library().operands(); });
-                            }});
-    }
-  }
-
-  void take_samples(std::vector<Samples>::iterator& next) {
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      if (prepared_[i]) {
-        report_.rows[i].samples = std::move(*next++);
-        if (report_.rows[i].support_steps > 0) {
-          report_.rows[i].multiply = std::move(*next++);
-        }
-      }
-    }
-    if (reference_) {
-      report_.reference.samples = std::move(*next++);
-    }
-  }
-
-  void measure_peak_and_state() {
-    report_.peak = measure_peak(*device_, *queue_, programs_);
-    report_.gpu_before = query_gpu(device_->info().pci_bus);
-  }
-
-  void note_state_after() { report_.gpu_after = query_gpu(device_->info().pci_bus); }
-
-  LadderReport take_report() { return std::move(report_); }
-
- private:
-  std::string label(std::size_t i) const {
-    return device_->info().backend + ": rung " + report_.rows[i].setting.spec->rung + " " +
-           report_.rows[i].setting.spec->name;
-  }
-
-  // Calls `work`; when it says that the device cannot run setting i, the row keeps the reason.
-  void supported(std::size_t i, const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      if (error.status() != Status::unsupported) {
-        throw;
-      }
-      report_.rows[i].unsupported = error.what();
-    }
-  }
-
-  // The library works on the ladder's operands, or on its own where it wants them in the host's memory.
-  void prepare_library(const HostProblem& host) {
-    library_ = main_library(*device_, *queue_);
-    if (!library_) {
-      return;
-    }
-    if (&library_->device() != device_.get()) {
-      guarded_for_library_.emplace(host, library_->device(), library_->queue());
-    }
-    reference_ = library_->prepare(host.problem, operands_of_library().operands());
-  }
-
-  GuardedOperands& operands_of_library() { return guarded_for_library_ ? *guarded_for_library_ : *guarded_; }
-
-  void plan(const Problem& problem) {
-    plans_.assign(report_.rows.size(), std::nullopt);
-    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-      const LadderSetting& setting = report_.rows[i].setting;
-      supported(i, [&] {
-        plans_[i] = plan_ladder(*setting.spec, setting.tunables, problem, device_->info());
-        report_.rows[i].support_steps = plans_[i]->steps.size() - 1;
-      });
-    }
-  }
-
-  void require_memory(const HostProblem& host) const {
-    std::size_t total = sizeof(float) * (host.a.size() + host.b.size() + host.c.size());
-    std::size_t largest = sizeof(float) * std::max({host.a.size(), host.b.size(), host.c.size()});
-    for (const std::optional<Plan>& plan : plans_) {
-      for (std::size_t bytes : plan ? plan->workspace_bytes : std::vector<std::size_t>{}) {
-        total += bytes;
-        largest = std::max(largest, bytes);
-      }
-    }
-    const DeviceInfo& info = device_->info();
-    if (total > info.memory_bytes || largest > info.max_allocation_bytes) {
-      throw Error(Status::invalid_argument,
-                  "m=" + std::to_string(host.problem.m) + " n=" + std::to_string(host.problem.n) +
-                      " k=" + std::to_string(host.problem.k) + " needs " +
-                      std::to_string(static_cast<double>(total) / gigabyte) + " GB of device memory; " +
-                      info.name + " has " +
-                      std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) +
-                      " GB: choose smaller sizes or fewer kernels");
-    }
-  }
-
-  std::function<double(int)> timed(std::function<void()> enqueue) {
-    return [this, enqueue = std::move(enqueue)](int repeats) {
-      return queue_->timed([&] {
-        for (int i = 0; i < repeats; ++i) {
-          enqueue();
-        }
-      });
-    };
-  }
-
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Queue> queue_;
-  ProgramCache programs_;
-  std::vector<std::optional<Plan>> plans_;
-  std::optional<GuardedOperands> guarded_;
-  std::vector<std::unique_ptr<SelfContainedPlan>> prepared_;  // null where unsupported
-  std::unique_ptr<ReferenceLibrary> library_;
-  std::optional<GuardedOperands> guarded_for_library_;
-  std::unique_ptr<Reference> reference_;
-  LadderReport report_;
-};
-
 // What the whole ladder takes at a size, about, judged by one run of everything.
 double estimate_seconds(const LadderRequest& request, std::int64_t size, Progress& progress) {
   constexpr double runs = 9.0;  // check, warm-up and samples
   const HostProblem host = random_problem(problem_of({size, size, size}), Distribution::signed_unit, seed);
   double seconds = seconds_of([&] { Oracle(host.problem, host.a, host.b, host.c); });
   for (const ChosenDevice& chosen : request.devices) {
-    Session session(request, chosen);
+    LadderSession session(request, chosen);
     session.prepare(host, progress);
     std::vector<Contender> contenders;
     session.add_contenders(contenders);
@@ -238,7 +56,7 @@ void require_plannable(const LadderRequest& request, const Problem& problem) {
     const DeviceInfo info = chosen.info();
     for (const LadderSetting& setting : request.settings) {
       try {
-        plan_ladder(*setting.spec, setting.tunables, problem, info);
+        plan_setting(setting, problem, info);
       } catch (const Error& error) {
         if (error.status() != Status::unsupported) {
           throw;
@@ -265,6 +83,16 @@ bool LadderReport::ok() const {
                      [](const LadderRow& row) { return !row.unsupported.empty() || row.check.ok(); });
 }
 
+std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
+  std::vector<NamedSamples> samples;
+  for (const LadderRow& row : rows) {
+    const std::string extra = to_text(row.setting.distinct);
+    samples.push_back({row.setting.spec->name + (extra.empty() ? "" : " " + extra), &row.samples});
+  }
+  samples.push_back({reference.name, &reference.samples});
+  return timing_warnings(gpu_during, samples, wanted_noise);
+}
+
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
   const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
   require_plannable(request, problem_of(shape));
@@ -272,21 +100,28 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
   const HostProblem host = random_problem(problem_of(shape), Distribution::signed_unit, seed);
   const Oracle oracle(host.problem, host.a, host.b, host.c);
 
-  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<std::unique_ptr<LadderSession>> sessions;
   std::vector<Contender> contenders;
   for (const ChosenDevice& chosen : request.devices) {
-    sessions.push_back(std::make_unique<Session>(request, chosen));
+    sessions.push_back(std::make_unique<LadderSession>(request, chosen));
     sessions.back()->prepare(host, progress);
     sessions.back()->check(oracle, progress);
-    sessions.back()->measure_peak_and_state();
+    if (request.abilities) {
+      sessions.back()->measure_abilities();
+    }
+    sessions.back()->note_state_before();
     sessions.back()->add_contenders(contenders);
   }
-  std::vector<Samples> samples =
-      measure(contenders, request.measure, [&](const std::string& name) { progress.show(name); });
+  // Both runtimes of one GPU: what is seen of it is the same.
+  GpuWatch watch(sessions.front()->device().info().pci_bus);
+  std::vector<Samples> samples;
+  watch.during([&] {
+    samples = measure(contenders, request.measure, [&](const std::string& name) { progress.show(name); });
+  });
   std::vector<LadderReport> reports;
   auto next = samples.begin();
   for (const auto& session : sessions) {
-    session->note_state_after();
+    session->note_states(watch.moments());
     session->take_samples(next);
     reports.push_back(session->take_report());
   }

@@ -1,14 +1,15 @@
-// Runs the ladder on a device: checks every setting, then times all of them in turns, with the reference
-// library.
+// Runs kernels on a device, those of the ladder or the library's: checks every setting, then times all of
+// them in turns, with the reference library.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "bandwidth.h"
 #include "device_choice.h"
+#include "gpu_watch.h"
 #include "ladder.h"
 #include "measure.h"
-#include "nvml.h"
 #include "progress.h"
 #include "reference.h"
 
@@ -19,9 +20,10 @@ struct LadderRow {
   LadderSetting setting;
   std::string unsupported;
   std::size_t support_steps =
-      0;             // launches besides the multiplication: padding, transposing, removing padding
-  Samples samples;   // of everything, support included
-  Samples multiply;  // of the multiplication alone; empty without support steps
+      0;                        // launches besides the multiplication: padding, transposing, removing padding
+  double flops_per_byte = 0.0;  // of what a work-group gets from beyond it (see traffic.h)
+  Samples samples;              // of everything, support included
+  Samples multiply;             // of the multiplication alone; empty without support steps
   Comparison check;
 };
 
@@ -35,8 +37,10 @@ struct LadderReport {
   DeviceInfo device;
   Shape shape;
   double peak = 0.0;  // FLOP/s, measured
+  Bandwidth bandwidth;
   std::optional<GpuState> gpu_before;
   std::optional<GpuState> gpu_after;  // right after the last sample
+  std::vector<GpuMoment> gpu_during;
   std::vector<LadderRow> rows;
   ReferenceRow reference;
 
@@ -44,6 +48,8 @@ struct LadderReport {
     return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
   }
   bool ok() const;
+  // See timing_warnings.h.
+  std::vector<std::string> warnings(double wanted_noise) const;
 };
 
 struct LadderRequest {
@@ -52,6 +58,8 @@ struct LadderRequest {
   DeviceOptions device_options;
   std::optional<Shape> shape;  // chosen to take about a minute when not given
   MeasureOptions measure;
+  bool cold = false;      // operands come from memory, not from a cache
+  bool abilities = true;  // whether to measure what the device can do: its peak and bandwidth
 };
 
 // One report per device; contenders of all devices take turns in the same loop.

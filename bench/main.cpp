@@ -61,9 +61,12 @@ int main(int argc, char** argv) {
   duogemm::bench::Action action;
   duogemm::bench::add_compare_command(app, action);
   duogemm::bench::add_devices_command(app, action);
+  duogemm::bench::add_explain_command(app, action);
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_latency_command(app, action);
   duogemm::bench::add_plan_command(app, action);
+  duogemm::bench::add_report_command(app, action);
+  duogemm::bench::add_sweep_command(app, action);
   duogemm::bench::add_tune_command(app, action);
   duogemm::bench::add_verify_command(app, action);
   try {

@@ -11,6 +11,9 @@ constexpr int nvml_success = 0;
 constexpr unsigned clock_sm = 1;
 constexpr unsigned clock_memory = 2;
 constexpr unsigned temperature_gpu = 0;
+// nvmlClocksThrottleReasons: the software's and the hardware's limits.
+constexpr unsigned long long slowed_by_power = 0x4 | 0x80;
+constexpr unsigned long long slowed_by_temperature = 0x20 | 0x40;
 
 class Nvml {
  public:
@@ -19,7 +22,8 @@ class Nvml {
              find("nvmlDeviceGetHandleByPciBusId_v2", handle_by_bus) &&
              find("nvmlSystemGetDriverVersion", driver_version) &&
              find("nvmlDeviceGetClockInfo", clock_info) && find("nvmlDeviceGetTemperature", temperature) &&
-             find("nvmlDeviceGetPowerUsage", power_usage) && init() == nvml_success;
+             find("nvmlDeviceGetPowerUsage", power_usage) &&
+             find("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons) && init() == nvml_success;
   }
   bool ready() const { return ready_; }
 
@@ -28,6 +32,7 @@ class Nvml {
   int (*clock_info)(NvmlDevice, unsigned, unsigned*) = nullptr;
   int (*temperature)(NvmlDevice, unsigned, unsigned*) = nullptr;
   int (*power_usage)(NvmlDevice, unsigned*) = nullptr;
+  int (*throttle_reasons)(NvmlDevice, unsigned long long*) = nullptr;
 
  private:
   template <typename Function>
@@ -59,6 +64,11 @@ std::optional<GpuState> query_gpu(const std::string& pci_bus) {
   nvml.power_usage(device, &milliwatts);
   state.driver = driver;
   state.power_w = milliwatts / 1000.0;
+  unsigned long long reasons = 0;
+  nvml.throttle_reasons(device, &reasons);
+  state.slowed_by = reasons & slowed_by_power         ? "power"
+                    : reasons & slowed_by_temperature ? "temperature"
+                                                      : "";
   return state;
 }
 

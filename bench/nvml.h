@@ -13,6 +13,7 @@ struct GpuState {
   unsigned memory_mhz = 0;
   unsigned temperature_c = 0;
   double power_w = 0.0;
+  std::string slowed_by;  // what keeps its clock down: "power", "temperature"; empty when nothing does
 };
 
 // Empty where the library or the GPU is not there. pci_bus: DeviceInfo::pci_bus.

@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
-std::pair<std::string, int> parse_assignment(const std::string& text) {
+std::pair<std::string, int> parse_assignment(const std::string& text, const std::string& option) {
   const std::size_t equals = text.find('=');
   int value = 0;
   const char* end = text.data() + text.size();
@@ -20,7 +20,7 @@ std::pair<std::string, int> parse_assignment(const std::string& text) {
       return {text.substr(0, equals), value};
     }
   }
-  reject("--set " + text + ": expected NAME=NUMBER, such as TSM=64");
+  reject(option + (" " + text) + ": expected NAME=NUMBER, such as TSM=64");
 }
 
 std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
@@ -47,10 +47,7 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
       ->check(CLI::Range(0, 1023));
 }
 
-void KernelFlags::add_to(CLI::App& command) {
-  command.add_option("--kernels", kernels, "Rungs or names, such as 1,6,naive. Default: all")->delimiter(',');
-  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
-      ->delimiter(',');
+void SwitchFlags::add_to(CLI::App& command) {
   command.add_flag_function(
       "--ldg,!--no-ldg", [this](std::int64_t on) { ldg = on > 0; },
       "Read-only loads, where a kernel has the switch");
@@ -59,18 +56,55 @@ void KernelFlags::add_to(CLI::App& command) {
       "Warp shuffles, where a kernel has the switch");
 }
 
-LadderChoice KernelFlags::choice() const {
-  LadderChoice choice{kernels, {}, {}};
-  for (const std::string& assignment : set) {
-    choice.set.insert_or_assign(parse_assignment(assignment).first, parse_assignment(assignment).second);
-  }
+Tunables SwitchFlags::tunables() const {
+  Tunables result;
   if (ldg) {
-    choice.switches["USE_LDG"] = *ldg;
+    result["USE_LDG"] = *ldg;
   }
   if (shuffle) {
-    choice.switches["USE_SHUFFLE"] = *shuffle;
+    result["USE_SHUFFLE"] = *shuffle;
   }
-  return choice;
+  return result;
+}
+
+Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option) {
+  Tunables result;
+  for (const std::string& text : texts) {
+    const auto [name, value] = parse_assignment(text, option);
+    result.insert_or_assign(name, value);
+  }
+  return result;
+}
+
+void KernelFlags::add_to(CLI::App& command) {
+  command.add_option("--kernels", kernels, "Rungs or names, such as 1,6,naive. Default: all")->delimiter(',');
+  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
+      ->delimiter(',');
+  switches.add_to(command);
+}
+
+LadderChoice KernelFlags::choice() const {
+  return {kernels, parse_assignments(set, "--set"), switches.tunables()};
+}
+
+void TimingFlags::add_to(CLI::App& command) {
+  command.add_flag("--cold,!--hot", cold,
+                   "Operands come from memory, not from a cache; or, by default, are the same every time");
+  command.add_option("--noise", noise_percent, "Stop when the median's noise is below so many percent")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 100.0));
+  command
+      .add_option(
+          "--seconds", seconds,
+          "Or when a contender has used so much time on a problem, but has its least number of samples")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0001, 3600.0));
+}
+
+MeasureOptions TimingFlags::options() const {
+  MeasureOptions options{.noise = noise_percent / 100.0, .seconds = seconds};
+  options.sample_seconds = cold ? 1e-2 : options.sample_seconds;
+  return options;
 }
 
 void SizeFlags::add_to(CLI::App& command) {

@@ -8,6 +8,7 @@
 
 #include "device_choice.h"
 #include "ladder.h"
+#include "measure.h"
 
 namespace duogemm::bench {
 
@@ -20,15 +21,36 @@ struct DeviceFlags {
   std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
 };
 
-// --kernels, --set, --ldg and --shuffle.
-struct KernelFlags {
-  std::vector<std::string> kernels;
-  std::vector<std::string> set;
+// --ldg and --shuffle.
+struct SwitchFlags {
   std::optional<bool> ldg;
   std::optional<bool> shuffle;
 
   void add_to(CLI::App& command);
+  Tunables tunables() const;
+};
+
+// "TSM=64" and others, as `option` has them. Throws invalid_argument.
+Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
+
+// --kernels, --set, --ldg and --shuffle.
+struct KernelFlags {
+  std::vector<std::string> kernels;
+  std::vector<std::string> set;
+  SwitchFlags switches;
+
+  void add_to(CLI::App& command);
   LadderChoice choice() const;
+};
+
+// --hot, --cold, --noise and --seconds, each command with its own defaults.
+struct TimingFlags {
+  bool cold = false;
+  double noise_percent;
+  double seconds;
+
+  void add_to(CLI::App& command);
+  MeasureOptions options() const;
 };
 
 // -m, -n, -k and --size.

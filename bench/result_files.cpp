@@ -4,44 +4,27 @@
 #include <fstream>
 
 #include "duogemm/version.h"
-#include "json_parts.h"
 
 namespace duogemm::bench {
 namespace {
 
 constexpr const char* schema = "duogemm.ladder/1";
 
-Json row_json(const LadderRow& row, double flops) {
-  const KernelSpec& spec = *row.setting.spec;
-  Json json = {
-      {"rung", spec.rung}, {"kernel", spec.name}, {"idea", spec.idea}, {"tunables", row.setting.tunables}};
-  if (!row.unsupported.empty()) {
-    json["unsupported"] = row.unsupported;
-    return json;
-  }
-  json["gflops"] = flops / row.samples.median() / 1e9;
-  json["ok"] = row.check.ok();
-  json["error_per_bound"] = row.check.worst_error;
-  json["different_bits"] = row.check.different_bits;
-  json["overwritten"] = row.check.overwritten;
-  json["support_steps"] = row.support_steps;
-  json["time"] = to_json(row.samples);
-  json["multiply_time"] = to_json(row.multiply);
-  return json;
-}
-
-Json report_json(const LadderReport& report) {
+Json report_json(const LadderReport& report, double wanted_noise) {
   Json json = {{"device", to_json(report.device)},
                {"m", report.shape.m},
                {"n", report.shape.n},
                {"k", report.shape.k},
                {"peak_gflops", report.peak / 1e9},
+               {"bandwidth", to_json(report.bandwidth)},
                {"gpu_before", to_json(report.gpu_before)},
                {"gpu_after", to_json(report.gpu_after)},
+               {"gpu_during", to_json(report.gpu_during)},
+               {"warnings", report.warnings(wanted_noise)},
                {"rows", Json::array()},
                {"reference", nullptr}};
   for (const LadderRow& row : report.rows) {
-    json["rows"].push_back(row_json(row, report.flops()));
+    json["rows"].push_back(row_json(row, report.shape));
   }
   if (!report.reference.name.empty()) {
     json["reference"] = {{"name", report.reference.name},
@@ -64,15 +47,40 @@ int bytes_of(BankWidth width) {
 
 }  // namespace
 
+Json row_json(const LadderRow& row, const Shape& shape) {
+  const KernelSpec& spec = *row.setting.spec;
+  Json json = {
+      {"rung", spec.rung}, {"kernel", spec.name}, {"idea", spec.idea}, {"tunables", row.setting.tunables}};
+  if (!row.unsupported.empty()) {
+    json["unsupported"] = row.unsupported;
+    return json;
+  }
+  const double flops =
+      2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  json["gflops"] = flops / row.samples.median() / 1e9;
+  json["ok"] = row.check.ok();
+  json["error_per_bound"] = row.check.worst_error;
+  json["different_bits"] = row.check.different_bits;
+  json["overwritten"] = row.check.overwritten;
+  json["support_steps"] = row.support_steps;
+  json["flops_per_byte"] = row.flops_per_byte;
+  json["time"] = to_json(row.samples);
+  json["multiply_time"] = to_json(row.multiply);
+  return json;
+}
+
 std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& request) {
   Json json = {{"schema", schema},
                {"version", DUOGEMM_VERSION},
                {"date", utc_now()},
                {"cache_preference", name_of(request.device_options.cache)},
                {"bank_bytes", bytes_of(request.device_options.banks)},
+               {"operands", request.cold ? "cold" : "hot"},
+               {"noise", request.measure.noise},
+               {"seconds", request.measure.seconds},
                {"runs", Json::array()}};
   for (const LadderReport& report : reports) {
-    json["runs"].push_back(report_json(report));
+    json["runs"].push_back(report_json(report, request.measure.noise));
   }
   return json.dump(1) + "\n";
 }

@@ -3,9 +3,13 @@
 
 #include <string>
 
+#include "json_parts.h"
 #include "ladder_run.h"
 
 namespace duogemm::bench {
+
+// A row as it is in the files of several commands.
+Json row_json(const LadderRow& row, const Shape& shape);
 
 std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& request);
 std::string ladder_csv(const std::vector<LadderReport>& reports);

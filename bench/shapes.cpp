@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "duogemm/error.h"
+#include "program_files.h"
 
 namespace duogemm::bench {
 namespace {
@@ -118,18 +119,11 @@ NamedShape parse_line(const std::vector<std::string>& words) {
   return {words[0], problem};
 }
 
-// Where the lists are: beside the program in a build folder, and where an installation puts them.
-std::vector<fs::path> folders() {
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  return {program / "shapes", program / DUOGEMM_SHAPES_FROM_PROGRAM};
-}
-
 fs::path find_file(const std::string& name) {
   if (fs::is_regular_file(name)) {
     return name;
   }
-  for (const fs::path& folder : folders()) {
+  for (const fs::path& folder : program_folders("shapes")) {
     const fs::path file = folder / (name + ".txt");
     if (name.find('/') == std::string::npos && fs::is_regular_file(file)) {
       return file;
@@ -184,7 +178,7 @@ ShapeList load_shapes(const std::string& name) {
 
 std::vector<std::string> shipped_shapes() {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders()) {
+  for (const fs::path& folder : program_folders("shapes")) {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(folder, none)) {
       if (entry.path().extension() == ".txt") {

@@ -33,6 +33,19 @@ class Buffer {
   virtual std::uintptr_t native() const = 0;
 };
 
+// What a runtime tells of a compiled kernel. Empty where it does not.
+struct KernelFacts {
+  std::optional<std::size_t> registers = {};    // of a work-item
+  std::optional<std::size_t> stack_bytes = {};  // of a work-item: what did not fit into registers
+  std::optional<std::size_t> local_bytes = {};  // of a work-group
+  std::optional<std::size_t> resident = {};     // work-groups on a compute unit at once
+  // Only with DeviceOptions::explain: the compiler's log, and the program in NVIDIA's portable assembly and
+  // as a cubin.
+  std::string log = {};
+  std::string ptx = {};
+  std::string cubin = {};
+};
+
 // A compiled kernel.
 class Kernel {
  public:
@@ -41,6 +54,8 @@ class Kernel {
   virtual std::size_t sub_group_size(const Extent& local) const = 0;
   // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
   virtual std::string binary() const = 0;
+  // When launched with this work-group.
+  virtual KernelFacts facts(const Extent&) const { return {}; }
 };
 
 // In work-groups, not work-items: a global size is thus always a whole number of work-groups.
@@ -109,6 +124,8 @@ enum class BankWidth { standard, four_bytes, eight_bytes };
 struct DeviceOptions {
   CachePreference cache = CachePreference::none;
   BankWidth banks = BankWidth::standard;
+  // Kernels are compiled anew, and keep all that KernelFacts has a place for.
+  bool explain = false;
 };
 
 class Device {
@@ -132,6 +149,11 @@ class Backend {
   // Every device there is; empty, never an error, where the runtime or its driver is missing.
   virtual std::vector<DeviceInfo> devices() const = 0;
   virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
+  // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
+  // DeviceOptions::explain, and can do nothing else.
+  virtual std::unique_ptr<Device> absent(int) const {
+    throw Error(Status::unsupported, "only cuda compiles for a device that is not there");
+  }
 };
 
 // The backends that this build has, the preferred one first. Defined by the build (cmake/backends.cpp.in).

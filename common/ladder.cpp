@@ -109,6 +109,22 @@ std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
                      choice);
 }
 
+LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
+  const Problem any = Problem::packed(1, 1, 1);
+  const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
+    return !spec.rung.empty() || (spec.computes && spec.computes(any));
+  });
+  const LadderChoice choice{{kernel}, set, switches};
+  const bool is_rung = !choose({kernel}, all).front()->rung.empty();
+  return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
+}
+
+Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  const bool is_rung = !setting.spec->rung.empty();
+  return is_rung ? plan_ladder(*setting.spec, setting.tunables, problem, device)
+                 : plan_sgemm(*setting.spec, setting.tunables, problem, device);
+}
+
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
                        const DeviceInfo& device) {
   for (const LadderSetting& setting : settings) {

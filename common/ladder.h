@@ -31,6 +31,13 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
 // The same for the library's own kernels that compute C; `set` may not have what each problem decides.
 std::vector<LadderSetting> library_settings(const LadderChoice& choice);
 
+// One kernel that multiplies, of the ladder (by rung or name) or of the library, with a setting. Throws as
+// ladder_settings.
+LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches);
+
+// The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's.
+Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
+
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as
 // it stands is no mistake of the user's: the ladder reports it as not supported.)
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

@@ -134,6 +134,14 @@ std::size_t transpose_local_bytes(const Tunables& t) {
   return sizeof(float) * at(t, "BLOCK") * (at(t, "BLOCK") + 1);
 }
 
+KernelSpec bandwidth() {
+  KernelSpec spec{.name = "bandwidth", .path = "support/bandwidth.cl", .idea = "reads"};
+  spec.geometry = [](std::int64_t rows, std::int64_t, const Tunables& t) {
+    return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
+  };
+  return spec;
+}
+
 KernelSpec matrixmul() {
   KernelSpec spec{.name = "matrixmul",
                   .path = "ladder/matrixmul.cl",
@@ -201,6 +209,7 @@ std::vector<KernelSpec> make_registry() {
       incomplete(),
       registers_only(),
       matrixmul(),
+      bandwidth(),
       block({.name = "pad", .path = "support/pad.cl", .idea = "pad"}),
       block({.name = "unpad", .path = "support/unpad.cl", .idea = "remove padding"}),
       transpose(),

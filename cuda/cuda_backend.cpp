@@ -1,5 +1,6 @@
 #include "cuda_backend.h"
 
+#include "absent_device.h"
 #include "cuda_device.h"
 #include "cuda_devices.h"
 
@@ -34,6 +35,10 @@ class CudaBackend final : public Backend {
     const CUdevice device = device_at(index);
     return std::make_unique<CudaDevice>(std::make_shared<DeviceContext>(device), describe(device, index),
                                         options);
+  }
+
+  std::unique_ptr<Device> absent(int compute_capability) const override {
+    return absent_device(compute_capability);
   }
 };
 

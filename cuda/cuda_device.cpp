@@ -36,8 +36,9 @@ class CudaBuffer final : public Buffer {
 
 class CudaKernel final : public Kernel {
  public:
-  CudaKernel(SharedContext context, const void* image, const std::string& entry, std::string binary = {})
-      : context_(std::move(context)), binary_(std::move(binary)) {
+  CudaKernel(SharedContext context, const void* image, const std::string& entry, std::string binary = {},
+             KernelFacts texts = {})
+      : context_(std::move(context)), binary_(std::move(binary)), texts_(std::move(texts)) {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
@@ -55,6 +56,7 @@ class CudaKernel final : public Kernel {
   CudaKernel& operator=(const CudaKernel&) = delete;
   std::size_t sub_group_size(const Extent&) const override { return 32; }
   std::string binary() const override { return binary_; }
+  KernelFacts facts(const Extent& local) const override;
   CUfunction get() const { return function_; }
 
   void apply(const DeviceOptions& options) const {
@@ -77,9 +79,28 @@ class CudaKernel final : public Kernel {
  private:
   SharedContext context_;
   std::string binary_;  // only NVRTC's: the driver does not give an image back
+  KernelFacts texts_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
 };
+
+KernelFacts CudaKernel::facts(const Extent& local) const {
+  const CurrentContext current(context_);
+  const auto attribute = [&](CUfunction_attribute which) {
+    int value = 0;
+    DUOGEMM_CUDA(cuFuncGetAttribute(&value, which, function_));
+    return static_cast<std::size_t>(value);
+  };
+  KernelFacts facts = texts_;
+  facts.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  facts.stack_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  facts.local_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  int groups = 0;
+  DUOGEMM_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      &groups, function_, static_cast<int>(local[0] * local[1] * local[2]), 0));
+  facts.resident = static_cast<std::size_t>(groups);
+  return facts;
+}
 
 class TimingEvent {
  public:
@@ -257,18 +278,15 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
 std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }
 
 std::string CudaDevice::build_options(const ProgramSource& source) const {
-  std::string joined;
-  for (const std::string& option : nvrtc_options(source, info_.compute_capability)) {
-    joined += option + " ";
-  }
-  return joined;
+  return nvrtc_option_text(source, info_.compute_capability);
 }
 
 std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
-  std::shared_ptr<const CudaKernel> kernel = load_prebuilt(context_, source);
+  std::shared_ptr<const CudaKernel> kernel = options_.explain ? nullptr : load_prebuilt(context_, source);
   if (!kernel) {
-    const std::string image = compile_with_nvrtc(source, info_.compute_capability);
-    kernel = std::make_shared<CudaKernel>(context_, image.data(), source.entry, image);
+    const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
+    kernel = std::make_shared<CudaKernel>(context_, program.image.data(), source.entry, program.image,
+                                          options_.explain ? texts_of(program) : KernelFacts{});
   }
   kernel->apply(options_);
   return kernel;

@@ -17,6 +17,10 @@ std::string version_text(int version) {
 
 }  // namespace
 
+std::string toolkit_version() {
+  return "CUDA toolkit " + version_text(CUDA_VERSION) + ", NVRTC " + nvrtc_version();
+}
+
 DeviceInfo describe(CUdevice device, std::size_t index) {
   DeviceInfo info;
   info.backend = "cuda";
@@ -32,7 +36,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   int version = 0;
   DUOGEMM_CUDA(cuDriverGetVersion(&version));
   info.driver = "CUDA " + version_text(version);
-  info.runtime = "CUDA toolkit " + version_text(CUDA_VERSION) + ", NVRTC " + nvrtc_version();
+  info.runtime = toolkit_version();
   info.compute_capability =
       static_cast<int>(10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                        attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));

@@ -13,4 +13,7 @@ CUdevice device_at(std::size_t index);
 
 DeviceInfo describe(CUdevice device, std::size_t index);
 
+// "CUDA toolkit 13.0, NVRTC 13.0"
+std::string toolkit_version();
+
 }  // namespace duogemm::cuda

@@ -83,13 +83,29 @@ std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_
   return options;
 }
 
-std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability) {
+std::string nvrtc_option_text(const ProgramSource& source, int compute_capability) {
+  std::string joined;
+  for (const std::string& option : nvrtc_options(source, compute_capability)) {
+    joined += option + " ";
+  }
+  return joined;
+}
+
+KernelFacts texts_of(const NvrtcProgram& program) {
+  return {.log = program.log, .ptx = program.ptx, .cubin = program.native ? program.image : ""};
+}
+
+NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain) {
   Program program(source);
-  if (program.compile(nvrtc_options(source, compute_capability)) != NVRTC_SUCCESS) {
+  std::vector<std::string> options = nvrtc_options(source, compute_capability);
+  if (explain) {
+    options.push_back("--ptxas-options=-v");
+  }
+  if (program.compile(options) != NVRTC_SUCCESS) {
     throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
   }
   const bool native = best_capability(compute_capability) == compute_capability;
-  return native ? program.cubin() : program.ptx();
+  return {native ? program.cubin() : program.ptx(), program.ptx(), program.log(), native};
 }
 
 std::string nvrtc_version() {

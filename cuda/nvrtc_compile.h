@@ -16,9 +16,23 @@ inline constexpr const char* contraction_option = "--fmad=false";
 // unsupported when this NVRTC no longer knows the device.
 std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability);
 
-// A cubin for the compute capability, or PTX where this NVRTC is older than the device: what
-// cuModuleLoadData takes. Throws build_failed with the compiler's log.
-std::string compile_with_nvrtc(const ProgramSource& source, int compute_capability);
+// The same in one line.
+std::string nvrtc_option_text(const ProgramSource& source, int compute_capability);
+
+struct NvrtcProgram {
+  std::string
+      image;  // what cuModuleLoadData takes: a cubin, or PTX where this NVRTC is older than the device
+  std::string ptx;
+  std::string log;
+  bool native;  // whether the image is a cubin
+};
+
+// What explaining keeps of it.
+KernelFacts texts_of(const NvrtcProgram& program);
+
+// For the compute capability. `explain`: the log is to say what registers a kernel takes. Throws build_failed
+// with the compiler's log.
+NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain = false);
 
 // "13.0"
 std::string nvrtc_version();

@@ -29,7 +29,7 @@ class OpenClBackend final : public Backend {
     }
     return opencl::translated([&] {
       return std::make_unique<opencl::ClDevice>(devices[index], opencl::describe(devices[index], index),
-                                                cl::Context(devices[index]));
+                                                cl::Context(devices[index]), options.explain);
     });
   }
 };

@@ -87,6 +87,19 @@ std::string ClKernel::binary() const {
   });
 }
 
+// OpenCL tells nothing of registers and of residence. What NVIDIA calls a program's binary is PTX.
+KernelFacts ClKernel::facts(const Extent&) const {
+  return translated([&] {
+    KernelFacts facts;
+    facts.local_bytes = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
+    if (explained_) {
+      facts.log = kernel_.getInfo<CL_KERNEL_PROGRAM>().getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+      facts.ptx = info_.is_nvidia() ? binary() : "";
+    }
+    return facts;
+  });
+}
+
 void ClQueue::wait_for_events() {
   if (!events_.empty()) {
     translated([&] {
@@ -173,8 +186,8 @@ double ClQueue::timed(const std::function<void()>& enqueue) {
   });
 }
 
-ClDevice::ClDevice(cl::Device device, DeviceInfo info, cl::Context context)
-    : device_(std::move(device)), info_(std::move(info)), context_(std::move(context)) {}
+ClDevice::ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain)
+    : device_(std::move(device)), info_(std::move(info)), context_(std::move(context)), explain_(explain) {}
 
 std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
   return translated(
@@ -192,6 +205,7 @@ std::string ClDevice::build_options(const ProgramSource& source) const {
   std::string options = info_.shuffle && !info_.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
   if (info_.is_nvidia()) {
     options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
+    options += explain_ ? " -cl-nv-verbose" : "";
   }
   for (const auto& [name, value] : source.defines) {
     options += " -D" + name + "=" + std::to_string(value);
@@ -219,7 +233,7 @@ std::shared_ptr<const Kernel> ClDevice::build(cl::Program program, const std::st
     throw Error(Status::build_failed,
                 "OpenCL: " + entry + ": " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
   }
-  return std::make_shared<ClKernel>(cl::Kernel(program, entry.c_str()), device_, info_);
+  return std::make_shared<ClKernel>(cl::Kernel(program, entry.c_str()), device_, info_, explain_);
 }
 
 }  // namespace duogemm::opencl

@@ -43,10 +43,11 @@ class ClBuffer final : public Buffer {
 
 class ClKernel final : public Kernel {
  public:
-  ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info)
-      : kernel_(std::move(kernel)), device_(std::move(device)), info_(info) {}
+  ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info, bool explained)
+      : kernel_(std::move(kernel)), device_(std::move(device)), info_(info), explained_(explained) {}
   std::size_t sub_group_size(const Extent& local) const override;
   std::string binary() const override;
+  KernelFacts facts(const Extent& local) const override;
   const cl::Kernel& get() const { return kernel_; }
   // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
   std::mutex& arguments() const { return arguments_; }
@@ -60,6 +61,7 @@ class ClKernel final : public Kernel {
   mutable std::vector<Argument> set_;
   cl::Device device_;
   const DeviceInfo& info_;
+  const bool explained_;
 };
 
 class ClQueue final : public Queue {
@@ -90,7 +92,7 @@ class ClQueue final : public Queue {
 
 class ClDevice final : public Device {
  public:
-  ClDevice(cl::Device device, DeviceInfo info, cl::Context context);
+  ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain = false);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;
@@ -105,6 +107,7 @@ class ClDevice final : public Device {
   cl::Device device_;
   DeviceInfo info_;
   cl::Context context_;
+  const bool explain_;
 };
 
 }  // namespace duogemm::opencl

@@ -78,8 +78,10 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "compare, devices, ladder, latency, plan, tune, verify"}},
-      {"climb", {"no command 'climb'", "compare, devices, ladder, latency, plan, tune, verify"}},
+      {"", {"no command", "compare, devices, explain, ladder, latency, plan, report, sweep, tune, verify"}},
+      {"climb",
+       {"no command 'climb'",
+        "compare, devices, explain, ladder, latency, plan, report, sweep, tune, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -99,6 +101,32 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"ladder --size 64 --bank-size 5", {"--bank-size", "5"}},
       {"ladder --size 64 --json missing/result.json", {"--json missing/result.json", "no folder"}},
       {"ladder --size 64 --csv .", {"--csv .", "folder"}},
+      {"ladder --size 64 --noise 0", {"--noise", "0", "range"}},
+      {"explain", {"--kernel", "--diff 6:7"}},
+      {"explain --kernel 7 --diff 6:7", {"--kernel", "--diff 6:7"}},
+      {"explain --kernel 12", {"no kernel '12'", "11 (registers_only)", "pipelined"}},
+      {"explain --kernel scale", {"no kernel 'scale'"}},
+      {"explain --kernel 7,TSM", {"TSM", "NAME=NUMBER"}},
+      {"explain --kernel 7 --set TSM=7", {"TSM=7", "32, 64"}},
+      {"explain --kernel pipelined,TRANS_A=1", {"TRANS_A", "each problem decides it"}},
+      {"explain --diff 7", {"--diff 7", "8:8,USE_SHUFFLE=1"}},
+      {"explain --diff 6::8", {"no kernel ''"}},
+      {"explain --diff 7:6:register_wide", {"register_wide is there twice"}},
+      {"report", {"results"}},
+      {"report missing.json -o pictures", {"missing.json", "no such file"}},
+      {"sweep --over size=8:16", {"--kernel"}},
+      {"sweep --kernel 6", {"--over WPTM=2:8:x2"}},
+      {"sweep --kernel 6 --over WPTM=2:8 --over TSM=32:64 --over size=8:16", {"one or two of --over"}},
+      {"sweep --kernel 12 --over size=8:16:8", {"no kernel '12'"}},
+      {"sweep --kernel 6 --over WPTM=8:2", {"--over WPTM=8:2", "a range goes up"}},
+      {"sweep --kernel 6 --over WPTM=1:8:x1", {"--over WPTM=1:8:x1", "a factor of at least 2"}},
+      {"sweep --kernel 6 --over WPTM", {"--over WPTM", "NAME=FROM:TO"}},
+      {"sweep --kernel 6 --over size=0:8", {"--over size=0:8", "sizes are 1 to 16777216"}},
+      {"sweep --kernel 6 --over size=1:100000", {"more than 1000 values"}},
+      {"sweep --kernel 6 --over size=1:8 --csv missing/s.csv", {"--csv missing/s.csv", "no folder"}},
+      {"explain --kernel 7 --arch 1", {"--arch", "1"}},
+      {"explain --kernel 7 --arch 90 --device 0", {"--arch", "--device"}},
+      {"explain --kernel 7 --json missing/e.json", {"--json missing/e.json", "no folder"}},
       {"plan -m 64 -n 64", {"-k is missing"}},
       {"plan --size 64 --ops AB", {"--ops", "AB"}},
       {"plan --size 64 --batch 0", {"--batch", "0"}},
@@ -273,6 +301,87 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   EXPECT_EQ(files().size(), 2u);
 }
+
+// What is not possible says so at its place, and the rest is measured.
+TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
+  const Outcome outcome =
+      run("sweep --kernel 6 --over WPTM=2:4 --over size=32:64:x2 --seconds 0.01 --json s.json --csv s.csv");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("- not possible: WPTM=3: kernel register_2d allows 1, 2, 4, 8"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("Fastest: WPTM="), std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(folder_ / "s.json"));
+  EXPECT_EQ(json["schema"], "duogemm.sweep/1");
+  ASSERT_EQ(json["points"].size(), 6u);
+  EXPECT_EQ(json["points"][1]["at"], nlohmann::json({2, 64}));
+  EXPECT_EQ(json["points"][1]["m"], 64);
+  EXPECT_TRUE(json["points"][1]["row"]["ok"]);
+  EXPECT_EQ(json["points"][1]["row"]["tunables"]["WPTM"], 2);
+  EXPECT_TRUE(json["points"][2].contains("invalid"));
+  const std::string csv = read_file(folder_ / "s.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
+}
+
+TEST_F(ProgramOnADevice, RefusesSweepsThatMakeNoSense) {
+  for (const BadInput& bad : std::vector<BadInput>{
+           {"sweep --kernel 6 --over TSX=1:2", {"--over TSX", "no such tunable"}},
+           {"sweep --kernel 6 --over WPTM=1:2 --set WPTM=4", {"--over WPTM", "--set"}},
+           {"sweep --kernel 6 --over size=8:9 --over m=8:9", {"--over size and --over m"}},
+           {"sweep --kernel 6 --over WPTM=3,5", {"no point is possible", "WPTM=3"}},
+       }) {
+    expect_refused(run(bad.arguments), bad);
+  }
+}
+
+// On any device: what was measured; and where instructions can be had, what they are.
+TEST_F(ProgramOnADevice, ExplainsTwoKernelsAndDumpsThem) {
+  const Outcome outcome =
+      run("explain --diff 1:11,WGM=4 --size 64 --seconds 0.01 --json e.json --dump texts");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_NE(outcome.out.find("registers_only WGM=4 is "), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  EXPECT_EQ(json["schema"], "duogemm.explain/1");
+  ASSERT_EQ(json["kernels"].size(), 2u);
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_GT(kernel["gflops"], 0.0);
+    EXPECT_GT(kernel["resources"]["local_size"][0], 0);
+    if (kernel["missing"] != "" && kernel["language"] == "") {
+      continue;  // such as: objdump is not installed
+    }
+    EXPECT_GT(kernel["loop"]["multiply_adds"], 0.0) << kernel["language"];
+    EXPECT_GT(kernel["bounds"].size(), 2u);
+  }
+  const std::string source =
+      read_file(folder_ / "texts" / (json["kernels"][0]["backend"].get<std::string>() + "_naive.cl"));
+  EXPECT_NE(source.find("naive("), std::string::npos);
+}
+
+TEST_F(ProgramOnADevice, ExplainsTheLibrarysKernels) {
+  const Outcome outcome = run("explain --kernel general --size 64 --seconds 0.01");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("general reaches "), std::string::npos) << outcome.out;
+}
+
+#ifdef DUOGEMM_WITH_CUDA
+TEST_F(Program, ExplainsForADeviceThatIsNotThere) {
+  const Outcome outcome = run("explain --diff 6:7 --arch 90 --json e.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_EQ(kernel["loop"]["multiply_adds"], 1024.0);
+    EXPECT_EQ(kernel["resources"]["resident_groups"], 2);
+    EXPECT_EQ(kernel["resources"]["limited_by"], "registers");
+    EXPECT_TRUE(kernel["gflops"].is_null());
+  }
+}
+#else
+TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
+  const BadInput bad{"explain --kernel 7 --arch 90", {"--arch", "no CUDA"}};
+  expect_refused(run(bad.arguments), bad);
+}
+#endif
 
 TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";

@@ -807,7 +807,7 @@ INSTANTIATE_TEST_SUITE_P(Compat, CompatDevice, ::testing::ValuesIn(test_devices(
 class EveryItemInCuda : public ::testing::TestWithParam<Item> {};
 
 TEST_P(EveryItemInCuda, Compiles) {
-  EXPECT_FALSE(cuda::compile_with_nvrtc(program_of(GetParam()), 90).empty());
+  EXPECT_FALSE(cuda::compile_with_nvrtc(program_of(GetParam()), 90).image.empty());
 }
 
 std::vector<Item> all_items_with_shuffle() {
@@ -820,7 +820,7 @@ INSTANTIATE_TEST_SUITE_P(Compat, EveryItemInCuda, ::testing::ValuesIn(all_items_
                          [](const auto& info) { return info.param.name; });
 
 // There is no compute capability 9.1; for one that NVRTC does not know the answer is PTX, which can be read.
-std::string ptx_of(const Item& item) { return cuda::compile_with_nvrtc(program_of(item), 91); }
+std::string ptx_of(const Item& item) { return cuda::compile_with_nvrtc(program_of(item), 91).image; }
 
 ::testing::AssertionResult has(const std::string& ptx, const std::string& instruction) {
   return ptx.find(instruction) != std::string::npos ? ::testing::AssertionSuccess()

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Makes README.md's tables and chart from the result files under bench/results/.
+"""Makes the tables of README.md and kernels/ladder/README.md, and the chart, from the result files under bench/results/.
 
-  tools/readme_figures.py           writes both (the chart needs matplotlib, from PyPI)
-  tools/readme_figures.py --check   only says whether README.md's tables are what the files say; needs nothing
+  tools/readme_figures.py           writes all of them (the chart needs matplotlib)
+  tools/readme_figures.py --check   only says whether the tables are what the files say; needs nothing
 """
 
 import argparse
-import json
 import pathlib
+import re
 import sys
-import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench" / "plots"))
+
+import results  # noqa: E402
+
 RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"
+WALK = ROOT / "kernels" / "ladder" / "README.md"
 CHART = RESULTS / "ladder.svg"
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
@@ -24,51 +29,50 @@ COMPARISONS = [
     ("cpu_compare.json", "opencl", "CPU, OpenCL (PoCL)"),
 ]
 
-# Column title, result file, and the shade and hatch that tell its bars apart in black and white.
+# Column title, result file of `duogemm ladder`, and backend and result files of `duogemm explain`, of which the first that is
+# there counts: one of the GPU itself tells more than its compiler alone.
 COLUMNS = [
-    ("H200, CUDA", "h200_cuda.json", "#1f4e79", ""),
-    ("H200, OpenCL", "h200_opencl.json", "#9dc3e6", "//"),
-    ("CPU, OpenCL (PoCL)", "cpu_opencl.json", "#c55a11", ""),
+    ("H200, CUDA", "h200_cuda.json", "cuda", ("h200_explain.json", "sm_90_explain.json")),
+    ("H200, OpenCL", "h200_opencl.json", "opencl", ("h200_explain.json",)),
+    ("CPU, OpenCL (PoCL)", "cpu_opencl.json", "opencl", ("cpu_explain.json",)),
 ]
 
 
-def load(name):
+def load(name, kind="ladder"):
+    document, found = results.load(RESULTS / name)
+    assert found == kind, name
+    return document
+
+
+def load_run(name):
     """The one run of a ladder's result file."""
-    document = json.loads((RESULTS / name).read_text())
-    assert document["schema"] == "duogemm.ladder/1", name
-    (run,) = document["runs"]
+    (run,) = load(name)["runs"]
     return run
 
 
-def key(row):
-    return (row["rung"], row["kernel"], tuple(sorted(row["tunables"].items())))
-
-
-def setting(row, standard):
-    """What distinguishes a row from the first one of its rung."""
-    return " ".join(f"{k}={v}" for k, v in row["tunables"].items() if standard["tunables"][k] != v)
-
-
 def label(row, rows):
-    standard = next(r for r in rows if r["rung"] == row["rung"])
-    extra = setting(row, standard)
+    extra = results.setting(row, results.first_of_rung(row, rows))
     return row["idea"] + (f" ({extra})" if extra else "")
+
+
+def speed_text(gflops):
+    return f"{gflops:,.0f}" if gflops >= 100 else f"{gflops:.1f}"
 
 
 def table(runs):
     rows = runs[0]["rows"]
-    by_key = [{key(r): r for r in run["rows"]} for run in runs]
+    by_key = [{results.key(r): r for r in run["rows"]} for run in runs]
     lines = ["| rung | idea | " + " | ".join(title for title, *_ in COLUMNS) + " |",
              "| --- | --- |" + " ---: |" * len(COLUMNS)]
     for row in rows:
         cells = []
         for run, found in zip(runs, by_key):
-            other = found[key(row)]
+            other = found[results.key(row)]
             if "unsupported" in other:
                 cells.append("not supported")
                 continue
             share = f" ({100 * other['gflops'] / run['reference']['gflops']:.0f}%)" if run["reference"] else ""
-            cells.append(f"{other['gflops']:,.0f}{share}" if other["gflops"] >= 100 else f"{other['gflops']:.1f}{share}")
+            cells.append(speed_text(other["gflops"]) + share)
         lines.append(f"| {row['rung']} | {label(row, rows)} | " + " | ".join(cells) + " |")
     reference = [f"{run['reference']['gflops']:,.0f} ({run['reference']['name']})" if run["reference"] else "none"
                  for run in runs]
@@ -78,81 +82,183 @@ def table(runs):
     return "\n".join(lines) + "\n"
 
 
+def captions(runs):
+    return "".join(f"{results.device_caption(run)}; {results.size_caption(run)} ({title}).  \n"
+                   for run, (title, *_) in zip(runs, COLUMNS))
+
+
 def comparison_table():
     lines = ["| device | list | other | shapes | mean | worst | at |", "| --- | --- | --- | ---: | ---: | ---: | --- |"]
     for name, backend, title in COMPARISONS:
-        document = json.loads((RESULTS / name).read_text())
-        assert document["schema"] == "duogemm.compare/1", name
-        for run in document["runs"]:
+        for run in load(name, "compare")["runs"]:
             if run["device"]["backend"] != backend:
                 continue
             for row in (r for r in run["summary"] if r["shapes"] > 0):
-                label = row["list"] or "all of these"
-                lines.append(f"| {title} | {label} | {row['title']} | {row['shapes']} | {row['geometric_mean']:.2f} | "
-                             f"{row['worst']:.2f} | {row['worst_label'].split('/')[-1]} |")
+                lines.append(f"| {title} | {row['list'] or 'all of these'} | {row['title']} | {row['shapes']} | "
+                             f"{row['geometric_mean']:.2f} | {row['worst']:.2f} | {row['worst_label'].split('/')[-1]} |")
     return "\n".join(lines) + "\n"
 
 
-def caption(run, name):
-    device = run["device"]
-    state = run["gpu_after"]
-    driver = state["driver"] if state else device["driver"]
-    clock = f"{state['sm_mhz']} MHz" if state else f"{device['max_clock_mhz']} MHz"
-    return f"{device['name']}, {device['runtime']}, driver {driver}, {clock}; M=N=K={run['m']} ({name})"
+def tutorial():
+    """The K40m's GFLOP/s of 2014 by rung, and cuBLAS's, which the program shows with --tutorial."""
+    text = (ROOT / "bench" / "ladder_tables.cpp").read_text()
+    figures = {rung: float(value) for rung, value in re.findall(r'\{"(\d+)", (\d+)\}', text)}
+    (cublas,) = re.findall(r"tutorial_cublas = (\d+);", text)
+    return figures, float(cublas)
+
+
+class Walk:
+    """The tables of kernels/ladder/README.md: for each rung what was measured, and what `explain` shows."""
+
+    def __init__(self, runs):
+        self.runs = runs
+        self.explained = [self.explanations(backend, names) for _, _, backend, names in COLUMNS]
+        self.k40m, self.cublas_of_2014 = tutorial()
+
+    @staticmethod
+    def explanations(backend, names):
+        """The kernels of the first file that is there, by kernel and tunables."""
+        for name in names:
+            if (RESULTS / name).exists():
+                kernels = load(name, "explain")["kernels"]
+                return {results.key(kernel): kernel for kernel in kernels if kernel["backend"] == backend}
+        return {}
+
+    def rows_of(self, rung):
+        return [row for row in self.runs[0]["rows"] if row["rung"] == rung]
+
+    def found(self, place, row):
+        return next(r for r in self.runs[place]["rows"] if results.key(r) == results.key(row))
+
+    def line(self, title, cell, last="", row=None):
+        cells = [cell(place) for place in range(len(self.runs))]
+        return [f"| {title} | " + " | ".join(cells) + f" | {last} |"] if any(cells) or last else []
+
+    def measured(self, row, title):
+        k40m = self.k40m.get(row["rung"]) if row is self.rows_of(row["rung"])[0] else None
+        lines = self.line(title, lambda place: speed_text(self.found(place, row)["gflops"]), f"{k40m:.0f}" if k40m else "")
+        return lines
+
+    def of_library(self, row):
+        def cell(place):
+            reference = self.runs[place]["reference"]
+            return f"{100 * self.found(place, row)['gflops'] / reference['gflops']:.0f}%" if reference else ""
+        k40m = self.k40m.get(row["rung"])
+        return self.line("of the library's speed", cell, f"{100 * k40m / self.cublas_of_2014:.0f}%" if k40m else "")
+
+    def against_before(self, row):
+        before = str(int(row["rung"]) - 1) if row["rung"].isdigit() else "0"
+        if not self.rows_of(before):
+            return []
+        first = self.rows_of(before)[0]
+        last = f"{self.k40m[row['rung']] / self.k40m[before]:.2f}" if row["rung"] in self.k40m else ""
+        return self.line(f"times rung {before}", lambda place: f"{self.found(place, row)['gflops'] / self.found(place, first)['gflops']:.2f}", last)
+
+    def explain_line(self, title, text):
+        def cell(row):
+            return lambda place: text(self.explained[place][results.key(row)]) if results.key(row) in self.explained[place] else ""
+        return lambda row: self.line(title, cell(row))
+
+    def rung(self, rung):
+        rows = self.rows_of(rung)
+        titles = [title for title, *_ in COLUMNS] + ["K40m, 2014"]
+        lines = ["| | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
+        lines += self.measured(rows[0], "GFLOP/s")
+        for row in rows[1:]:
+            lines += self.measured(row, "with " + results.setting(row, rows[0]))
+        lines += self.of_library(rows[0]) + self.against_before(rows[0])
+        for title, text in EXPLAINED:
+            lines += self.explain_line(title, text)(rows[0])
+        return "\n".join(lines) + "\n"
+
+
+def per_multiply_add(kernel, *kinds):
+    loop = kernel["loop"]["kinds"]
+    return f"{sum(loop[kind]['instructions'] for kind in kinds) / loop['multiply_add']['instructions']:.3f}"
+
+
+def share(kernel):
+    loop = kernel["loop"]
+    return f"{100 * loop['kinds']['multiply_add']['instructions'] / loop['instructions']:.0f}%"
+
+
+def loads(kernel):
+    on_cpu = kernel["language"] == "x86-64"
+    return per_multiply_add(kernel, *(("global_load", "stack_load") if on_cpu else ("local_load",)))
+
+
+def vector(kernel):
+    values = kernel["loop"]["multiply_adds"] / kernel["loop"]["kinds"]["multiply_add"]["instructions"]
+    return f"{values:.0f}" if kernel["language"] == "x86-64" else ""
+
+
+def registers(kernel):
+    found = kernel["resources"]
+    if found["resident_groups"] is None:
+        return ""
+    return f"{found['registers']}; {found['resident_groups']} of {found['local_size'][0] * found['local_size'][1]} ({found['limited_by']})"
+
+
+def bound(kernel):
+    return f"{speed_text(kernel['bounds'][0]['gflops'])} ({kernel['bounds'][0]['name']})" if kernel["bounds"] and kernel["language"] != "x86-64" else ""
+
+
+# What is shown of an explanation.
+EXPLAINED = [
+    ("multiply-adds among the main loop's instructions", share),
+    ("loads for each of them: local ones, on a CPU all", loads),
+    ("global loads for each of them", lambda k: per_multiply_add(k, "global_load") if k["language"] != "x86-64" else ""),
+    ("values in a multiply-add", vector),
+    ("registers; work-groups on a multiprocessor, of work-items (limit)", registers),
+    ("lowest bound, GFLOP/s", bound),
+]
 
 
 def draw(runs):
-    import matplotlib
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "duogemm"  # the same file from the same data
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, 1, figsize=(10, 9), gridspec_kw={"height_ratios": [1.5, 1]})
-    rows = runs[0]["rows"]
-    names = []
-    for row in rows:
-        variant = setting(row, next(r for r in rows if r["rung"] == row["rung"]))
-        short = variant.split(" ")[0] if "TSM" not in variant else "160x160"
-        names.append(f"{row['rung']} {row['kernel']}" + (f"\n{short}" if variant else ""))
-    for axis, members in ((axes[0], (0, 1)), (axes[1], (2,))):
-        width = 0.8 / len(members)
-        scale, unit = (1e3, "TFLOP/s") if members[0] == 0 else (1.0, "GFLOP/s")
-        for place, member in enumerate(members):
-            title, _, shade, hatch = COLUMNS[member]
-            found = {key(r): r for r in runs[member]["rows"]}
-            values = [found[key(r)].get("gflops", 0.0) / scale for r in rows]
-            positions = [i + (place - (len(members) - 1) / 2) * width for i in range(len(rows))]
-            axis.bar(positions, values, width, label=title, color=shade, hatch=hatch, edgecolor="black", linewidth=0.6)
-        reference = runs[members[0]]["reference"]
-        axis.axhline(reference["gflops"] / scale, color="black", linestyle="--", linewidth=1.2, label=reference["name"])
-        axis.set_xticks(range(len(rows)), names, rotation=40, ha="right", fontsize=8)
-        axis.set_ylabel(unit)
-        axis.set_title("\n".join(textwrap.fill(caption(runs[m], COLUMNS[m][0]), 110) for m in members), fontsize=8)
-        axis.set_ylim(0, 1.35 * reference["gflops"] / scale)  # room for the legend above the library's line
-        axis.legend(fontsize=8, loc="upper left")
-        axis.grid(axis="y", linewidth=0.3)
-        axis.set_axisbelow(True)
+    import ladder_figures
+    import style
+    figure, axes = style.plt.subplots(2, 1, figsize=(10, 9), gridspec_kw={"height_ratios": [1.5, 1]})
+    for axis, members, first in ((axes[0], (0, 1), 0), (axes[1], (2,), 2)):
+        ladder_figures.bars(axis, [runs[m] for m in members], [COLUMNS[m][0] for m in members], first)
+        style.title(axis, *[f"{results.device_caption(runs[m])}; {results.size_caption(runs[m])} ({COLUMNS[m][0]})" for m in members])
     figure.tight_layout()
-    figure.savefig(CHART, metadata={"Date": None})
+    style.save(figure, CHART)
+
+
+def blocks(runs):
+    """For each file its generated parts, by the names that stand in its comments."""
+    walk = Walk(runs)
+    rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"]))
+    return {
+        README: {"table": table(runs) + "\n" + captions(runs), "comparison": comparison_table()},
+        WALK: {"devices": captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
+    }
+
+
+def replaced(path, text, name, content, check):
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"{path.relative_to(ROOT)} has no place for {name}")
+    before, rest = text.split(begin)
+    present, after = rest.split(end)
+    if check and present != content:
+        sys.exit(f"{path.relative_to(ROOT)}: {name} is not what bench/results/ says: run tools/readme_figures.py")
+    return before + begin + content + end + after
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    runs = [load(name) for _, name, *_ in COLUMNS]
-    made = table(runs) + "\n" + "".join(f"{caption(run, title)}.  \n" for run, (title, *_) in zip(runs, COLUMNS))
-    text = README.read_text()
-    for name, content in (("table", made), ("comparison", comparison_table())):
-        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-        before, rest = text.split(begin)
-        present, after = rest.split(end)
-        if arguments.check and present != content:
-            sys.exit(f"README.md's {name} is not what bench/results/ says: run tools/readme_figures.py")
-        text = before + begin + content + end + after
+    runs = [load_run(name) for _, name, *_ in COLUMNS]
     if not arguments.check:
         draw(runs)
-        README.write_text(text)
+    for path, parts in blocks(runs).items():
+        text = path.read_text()
+        for name, content in parts.items():
+            text = replaced(path, text, name, content, arguments.check)
+        if not arguments.check:
+            path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,16 @@
+// How fast the device can read.
+#pragma once
+
+#include "program_cache.h"
+
+namespace duogemm::bench {
+
+// Bytes per second that kernels/support/bandwidth.cl reads.
+struct Bandwidth {
+  double cache = 0.0;  // a GPU's, which all work-groups share; 0 on a CPU, whose cores have their own
+  double memory = 0.0;
+};
+
+Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,29 @@
+// Makes sure that operands come from memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "backend.h"
+
+namespace duogemm::bench {
+
+class ColdCaches {
+ public:
+  // Both must outlive this.
+  ColdCaches(Device& device, Queue& queue);
+
+  // How many sets of operands of that many bytes the executions within a sample take in turn, so that none
+  // finds its operands in a cache.
+  std::size_t sets(std::size_t bytes) const;
+  // Before a sample: fills the caches with other data.
+  void clear() { write_other_data_(); }
+  // Of device memory that this takes.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;  // several times what the caches hold
+  std::function<void()> write_other_data_;
+};
+
+}  // namespace duogemm::bench

@@ -1,0 +1,122 @@
+#include "explain/explain.h"
+
+#include "traffic.h"
+
+namespace duogemm::bench {
+namespace {
+
+Explanation explain_one(const LadderSetting& setting, Device& device, Queue* queue, const Shape& shape,
+                        PoclCache& pocl) {
+  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  const Plan plan = plan_setting(setting, problem, device.info());
+  const Step& step = plan.steps[plan.multiply];
+  Explanation result{.setting = setting, .device = device.info(), .problem = shape};
+  result.tunables = step.tunables;
+  result.local = step.geometry.local;
+  result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
+  result.local_bytes = result.artefacts.facts.local_bytes.value_or(step.spec->local_bytes(step.tunables));
+  const std::size_t work_items = result.local[0] * result.local[1] * result.local[2];
+  const Multiples tile = tile_of(plan, shape);
+  result.loop = find_main_loop(result.artefacts.listing, static_cast<double>(tile.m * tile.n * tile.k) /
+                                                             static_cast<double>(work_items));
+  const Multiprocessor* unit = multiprocessor_of(device.info().compute_capability);
+  if (unit && result.artefacts.registers()) {
+    result.occupancy = occupancy(*unit, work_items, *result.artefacts.registers(), result.local_bytes);
+  }
+  return result;
+}
+
+// With what the device was measured to do.
+void add_roofline(Explanation& explanation, double peak, const Bandwidth& bandwidth) {
+  if (!explanation.loop) {
+    return;
+  }
+  const Problem problem =
+      Problem::packed(explanation.problem.m, explanation.problem.n, explanation.problem.k);
+  const Plan plan = plan_setting(explanation.setting, problem, explanation.device);
+  explanation.roofline =
+      roofline(explanation.loop->mix, explanation.problem, tile_of(plan, explanation.problem),
+               {peak, bandwidth, multiprocessor_of(explanation.device.compute_capability),
+                explanation.device.vector_floats});
+}
+
+void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainReport& report) {
+  for (const Backend* backend : backends()) {
+    if (backend->name() == "cuda") {
+      const std::unique_ptr<Device> device = backend->absent(*request.absent);
+      for (const LadderSetting& setting : request.settings) {
+        report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
+        add_roofline(report.explanations.back(), 0.0, {});
+      }
+      return;
+    }
+  }
+  throw Error(Status::unsupported,
+              "--arch: this build has no CUDA, which alone compiles for devices that are not there");
+}
+
+// Everything but the measured speed.
+std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainRequest& request,
+                                    PoclCache& pocl, Progress& progress) {
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {.explain = true});
+  const std::unique_ptr<Queue> queue = device->create_queue();
+  std::vector<Explanation> explanations;
+  for (const LadderSetting& setting : request.settings) {
+    progress.show(device->info().backend + ": " + setting.spec->name + ": compiling");
+    try {
+      explanations.push_back(explain_one(setting, *device, queue.get(), request.shape, pocl));
+    } catch (const Error& error) {
+      throw Error(error.status(), setting.spec->name + ": " +
+                                      (error.status() == Status::unsupported ? "needs " : "") + error.what());
+    }
+  }
+  return explanations;
+}
+
+LadderRequest ladder_of(const ExplainRequest& request) {
+  return {.settings = request.settings,
+          .devices = request.devices,
+          .device_options = {.explain = true},
+          .shape = request.shape,
+          .measure = request.measure,
+          .cold = request.cold};
+}
+
+}  // namespace
+
+double Explanation::flops() const {
+  return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+         static_cast<double>(problem.k);
+}
+
+double Explanation::speed() const { return measured.seconds.empty() ? 0.0 : flops() / measured.median(); }
+
+std::string Explanation::name() const {
+  const std::string extra = to_text(setting.distinct);
+  return setting.spec->name + (extra.empty() ? "" : " " + extra);
+}
+
+ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress) {
+  ExplainReport report;
+  if (request.absent) {
+    explain_absent(request, pocl, report);
+    return report;
+  }
+  std::vector<std::vector<Explanation>> by_device;
+  for (const ChosenDevice& chosen : request.devices) {
+    by_device.push_back(explain_on(chosen, request, pocl, progress));
+  }
+  report.runs = run_ladder(ladder_of(request), progress);
+  for (std::size_t s = 0; s < request.settings.size(); ++s) {
+    for (std::size_t d = 0; d < by_device.size(); ++d) {
+      Explanation& explanation = by_device[d][s];
+      const LadderRow& row = report.runs[d].rows[s];
+      explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
+      add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth);
+      report.explanations.push_back(std::move(explanation));
+    }
+  }
+  return report;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,51 @@
+// Why a kernel is as fast as it is: what it was compiled to, what bounds follow, and what was measured.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explain/artefacts.h"
+#include "explain/roofline.h"
+#include "ladder_run.h"
+
+namespace duogemm::bench {
+
+// One kernel with a setting, on one device.
+struct Explanation {
+  LadderSetting setting;
+  DeviceInfo device;
+  Shape problem;
+  Tunables tunables = {};  // with what the problem decides
+  Extent local = {};       // work-items of a work-group
+  std::size_t local_bytes = 0;
+  Artefacts artefacts = {};
+  std::optional<Occupancy> occupancy = {};  // NVIDIA's only
+  std::optional<MainLoop> loop = {};
+  Roofline roofline = {};
+  Samples measured = {};  // of the multiplication alone; empty where there is no device
+
+  double flops() const;  // of the problem
+  // Measured, per second; 0 where nothing was measured.
+  double speed() const;
+  std::string name() const;  // "register_wide", with what distinguishes the setting
+};
+
+struct ExplainRequest {
+  std::vector<LadderSetting> settings;
+  std::vector<ChosenDevice> devices;
+  std::optional<int> absent;  // in place of devices: a compute capability to compile for
+  Shape shape;
+  MeasureOptions measure;
+  bool cold = false;
+};
+
+struct ExplainReport {
+  std::vector<Explanation> explanations;  // for each setting one for each device
+  std::vector<LadderReport> runs;         // one for each device: what was measured, and how
+};
+
+// Throws unsupported when a device cannot run a setting, and build_failed.
+ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,103 @@
+#include "explain/explain_json.h"
+
+#include "duogemm/version.h"
+#include "json_parts.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr const char* schema = "duogemm.explain/1";
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json loop_json(const MainLoop& loop) {
+  Json kinds_json = Json::object();
+  for (std::size_t i = 0; i < kinds; ++i) {
+    const Mix::Count& count = loop.mix.counts[i];
+    kinds_json[name_of(static_cast<Kind>(i))] = {{"instructions", count.instructions},
+                                                 {"bytes", count.bytes}};
+  }
+  return {{"first", loop.first},
+          {"last", loop.last},
+          {"inner_trips", loop.inner_trips},
+          {"multiply_adds", loop.mix.multiply_adds},
+          {"instructions", loop.mix.instructions()},
+          {"kinds", kinds_json}};
+}
+
+Json resources_json(const Explanation& e) {
+  const KernelFacts& facts = e.artefacts.facts;
+  Json json = {{"registers", or_null(e.artefacts.registers())},
+               {"spilled_bytes", or_null(facts.stack_bytes ? facts.stack_bytes : e.artefacts.log.spilled)},
+               {"local_bytes", e.local_bytes},
+               {"local_size", e.local},
+               {"resident_groups", nullptr},
+               {"resident_warps", nullptr},
+               {"most_warps", nullptr},
+               {"limited_by", nullptr}};
+  if (e.occupancy) {
+    json["resident_groups"] = facts.resident.value_or(e.occupancy->groups);
+    json["resident_warps"] = e.occupancy->warps;
+    json["most_warps"] = e.occupancy->most_warps;
+    json["limited_by"] = e.occupancy->limit;
+  }
+  return json;
+}
+
+Json explanation_json(const Explanation& e) {
+  Json json = {{"backend", e.device.backend},
+               {"rung", e.setting.spec->rung},
+               {"kernel", e.setting.spec->name},
+               {"tunables", e.tunables},
+               {"compiled_for", e.device.name + " through " + e.device.runtime},
+               {"resources", resources_json(e)},
+               {"language", e.artefacts.language},
+               {"missing", e.artefacts.missing},
+               {"loop", e.loop ? loop_json(*e.loop) : Json(nullptr)},
+               {"levels", Json::array()},
+               {"bounds", Json::array()},
+               {"gflops", e.speed() > 0.0 ? Json(e.speed() / 1e9) : Json(nullptr)},
+               {"time", to_json(e.measured)}};
+  for (const Level& level : e.roofline.levels) {
+    json["levels"].push_back(
+        {{"name", level.name},
+         {"flops_per_byte", level.flops_per_byte},
+         {"bytes_per_second", level.bytes_per_second > 0.0 ? Json(level.bytes_per_second) : Json(nullptr)}});
+  }
+  for (const Bound& bound : e.roofline.bounds) {
+    json["bounds"].push_back({{"name", bound.name}, {"gflops", bound.flops / 1e9}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string explain_json(const ExplainReport& report, const ExplainRequest& request) {
+  Json json = {{"schema", schema},
+               {"version", DUOGEMM_VERSION},
+               {"date", utc_now()},
+               {"operands", request.cold ? "cold" : "hot"},
+               {"noise", request.measure.noise},
+               {"seconds", request.measure.seconds},
+               {"m", request.shape.m},
+               {"n", request.shape.n},
+               {"k", request.shape.k},
+               {"devices", Json::array()},
+               {"kernels", Json::array()}};
+  for (const LadderReport& run : report.runs) {
+    json["devices"].push_back({{"device", to_json(run.device)},
+                               {"peak_gflops", run.peak / 1e9},
+                               {"bandwidth", to_json(run.bandwidth)},
+                               {"gpu_during", to_json(run.gpu_during)},
+                               {"warnings", run.warnings(request.measure.noise)}});
+  }
+  for (const Explanation& explanation : report.explanations) {
+    json["kernels"].push_back(explanation_json(explanation));
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace duogemm::bench

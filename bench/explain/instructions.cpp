@@ -1,0 +1,27 @@
+#include "explain/instructions.h"
+
+namespace duogemm::bench {
+
+const char* name_of(Kind kind) {
+  static constexpr std::array<const char*, kinds> names = {
+      "multiply_add", "local_load",  "local_store", "global_load", "global_store", "copy",
+      "stack_load",   "stack_store", "shuffle",     "barrier",     "arithmetic",   "control"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+double Mix::instructions() const {
+  double sum = 0.0;
+  for (const Count& count : counts) {
+    sum += count.instructions;
+  }
+  return sum;
+}
+
+void Mix::add(const Instruction& instruction, double times) {
+  (*this)[instruction.kind].instructions += times;
+  const bool reads_memory = instruction.kind == Kind::multiply_add;
+  (*this)[reads_memory ? Kind::global_load : instruction.kind].bytes += times * instruction.bytes;
+  multiply_adds += times * instruction.multiply_adds;
+}
+
+}  // namespace duogemm::bench

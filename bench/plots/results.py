@@ -1,0 +1,94 @@
+"""Result files of the program, as bench/README.md describes them."""
+
+import json
+import math
+import pathlib
+
+KINDS = ("ladder", "compare", "explain", "sweep")
+
+
+class BadFile(Exception):
+    """What is wrong with a file, in one line."""
+
+
+def load(path):
+    """The document, and which of KINDS it is."""
+    try:
+        document = json.loads(pathlib.Path(path).read_text())
+    except OSError as error:
+        raise BadFile(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise BadFile(f"{path}: this is no JSON") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    for kind in KINDS:
+        if schema == f"duogemm.{kind}/1":
+            return document, kind
+    raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
+
+
+def median(values):
+    return quantile(values, 0.5)
+
+
+def quantile(values, fraction):
+    """Between neighbours by linear interpolation, as the program does it."""
+    values = sorted(values)
+    position = fraction * (len(values) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (position - below) * (values[above] - values[below])
+
+
+def quartiles_of_ratio(numerator, denominator):
+    """Median and quartiles of the ratio of paired samples: those of the same turn."""
+    ratios = [a / b for a, b in zip(numerator, denominator)]
+    return quantile(ratios, 0.25), median(ratios), quantile(ratios, 0.75)
+
+
+def key(row):
+    """Which kernel with which setting a ladder's row is about."""
+    return row["rung"], row["kernel"], tuple(sorted(row["tunables"].items()))
+
+
+def setting(row, standard):
+    """What distinguishes a row from the first one of its rung."""
+    return " ".join(f"{k}={v}" for k, v in row["tunables"].items() if standard["tunables"].get(k) != v)
+
+
+def first_of_rung(row, rows):
+    return next(r for r in rows if r["rung"] == row["rung"] and r["kernel"] == row["kernel"])
+
+
+def short_setting(row, rows, without=()):
+    """The same for a label: " 160 wide" for tiles of another size, else " WIDTH=8"; nothing for the first of its rung."""
+    different = [part for part in setting(row, first_of_rung(row, rows)).split() if part.split("=")[0] not in without]
+    sizes = [part for part in different if part.startswith("TSM=")]
+    return f" {sizes[0][4:]} wide" if sizes else "".join(f" {part}" for part in different)
+
+
+def driver(run):
+    state = run.get("gpu_after")
+    return state["driver"] if state else run["device"]["driver"]
+
+
+def clock(run):
+    """In words: as seen while it was measured, or the highest that there is."""
+    seen = run.get("gpu_during")
+    if seen:
+        return f"{min(seen['sm_mhz'])} to {max(seen['sm_mhz'])} MHz" if len(set(seen["sm_mhz"])) > 1 else f"{seen['sm_mhz'][0]} MHz"
+    state = run.get("gpu_after")
+    return f"{state['sm_mhz']} MHz" if state else f"{run['device']['max_clock_mhz']} MHz"
+
+
+def device_caption(run):
+    device = run["device"]
+    return f"{device['name']}, {device['runtime']}, driver {driver(run)}, {clock(run)}"
+
+
+def size_caption(run):
+    m, n, k = run["m"], run["n"], run["k"]
+    return f"M=N=K={m}" if m == n == k else f"M={m} N={n} K={k}"
+
+
+def runtime_name(device):
+    return "CUDA" if device["backend"] == "cuda" else "OpenCL"

@@ -1,0 +1,166 @@
+#include "sweep/sweep.h"
+
+#include <algorithm>
+
+#include "kernel_source.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::size_t most_points = 10000;
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+bool overlap(const Axis& a, const Axis& b) {
+  return a.name == b.name || (a.is_size() && b.is_size() && (a.name == "size" || b.name == "size"));
+}
+
+// Throws when an axis speaks of nothing that the kernel has, or of what another one or --set decides.
+void require_axes(const SweepRequest& request, const KernelSpec& spec) {
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
+  for (const Axis& axis : request.axes) {
+    const bool known = std::any_of(declared.begin(), declared.end(), [&](const TunableDeclaration& tunable) {
+      return tunable.name == axis.name;
+    });
+    if (!axis.is_size() && !known) {
+      reject("--over " + axis.name + ": kernel " + spec.name +
+             " has no such tunable; sizes are m, n, k and size");
+    }
+    if (request.set.contains(axis.name)) {
+      reject("--over " + axis.name + ": --set decides it already");
+    }
+  }
+  if (request.axes.size() == 2 && overlap(request.axes[0], request.axes[1])) {
+    reject("--over " + request.axes[0].name + " and --over " + request.axes[1].name + " speak of the same");
+  }
+}
+
+void place(Shape& shape, const std::string& name, std::int64_t value) {
+  if (name == "m" || name == "size") {
+    shape.m = value;
+  }
+  if (name == "n" || name == "size") {
+    shape.n = value;
+  }
+  if (name == "k" || name == "size") {
+    shape.k = value;
+  }
+}
+
+SweepPoint make_point(const SweepRequest& request, std::vector<std::int64_t> at) {
+  SweepPoint point{.at = std::move(at), .shape = request.shape, .invalid = {}, .row = {}};
+  Tunables set = request.set;
+  for (std::size_t i = 0; i < request.axes.size(); ++i) {
+    const Axis& axis = request.axes[i];
+    if (axis.is_size()) {
+      place(point.shape, axis.name, point.at[i]);
+    } else {
+      set[axis.name] = static_cast<int>(point.at[i]);
+    }
+  }
+  try {
+    point.row.setting = kernel_setting(request.kernel, set, request.switches);
+  } catch (const Error& error) {
+    if (error.status() != Status::invalid_argument) {
+      throw;
+    }
+    point.invalid = error.what();
+  }
+  return point;
+}
+
+std::vector<SweepPoint> make_points(const SweepRequest& request) {
+  std::size_t count = 1;
+  for (const Axis& axis : request.axes) {
+    count *= axis.values.size();
+  }
+  if (count > most_points) {
+    reject("--over: " + std::to_string(count) + " points are more than " + std::to_string(most_points));
+  }
+  std::vector<SweepPoint> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::int64_t> at(request.axes.size());
+    std::size_t rest = i;
+    for (std::size_t axis = request.axes.size(); axis-- > 0;) {
+      const std::vector<std::int64_t>& values = request.axes[axis].values;
+      at[axis] = values[rest % values.size()];
+      rest /= values.size();
+    }
+    points.push_back(make_point(request, std::move(at)));
+  }
+  return points;
+}
+
+bool same(const Shape& a, const Shape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
+
+// Runs the points of the first one's shape, as far as they are possible, and takes them off the list.
+void run_shape(const SweepRequest& request, std::vector<SweepPoint*>& waiting, SweepReport& report,
+               Progress& progress) {
+  const Shape shape = waiting.front()->shape;
+  std::vector<SweepPoint*> together;
+  std::erase_if(waiting, [&](SweepPoint* point) {
+    const bool taken = same(point->shape, shape);
+    if (taken) {
+      together.push_back(point);
+    }
+    return taken;
+  });
+  LadderRequest ladder{.settings = {},
+                       .devices = {request.device},
+                       .device_options = {},
+                       .shape = shape,
+                       .measure = request.measure,
+                       .cold = request.cold,
+                       .abilities = report.peak == 0.0};
+  for (const SweepPoint* point : together) {
+    ladder.settings.push_back(point->row.setting);
+  }
+  LadderReport run = run_ladder(ladder, progress).front();
+  for (const std::string& warning : run.warnings(request.measure.noise)) {
+    report.warnings.push_back("m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) +
+                              " k=" + std::to_string(shape.k) + ": " + warning);
+  }
+  report.peak = std::max(report.peak, run.peak);
+  report.reference = run.reference.name;
+  report.gpu_during.insert(report.gpu_during.end(), run.gpu_during.begin(), run.gpu_during.end());
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    together[i]->row = std::move(run.rows[i]);
+    together[i]->reference = run.reference.name.empty() ? 0.0 : run.flops() / run.reference.samples.median();
+  }
+}
+
+}  // namespace
+
+double SweepPoint::speed() const {
+  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) /
+         row.samples.median();
+}
+
+bool SweepReport::ok() const {
+  return std::all_of(points.begin(), points.end(),
+                     [](const SweepPoint& point) { return !point.ran() || point.row.check.ok(); });
+}
+
+SweepReport run_sweep(const SweepRequest& request, Progress& progress) {
+  SweepReport report;
+  report.device = request.device.info();
+  report.spec = kernel_setting(request.kernel, request.set, request.switches).spec;
+  report.axes = request.axes;
+  require_axes(request, *report.spec);
+  report.points = make_points(request);
+  std::vector<SweepPoint*> waiting;
+  for (SweepPoint& point : report.points) {
+    if (point.invalid.empty()) {
+      waiting.push_back(&point);
+    }
+  }
+  if (waiting.empty()) {
+    reject("--over: no point is possible; the first: " + report.points.front().invalid);
+  }
+  while (!waiting.empty()) {
+    run_shape(request, waiting, report, progress);
+  }
+  return report;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,53 @@
+// One kernel over ranges of tunables and sizes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ladder_run.h"
+#include "sweep/axis.h"
+
+namespace duogemm::bench {
+
+struct SweepRequest {
+  std::string kernel;  // a rung or a name
+  Tunables set;        // at every point
+  Tunables switches;
+  Shape shape;             // where no axis says otherwise
+  std::vector<Axis> axes;  // one or two
+  ChosenDevice device;
+  MeasureOptions measure;
+  bool cold = false;
+};
+
+struct SweepPoint {
+  std::vector<std::int64_t> at;  // a value for each axis
+  Shape shape;
+  std::string invalid;  // why there is no such setting; the row then is nothing
+  LadderRow row;
+  double reference = 0.0;  // the library's FLOP/s on this shape; 0 without one
+
+  bool ran() const { return invalid.empty() && row.unsupported.empty(); }
+  // FLOP/s; only of one that ran.
+  double speed() const;
+};
+
+struct SweepReport {
+  DeviceInfo device;
+  const KernelSpec* spec;
+  std::vector<Axis> axes;
+  double peak = 0.0;               // FLOP/s, measured
+  std::string reference;           // the library's name; empty without one
+  std::vector<SweepPoint> points;  // the last axis fastest
+  std::vector<GpuMoment> gpu_during;
+  std::vector<std::string> warnings;
+
+  bool ok() const;
+};
+
+// The points of one shape take turns in one loop. Throws invalid_argument for an unknown kernel or tunable,
+// axes of the same thing, more than 10000 points, and when no point is possible at all.
+SweepReport run_sweep(const SweepRequest& request, Progress& progress);
+
+}  // namespace duogemm::bench

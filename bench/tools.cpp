@@ -1,0 +1,83 @@
+#include "tools.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+extern char** environ;
+
+namespace duogemm::bench {
+namespace {
+
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+std::string read_all(int from) {
+  std::string text;
+  std::array<char, 65536> piece;
+  for (ssize_t count; (count = read(from, piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> find_tool(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(std::string(path ? path : "") + ":/usr/local/cuda/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (!folder.empty() && access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return std::nullopt;
+}
+
+ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
+                    ToolErrors errors) {
+  const ToolResult not_started{127, {}};
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return not_started;
+  }
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
+  if (errors == ToolErrors::drop) {
+    posix_spawn_file_actions_addopen(actions.get(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  std::vector<char*> words = {const_cast<char*>(tool.c_str())};
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
+  words.push_back(nullptr);
+  pid_t child = 0;
+  const bool started = posix_spawn(&child, tool.c_str(), actions.get(), nullptr, words.data(), environ) == 0;
+  close(ends[1]);
+  ToolResult result = not_started;
+  if (started) {
+    result.out = read_all(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+  }
+  close(ends[0]);
+  return result;
+}
+
+}  // namespace duogemm::bench

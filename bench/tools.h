@@ -1,0 +1,24 @@
+// Programs of others that the laboratory runs.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace duogemm::bench {
+
+// Where the program is: on PATH, or among the CUDA Toolkit's in /usr/local/cuda/bin. Empty when it is not.
+std::optional<std::filesystem::path> find_tool(const std::string& name);
+
+struct ToolResult {
+  int status;       // its exit status; 127 when it could not be started
+  std::string out;  // its standard output
+};
+
+// Runs it and waits. Its standard error is this program's, or goes nowhere.
+enum class ToolErrors { show, drop };
+ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
+                    ToolErrors errors);
+
+}  // namespace duogemm::bench

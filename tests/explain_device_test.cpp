@@ -1,0 +1,61 @@
+// What `duogemm explain` finds in every kernel as this machine's devices compile it.
+#include "explain/explain.h"
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+using namespace bench;
+
+// Before anything touches OpenCL: the process's environment says where PoCL keeps what it compiles.
+PoclCache& pocl_cache() {
+  static PoclCache cache;
+  return cache;
+}
+
+class ExplainedDevice : public ::testing::TestWithParam<DeviceName> {
+ protected:
+  static std::vector<Explanation> explain_all(const DeviceName& name) {
+    ExplainRequest request;
+    request.settings = ladder_settings({});
+    request.settings.push_back(kernel_setting("general", {}, {}));
+    request.settings.push_back(kernel_setting("pipelined", {}, {}));
+    request.devices = {{name.backend, name.index}};
+    request.shape = {256, 256, 256};
+    request.measure = {.seconds = 1e-3};
+    Progress progress;
+    return explain(request, pocl_cache(), progress).explanations;
+  }
+};
+
+TEST_P(ExplainedDevice, HasAMainLoopInEveryKernel) {
+  const std::vector<DeviceInfo> devices = GetParam().backend->devices();
+  if (GetParam().index >= devices.size()) {
+    GTEST_SKIP() << "no " << GetParam().backend->name() << " device was found";
+  }
+  for (const Explanation& explanation : explain_all(GetParam())) {
+    SCOPED_TRACE(explanation.name());
+    EXPECT_GT(explanation.speed(), 0.0);
+    if (explanation.artefacts.language.empty()) {
+      EXPECT_FALSE(explanation.artefacts.missing.empty());
+      continue;
+    }
+    ASSERT_TRUE(explanation.loop) << explanation.artefacts.language;
+    EXPECT_GT(explanation.loop->mix.multiply_adds, 0.0);
+    EXPECT_EQ(explanation.loop->mix.multiply_adds > 0.0, !explanation.roofline.bounds.empty());
+    if (explanation.device.is_nvidia()) {
+      EXPECT_TRUE(explanation.artefacts.registers());
+      ASSERT_TRUE(explanation.occupancy);
+      // The driver's own count, where there is one, is the one that the model finds.
+      EXPECT_EQ(explanation.artefacts.facts.resident.value_or(explanation.occupancy->groups),
+                explanation.occupancy->groups);
+    }
+  }
+}
+
+// The environment must be set before the list of devices is made.
+INSTANTIATE_TEST_SUITE_P(Devices, ExplainedDevice, ::testing::ValuesIn((pocl_cache(), test_devices())),
+                         [](const auto& info) { return info.param.text(); });
+
+}  // namespace
+}  // namespace duogemm::testing

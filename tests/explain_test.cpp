@@ -1,0 +1,246 @@
+// What `duogemm explain` makes of compiled kernels, on files that compilers wrote, and of numbers.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "explain/main_loop.h"
+#include "explain/multiprocessor.h"
+#include "explain/parsers.h"
+#include "explain/ptxas_log.h"
+#include "explain/roofline.h"
+#include "tools.h"
+
+namespace duogemm::bench {
+namespace {
+
+std::string read(const std::string& name) {
+  std::ifstream file(DUOGEMM_SOURCE "/tests/data/explain/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(file) << name;
+  return text.str();
+}
+
+double count(const MainLoop& loop, Kind kind) { return loop.mix[kind].instructions; }
+
+MainLoop main_loop(const Listing& listing, double multiply_adds) {
+  const std::optional<MainLoop> loop = find_main_loop(listing, multiply_adds);
+  EXPECT_TRUE(loop);
+  return loop.value_or(MainLoop{});
+}
+
+// Per tile of 16 in K a work-item of 8 x 8 does 1024 multiply-adds, which the compiler has in a loop of eight
+// k within the loop over tiles.
+constexpr double tile_of_8x8x16 = 1024;
+
+TEST(Sass, OfTheNaiveKernelLoadsTwiceForEachMultiplyAdd) {
+  const MainLoop loop = main_loop(parse_sass(read("naive.sass"), "naive"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 16);
+  EXPECT_EQ(count(loop, Kind::global_load), 32);
+  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 128);
+  EXPECT_EQ(count(loop, Kind::local_load), 0);
+  EXPECT_EQ(loop.first, 0x260u);
+  EXPECT_EQ(loop.last, 0x6b0u);
+}
+
+TEST(Sass, OfNvdisasmHasLabelsAndAnInnerLoop) {
+  const MainLoop loop =
+      main_loop(parse_sass(read("register_wide.nvdisasm.sass"), "register_wide"), tile_of_8x8x16);
+  EXPECT_EQ(loop.inner_trips, 2);
+  EXPECT_EQ(loop.mix.multiply_adds, 1024);
+  EXPECT_EQ(count(loop, Kind::local_load), 64);  // four vectors of four for each k
+  EXPECT_EQ(loop.mix[Kind::local_load].bytes, 1024);
+  EXPECT_EQ(count(loop, Kind::local_store), 4);
+  EXPECT_EQ(count(loop, Kind::global_load), 4);
+  EXPECT_EQ(count(loop, Kind::barrier), 2);
+  EXPECT_EQ(count(loop, Kind::stack_load), 0);
+}
+
+TEST(Sass, CountsShuffles) {
+  const MainLoop loop = main_loop(parse_sass(read("sm35_shuffle.nvdisasm.sass"), "sm35"), tile_of_8x8x16);
+  EXPECT_EQ(loop.mix.multiply_adds, 1024);
+  EXPECT_EQ(count(loop, Kind::shuffle), 128);    // eight for each k
+  EXPECT_EQ(count(loop, Kind::local_load), 48);  // two vectors of A, and one value of B
+}
+
+TEST(Sass, OfAnotherKernelIsNotRead) {
+  EXPECT_TRUE(parse_sass(read("naive.sass"), "tiled").empty());
+  EXPECT_FALSE(find_main_loop({}, 0));
+}
+
+TEST(Sass, OfKeplerAndBlackwellHasItsOwnSpellings) {
+  const std::string text =
+      "\t\tFunction : k\n"
+      "        /*0008*/                   LDG.E.CI.128 R4, [R2];   /* 0x */\n"
+      "        /*0010*/         {         FFMA R0, R1, R2, R0;\n"
+      "        /*0018*/              @!P0 STL.64 [R1], R2;  }\n"
+      "        /*0020*/                   FFMA2 R0, R2, R4, R0 ;\n"
+      "        /*0028*/              @P0  BRA 0x8;\n";
+  const MainLoop loop = main_loop(parse_sass(text, "k"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 3);
+  EXPECT_EQ(count(loop, Kind::multiply_add), 2);
+  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 16);
+  EXPECT_EQ(loop.mix[Kind::stack_store].bytes, 8);
+}
+
+TEST(Ptx, OfTwoBuffersHasOneBarrier) {
+  const MainLoop loop = main_loop(parse_ptx(read("double_buffer.ptx"), "double_buffer"), tile_of_8x8x16);
+  EXPECT_EQ(loop.mix.multiply_adds, 1024);
+  EXPECT_EQ(count(loop, Kind::local_load), 64);
+  EXPECT_EQ(loop.mix[Kind::local_load].bytes, 1024);
+  EXPECT_EQ(count(loop, Kind::barrier), 1);
+}
+
+TEST(Ptx, OfThePipelinedKernelCopiesPastTheRegisters) {
+  const MainLoop loop = main_loop(parse_ptx(read("pipelined.ptx"), "pipelined"), 512);
+  EXPECT_EQ(loop.mix.multiply_adds, 512);
+  EXPECT_EQ(count(loop, Kind::copy), 2);
+  EXPECT_EQ(loop.mix[Kind::copy].bytes, 32);
+  EXPECT_EQ(count(loop, Kind::barrier), 1);
+}
+
+TEST(Ptx, EndsWithItsKernel) {
+  const std::string text =
+      ".visible .entry first(\n)\n{\n\tfma.rn.f32 %f1, %f2, %f3, %f4;\n\tret;\n}\n"
+      ".visible .entry second(\n)\n{\n\tret;\n}\n";
+  EXPECT_EQ(parse_ptx(text, "first").size(), 2u);
+  EXPECT_EQ(parse_ptx(text, "second").size(), 1u);
+  EXPECT_TRUE(parse_ptx(text, "fir").empty());
+}
+
+TEST(X86, OfPoclComputesInVectors) {
+  const MainLoop loop =
+      main_loop(parse_x86(read("registers_only.s"), "_pocl_kernel_registers_only_workgroup"), 0);
+  EXPECT_EQ(count(loop, Kind::multiply_add), 4);
+  EXPECT_EQ(loop.mix.multiply_adds, 32);  // of eight values
+  EXPECT_EQ(count(loop, Kind::stack_load), 1);
+  EXPECT_EQ(loop.mix[Kind::stack_load].bytes, 32);
+}
+
+TEST(X86, OfPoclKeepsRegistersInMemoryAcrossBarriers) {
+  const MainLoop loop =
+      main_loop(parse_x86(read("register_wide.s"), "_pocl_kernel_register_wide_workgroup"), 0);
+  EXPECT_EQ(count(loop, Kind::multiply_add), 128);
+  EXPECT_EQ(loop.mix.multiply_adds, 512);  // of four values
+  EXPECT_EQ(count(loop, Kind::global_load), 96);
+  EXPECT_EQ(count(loop, Kind::global_store), 16);
+}
+
+TEST(X86, ReadsMultiplyAddsOfMemoryAndOfOneValue) {
+  const std::string text =
+      "0000000000001000 <f>:\n"
+      "    1000:\tvfmadd231ps 0x40(%rax){1to16},%zmm1,%zmm2\n"
+      "    100a:\tvfmadd213ss (%rsp),%xmm1,%xmm2\n"
+      "    1010:\tvfmadd231pd %ymm0,%ymm1,%ymm2\n"
+      "    1016:\tmov    %rax,0x8(%rsp)\n"
+      "    101b:\tlea    0x8(%rsp),%rax\n"
+      "    1020:\tjne    1000 <f>\n";
+  const MainLoop loop = main_loop(parse_x86(text, "f"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 17);
+  EXPECT_EQ(count(loop, Kind::multiply_add), 2);  // double precision is not counted
+  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 8);
+  EXPECT_EQ(loop.mix[Kind::stack_store].bytes, 8);
+  EXPECT_EQ(count(loop, Kind::arithmetic), 2);
+}
+
+// The innermost loop with the most multiply-adds, not the longest and not the outermost.
+TEST(TheMainLoop, IsTheHeaviestInnermostThatFetches) {
+  const Listing listing = {
+      {0, Kind::global_load, 0, 4}, {1, Kind::multiply_add, 1},  {2, Kind::multiply_add, 1},
+      {3, Kind::control, 0, 0, 1},  {4, Kind::control, 0, 0, 0},  // tile by tile
+      {5, Kind::multiply_add, 1},   {6, Kind::control, 0, 0, 5},  // the rest
+      {7, Kind::control, 0, 0, 0},                                // and all for each member of a batch
+  };
+  const MainLoop loop = main_loop(listing, 8);
+  EXPECT_EQ(loop.first, 0u);
+  EXPECT_EQ(loop.last, 4u);
+  EXPECT_EQ(loop.inner_trips, 4);
+  EXPECT_EQ(loop.mix.multiply_adds, 8);
+  EXPECT_EQ(count(loop, Kind::global_load), 1);
+  EXPECT_EQ(main_loop(listing, 7).inner_trips, 1);  // does not come out even
+}
+
+TEST(PtxasLog, SaysWhatAKernelTakes) {
+  const PtxasLog log = parse_ptxas_log(
+      "ptxas info    : Compiling entry function 'f' for 'sm_90'\n"
+      "ptxas         .     8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
+      "ptxas info    : Used 27 registers, used 0 barriers\n");
+  EXPECT_EQ(log.registers, 27u);
+  EXPECT_EQ(log.stack_bytes, 8u);
+  EXPECT_EQ(log.spilled, 12u);
+  EXPECT_FALSE(parse_ptxas_log("").registers);
+}
+
+// What CUDA's cuOccupancyMaxActiveBlocksPerMultiprocessor answers for these.
+TEST(AMultiprocessor, HoldsAsManyWorkGroupsAsItsScarcestResourceAllows) {
+  const Multiprocessor& hopper = *multiprocessor_of(90);
+  const auto expect = [&](std::size_t work_items, std::size_t registers, std::size_t local,
+                          std::size_t groups, const char* limit) {
+    const auto found = occupancy(hopper, work_items, registers, local);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->groups, groups);
+    EXPECT_EQ(found->limit, limit);
+    EXPECT_EQ(found->most_warps, 64u);
+  };
+  expect(256, 103, 17408, 2, "registers");
+  expect(256, 134, 33792, 1, "registers");
+  expect(256, 32, 0, 8, "work-items");
+  expect(32, 32, 0, 32, "work-groups");
+  expect(256, 32, 48 * 1024, 4, "local memory");
+  EXPECT_FALSE(occupancy(hopper, 1024, 255, 0));
+}
+
+TEST(AMultiprocessor, IsThatOfTheSameGeneration) {
+  EXPECT_EQ(multiprocessor_of(72)->capability, 70);
+  EXPECT_EQ(multiprocessor_of(103)->capability, 100);
+  EXPECT_EQ(multiprocessor_of(0), nullptr);
+  EXPECT_EQ(multiprocessor_of(210), nullptr);
+}
+
+TEST(TheRoofline, IsAsLowAsItsLowestBound) {
+  Mix mix;
+  for (int i = 0; i < 8; ++i) {
+    mix.add({0, Kind::multiply_add, 1}, 1);
+    mix.add({0, Kind::local_load, 0, 4}, 1);
+  }
+  Abilities abilities{1000.0, {50.0, 1.0}, multiprocessor_of(90), 0};
+  const Roofline by_memory = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
+  EXPECT_EQ(by_memory.binding()->name, "memory");
+  EXPECT_NEAR(by_memory.binding()->flops, 2.0 * 64 / 12, 1e-9);
+  // One load for each multiply-add, and a load takes the path four times as long as a multiply-add its own.
+  abilities.bandwidth.memory = 1e6;
+  const Roofline by_loads = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
+  EXPECT_EQ(by_loads.binding()->name, "loads, stores and shuffles");
+  EXPECT_NEAR(by_loads.binding()->flops, 250.0, 1e-9);
+  // Nothing measured, nothing bounds.
+  EXPECT_EQ(roofline(mix, {64, 64, 64}, {32, 32, 8}, {}).binding(), nullptr);
+}
+
+TEST(TheRoofline, OfACpuKnowsVectors) {
+  Mix mix;
+  mix.add({0, Kind::multiply_add, 4}, 10);
+  const Abilities abilities{1000.0, {0.0, 1e9}, nullptr, 16};
+  const Roofline narrow = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
+  EXPECT_EQ(narrow.binding()->name, "vector width");
+  EXPECT_EQ(narrow.bounds.size(),
+            4u);  // memory, multiply-adds, vector width, instructions: it stores nothing
+  EXPECT_NEAR(narrow.binding()->flops, 500.0, 1e-9);  // two of a quarter of the width for each full one
+  mix.add({0, Kind::global_load, 0, 16}, 30);
+  const Roofline loading = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
+  EXPECT_EQ(loading.binding()->name, "loads");
+  EXPECT_NEAR(loading.binding()->flops, 250.0, 1e-9);
+}
+
+TEST(ATool, IsFoundAndRun) {
+  const auto tool = find_tool("echo");
+  ASSERT_TRUE(tool);
+  const ToolResult result = run_tool(*tool, {"it's", "two words"}, ToolErrors::drop);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "it's two words\n");
+  EXPECT_FALSE(find_tool("no-such-program-anywhere"));
+  EXPECT_EQ(run_tool("/no/such/program", {}, ToolErrors::drop).status, 127);
+}
+
+}  // namespace
+}  // namespace duogemm::bench

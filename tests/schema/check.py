@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Checks result files against bench/schema/results.json: those that are recorded, and what the program writes now.
+
+  tests/schema/check.py <program>
+
+Ends with 77 where python3-jsonschema is not installed. Without a device, only what is recorded is checked.
+"""
+
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: jsonschema for Python is not installed (package python3-jsonschema)")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "bench" / "schema" / "results.json").read_text())
+COMMANDS = {
+    "ladder": ["ladder", "--kernels", "1,8,10", "-m", "33", "-n", "17", "-k", "9", "--seconds", "0.01"],
+    "cold_ladder": ["ladder", "--kernels", "1", "--size", "32", "--seconds", "0.01", "--cold"],
+    "compare": ["compare", "--shapes", "shapes.txt", "--seconds", "0.001"],
+    "explain": ["explain", "--diff", "1:general", "--size", "32", "--seconds", "0.01"],
+    "sweep": ["sweep", "--kernel", "8", "--over", "WPTM=7:8", "--over", "USE_SHUFFLE=0:1", "--size", "32", "--seconds", "0.01"],
+}
+
+
+def errors(document):
+    """Of the one definition that the document's schema names, so that messages speak of it alone."""
+    kind = document["schema"].removeprefix("duogemm.").split("/")[0]
+    schema = {"$schema": SCHEMA["$schema"], "$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]}
+    return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:300]}"
+            for e in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+
+
+def names_in(schema):
+    """Every member that the schema knows."""
+    if isinstance(schema, dict):
+        for name, content in schema.items():
+            if name == "properties":
+                yield from content
+            yield from names_in(content)
+    elif isinstance(schema, list):
+        for content in schema:
+            yield from names_in(content)
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(f"FAILED: {message}")
+
+
+def check_strictness(document):
+    """The schema must refuse what is not described."""
+    for spoil in (lambda d: d.update(surprise=1), lambda d: d.pop("date"), lambda d: d.update(schema="duogemm.ladder/2"),
+                  lambda d: d["runs"][0]["rows"][0]["time"].update(seconds=[]),
+                  lambda d: d["runs"][0]["device"].update(compute_units="two")):
+        spoiled = copy.deepcopy(document)
+        spoil(spoiled)
+        expect(errors(spoiled), "the schema accepts a document that was spoiled")
+
+
+def check_documentation():
+    words = (ROOT / "bench" / "README.md").read_text()
+    for name in sorted(set(names_in(SCHEMA))):
+        expect(name in words, f"bench/README.md does not speak of '{name}'")
+
+
+def check_program(program):
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "shapes.txt").write_text("cube 8 8 8\nhuge 16777216 16777216 16777216\n")
+        for name, arguments in COMMANDS.items():
+            file = pathlib.Path(folder, f"{name}.json")
+            done = subprocess.run([program, *arguments, "--json", str(file)], cwd=folder, capture_output=True, text=True)
+            if "no device" in done.stderr or "device was found" in done.stderr:
+                print(f"no device was found: {name} was not run")
+                continue
+            expect(done.returncode == 0, f"{' '.join(arguments)}: {done.stderr}{done.stdout}")
+            found = errors(json.loads(file.read_text()))
+            expect(not found, f"{name}: {found[:5]}")
+            print(f"{name}: as the schema says")
+
+
+def main():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for file in sorted((ROOT / "bench" / "results").glob("*.json")):
+        found = errors(json.loads(file.read_text()))
+        expect(not found, f"{file.name}: {found[:5]}")
+        print(f"{file.name}: as the schema says")
+    check_strictness(json.loads((ROOT / "bench" / "results" / "cpu_opencl.json").read_text()))
+    check_documentation()
+    check_program(str(pathlib.Path(sys.argv[1]).resolve()))
+
+
+if __name__ == "__main__":
+    main()

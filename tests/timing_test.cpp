@@ -1,0 +1,54 @@
+// What makes a measurement doubtful, and the watch over the GPU.
+#include <gtest/gtest.h>
+
+#include "timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+GpuMoment at(double seconds, unsigned mhz, const std::string& slowed_by = "") {
+  return {seconds, {"", mhz, 0, 40, 300.0, slowed_by}};
+}
+
+const Samples steady{{1.0, 1.0, 1.0, 1.0, 1.0}};
+const Samples wild{{1.0, 2.0, 1.0, 2.0, 1.0, 2.0}};
+
+TEST(TimingWarnings, AreNoneWhenAllIsWell) {
+  const NamedSamples samples[] = {{"a", &steady}};
+  EXPECT_TRUE(timing_warnings({at(0, 1980), at(1, 1950)}, samples, 0.01).empty());
+  EXPECT_TRUE(timing_warnings({}, {}, 0.01).empty());
+  const Samples none;
+  const NamedSamples not_run[] = {{"not run", &none}};
+  EXPECT_TRUE(timing_warnings({}, not_run, 0.01).empty());
+}
+
+TEST(TimingWarnings, TellOfAClockThatFellAndWhy) {
+  const auto warnings = timing_warnings({at(0, 1980), at(1, 1755, "power"), at(2, 1980)}, {}, 0.01);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0], "the SM clock was between 1755 and 1980 MHz during the run, held down by power");
+  EXPECT_EQ(warning_lines(warnings).find("Warning: the SM clock"), 0u);
+}
+
+TEST(TimingWarnings, NameWhoSpreadsAndWhoIsNoisy) {
+  const NamedSamples samples[] = {{"calm", &steady}, {"wild", &wild}};
+  const auto warnings = timing_warnings({}, samples, 0.01);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("more than 10 percent: wild (67%)"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("below 1 percent: wild ("), std::string::npos) << warnings[1];
+}
+
+TEST(TimingWarnings, DoNotNameEverybody) {
+  const std::vector<NamedSamples> samples(9, {"x", &wild});
+  EXPECT_NE(timing_warnings({}, samples, 1.0).at(0).find(", and others"), std::string::npos);
+}
+
+TEST(AGpuWatch, LetsTheWorkRunWhereThereIsNoGpu) {
+  GpuWatch watch("");
+  bool ran = false;
+  watch.during([&] { ran = true; });
+  EXPECT_TRUE(ran);
+  EXPECT_TRUE(watch.moments().empty());
+}
+
+}  // namespace
+}  // namespace duogemm::bench

@@ -42,17 +42,21 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
   return static_cast<double>(groups[0]) * static_cast<double>(groups[1]) * static_cast<double>(problem.batch);
 }
 
-// What copying the operands first costs: each is read and written once.
+// What copying the operands first costs: each is read and written once, in squares that take as long when
+// they are not full.
 double repacking_seconds(const Problem& problem, const Tuning& tuning) {
-  const double a =
-      static_cast<double>(problem.m) * (problem.a_stride == 0 ? 1.0 : static_cast<double>(problem.batch));
-  const double b =
-      static_cast<double>(problem.n) * (problem.b_stride == 0 ? 1.0 : static_cast<double>(problem.batch));
+  constexpr std::int64_t square = 32;
+  const auto filled = [](std::int64_t size) {
+    return static_cast<double>((size + square - 1) / square * square);
+  };
+  const double batch = static_cast<double>(problem.batch);
+  const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
+  const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
   const bool turn_a = problem.a_op == Transpose::yes;
   const bool turn_b = problem.b_op == Transpose::no;
   const bool both = turn_a == turn_b;
   const double elements = (both || turn_a ? a : 0.0) + (both || turn_b ? b : 0.0);
-  return tuning.launch + 2.0 * sizeof(float) * elements * static_cast<double>(problem.k) / tuning.bandwidth;
+  return tuning.launch + 2.0 * sizeof(float) * elements * filled(problem.k) / tuning.bandwidth;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {

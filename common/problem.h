@@ -34,9 +34,10 @@ struct Problem {
   bool a_aligned = true;
   bool b_aligned = true;
   bool c_aligned = true;
-  // Whether columns of A and B as stored may be read up to the next multiple of 4 elements.
+  // Whether columns as stored may be read, or those of C written, up to the next multiple of 4 elements.
   bool a_padded = false;
   bool b_padded = false;
+  bool c_padded = false;
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }

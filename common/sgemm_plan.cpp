@@ -145,9 +145,9 @@ class Builder {
 
   // The parts of C lie behind each other in the workspace, those of one member of the batch together.
   void gather_parts(std::int64_t parts) {
-    inner_.ldc = problem_.m;
-    inner_.c_stride = parts * problem_.m * problem_.n;
-    inner_.c_aligned = true;
+    inner_.ldc = round_up(problem_.m, 4);
+    inner_.c_stride = parts * inner_.ldc * problem_.n;
+    inner_.c_aligned = inner_.c_padded = true;
     inner_.alpha = 1.0f;
     inner_.beta = 0.0f;
     c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}};
@@ -171,7 +171,7 @@ class Builder {
                                            p.b_stride, table_b,    p.beta,  c_.operand, c_.offset,  p.ldc,
                                            p.c_stride, table_c,    p.batch};
     if (spec_.splits_k) {
-      arguments.insert(arguments.end(), {length, p.m * p.n});
+      arguments.insert(arguments.end(), {length, p.ldc * p.n});
     }
     add(spec_, tunables, geometry, p.batch, std::move(arguments));
   }
@@ -181,8 +181,8 @@ class Builder {
     const KernelSpec& spec = find_kernel("reduce");
     const Tunables tunables = settle(spec, {{"SLICES", reducing_slices(parts)}});
     add(spec, tunables, spec.geometry(p.m, p.n, tunables), p.batch,
-        {p.m, p.n, parts, c_.operand, p.alpha, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride,
-         p.batch});
+        {p.m, p.n, parts, c_.operand, inner_.ldc, p.alpha, p.beta, operand_c, OffsetOf{operand_c}, p.ldc,
+         p.c_stride, p.batch});
   }
 
   // Where there are few elements, several work-items share one.

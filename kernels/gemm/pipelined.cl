@@ -31,7 +31,7 @@
 #define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
 #endif
 #ifndef VC
-#define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and M % 4 == 0: 1 4
+#define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and whole vectors to write: 1 4
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2

@@ -22,6 +22,7 @@ struct CompareFlags {
   std::optional<std::int64_t> batch;
   std::vector<std::string> against;
   Conditions conditions;
+  LevelFlag level;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
   std::string json;
 };
@@ -82,6 +83,12 @@ CompareRequest make_request(const CompareFlags& flags) {
     request.lists = {load_shapes(request.devices.front().info().kind == DeviceKind::cpu ? "cpu" : "squares")};
   }
   request.conditions = flags.conditions;
+  request.level = flags.level.name;
+  for (ShapeList& list : request.lists) {
+    for (NamedShape& shape : list.shapes) {
+      shape.problem.level = flags.level.level();
+    }
+  }
   request.conditions.cold = flags.timing.cold;
   if (!flags.against.empty()) {
     request.conditions.against = flags.against;
@@ -143,6 +150,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   flags.device.add_to(command, true);
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");
+  flags.level.add_to(command);
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));

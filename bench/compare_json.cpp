@@ -110,6 +110,7 @@ std::string compare_json(const std::vector<CompareReport>& reports, const Compar
                {"date", utc_now()},
                {"operands", request.conditions.cold ? "cold" : "hot"},
                {"graph", request.conditions.graph},
+               {"level", request.level},
                {"noise", request.measure.noise},
                {"seconds", request.measure.seconds},
                {"runs", Json::array()}};

@@ -14,6 +14,7 @@ struct CompareRequest {
   std::vector<ShapeList> lists;
   std::vector<ChosenDevice> devices;
   Conditions conditions;
+  std::string level;  // of reproducibility, as --level has it
   MeasureOptions measure;
 };
 

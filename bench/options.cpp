@@ -47,6 +47,12 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
       ->check(CLI::Range(0, 1023));
 }
 
+void LevelFlag::add_to(CLI::App& command) {
+  command.add_option("--level", name, "What the bits of the result must agree with")
+      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+      ->capture_default_str();
+}
+
 void SwitchFlags::add_to(CLI::App& command) {
   command.add_flag_function(
       "--ldg,!--no-ldg", [this](std::int64_t on) { ldg = on > 0; },

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_choice.h"
+#include "duogemm/sgemm.hpp"
 #include "ladder.h"
 #include "measure.h"
 
@@ -19,6 +20,16 @@ struct DeviceFlags {
 
   void add_to(CLI::App& command, bool allow_all);
   std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
+};
+
+// --level: what the bits of a result must agree with.
+struct LevelFlag {
+  std::string name = "run_to_run";
+
+  void add_to(CLI::App& command);
+  Reproducibility level() const {
+    return name == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  }
 };
 
 // --ldg and --shuffle.

@@ -15,7 +15,7 @@ struct PlanFlags {
   SizeFlags size;
   std::string ops = "NN";
   std::int64_t batch = 1;
-  std::string level = "run_to_run";
+  LevelFlag level;
   std::string force;
   std::size_t top = 0;
 };
@@ -23,7 +23,7 @@ struct PlanFlags {
 Problem problem_of(const PlanFlags& flags) {
   const Shape shape = flags.size.shape();
   Problem problem = packed_problem(shape.m, shape.n, shape.k, flags.ops, flags.batch);
-  problem.level = flags.level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  problem.level = flags.level.level();
   validate(problem);
   return problem;
 }
@@ -106,9 +106,7 @@ void add_plan_command(CLI::App& app, Action& action) {
   command->add_option("--batch", flags->batch, "So many of them, one behind the other")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24))
       ->capture_default_str();
-  command->add_option("--level", flags->level, "What the bits of the result must agree with")
-      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
-      ->capture_default_str();
+  flags->level.add_to(*command);
   command->add_option("--force", flags->force, "Another choice, such as pipelined:TSM=64,TSN=64,parts=2");
   command->add_option("--top", flags->top, "Also list so many choices, the fastest by prediction first");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

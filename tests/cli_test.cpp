@@ -153,6 +153,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"compare -m 8 -n 8", {"-k is missing"}},
       {"compare --size 8 --ops XY", {"--ops", "XY", "NN,NT,TN,TT"}},
       {"compare --size 8 --batch 0", {"--batch", "0", "range"}},
+      {"compare --size 8 --level bitwise", {"--level", "bitwise", "run_to_run,everywhere"}},
       {"compare --size 8 --noise 0", {"--noise", "0", "range"}},
       {"compare --size 8 --seconds -1", {"--seconds", "-1", "range"}},
       {"compare --size 8 --against MKL", {"--against", "MKL", "cuBLAS,cublasLt,OpenBLAS,CLBlast"}},
@@ -386,13 +387,14 @@ TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
 TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";
   std::ofstream(folder_ / "two.txt") << "huge 16777216 16777216 16777216\nsmall 3 2 1 NN beta=1\n";
-  const Outcome outcome = run("compare --shapes one.txt two.txt --seconds 0.001 --json r.json");
+  const Outcome outcome = run("compare --shapes one.txt two.txt --level everywhere --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("turned"), std::string::npos) << outcome.out;
   const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
   EXPECT_EQ(json["schema"], "duogemm.compare/1");
+  EXPECT_EQ(json["level"], "everywhere");
   EXPECT_EQ(json["seconds"], 0.001);
   ASSERT_EQ(json["runs"].size(), 1u);
   const auto& rows = json["runs"][0]["rows"];

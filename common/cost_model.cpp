@@ -8,10 +8,12 @@ namespace {
 
 // On the curve through the measured points. Beyond them every work-group adds its share of the last: a line
 // through the last two would promise too much of small tiles, which do not fill a unit yet at that point.
-Timing at(const std::vector<Timing>& timings, double groups) {
+// There is one launch all the same.
+Timing at(const std::vector<Timing>& timings, double groups, double launch) {
   if (groups > timings.back().groups) {
     const double times = groups / timings.back().groups;
-    return {0, times * timings.back().fixed, times * timings.back().per_k};
+    const double once = std::min(launch, timings.back().fixed);
+    return {0, once + times * (timings.back().fixed - once), times * timings.back().per_k};
   }
   if (timings.size() == 1 || groups <= timings.front().groups) {
     return timings.front();
@@ -41,7 +43,7 @@ double overlapped(double one, double other) {
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                        std::size_t compute_units, double groups, double depth, double parts) {
   const double per_unit = std::ceil(groups / static_cast<double>(compute_units));
-  const Timing timing = at(calibration.timings, per_unit);
+  const Timing timing = at(calibration.timings, per_unit, tuning.launch);
   double seconds = timing.fixed + depth * timing.per_k;
   if (tuning.bandwidth <= 0.0) {
     return seconds;

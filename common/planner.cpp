@@ -169,6 +169,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
   }
   const double groups = groups_of(spec, calibration.tunables, problem);
   const Tunables open = without(calibration.tunables, *dictated);
+  // What is missing of a last tile is multiplied as zeros.
+  const std::int64_t step = spec.thin ? 1 : spec.tile(calibration.tunables).k;
   // More of them than were measured at once would not make a device any busier.
   const double most_groups =
       static_cast<double>(calibration.timings.back().groups) * static_cast<double>(device.compute_units);
@@ -177,7 +179,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
                       groups * static_cast<double>(parts) > most_groups)) {
       break;
     }
-    const double depth = static_cast<double>((problem.k + parts - 1) / parts);
+    const std::int64_t longest = (problem.k + parts - 1) / parts;
+    const double depth = static_cast<double>((longest + step - 1) / step * step);
     const double seconds =
         (repacks ? repacking_seconds(problem, tuning) : 0.0) +
         predict_seconds(problem, calibration, tuning, device.compute_units,

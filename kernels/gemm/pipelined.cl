@@ -312,7 +312,7 @@ pipelined(const long M, const long N, const long K, const float alpha, const __g
         vstore4(vload4(0, acc[wn] + wm), 0, tiles + SLOT * TSM + m0 + wm * LANES_M);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 4
+#pragma unroll 1
       for (int i = tid; i < SLOTS * TSM; i += WORK_ITEMS) {
         const long row = first_row + i % TSM;
         const long col = first_col + FIRST_COLUMN(i / TSM) + NEXT_COLUMN(wn);

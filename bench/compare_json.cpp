@@ -1,6 +1,5 @@
 #include "compare_json.h"
 
-#include "duogemm/version.h"
 #include "json_parts.h"
 
 namespace duogemm::bench {
@@ -105,15 +104,8 @@ Json report_json(const CompareReport& report, const std::vector<ShapeList>& list
 }  // namespace
 
 std::string compare_json(const std::vector<CompareReport>& reports, const CompareRequest& request) {
-  Json json = {{"schema", schema},
-               {"version", DUOGEMM_VERSION},
-               {"date", utc_now()},
-               {"operands", request.conditions.cold ? "cold" : "hot"},
-               {"graph", request.conditions.graph},
-               {"level", request.level},
-               {"noise", request.measure.noise},
-               {"seconds", request.measure.seconds},
-               {"runs", Json::array()}};
+  Json json = file_head(schema, request.conditions.cold, request.measure);
+  json.update({{"graph", request.conditions.graph}, {"level", request.level}, {"runs", Json::array()}});
   for (const CompareReport& report : reports) {
     json["runs"].push_back(report_json(report, request.lists, request.measure.noise));
   }

@@ -2,13 +2,24 @@
 
 #include <ctime>
 
+#include "duogemm/version.h"
+
 namespace duogemm::bench {
+namespace {
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return text;
+}
+
+}  // namespace
+
+Json file_head(const char* schema, bool cold, const MeasureOptions& measure) {
+  return {{"schema", schema},       {"version", DUOGEMM_VERSION},
+          {"date", utc_now()},      {"operands", cold ? "cold" : "hot"},
+          {"noise", measure.noise}, {"seconds", measure.seconds}};
 }
 
 Json to_json(const DeviceInfo& device) {

@@ -14,7 +14,8 @@ namespace duogemm::bench {
 
 using Json = nlohmann::ordered_json;
 
-std::string utc_now();
+// What every result file begins with: which schema and program, when, and how it was measured.
+Json file_head(const char* schema, bool cold, const MeasureOptions& measure);
 Json to_json(const DeviceInfo& device);
 Json to_json(const std::optional<GpuState>& state);  // null when empty
 // A list for each quantity; null when nothing was seen.

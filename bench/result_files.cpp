@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "duogemm/version.h"
-
 namespace duogemm::bench {
 namespace {
 
@@ -70,15 +68,10 @@ Json row_json(const LadderRow& row, const Shape& shape) {
 }
 
 std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& request) {
-  Json json = {{"schema", schema},
-               {"version", DUOGEMM_VERSION},
-               {"date", utc_now()},
-               {"cache_preference", name_of(request.device_options.cache)},
+  Json json = file_head(schema, request.cold, request.measure);
+  json.update({{"cache_preference", name_of(request.device_options.cache)},
                {"bank_bytes", bytes_of(request.device_options.banks)},
-               {"operands", request.cold ? "cold" : "hot"},
-               {"noise", request.measure.noise},
-               {"seconds", request.measure.seconds},
-               {"runs", Json::array()}};
+               {"runs", Json::array()}});
   for (const LadderReport& report : reports) {
     json["runs"].push_back(report_json(report, request.measure.noise));
   }

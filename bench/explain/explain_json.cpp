@@ -1,6 +1,5 @@
 #include "explain/explain_json.h"
 
-#include "duogemm/version.h"
 #include "json_parts.h"
 
 namespace duogemm::bench {
@@ -76,17 +75,12 @@ Json explanation_json(const Explanation& e) {
 }  // namespace
 
 std::string explain_json(const ExplainReport& report, const ExplainRequest& request) {
-  Json json = {{"schema", schema},
-               {"version", DUOGEMM_VERSION},
-               {"date", utc_now()},
-               {"operands", request.cold ? "cold" : "hot"},
-               {"noise", request.measure.noise},
-               {"seconds", request.measure.seconds},
-               {"m", request.shape.m},
+  Json json = file_head(schema, request.cold, request.measure);
+  json.update({{"m", request.shape.m},
                {"n", request.shape.n},
                {"k", request.shape.k},
                {"devices", Json::array()},
-               {"kernels", Json::array()}};
+               {"kernels", Json::array()}});
   for (const LadderReport& run : report.runs) {
     json["devices"].push_back({{"device", to_json(run.device)},
                                {"peak_gflops", run.peak / 1e9},

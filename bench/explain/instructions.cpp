@@ -9,6 +9,14 @@ const char* name_of(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+void link(Listing& listing, const Branches& branches, const Labels& labels) {
+  for (const auto& [from, label] : branches) {
+    if (const auto found = labels.find(label); found != labels.end()) {
+      listing[from].target = found->second;
+    }
+  }
+}
+
 double Mix::instructions() const {
   double sum = 0.0;
   for (const Count& count : counts) {

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace duogemm::bench {
@@ -38,6 +40,13 @@ struct Instruction {
 
 // The instructions of one kernel in the order of their addresses.
 using Listing = std::vector<Instruction>;
+
+// Where labels stand, and from which instruction a branch leads to which label.
+using Labels = std::map<std::string, std::size_t>;
+using Branches = std::vector<std::pair<std::size_t, std::string>>;
+
+// Sets the targets of branches to labels that there are.
+void link(Listing& listing, const Branches& branches, const Labels& labels);
 
 // How many instructions of each kind, and what they do; in a loop, of one iteration.
 struct Mix {

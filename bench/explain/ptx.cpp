@@ -1,4 +1,3 @@
-#include <map>
 #include <regex>
 #include <sstream>
 
@@ -80,11 +79,7 @@ class Reader {
   }
 
   Listing finish() {
-    for (const auto& [from, label] : branches_) {
-      if (const auto found = labels_.find(label); found != labels_.end()) {
-        listing_[from].target = found->second;
-      }
-    }
+    link(listing_, branches_, labels_);
     return std::move(listing_);
   }
 
@@ -109,8 +104,8 @@ class Reader {
   }
 
   Listing listing_;
-  std::map<std::string, std::size_t> labels_;
-  std::vector<std::pair<std::size_t, std::string>> branches_;  // from which instruction to which label
+  Labels labels_;
+  Branches branches_;
 };
 
 }  // namespace

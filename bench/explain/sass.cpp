@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <regex>
 #include <sstream>
 
@@ -58,11 +57,7 @@ class Reader {
   }
 
   Listing finish() {
-    for (const auto& [from, label] : branches_) {
-      if (const auto found = labels_.find(label); found != labels_.end()) {
-        listing_[from].target = found->second;
-      }
-    }
+    link(listing_, branches_, labels_);
     return std::move(listing_);
   }
 
@@ -97,8 +92,8 @@ class Reader {
 
   Listing listing_;
   std::vector<std::string> pending_;  // labels of the next instruction
-  std::map<std::string, std::size_t> labels_;
-  std::vector<std::pair<std::size_t, std::string>> branches_;  // from which instruction to which label
+  Labels labels_;
+  Branches branches_;
 };
 
 }  // namespace

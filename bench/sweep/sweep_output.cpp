@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "duogemm/version.h"
 #include "json_parts.h"
 #include "ladder_tables.h"
 #include "result_files.h"
@@ -133,13 +132,8 @@ std::string sweep_csv(const SweepReport& report) {
 }
 
 std::string sweep_json(const SweepReport& report, const SweepRequest& request) {
-  Json json = {{"schema", schema},
-               {"version", DUOGEMM_VERSION},
-               {"date", utc_now()},
-               {"operands", request.cold ? "cold" : "hot"},
-               {"noise", request.measure.noise},
-               {"seconds", request.measure.seconds},
-               {"device", to_json(report.device)},
+  Json json = file_head(schema, request.cold, request.measure);
+  json.update({{"device", to_json(report.device)},
                {"rung", report.spec->rung},
                {"kernel", report.spec->name},
                {"peak_gflops", report.peak / giga},
@@ -147,7 +141,7 @@ std::string sweep_json(const SweepReport& report, const SweepRequest& request) {
                {"gpu_during", to_json(report.gpu_during)},
                {"warnings", report.warnings},
                {"axes", Json::array()},
-               {"points", Json::array()}};
+               {"points", Json::array()}});
   for (const Axis& axis : report.axes) {
     json["axes"].push_back({{"name", axis.name}, {"values", axis.values}});
   }

@@ -387,7 +387,8 @@ TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
 TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";
   std::ofstream(folder_ / "two.txt") << "huge 16777216 16777216 16777216\nsmall 3 2 1 NN beta=1\n";
-  const Outcome outcome = run("compare --shapes one.txt two.txt --level everywhere --seconds 0.001 --json r.json");
+  const Outcome outcome =
+      run("compare --shapes one.txt two.txt --level everywhere --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;

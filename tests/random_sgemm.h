@@ -35,7 +35,8 @@ struct Batch {
 
 // Draws a problem from the seed: sizes from 0, layouts, transposes, leading dimensions, places that are not
 // aligned, batches, scalars with NaN among them. Calls `multiply`, which is to change c, and expects the
-// same bits twice, at the level `everywhere` the right ones, otherwise a result within the bound, nothing changed outside the results, and A and B as they were. A failure names the seed.
+// same bits twice, at the level `everywhere` the right ones, otherwise a result within the bound, nothing
+// changed outside the results, and A and B as they were. A failure names the seed.
 void check_random_sgemm(
     std::uint32_t seed,
     const std::function<void(const Sgemm&, const Batch& a, const Batch& b, Batch& c)>& multiply);

@@ -28,7 +28,8 @@ typedef enum duogemm_reproducibility {
   DUOGEMM_EVERYWHERE = 1  /* the same bits on every device, through every runtime, from every kernel */
 } duogemm_reproducibility;
 
-/* C <- alpha op(A) op(B) + beta C, but for the matrices; see duogemm::Sgemm. Begin with DUOGEMM_PROBLEM_INIT. */
+/* C <- alpha op(A) op(B) + beta C, but for the matrices; see duogemm::Sgemm. Begin with DUOGEMM_PROBLEM_INIT.
+ */
 typedef struct duogemm_problem {
   duogemm_layout layout;
   duogemm_transpose a_op;
@@ -38,7 +39,7 @@ typedef struct duogemm_problem {
   int64_t k;
   float alpha;
   float beta;
-  int64_t lda; /* in elements; at least 1 and the length of a stored column (column-major) or row (row-major) */
+  int64_t lda; /* in elements; at least 1 and the length of a stored column, or row when row-major */
   int64_t ldb;
   int64_t ldc;
   int64_t batch;    /* how many multiplications, whose matrices stand a stride apart */
@@ -49,25 +50,26 @@ typedef struct duogemm_problem {
 } duogemm_problem;
 
 /* No transposes, alpha 1, beta 0, leading dimensions and batch 1, everything else 0. */
-#define DUOGEMM_PROBLEM_INIT                                                                            \
-  {                                                                                                     \
-    DUOGEMM_COLUMN_MAJOR, DUOGEMM_NO_TRANSPOSE, DUOGEMM_NO_TRANSPOSE, 0, 0, 0, 1.0f, 0.0f, 1, 1, 1, 1, 0, \
-        0, 0, DUOGEMM_RUN_TO_RUN                                                                        \
+#define DUOGEMM_PROBLEM_INIT                                                                                 \
+  {                                                                                                          \
+    DUOGEMM_COLUMN_MAJOR, DUOGEMM_NO_TRANSPOSE, DUOGEMM_NO_TRANSPOSE, 0, 0, 0, 1.0f, 0.0f, 1, 1, 1, 1, 0, 0, \
+        0, DUOGEMM_RUN_TO_RUN                                                                                \
   }
 
-/* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the best there is)
-   and returns when C is there. Any thread may call. Unless it answers DUOGEMM_SUCCESS, C is not to be relied upon;
-   with DUOGEMM_INVALID_ARGUMENT it is untouched. DUOGEMM_UNSUPPORTED, at once, in a process that was forked from one that
-   had called before, because drivers do not survive fork(); a process that calls only after it was forked is served. */
+/* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the
+   best there is) and returns when C is there. Any thread may call. Unless it answers DUOGEMM_SUCCESS, C is
+   not to be relied upon; with DUOGEMM_INVALID_ARGUMENT it is untouched. DUOGEMM_UNSUPPORTED, at once, in a
+   process that was forked from one that had called before, because drivers do not survive fork(); a process
+   that calls only after it was forked is served. */
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
 
-/* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins. The strides do
-   not count. */
+/* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins.
+   The strides do not count. */
 duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
                                      const float* const* b, float* const* c);
 
-/* One line about the last call of this thread that did not succeed; empty when there was none. Valid until this thread's
-   next call of the library. */
+/* One line about the last call of this thread that did not succeed; empty when there was none. Valid until
+   this thread's next call of the library. */
 const char* duogemm_last_error(void);
 
 /* "0.1.0" */

@@ -10,18 +10,18 @@ struct CUstream_st;
 
 namespace duogemm::cuda {
 
-// Puts the multiplication on the stream and returns: C is there when the stream has come past it. Once the same
-// problem has been seen in this CUDA context, nothing is compiled and, once it has been seen on this stream,
-// nothing is allocated and nothing waits; from then on the call can also be captured in a CUDA graph. a, b and
-// c are device memory of the stream's context (for the null stream: of the current one). Any thread may call,
-// also several at once on one stream.
+// Puts the multiplication on the stream and returns: C is there when the stream has come past it. Once the
+// same problem has been seen in this CUDA context, nothing is compiled and, once it has been seen on this
+// stream, nothing is allocated and nothing waits; from then on the call can also be captured in a CUDA graph.
+// a, b and c are device memory of the stream's context (for the null stream: of the current one). Any thread
+// may call, also several at once on one stream.
 //
 // Throws Error: invalid_argument names what is wrong and nothing has been enqueued, and neither has it with
 // out_of_memory; unsupported where there is no driver.
 void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c);
 
-// The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that holds the
-// device address of each, read when the commands run. The strides of the problem do not count.
+// The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that
+// holds the device address of each, read when the commands run. The strides of the problem do not count.
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c);
 
@@ -33,9 +33,9 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const
 //
 // A CUDA graph goes on using the workspace of the calls that were captured in it. The library's piece for a
 // stream stays allocated for the graphs captured there, as long as the CUDA context lives, but there is one:
-// whoever launches such a graph while another graph captured on that stream, or a call on that stream, may run
-// at the same time, supplies the workspace. A capture cannot allocate: unless the same call was made on the
-// stream before, it supplies the workspace too, or fails with invalid_argument.
+// whoever launches such a graph while another graph captured on that stream, or a call on that stream, may
+// run at the same time, supplies the workspace. A capture cannot allocate: unless the same call was made on
+// the stream before, it supplies the workspace too, or fails with invalid_argument.
 
 struct Workspace {
   void* pointer = nullptr;  // of the stream's context; a multiple of 256, as what cudaMalloc gives

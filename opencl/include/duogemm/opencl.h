@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* Puts the multiplication on the queue and returns. Offsets in elements. wait_for holds wait_count events and may be null
-   when that is 0; done may be null. */
+/* Puts the multiplication on the queue and returns. Offsets in elements. wait_for holds wait_count events and
+   may be null when that is 0; done may be null. */
 duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
                                     size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
                                     size_t wait_count, const cl_event* wait_for, cl_event* done);
 
-/* The same for problem->batch multiplications whose matrices lie anywhere in a, b and c: the offset buffers hold the 64-bit
-   offset of each, in elements and on top of the call's offsets. The strides do not count. */
+/* The same for problem->batch multiplications whose matrices lie anywhere in a, b and c: the offset buffers
+   hold the 64-bit offset of each, in elements and on top of the call's offsets. The strides do not count. */
 duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
                                             size_t a_offset, cl_mem a_offsets, cl_mem b, size_t b_offset,
                                             cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
@@ -30,8 +30,9 @@ duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, cons
 duogemm_status duogemm_opencl_sgemm_batched_workspace_bytes(cl_command_queue queue,
                                                             const duogemm_problem* problem, size_t* bytes);
 
-/* The calls above in workspace that the caller supplies: workspace_bytes from byte workspace_offset of a buffer on. The
-   offset is a multiple of 256 and of CL_DEVICE_MEM_BASE_ADDR_ALIGN; the buffer may be null where no byte is needed. */
+/* The calls above in workspace that the caller supplies: workspace_bytes from byte workspace_offset of a
+   buffer on. The offset is a multiple of 256 and of CL_DEVICE_MEM_BASE_ADDR_ALIGN; the buffer may be null
+   where no byte is needed. */
 duogemm_status duogemm_opencl_sgemm_with_workspace(cl_command_queue queue, const duogemm_problem* problem,
                                                    cl_mem a, size_t a_offset, cl_mem b, size_t b_offset,
                                                    cl_mem c, size_t c_offset, size_t wait_count,

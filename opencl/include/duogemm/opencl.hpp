@@ -17,11 +17,11 @@ struct Matrix {
 };
 
 // Puts the multiplication on the queue and returns: C is there when the queue has come past it, or when *done
-// is complete. Nothing waits and, once the same problem has been seen in this context, nothing is compiled and,
-// once it has been seen on this queue, nothing is allocated on the device. The commands start after the events
-// in wait_for, and on an in-order queue after everything before them; on one that is out of order, a call that
-// needs workspace (see below) also waits for everything before it. The caller releases *done. Any thread may
-// call, also several at once on one queue.
+// is complete. Nothing waits and, once the same problem has been seen in this context, nothing is compiled
+// and, once it has been seen on this queue, nothing is allocated on the device. The commands start after the
+// events in wait_for, and on an in-order queue after everything before them; on one that is out of order, a
+// call that needs workspace (see below) also waits for everything before it. The caller releases *done. Any
+// thread may call, also several at once on one queue.
 //
 // Programs and workspace are kept for the context and its device until forget(context). Throws Error:
 // invalid_argument names what is wrong (also a buffer of another context, or one too small), and nothing has
@@ -29,16 +29,17 @@ struct Matrix {
 void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
            std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
 
-// The same for problem.batch multiplications whose matrices lie anywhere in a, b and c: the tables hold the 64-bit offset
-// of each, in elements and on top of Matrix::offset. The tables are device memory of the queue's context and are read when
-// the commands run; what they say cannot be checked here. The strides of the problem do not count.
+// The same for problem.batch multiplications whose matrices lie anywhere in a, b and c: the tables hold the
+// 64-bit offset of each, in elements and on top of Matrix::offset. The tables are device memory of the
+// queue's context and are read when the commands run; what they say cannot be checked here. The strides of
+// the problem do not count.
 struct OffsetTables {
   cl_mem a;
   cl_mem b;
   cl_mem c;
 };
-void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c, OffsetTables offsets,
-                   std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
+void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
+                   OffsetTables offsets, std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
 
 // --- Workspace: device memory for what a call has to keep between its commands ---------------------------
 //
@@ -63,8 +64,9 @@ std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& p
 // also when it is too small or not aligned; its buffer may be null where no byte is needed.
 void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
            std::span<const cl_event> wait_for, cl_event* done, Workspace workspace);
-void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c, OffsetTables offsets,
-                   std::span<const cl_event> wait_for, cl_event* done, Workspace workspace);
+void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
+                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done,
+                   Workspace workspace);
 
 // Gives up the programs and the workspace that are kept for a context, and the library's hold on it. No call
 // on it may be running.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rounding.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr std::int64_t piece = std::int64_t{1} << 22;  // elements
 // array is better aligned than another.
 std::int64_t alignment(const DeviceInfo& info) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(info.slice_alignment / sizeof(float)), 64);
-}
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 std::int64_t guard_elements(const DeviceInfo& info) { return round_up(least_guard, alignment(info)); }

@@ -1,5 +1,7 @@
 #include "probes.h"
 
+#include "rounding.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -59,8 +61,6 @@ constexpr Size thin_sizes[] = {
 
 constexpr std::int64_t thin_columns[] = {1, 4};
 
-constexpr std::int64_t round_up(std::int64_t size) { return (size + 3) / 4 * 4; }
-
 std::string letter(bool transposed) { return transposed ? "T" : "N"; }
 
 std::string label_of(const Problem& p) {
@@ -96,7 +96,7 @@ std::vector<OperandKind> operand_kinds() {
 
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch) {
-  const auto leading = [&](std::int64_t rows) { return kind.wide ? round_up(rows) : rows | 1; };
+  const auto leading = [&](std::int64_t rows) { return kind.wide ? round_up(rows, 4) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
   problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
   problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;

@@ -1,11 +1,12 @@
 #include "traffic.h"
 
+#include "rounding.h"
+
 namespace duogemm::bench {
 namespace {
 
 std::int64_t part(std::int64_t size, std::size_t groups) {
-  const auto count = static_cast<std::int64_t>(groups);
-  return (size + count - 1) / count;
+  return ceil_div(size, static_cast<std::int64_t>(groups));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ KernelSpec for_cpus(KernelSpec spec) {
   spec.computes = [](const Problem& p) { return p.multiplies(); };
   spec.dictated = cpu_dictated;
   spec.geometry = [tile = spec.tile](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return Geometry{{ceil_div(m, tile(t).m) * ceil_div(n, tile(t).n), 1, 1}, {1, 1, 1}};
+    return Geometry{{group_count(m, tile(t).m) * group_count(n, tile(t).n), 1, 1}, {1, 1, 1}};
   };
   return spec;
 }

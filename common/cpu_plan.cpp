@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cpu_tiling.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -76,7 +77,7 @@ Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo&
   const Problem p = rows ? exchanged(problem) : problem;
   const Tunables tunables = settle(spec, fitted(choice, p, rows));
   const CpuTile tile = cpu_tile(p, tunables, device);
-  const auto groups = static_cast<std::size_t>((p.m + tile.m - 1) / tile.m * ((p.n + tile.n - 1) / tile.n));
+  const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
   const Operand a = rows ? operand_b : operand_a;
   const Operand b = rows ? operand_a : operand_b;

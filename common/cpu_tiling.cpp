@@ -3,16 +3,11 @@
 #include <algorithm>
 
 #include "kernel_source.h"
+#include "rounding.h"
 #include "tuning.h"
 
 namespace duogemm {
 namespace {
-
-std::int64_t ceil_div(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return ceil_div(value, multiple) * multiple;
-}
 
 // Where the device does not tell, what CPUs have at least.
 struct CpuCaches {

@@ -14,7 +14,7 @@ KernelSpec general() {
   spec.computes = [](const Problem& problem) { return problem.multiplies(); };
   spec.tile = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const std::size_t groups = ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN"));
+    const std::size_t groups = group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN"));
     return Geometry{{groups, 1, 1},
                     {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
                      static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
@@ -99,7 +99,7 @@ KernelSpec pipelined() {
   spec.computes = [](const Problem& p) { return p.multiplies() && pipelined_dictated(p); };
   spec.tile = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return Geometry{{ceil_div(m, at(t, "TSM")) * ceil_div(n, at(t, "TSN")), 1, 1},
+    return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
                     {static_cast<std::size_t>(pipelined_work_items(t)), 1, 1}};
   };
   spec.local_bytes = [](const Tunables& t) {
@@ -135,7 +135,7 @@ KernelSpec repack() {
   KernelSpec spec{.name = "repack", .path = "gemm/repack.cl", .idea = "operands as vectors"};
   spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
     const int tile = at(t, "TILE");
-    return Geometry{{ceil_div(rows, tile) * ceil_div(cols, tile), 1, 1},
+    return Geometry{{group_count(rows, tile) * group_count(cols, tile), 1, 1},
                     {static_cast<std::size_t>(tile), static_cast<std::size_t>(at(t, "LINES")), 1}};
   };
   spec.local_bytes = [](const Tunables& t) { return sizeof(float) * at(t, "TILE") * (at(t, "TILE") + 1); };

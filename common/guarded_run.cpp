@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rounding.h"
+
 namespace duogemm {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::size_t least_guard_bytes = 4096;
 
 std::size_t guard_elements(const DeviceInfo& info) {
   const std::size_t alignment = info.slice_alignment;
-  return (least_guard_bytes + alignment - 1) / alignment * alignment / sizeof(float);
+  return round_up(least_guard_bytes, alignment) / sizeof(float);
 }
 
 bool same_word(const float& a, const float& b) { return std::memcmp(&a, &b, sizeof a) == 0; }

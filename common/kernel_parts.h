@@ -2,19 +2,20 @@
 #pragma once
 
 #include "kernel_spec.h"
+#include "rounding.h"
 
 namespace duogemm {
 
 inline int at(const Tunables& tunables, std::string_view name) { return tunables.find(name)->second; }
 
-inline std::size_t ceil_div(std::int64_t value, std::int64_t divisor) {
-  return static_cast<std::size_t>((value + divisor - 1) / divisor);
+inline std::size_t group_count(std::int64_t size, std::int64_t per_group) {
+  return static_cast<std::size_t>(ceil_div(size, per_group));
 }
 
 // One work-group of x * y work-items for every tile_x by tile_y elements of the output.
 inline Geometry tiles(std::int64_t rows, std::int64_t tile_x, std::int64_t cols, std::int64_t tile_y, int x,
                       int y) {
-  return {{ceil_div(rows, tile_x), ceil_div(cols, tile_y), 1},
+  return {{group_count(rows, tile_x), group_count(cols, tile_y), 1},
           {static_cast<std::size_t>(x), static_cast<std::size_t>(y), 1}};
 }
 

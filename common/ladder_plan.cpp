@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "plan.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -8,10 +9,6 @@ namespace {
 // What A and B are padded with: their product is -0, which changes no sum (see pad.cl).
 constexpr float a_fill = -0.0f;
 constexpr float b_fill = 0.0f;
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // A matrix as it lies in a buffer, column-major.
 struct Matrix {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "rounding.h"
+
 namespace duogemm {
 namespace {
 
@@ -36,7 +38,7 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
   const std::size_t alignment = workspace_alignment(device);
   WorkspaceLayout layout;
   for (const std::size_t bytes : plan.workspace_bytes) {
-    const std::size_t begin = (layout.bytes + alignment - 1) / alignment * alignment;
+    const std::size_t begin = round_up(layout.bytes, alignment);
     layout.parts.push_back({begin, bytes});
     layout.bytes = begin + bytes;
   }

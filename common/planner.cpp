@@ -6,6 +6,7 @@
 
 #include "cost_model.h"
 #include "cpu_plan.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -46,9 +47,7 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 // they are not full.
 double repacking_seconds(const Problem& problem, const Tuning& tuning) {
   constexpr std::int64_t square = 32;
-  const auto filled = [](std::int64_t size) {
-    return static_cast<double>((size + square - 1) / square * square);
-  };
+  const auto filled = [](std::int64_t size) { return static_cast<double>(round_up(size, square)); };
   const double batch = static_cast<double>(problem.batch);
   const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
@@ -179,8 +178,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
                       groups * static_cast<double>(parts) > most_groups)) {
       break;
     }
-    const std::int64_t longest = (problem.k + parts - 1) / parts;
-    const double depth = static_cast<double>((longest + step - 1) / step * step);
+    const std::int64_t longest = ceil_div(problem.k, parts);
+    const double depth = static_cast<double>(round_up(longest, step));
     const double seconds =
         (repacks ? repacking_seconds(problem, tuning) : 0.0) +
         predict_seconds(problem, calibration, tuning, device.compute_units,

@@ -2,6 +2,7 @@
 
 #include "cpu_plan.h"
 #include "planner.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -18,10 +19,6 @@ void add_scale(Plan& plan, Tunables set, const Problem& p, const DeviceInfo& dev
   const Tunables tunables = settle(spec, set);
   add_step(plan, spec, tunables, spread_over_batch(spec.geometry(p.m, p.n, tunables), p.batch, device),
            {p.m, p.n, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch}, device);
-}
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 // Where a matrix is.
@@ -42,7 +39,7 @@ class Builder {
       repack();
     }
     const std::int64_t length = part_length();
-    const std::int64_t parts = (problem_.k + length - 1) / length;
+    const std::int64_t parts = ceil_div(problem_.k, length);
     if (parts > 1) {
       gather_parts(parts);
     }
@@ -58,8 +55,7 @@ class Builder {
   // A multiple of every tile in K and every vector.
   std::int64_t part_length() const {
     constexpr std::int64_t granule = 32;
-    return choice_.parts == 1 ? problem_.k
-                              : round_up((problem_.k + choice_.parts - 1) / choice_.parts, granule);
+    return choice_.parts == 1 ? problem_.k : round_up(ceil_div(problem_.k, choice_.parts), granule);
   }
 
   // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy

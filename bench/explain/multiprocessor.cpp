@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "rounding.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -30,10 +32,6 @@ constexpr std::array multiprocessors = {
     Multiprocessor{120, 1536, 24, 64 * k, 100 * k, k, 128, 128},
 };
 
-std::size_t round_up(std::size_t value, std::size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 // Registers are given out to a warp in pieces, and local memory to a work-group.
 constexpr std::size_t register_piece = 256;
 std::size_t local_piece(const Multiprocessor& of) { return of.capability >= 80 ? 128 : 256; }
@@ -54,7 +52,7 @@ std::optional<Occupancy> occupancy(const Multiprocessor& of, std::size_t work_it
                                    std::size_t local_bytes) {
   constexpr std::size_t warp = 32;
   constexpr std::size_t schedulers = 4;  // each has its own quarter of the registers
-  const std::size_t warps = (work_items + warp - 1) / warp;
+  const std::size_t warps = ceil_div(work_items, warp);
   const std::size_t warp_registers = round_up(std::max<std::size_t>(registers, 1) * warp, register_piece);
   const std::size_t warps_by_registers = of.registers / schedulers / warp_registers * schedulers;
   const std::size_t local = round_up(local_bytes + of.reserved, local_piece(of));

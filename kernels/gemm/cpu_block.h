@@ -4,9 +4,9 @@
 // for each number of vectors, because only arrays in loops of constant length become registers: WITH_VECTORS
 // defines them, and SELECT_VECTORS calls one.
 
+#include "gemm/least.h"
 #include "update.h"
 
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
 #define EACH(i, count) _Pragma("unroll") for (int i = 0; i < count; ++i)
 

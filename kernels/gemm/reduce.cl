@@ -15,6 +15,7 @@
 #endif
 
 #include "dialect.h"
+#include "gemm/column.h"
 #include "update.h"
 
 #define ELEMENTS (GROUP / SLICES)
@@ -27,8 +28,7 @@ reduce(const long M, const long N, const long parts, const __global float* P, co
   const int slice = tid / ELEMENTS;
   const long size = M * N;
   const long element = (long)get_group_id(0) * ELEMENTS + tid % ELEMENTS;
-  // Division of 64 bits is long: most matrices do not need it.
-  const long col = size <= 0xffffffffL ? (long)((uint)element / (uint)M) : element / M;
+  const long col = column_of(element, M, size);
   const long row = element - col * M;
   const long part_size = ldp * N;
   __global float* c = C + c_offset + col * ldc + row;

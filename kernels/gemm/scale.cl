@@ -16,6 +16,7 @@
 
 #include "dialect.h"
 #include "gemm/batch.h"
+#include "gemm/column.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 scale(const long M, const long N, const float beta, __global float* C, const long c_offset, const long ldc,
@@ -28,8 +29,7 @@ scale(const long M, const long N, const float beta, __global float* C, const lon
     for (int i = 0; i < WPT; ++i) {
       const long element = first + i * GROUP;
       if (element < size) {
-        // Division of 64 bits is long: most matrices do not need it.
-        const long col = size <= 0xffffffffL ? (long)((uint)element / (uint)M) : element / M;
+        const long col = column_of(element, M, size);
         __global float* at = c + col * ldc + (element - col * M);
         *at = beta == 0.0f ? 0.0f : beta * *at;
       }

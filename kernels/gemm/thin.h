@@ -7,7 +7,7 @@
 // Y comes through local memory, DEPTH rows at a time: Y_PLACE says where a value is, `depth` how many rows
 // are left, and neighbouring work-items read what stands beside in memory.
 
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#include "gemm/least.h"
 
 #if SIDE == 0
 #define OF_X(a, b) (a)

@@ -16,7 +16,7 @@
 // `size` and `vector` are constants wherever these functions are called; `tid` is the work-item's number, and
 // WORK_ITEMS are in a work-group.
 
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#include "gemm/least.h"
 
 // --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
 #define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other

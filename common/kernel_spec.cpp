@@ -60,6 +60,17 @@ Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
   return settled;
 }
 
+Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+  const std::optional<Tunables> dictated = spec.dictated(problem);
+  if (!dictated) {
+    reject("kernel " + spec.name + " does not take this problem");
+  }
+  for (const auto& [name, value] : *dictated) {
+    chosen[name] = value;
+  }
+  return settle(spec, chosen);
+}
+
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
   return broken_rule(spec, tunables) == nullptr;
 }

@@ -46,7 +46,7 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 // What copying the operands first costs: each is read and written once, in squares that take as long when
 // they are not full.
 double repacking_seconds(const Problem& problem, const Tuning& tuning) {
-  constexpr std::int64_t square = 32;
+  static const int square = settle(find_kernel("repack"), {}).at("TILE");
   const auto filled = [](std::int64_t size) { return static_cast<double>(round_up(size, square)); };
   const double batch = static_cast<double>(problem.batch);
   const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
@@ -86,11 +86,6 @@ Choice unmeasured(const Problem& problem, const DeviceInfo& device) {
 bool may_split(const KernelSpec& spec, const Problem& problem) {
   return spec.splits_k && problem.level == Reproducibility::run_to_run &&
          problem.batch_by == BatchBy::strides;
-}
-
-bool keeps_level(const Choice& choice, const Problem& problem) {
-  return problem.level == Reproducibility::run_to_run ||
-         !choice.spec->reorders(settle(*choice.spec, choice.tunables));
 }
 
 bool can_run(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
@@ -209,7 +204,8 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
     choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
-    if (keeps_level(choice, problem)) {
+    const bool reorders = choice.spec->reorders(settle(*choice.spec, choice.tunables));
+    if (problem.level == Reproducibility::run_to_run || !reorders) {
       return choice;
     }
   }

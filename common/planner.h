@@ -29,9 +29,6 @@ Choice parse_choice(const std::string& text);
 // Whether the kernel can split K, and the problem allows it.
 bool may_split(const KernelSpec& spec, const Problem& problem);
 
-// Whether the order in which it adds up k is one that the problem's level allows.
-bool keeps_level(const Choice& choice, const Problem& problem);
-
 // What one measured kernel offers for the problem: a choice for each sensible number of parts, in ascending
 // order. None where it was measured on operands that are stored otherwise.
 std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,

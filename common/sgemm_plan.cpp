@@ -151,15 +151,11 @@ class Builder {
 
   void multiply(std::int64_t length, std::int64_t parts) {
     const Problem& p = inner_;
-    const auto dictated = spec_.dictated(p);
-    if (!dictated) {
-      throw Error(Status::invalid_argument, "kernel " + spec_.name + " does not take this problem");
+    const Tunables tunables = settle_for(spec_, choice_.tunables, p);
+    if (p.level == Reproducibility::everywhere && spec_.reorders(tunables)) {
+      throw Error(Status::invalid_argument,
+                  to_text(choice_) + " adds up k in another order than the level everywhere has");
     }
-    Tunables chosen = choice_.tunables;
-    for (const auto& [name, value] : *dictated) {
-      chosen[name] = value;
-    }
-    const Tunables tunables = settle(spec_, chosen);
     Geometry geometry = spec_.geometry(p.m, p.n, tunables);
     geometry.groups[2] = static_cast<std::size_t>(parts);
     std::vector<StepArgument> arguments = {p.m,        p.n,        p.k,     p.alpha,    a_.operand, a_.offset,
@@ -232,10 +228,6 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
                 "parts=" + std::to_string(choice.parts) +
                     ": k is split by kernels that can, at the level run_to_run, and "
                     "not for batches by lists");
-  }
-  if (!keeps_level(choice, problem)) {
-    throw Error(Status::invalid_argument,
-                to_text(choice) + " adds up k in another order than the level everywhere has");
   }
   return choice.spec->for_cpus ? plan_on_cpu(choice, problem, device)
                                : Builder(choice, problem, device).plan();

@@ -47,7 +47,7 @@ std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
 }
 
 KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), int (*items)(const Tunables&),
-                int (*values)(const Tunables&)) {
+                int (*local_floats)(const Tunables&)) {
   spec.splits_k = true;
   spec.thin = true;
   spec.dictated = [=](const Problem& p) { return dictated_thin(p, x_along_k); };
@@ -63,8 +63,7 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
     return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
   };
   spec.local_bytes = [=](const Tunables& t) {
-    return sizeof(float) *
-           static_cast<std::size_t>(std::max((at(t, "DEPTH") + 4) * at(t, "THIN"), values(t)));
+    return sizeof(float) * static_cast<std::size_t>(local_floats(t));
   };
   return spec;
 }
@@ -74,11 +73,13 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
 KernelSpec thin_columns() {
   const auto rows = [](const Tunables& t) { return at(t, "LANES") * at(t, "WIDTH"); };
   const auto items = [](const Tunables& t) { return at(t, "LANES") * at(t, "SLICES"); };
-  const auto sums = [](const Tunables& t) { return at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"); };
+  const auto local_floats = [](const Tunables& t) {
+    return std::max(at(t, "DEPTH") * at(t, "THIN"), at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"));
+  };
   KernelSpec spec = thin({.name = "thin_columns",
                           .path = "gemm/thin_columns.cl",
                           .idea = "few rows or columns, read down columns"},
-                         false, rows, items, sums);
+                         false, rows, items, local_floats);
   spec.reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
   spec.rules = {multiple_of("WIDTH", "VX"),
                 multiple_of("DEPTH", "SLICES"),
@@ -90,10 +91,12 @@ KernelSpec thin_columns() {
 KernelSpec thin_dots() {
   const auto rows = [](const Tunables& t) { return at(t, "GROUP") / at(t, "LANES") * at(t, "HEIGHT"); };
   const auto items = [](const Tunables& t) { return at(t, "GROUP"); };
-  const auto sums = [](const Tunables& t) { return at(t, "GROUP") * at(t, "THIN"); };
+  const auto local_floats = [](const Tunables& t) {
+    return at(t, "THIN") * std::max(at(t, "DEPTH") + 4, at(t, "GROUP"));
+  };
   KernelSpec spec =
       thin({.name = "thin_dots", .path = "gemm/thin_dots.cl", .idea = "few rows or columns, read along k"},
-           true, rows, items, sums);
+           true, rows, items, local_floats);
   spec.reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
   // One lane reads a row by itself, far from its neighbours unless rows are short.
   spec.suits = [](const Problem& p, const Tunables& t) {

@@ -114,6 +114,46 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
   }
 }
 
+// Of what the library ships for GPUs, on problems of every kind.
+void for_each_shipped_choice(Reproducibility level,
+                             const std::function<void(const Choice&, const Problem&)>& visit) {
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const Tuning tuning = parse_tuning(embedded.text, std::string(embedded.name));
+    for (const OperandKind& kind : operand_kinds()) {
+      Problem problem = edge_problems(kind).front();
+      problem.level = level;
+      for (const Calibration& calibration : tuning.calibrations) {
+        for (const Choice& choice : choices_with(calibration, problem, large_gpu(), tuning)) {
+          visit(choice, problem);
+        }
+      }
+    }
+  }
+}
+
+TEST(Planner, OffersNothingThatCannotRun) {
+  for (const Reproducibility level : {Reproducibility::run_to_run, Reproducibility::everywhere}) {
+    for_each_shipped_choice(level, [](const Choice& choice, const Problem& problem) {
+      EXPECT_TRUE(can_run(choice, problem, large_gpu())) << to_text(choice);
+    });
+  }
+}
+
+TEST(Planner, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
+  Problem problem = make_problem({true, false, true}, 512, 4, 512);
+  const KernelSpec& spec = find_kernel("thin_dots");
+  const Choice many{&spec, {{"LANES", 32}}};
+  const Choice one{&spec, {{"LANES", 1}}};
+  EXPECT_TRUE(can_run(many, problem, large_gpu()));
+  problem.level = Reproducibility::everywhere;
+  EXPECT_FALSE(can_run(many, problem, large_gpu()));
+  EXPECT_TRUE(can_run(one, problem, large_gpu()));
+  for_each_shipped_choice(Reproducibility::everywhere, [](const Choice& choice, const Problem& of) {
+    EXPECT_EQ(choice.parts, 1);
+    EXPECT_FALSE(choice.spec->reorders(settle_for(*choice.spec, choice.tunables, of))) << to_text(choice);
+  });
+}
+
 // A kernel of which the model believes that a work-group takes `seconds`, whatever it does.
 Calibration believed(double seconds, int walk) {
   const KernelSpec& spec = find_kernel("pipelined");

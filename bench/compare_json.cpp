@@ -52,7 +52,8 @@ Json row_json(const CompareReport& report, const CompareRow& row) {
   json["different_bits"] = row.verdict.different_bits;
   json["not_finite"] = row.verdict.not_finite;
   json["overwritten"] = row.verdict.overwritten;
-  json["gflops"] = row.ours.seconds.empty() ? Json(nullptr) : Json(row.flops() / row.ours.median() / 1e9);
+  json["gflops"] =
+      row.ours.seconds.empty() ? Json(nullptr) : Json(row.shape.problem.flops() / row.ours.median() / 1e9);
   json["time"] = to_json(row.ours);
   json["others"] = Json::array();
   for (std::size_t i = 0; i < row.others.size(); ++i) {

@@ -7,12 +7,6 @@
 
 namespace duogemm::bench {
 
-double CompareRow::flops() const {
-  const Problem& p = shape.problem;
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-         static_cast<double>(p.batch);
-}
-
 std::optional<double> CompareRow::ratio(std::size_t i) const {
   if (ours.seconds.empty() || others.at(i).samples.seconds.empty()) {
     return std::nullopt;

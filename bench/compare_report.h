@@ -31,7 +31,6 @@ struct CompareRow {
   std::vector<OtherTime> others;
 
   bool ok() const { return !skipped.empty() || (verdict.ok() && repeatable); }
-  double flops() const;
   // How many times as fast as other i we are; empty when one of the two has no time.
   std::optional<double> ratio(std::size_t i) const;
 };

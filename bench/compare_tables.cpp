@@ -39,7 +39,7 @@ std::vector<std::string> cells(const CompareReport& report, const CompareRow& ro
                                     ops_of(p),
                                     p.batch == 1 ? "-" : std::to_string(p.batch),
                                     timed ? microseconds(row.ours) : "-",
-                                    timed ? format("%.1f", 1e-9 * row.flops() / row.ours.median()) : "-"};
+                                    timed ? format("%.1f", 1e-9 * p.flops() / row.ours.median()) : "-"};
   for (std::size_t i = 0; i < report.others.size(); ++i) {
     const bool both = row.skipped.empty() && row.ratio(i).has_value();
     cells.push_back(both ? microseconds(row.others[i].samples) : "-");

@@ -44,9 +44,6 @@ struct LadderReport {
   std::vector<LadderRow> rows;
   ReferenceRow reference;
 
-  double flops() const {
-    return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  }
   bool ok() const;
   // See timing_warnings.h.
   std::vector<std::string> warnings(double wanted_noise) const;

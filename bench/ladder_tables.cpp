@@ -20,7 +20,7 @@ const std::map<std::string, double>& tutorial_figures() {
 constexpr double tutorial_cublas = 3056;
 
 double gflops(const LadderReport& report, const Samples& samples) {
-  return report.flops() / samples.median() / giga;
+  return report.shape.flops() / samples.median() / giga;
 }
 
 std::string percent(double part, double whole) {
@@ -84,15 +84,15 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
   const LadderRow* before = rung_before(report, index);
   const double median = row.samples.median();
   const double reference =
-      report.reference.name.empty() ? 0.0 : report.flops() / report.reference.samples.median();
+      report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
   std::vector<std::string> cells = {spec.rung,
                                     spec.name,
                                     to_text(row.setting.distinct),
                                     format("%.1f", gflops(report, row.samples)),
                                     format("%.1f%%", 100.0 * row.samples.spread()),
                                     before ? format("%.2fx", before->samples.median() / median) : "-",
-                                    percent(report.flops() / median, reference),
-                                    percent(report.flops() / median, report.peak),
+                                    percent(report.shape.flops() / median, reference),
+                                    percent(report.shape.flops() / median, report.peak),
                                     support_text(row),
                                     format("%.2f", row.check.worst_error)};
   if (tutorial) {
@@ -111,7 +111,7 @@ std::vector<std::string> reference_cells(const LadderReport& report, bool tutori
                                     format("%.1f%%", 100.0 * samples.spread()),
                                     "-",
                                     "100.0%",
-                                    percent(report.flops() / samples.median(), report.peak),
+                                    percent(report.shape.flops() / samples.median(), report.peak),
                                     "-",
                                     format("%.2f", report.reference.worst_error)};
   if (tutorial) {

@@ -33,9 +33,7 @@ std::string microseconds(const std::optional<double>& seconds) {
 }
 
 std::string tflops(const Problem& p, const std::optional<double>& seconds) {
-  const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-                          static_cast<double>(p.batch);
-  return seconds ? format("%.2f", 2e-12 * products / *seconds) : "-";
+  return seconds ? format("%.2f", 1e-12 * p.flops() / *seconds) : "-";
 }
 
 std::string times(const Extent& extent) {

@@ -26,7 +26,7 @@ Json report_json(const LadderReport& report, double wanted_noise) {
   }
   if (!report.reference.name.empty()) {
     json["reference"] = {{"name", report.reference.name},
-                         {"gflops", report.flops() / report.reference.samples.median() / 1e9},
+                         {"gflops", report.shape.flops() / report.reference.samples.median() / 1e9},
                          {"error_per_bound", report.reference.worst_error},
                          {"time", to_json(report.reference.samples)}};
   }
@@ -53,9 +53,7 @@ Json row_json(const LadderRow& row, const Shape& shape) {
     json["unsupported"] = row.unsupported;
     return json;
   }
-  const double flops =
-      2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  json["gflops"] = flops / row.samples.median() / 1e9;
+  json["gflops"] = shape.flops() / row.samples.median() / 1e9;
   json["ok"] = row.check.ok();
   json["error_per_bound"] = row.check.worst_error;
   json["different_bits"] = row.check.different_bits;
@@ -89,9 +87,9 @@ std::string ladder_csv(const std::vector<LadderReport>& reports) {
               "," + std::to_string(report.shape.n) + "," + std::to_string(report.shape.k) + "," +
               row.setting.spec->rung + "," + row.setting.spec->name + "," + to_text(row.setting.tunables) +
               ",";
-      text += ran ? number(report.flops() / row.samples.median() / 1e9) + "," + number(row.samples.median()) +
-                        "," + number(row.samples.spread()) + "," + number(row.check.worst_error) + "," +
-                        (row.check.ok() ? "ok" : "WRONG")
+      text += ran ? number(report.shape.flops() / row.samples.median() / 1e9) + "," +
+                        number(row.samples.median()) + "," + number(row.samples.spread()) + "," +
+                        number(row.check.worst_error) + "," + (row.check.ok() ? "ok" : "WRONG")
                   : ",,,,unsupported";
       text += "\n";
     }

@@ -33,7 +33,7 @@ double flops_per_byte(const Shape& problem) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
-  return 2.0 * m * n * k / (sizeof(float) * (m * k + k * n + m * n));
+  return problem.flops() / (sizeof(float) * (m * k + k * n + m * n));
 }
 
 }  // namespace duogemm::bench

@@ -663,10 +663,9 @@ std::string Tuner::summary() const {
     text += field.kind.name() + (field.fitted ? regret : "") + ":";
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
       if (const double seconds = incumbent(field, probe); seconds < infinity) {
-        const Problem& p = field.probes[probe].problem;
         char figure[64];
         std::snprintf(figure, sizeof figure, " %s %.2f", field.probes[probe].label.c_str(),
-                      2e-12 * static_cast<double>(p.m * p.n * p.k * p.batch) / seconds);
+                      1e-12 * field.probes[probe].problem.flops() / seconds);
         text += figure;
       }
     }

@@ -47,6 +47,8 @@ struct Shape {
   std::int64_t m;
   std::int64_t n;
   std::int64_t k;
+
+  double flops() const { return Problem::packed(m, n, k).flops(); }
 };
 
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,

@@ -43,6 +43,12 @@ struct Problem {
   bool multiplies() const { return alpha != 0.0f && k != 0; }
   bool is_empty() const { return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f); }
 
+  // Floating-point operations of the products; a multiply-add counts as two.
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+           static_cast<double>(batch);
+  }
+
   std::int64_t a_rows() const { return a_op == Transpose::no ? m : k; }
   std::int64_t a_cols() const { return a_op == Transpose::no ? k : m; }
   std::int64_t b_rows() const { return b_op == Transpose::no ? k : n; }

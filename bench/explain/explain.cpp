@@ -84,12 +84,9 @@ LadderRequest ladder_of(const ExplainRequest& request) {
 
 }  // namespace
 
-double Explanation::flops() const {
-  return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
-         static_cast<double>(problem.k);
+double Explanation::speed() const {
+  return measured.seconds.empty() ? 0.0 : problem.flops() / measured.median();
 }
-
-double Explanation::speed() const { return measured.seconds.empty() ? 0.0 : flops() / measured.median(); }
 
 std::string Explanation::name() const {
   const std::string extra = to_text(setting.distinct);

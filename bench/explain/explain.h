@@ -25,7 +25,6 @@ struct Explanation {
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 
-  double flops() const;  // of the problem
   // Measured, per second; 0 where nothing was measured.
   double speed() const;
   std::string name() const;  // "register_wide", with what distinguishes the setting

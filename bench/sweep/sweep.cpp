@@ -125,16 +125,14 @@ void run_shape(const SweepRequest& request, std::vector<SweepPoint*>& waiting, S
   report.gpu_during.insert(report.gpu_during.end(), run.gpu_during.begin(), run.gpu_during.end());
   for (std::size_t i = 0; i < together.size(); ++i) {
     together[i]->row = std::move(run.rows[i]);
-    together[i]->reference = run.reference.name.empty() ? 0.0 : run.flops() / run.reference.samples.median();
+    together[i]->reference =
+        run.reference.name.empty() ? 0.0 : shape.flops() / run.reference.samples.median();
   }
 }
 
 }  // namespace
 
-double SweepPoint::speed() const {
-  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) /
-         row.samples.median();
-}
+double SweepPoint::speed() const { return shape.flops() / row.samples.median(); }
 
 bool SweepReport::ok() const {
   return std::all_of(points.begin(), points.end(),

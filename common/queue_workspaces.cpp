@@ -69,18 +69,19 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
 }
 
 std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueState& queue) {
-  // Outlives the lock: freeing memory may take as long as the device works on it.
-  std::shared_ptr<Kept> given_up;
+  // Outlives the lock: freeing memory may take as long as the device works on it. While a stream is captured
+  // it may not be asked for.
+  std::vector<std::shared_ptr<Kept>> given_up;
   const std::lock_guard lock(mutex_);
   auto found = kept_.find(queue.handle);
   if (found != kept_.end() && queue.serial && found->second->serial != queue.serial) {
-    given_up = std::move(found->second);
+    given_up.push_back(std::move(found->second));
     kept_.erase(found);
     found = kept_.end();
   }
   if (found == kept_.end()) {
-    if (kept_.size() >= most_queues) {
-      given_up = give_up_oldest();
+    if (!queue.capturing) {
+      give_up_oldest(given_up);
     }
     found = kept_.emplace(queue.handle, std::make_shared<Kept>()).first;
     found->second->serial = queue.serial;
@@ -89,21 +90,23 @@ std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueStat
   return found->second;
 }
 
-// Null when calls are at work with all of them.
-std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::give_up_oldest() {
-  auto oldest = kept_.end();
-  for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-    const bool idle = it->second.use_count() == 1;  // nobody gets hold of it meanwhile: the mutex is ours
-    if (idle && (oldest == kept_.end() || it->second->last_use < oldest->second->last_use)) {
-      oldest = it;
+// Makes room for one more. There are more than most_queues while calls are at work with all of them, and
+// after captures, which give up none.
+void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up) {
+  while (kept_.size() >= most_queues) {
+    auto oldest = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      const bool idle = it->second.use_count() == 1;  // nobody gets hold of it meanwhile: the mutex is ours
+      if (idle && (oldest == kept_.end() || it->second->last_use < oldest->second->last_use)) {
+        oldest = it;
+      }
     }
+    if (oldest == kept_.end()) {
+      return;
+    }
+    given_up.push_back(std::move(oldest->second));
+    kept_.erase(oldest);
   }
-  if (oldest == kept_.end()) {
-    return nullptr;
-  }
-  std::shared_ptr<Kept> given_up = std::move(oldest->second);
-  kept_.erase(oldest);
-  return given_up;
 }
 
 void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing) {

@@ -48,7 +48,7 @@ class QueueWorkspaces {
     PreparedPlan::Workspaces workspaces;  // of this plan in this memory
   };
   std::shared_ptr<Kept> kept_for(const QueueState& queue);
-  std::shared_ptr<Kept> give_up_oldest();
+  void give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up);
   void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing);
 
   Device& device_;

@@ -277,6 +277,31 @@ TEST_F(Workspaces, AreNotAllocatedInACapture) {
   EXPECT_EQ(refusal(p, queue, LentWorkspace{&lent, 0, lent.bytes()}), "accepted");
 }
 
+// Freeing memory waits for the device, which no capture survives.
+TEST_F(Workspaces, AreNotGivenUpInACapture) {
+  const Prepared p = plan(33);
+  std::vector<std::unique_ptr<FakeQueue>> queues;
+  const auto another = [&]() -> FakeQueue& {
+    queues.push_back(std::make_unique<FakeQueue>(faults_));
+    return *queues.back();
+  };
+  for (int i = 0; i < most; ++i) {
+    enqueue(p, another());
+  }
+  const FakeBuffer lent(faults_, p->workspace_bytes());
+  const int before = faults_.live_buffers;
+  for (int i = 0; i < 3; ++i) {
+    FakeQueue& captured = another();
+    captured.now.capturing = true;
+    enqueue(p, captured, LentWorkspace{&lent, 0, lent.bytes()});
+    EXPECT_EQ(faults_.live_buffers, before);
+  }
+  for (int i = 0; i < 5; ++i) {
+    enqueue(p, another());
+  }
+  EXPECT_LE(faults_.live_buffers, before);
+}
+
 // A stream that is captured does not tell its serial number.
 TEST_F(Workspaces, OfACaptureAreThoseOfTheStreamBefore) {
   FakeQueue queue(faults_);

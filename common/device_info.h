@@ -42,6 +42,7 @@ struct DeviceInfo {
   bool shuffle = false;             // work-items of a sub-group can exchange values
 
   bool is_nvidia() const { return compute_capability != 0; }
+  bool is_pocl() const { return platform == "Portable Computing Language"; }
 };
 
 }  // namespace duogemm

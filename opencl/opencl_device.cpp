@@ -8,9 +8,6 @@ namespace {
 
 const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuffer&>(buffer).get(); }
 
-// The name of PoCL's platform.
-constexpr std::string_view pocl = "Portable Computing Language";
-
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
 
 // Of two scalars; 0 and -0 are not the same.
@@ -73,7 +70,7 @@ std::size_t ClKernel::sub_group_size(const Extent& local) const {
 // general kernel then took 2.2 s instead of 1.25 s (`duogemm latency`, two AVX-512 cores). It keeps what it
 // compiles on disk by itself, and a later process's first call is only 25 ms slower from there.
 std::string ClKernel::binary() const {
-  if (info_.platform == pocl) {
+  if (info_.is_pocl()) {
     return {};
   }
   return translated([&] {

@@ -10,9 +10,6 @@
 namespace duogemm::bench {
 namespace {
 
-// The name of PoCL's platform.
-constexpr std::string_view pocl_platform = "Portable Computing Language";
-
 void run_once(const Plan& plan, const Problem& problem, Device& device, Queue& queue,
               ProgramCache& programs) {
   const auto floats = [&](std::int64_t count) {
@@ -100,7 +97,7 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
   result.files.emplace_back("cl", source_of(step, device));
   if (device.info().is_nvidia()) {
     add_nvidia(result, step.spec->name);
-  } else if (device.info().platform == pocl_platform) {
+  } else if (device.info().is_pocl()) {
     pocl.fresh(step.spec->name);
     run_once(plan, problem, device, *queue, programs);
     add_pocl(result, step.spec->name, pocl.fresh(step.spec->name));

@@ -13,10 +13,11 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   Explanation result{.setting = setting, .device = device.info(), .problem = shape};
   result.tunables = step.tunables;
   result.local = step.geometry.local;
+  result.tile = tile_of(plan, shape);
   result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
   result.local_bytes = result.artefacts.facts.local_bytes.value_or(step.spec->local_bytes(step.tunables));
   const std::size_t work_items = result.local[0] * result.local[1] * result.local[2];
-  const Multiples tile = tile_of(plan, shape);
+  const Multiples& tile = result.tile;
   result.loop = find_main_loop(result.artefacts.listing, static_cast<double>(tile.m * tile.n * tile.k) /
                                                              static_cast<double>(work_items));
   const Multiprocessor* unit = multiprocessor_of(device.info().compute_capability);
@@ -31,13 +32,9 @@ void add_roofline(Explanation& explanation, double peak, const Bandwidth& bandwi
   if (!explanation.loop) {
     return;
   }
-  const Problem problem =
-      Problem::packed(explanation.problem.m, explanation.problem.n, explanation.problem.k);
-  const Plan plan = plan_setting(explanation.setting, problem, explanation.device);
-  explanation.roofline =
-      roofline(explanation.loop->mix, explanation.problem, tile_of(plan, explanation.problem),
-               {peak, bandwidth, multiprocessor_of(explanation.device.compute_capability),
-                explanation.device.vector_floats});
+  explanation.roofline = roofline(explanation.loop->mix, explanation.problem, explanation.tile,
+                                  {peak, bandwidth, multiprocessor_of(explanation.device.compute_capability),
+                                   explanation.device.vector_floats});
 }
 
 void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainReport& report) {

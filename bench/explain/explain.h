@@ -18,6 +18,7 @@ struct Explanation {
   Shape problem;
   Tunables tunables = {};  // with what the problem decides
   Extent local = {};       // work-items of a work-group
+  Multiples tile = {};     // that a work-group computes
   std::size_t local_bytes = 0;
   Artefacts artefacts = {};
   std::optional<Occupancy> occupancy = {};  // NVIDIA's only

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 // The first Python that has matplotlib: that of PATH may be another than the system's, which has its
 // packages.
-fs::path python() {
+fs::path find_python() {
   std::vector<fs::path> found;
   if (const auto tool = find_tool("python3")) {
     found.push_back(*tool);
@@ -34,6 +34,12 @@ fs::path python() {
                               "and python3-matplotlib"
                             : "pictures need matplotlib for Python 3: install the package "
                               "python3-matplotlib");
+}
+
+// Looked for once, as importing matplotlib takes its time.
+const fs::path& python() {
+  static const fs::path found = find_python();
+  return found;
 }
 
 fs::path script() {

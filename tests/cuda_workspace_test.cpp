@@ -278,7 +278,9 @@ class Graph {
     EXPECT_EQ(cudaStreamEndCapture(stream, &graph_), cudaSuccess);
   }
   ~Graph() {
-    cudaGraphExecDestroy(executable_);
+    if (executable_ != nullptr) {
+      cudaGraphExecDestroy(executable_);
+    }
     cudaGraphDestroy(graph_);
   }
   Graph(const Graph&) = delete;
@@ -309,9 +311,13 @@ TEST_F(CudaWorkspace, IsNotAllocatedInACapture) {
   const CUstream stream = make_stream();
   const std::string needed = std::to_string(p->workspace_bytes());
   Graph graph(stream, [&] {
-    EXPECT_EQ(refusal([&] { p->enqueue(stream); }),
-              "the stream is being captured and has a workspace of 0 bytes; the problem needs " + needed +
-                  ": make the same call on the stream before the capture, or supply the workspace");
+    // A stream whose handle was another's before may have something of it, but not enough.
+    const std::string said = refusal([&] { p->enqueue(stream); });
+    EXPECT_TRUE(said.starts_with("the stream is being captured and has a workspace of ")) << said;
+    EXPECT_TRUE(said.ends_with(" bytes; the problem needs " + needed +
+                               ": make the same call on the stream before the capture, or supply the "
+                               "workspace"))
+        << said;
   });
   EXPECT_EQ(graph.size(), 0u);
   EXPECT_TRUE(p->is_untouched());

@@ -60,7 +60,13 @@ DeviceProduct product(const OpenClCaller& caller, std::uint32_t number) {
   return {caller, size, size + 5, size - 6, number};
 }
 
-class OpenClWorkspace : public OpenClDeviceTest {};
+class OpenClWorkspace : public OpenClDeviceTest {
+ protected:
+  bool is_nvidias() const { return device_.getInfo<CL_DEVICE_VENDOR>().starts_with("NVIDIA"); }
+};
+
+// See README.md's limits.
+constexpr const char* crash = "NVIDIA's driver crashes now and then when threads share such a queue";
 
 TEST_P(OpenClWorkspace, IsToldInBytes) {
   const OpenClCaller caller(device_);
@@ -107,6 +113,9 @@ TEST_P(OpenClWorkspace, ThreadsOnOneQueue) {
 }
 
 TEST_P(OpenClWorkspace, ThreadsOnOneQueueOutOfOrder) {
+  if (is_nvidias()) {
+    GTEST_SKIP() << crash;
+  }
   const OpenClCaller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   check_threads_on_one_queue(caller, [&](const DeviceProduct& p) { p.enqueue(caller.queue); });
 }
@@ -218,6 +227,9 @@ TEST_P(OpenClWorkspace, MayBeInASubBuffer) {
 }
 
 TEST_P(OpenClWorkspace, OfTheCallerIsSharedByThreadsOnOneQueue) {
+  if (is_nvidias()) {
+    GTEST_SKIP() << crash;
+  }
   const OpenClCaller caller(device_);
   const cl::Buffer memory(caller.context, CL_MEM_READ_WRITE, 1 << 20);
   check_threads_on_one_queue(caller, [&](const DeviceProduct& p) {

@@ -121,6 +121,7 @@ thin_columns(const long M, const long N, const long K, const float alpha, const 
           ADD(k);
         }
       } else {
+#pragma unroll 8
         for (int k = slice; k < left; k += SLICES) {
           ADD(k);
         }

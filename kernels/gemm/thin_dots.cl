@@ -118,6 +118,7 @@ thin_dots(const long M, const long N, const long K, const float alpha, const __g
         }
       } else {
         const int whole = left / VX * VX;
+#pragma unroll 4
         for (int k = lane * VX; k < whole; k += LANES * VX) {
           ADD(k, VX);
         }

@@ -195,7 +195,7 @@ load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const i
   for (int i = 0; i < count / 4; ++i) {
     // Which of these a compiler makes more of: with TURN_ASYNC there are many exchanges.
     const int exchange = turned ? EXCHANGE(k, size) : 0;
-    const int place = !turned || !TURN_ASYNC ? (column + i * span) ^ exchange
+    const int place = !TURN_ASYNC || !turned ? (column + i * span) ^ exchange
                       : span % 32 == 0       ? (column ^ exchange) + i * span
                                              : column ^ (i * span ^ exchange);
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);

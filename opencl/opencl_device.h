@@ -85,8 +85,7 @@ class ClQueue final : public Queue {
  private:
   cl::CommandQueue queue_;
   std::span<const cl_event> events_;  // for which the queue does not wait yet
-  cl::Event first_;                   // of the launches within timed()
-  cl::Event last_;
+  cl::Event first_;                   // launch within timed()
   bool timing_ = false;
 };
 

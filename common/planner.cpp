@@ -45,17 +45,15 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 
 // What copying the operands first costs: each is read and written once, in squares that take as long when
 // they are not full.
-double repacking_seconds(const Problem& problem, const Tuning& tuning) {
+double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning) {
   static const int square = settle(find_kernel("repack"), {}).at("TILE");
   const auto filled = [](std::int64_t size) { return static_cast<double>(round_up(size, square)); };
   const double batch = static_cast<double>(problem.batch);
   const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
-  const bool turn_a = problem.a_op == Transpose::yes;
-  const bool turn_b = problem.b_op == Transpose::no;
-  const bool both = turn_a == turn_b;
-  const double elements = (both || turn_a ? a : 0.0) + (both || turn_b ? b : 0.0);
-  return tuning.launch + 2.0 * sizeof(float) * elements * filled(problem.k) / tuning.bandwidth;
+  const Copied copied = copied_by_repacking(spec, problem);
+  const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
+  return step_seconds(tuning) + 2.0 * sizeof(float) * columns * filled(problem.k) / tuning.bandwidth;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -176,7 +174,7 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
     const std::int64_t longest = ceil_div(problem.k, parts);
     const double depth = static_cast<double>(round_up(longest, step));
     const double seconds =
-        (repacks ? repacking_seconds(problem, tuning) : 0.0) +
+        (repacks ? repacking_seconds(spec, problem, tuning) : 0.0) +
         predict_seconds(problem, calibration, tuning, device.compute_units,
                         groups * static_cast<double>(parts), depth, static_cast<double>(parts));
     choices.push_back({&spec, open, parts, repacks, seconds});

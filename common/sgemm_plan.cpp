@@ -21,6 +21,14 @@ void add_scale(Plan& plan, Tunables set, const Problem& p, const DeviceInfo& dev
            {p.m, p.n, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch}, device);
 }
 
+// Columns that begin anywhere in a cache's lines (128 bytes on GPUs, which move sectors of 32) take more of them
+// to read; short ones would be spread out too far.
+std::int64_t repacked_ld(std::int64_t rows) {
+  constexpr std::int64_t sector = 8;
+  constexpr std::int64_t line = 32;
+  return round_up(rows, rows < 8 * line ? sector : line);
+}
+
 // Where a matrix is.
 struct Place {
   Operand operand;
@@ -77,14 +85,10 @@ class Builder {
       throw Error(Status::invalid_argument,
                   "operands are repacked for kernels that gain from it, and not for batches by lists");
     }
-    const auto is = [](const Tunables& tunables, const char* name, int value) {
-      const auto found = tunables.find(name);
-      return found != tunables.end() && found->second == value;
-    };
-    const Tunables as_given = spec_.dictated(problem_).value_or(Tunables{});
     const Problem wanted = repacked(problem_);
+    const Copied copied = copied_by_repacking(spec_, problem_);
     std::vector<Copy> copies;
-    if (!is(as_given, "TRANS_A", 0) || !is(as_given, "VA", 4)) {
+    if (copied.a) {
       copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
                             wanted.lda, wanted.a_stride));
       a_ = copies.back().to;
@@ -93,7 +97,7 @@ class Builder {
       inner_.a_stride = wanted.a_stride;
       inner_.a_aligned = inner_.a_padded = true;
     }
-    if (!is(as_given, "TRANS_B", 1) || !is(as_given, "VB", 4)) {
+    if (copied.b) {
       copies.push_back(copy(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride,
                             wanted.ldb, wanted.b_stride));
       b_ = copies.back().to;
@@ -210,12 +214,21 @@ class Builder {
 
 }  // namespace
 
+Copied copied_by_repacking(const KernelSpec& spec, const Problem& problem) {
+  const Tunables as_given = spec.dictated(problem).value_or(Tunables{});
+  const auto is = [&](const char* name, int value) {
+    const auto found = as_given.find(name);
+    return found != as_given.end() && found->second == value;
+  };
+  return {!is("TRANS_A", 0) || !is("VA", 4), !is("TRANS_B", 1) || !is("VB", 4)};
+}
+
 Problem repacked(const Problem& problem) {
   Problem p = problem;
   p.a_op = Transpose::no;
   p.b_op = Transpose::yes;
-  p.lda = round_up(p.m, 4);
-  p.ldb = round_up(p.n, 4);
+  p.lda = repacked_ld(p.m);
+  p.ldb = repacked_ld(p.n);
   p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
   p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
   p.a_aligned = p.a_padded = p.b_aligned = p.b_padded = true;

@@ -9,7 +9,12 @@ namespace duogemm::bench {
 namespace {
 
 // Work-groups per compute unit.
-constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12};
+constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
+
+// More than a unit can have at once are measured where they are quick: small tiles and batches come in large
+// numbers, and what a work-group costs then does not show in the time of a few.
+constexpr int at_once = 12;
+constexpr double quick = 1e-3;
 
 constexpr std::int64_t shallow = 64;
 constexpr std::int64_t deep = 1024;
@@ -82,7 +87,8 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
   std::vector<Timing> timings;
   double longest = 0.0;
   for (const int count : group_counts) {
-    if ((timings.size() >= 2 && longest * count > patience) || (timings.size() == 2 && !promising(timings))) {
+    if ((timings.size() >= 2 && longest * count > patience) || (timings.size() == 2 && !promising(timings)) ||
+        (count > at_once && (kind.thin != 0 || longest * count > std::min(quick, patience)))) {
       break;
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);

@@ -10,9 +10,6 @@ namespace {
 // Sums of logarithms of ratios: one percent on one problem.
 constexpr double least_gain = 0.01;
 
-// How many kernels are measured on a problem of which nothing is known.
-constexpr std::size_t explored = 4;
-
 std::optional<Choice> fastest(std::vector<Choice> choices) {
   const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
     return *a.seconds < *b.seconds;

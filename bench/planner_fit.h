@@ -17,7 +17,9 @@ class PlannerFit {
   // Answers how long a choice really takes for one of the problems, in seconds.
   using Measure = std::function<double(const Choice& choice, std::size_t problem)>;
 
-  // The calibrations are of one kind of operands, and so are the problems.
+  // How many kernels are measured on a problem of which nothing is known.
+  static constexpr std::size_t explored = 4;
+
   PlannerFit(std::vector<Calibration> calibrations, std::vector<Problem> problems, const DeviceInfo& device,
              const Tuning& facts);
 

@@ -37,7 +37,7 @@ constexpr double probe_share = 1.0 / 5000;
 constexpr double judge_share = probe_share / 4;
 
 // The last part of the budget is for measuring the best again.
-constexpr double final_share = 1.0 / 10;
+constexpr double final_share = 1.0 / 4;
 constexpr double checkpoint_share = 1.0 / 10;
 
 double since_epoch(Clock::time_point time) {
@@ -455,6 +455,9 @@ void Tuner::finish() {
       fit(field);
     }
   }
+  if (fields_.size() > 1 && !enough()) {
+    fit_together();
+  }
   tune_shapes();
 }
 
@@ -514,6 +517,52 @@ void Tuner::fit(Field& field) {
   field.regret = fit.regret();
 }
 
+// Kernels for operands as they stand against those for repacked ones, which are of another field.
+void Tuner::fit_together() {
+  Tuning all = facts_;
+  std::vector<Problem> problems;
+  std::vector<double> best;
+  all.calibrations = chosen();
+  for (const Field& field : fields_) {
+    for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
+      problems.push_back(field.probes[probe].problem);
+      best.push_back(incumbent(field, probe));
+    }
+    problems.insert(problems.end(), field.judges.begin(), field.judges.end());
+  }
+  best.resize(problems.size(), infinity);
+  const auto measure = [&](const Choice& choice, std::size_t problem) {
+    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
+                              {.samples = 5});
+  };
+  CompilePool pool(programs_, options_.threads);
+  for (const Problem& problem : problems) {
+    const std::vector<Choice> choices = rank(problem, device_.info(), all);
+    compile(pool, problem, std::span(choices).first(std::min(choices.size(), PlannerFit::explored)));
+  }
+  wait_for(pool);
+  PlannerFit fit(all.calibrations, problems, device_.info(), facts_);
+  fit.eliminate(best, measure, [&] { return enough(); });
+  fitted_ = fit.chosen();
+  regret_ = fit.regret();
+}
+
+void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const {
+  for (const Choice& choice : choices) {
+    if (can_run(choice, problem, device_.info())) {
+      for (const Step& step : carry_out(choice, problem, device_.info()).steps) {
+        pool.add({0, step.spec, step.tunables});
+      }
+    }
+  }
+}
+
+void Tuner::wait_for(CompilePool& pool) const {
+  while (!stop_ && pool.pending() > 0) {
+    pool.take(0.1);
+  }
+}
+
 void Tuner::tune_shapes() {
   Tuning all = facts_;
   for (const Field& field : fields_) {
@@ -524,16 +573,10 @@ void Tuner::tune_shapes() {
   CompilePool pool(programs_, options_.threads);
   for (const NamedShape& shape : options_.shapes) {
     choices.push_back(worth_trying(shape.problem, all));
-    for (const Choice& choice : choices.back()) {
-      for (const Step& step : carry_out(choice, shape.problem, device_.info()).steps) {
-        pool.add({0, step.spec, step.tunables});
-      }
-    }
+    compile(pool, shape.problem, choices.back());
   }
+  wait_for(pool);
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
-    while (!stop_ && pool.pending() > 0) {
-      pool.take(0.1);
-    }
     if (stop_) {
       return;
     }
@@ -624,17 +667,23 @@ std::vector<Calibration> Tuner::chosen(const Field& field) const {
   return PlannerFit(calibrations(field), problems, device_.info(), facts_).chosen();
 }
 
-Tuning Tuner::result() const {
-  Tuning all = facts_;
-  std::set<std::string> kept;
+// One of each: a kernel that reads all operands alike is in several fields.
+std::vector<Calibration> Tuner::chosen() const {
+  std::vector<Calibration> all;
+  std::set<std::string> names;
   for (const Field& field : fields_) {
     for (const Calibration& calibration : chosen(field)) {
-      // A kernel that reads all operands alike is in several fields.
-      if (kept.insert(name_of(*calibration.spec, calibration.tunables)).second) {
-        all.calibrations.push_back(calibration);
+      if (names.insert(name_of(*calibration.spec, calibration.tunables)).second) {
+        all.push_back(calibration);
       }
     }
   }
+  return all;
+}
+
+Tuning Tuner::result() const {
+  Tuning all = facts_;
+  all.calibrations = fitted_ ? *fitted_ : chosen();
   all.shapes = tuned_shapes_;
   keep_resumed(all);
   return all;
@@ -655,12 +704,14 @@ void Tuner::keep_resumed(Tuning& all) const {
 }
 
 std::string Tuner::summary() const {
-  std::string text;
+  const auto longer = [](double regret) {
+    char text[64];
+    std::snprintf(text, sizeof text, " (the planner's choices take %.1f%% longer)", 100.0 * (regret - 1.0));
+    return std::string(text);
+  };
+  std::string text = fitted_ ? "All together" + longer(regret_) + "\n" : "";
   for (const Field& field : fields_) {
-    char regret[64];
-    std::snprintf(regret, sizeof regret, " (the planner's choices take %.1f%% longer)",
-                  100.0 * (field.regret - 1.0));
-    text += field.kind.name() + (field.fitted ? regret : "") + ":";
+    text += field.kind.name() + (field.fitted ? longer(field.regret) : "") + ":";
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
       if (const double seconds = incumbent(field, probe); seconds < infinity) {
         char figure[64];

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <set>
+#include <span>
 
 #include "calibration.h"
 #include "compile_pool.h"
@@ -45,7 +46,7 @@ class Tuner {
   Tuner(Device& device, const TuneOptions& options, const Tuning& resumed, const std::vector<Tuning>& known,
         const std::atomic<bool>& stop);
 
-  // Searches until nine tenths of the budget are used up, and calls `checkpoint` now and then.
+  // Searches until three quarters of the budget are used up, and calls `checkpoint` now and then.
   void search(const std::function<void()>& checkpoint);
 
   // Measures the best once more, leaves out what leads the planner astray, and looks for the best of each
@@ -119,12 +120,16 @@ class Tuner {
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
   void fit(Field& field);
+  void fit_together();
+  void compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const;
+  void wait_for(CompilePool& pool) const;
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
   std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;
   static std::set<Shared> members(const Field& field);
   static std::vector<Calibration> calibrations(const Field& field);
   std::vector<Calibration> chosen(const Field& field) const;
+  std::vector<Calibration> chosen() const;
   double incumbent(const Field& field, std::size_t probe) const;
 
   bool enough() const { return stop_ || seconds_left() <= 0.0; }
@@ -144,6 +149,8 @@ class Tuner {
   std::set<std::string> settled_;  // kernels that were looked at, whatever came of it
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
+  std::optional<std::vector<Calibration>> fitted_;  // of all fields
+  double regret_ = 1.0;
   std::vector<TunedShape> tuned_shapes_;
 };
 

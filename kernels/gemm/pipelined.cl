@@ -96,6 +96,12 @@
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
 #define WRITES_THROUGH_LOCAL (SLOTS * TSM <= STAGES * STAGE)
 
+// To write single values of C, compilers give work-items with 64 sums some registers more than the 168 that
+// they have otherwise, though they need none; a multiprocessor, with its 65536, may then have room for fewer
+// work-groups. It should have as many.
+#define ROOM (WPTM * WPTN == 64 && VA == 4 && VB == 4 && VC == 1 ? 65536 / (168 * WORK_ITEMS) : 1)
+#define AT_ONCE (ROOM > RESIDENT ? ROOM : RESIDENT)
+
 // One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
 // straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned
 // one is loaded into registers while the tile before it is on its way, and put into its stage one tile later.
@@ -236,7 +242,7 @@
     left -= TSK;                                                                      \
   } while (0)
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+__kernel __attribute__((work_group(WORK_ITEMS, AT_ONCE))) void
 pipelined(const long M, const long N, const long K, const float alpha, const __global float* A,
           const long a_offset, const long lda, const long a_stride, const __global long* a_table,
           const __global float* B, const long b_offset, const long ldb, const long b_stride,

@@ -25,16 +25,16 @@ CHART = RESULTS / "ladder.svg"
 COMPARISONS = [
     ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
+    ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
     ("cpu_compare.json", "opencl", "CPU, OpenCL (PoCL)"),
 ]
 
-# Column title, result file of `duogemm ladder`, and backend and result files of `duogemm explain`, of which the first that is
-# there counts: one of the GPU itself tells more than its compiler alone.
+# Column title, result file of `duogemm ladder`, backend of its run, and result file of `duogemm explain`.
 COLUMNS = [
-    ("H200, CUDA", "h200_cuda.json", "cuda", ("h200_explain.json", "sm_90_explain.json")),
-    ("H200, OpenCL", "h200_opencl.json", "opencl", ("h200_explain.json",)),
-    ("CPU, OpenCL (PoCL)", "cpu_opencl.json", "opencl", ("cpu_explain.json",)),
+    ("H200, CUDA", "h200_both.json", "cuda", "h200_explain.json"),
+    ("H200, OpenCL", "h200_both.json", "opencl", "h200_explain.json"),
+    ("CPU, OpenCL (PoCL)", "cpu_opencl.json", "opencl", "cpu_explain.json"),
 ]
 
 
@@ -44,9 +44,9 @@ def load(name, kind="ladder"):
     return document
 
 
-def load_run(name):
-    """The one run of a ladder's result file."""
-    (run,) = load(name)["runs"]
+def load_run(name, backend):
+    """The run of a ladder's result file through a backend."""
+    (run,) = (run for run in load(name)["runs"] if run["device"]["backend"] == backend)
     return run
 
 
@@ -112,17 +112,14 @@ class Walk:
 
     def __init__(self, runs):
         self.runs = runs
-        self.explained = [self.explanations(backend, names) for _, _, backend, names in COLUMNS]
+        self.explained = [self.explanations(backend, name) for _, _, backend, name in COLUMNS]
         self.k40m, self.cublas_of_2014 = tutorial()
 
     @staticmethod
-    def explanations(backend, names):
-        """The kernels of the first file that is there, by kernel and tunables."""
-        for name in names:
-            if (RESULTS / name).exists():
-                kernels = load(name, "explain")["kernels"]
-                return {results.key(kernel): kernel for kernel in kernels if kernel["backend"] == backend}
-        return {}
+    def explanations(backend, name):
+        """The kernels of a file by kernel and tunables."""
+        kernels = load(name, "explain")["kernels"]
+        return {results.key(kernel): kernel for kernel in kernels if kernel["backend"] == backend}
 
     def rows_of(self, rung):
         return [row for row in self.runs[0]["rows"] if row["rung"] == rung]
@@ -250,7 +247,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    runs = [load_run(name) for _, name, *_ in COLUMNS]
+    runs = [load_run(name, backend) for _, name, backend, _ in COLUMNS]
     if not arguments.check:
         draw(runs)
     for path, parts in blocks(runs).items():

@@ -100,6 +100,16 @@ TEST(Ptx, OfThePipelinedKernelCopiesPastTheRegisters) {
   EXPECT_EQ(count(loop, Kind::barrier), 1);
 }
 
+// The program binary of NVIDIA's OpenCL; read-only loads are inline PTX there.
+TEST(Ptx, OfNvidiasOpenClIsReadAsWell) {
+  const MainLoop loop = main_loop(parse_ptx(read("registers_only.opencl.ptx"), "registers_only"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 32);
+  EXPECT_EQ(count(loop, Kind::global_load), 3);
+  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 48);
+  EXPECT_EQ(count(loop, Kind::barrier), 0);
+  EXPECT_EQ(count(loop, Kind::arithmetic), 3);
+}
+
 TEST(Ptx, EndsWithItsKernel) {
   const std::string text =
       ".visible .entry first(\n)\n{\n\tfma.rn.f32 %f1, %f2, %f3, %f4;\n\tret;\n}\n"

@@ -91,7 +91,8 @@ KernelFacts ClKernel::facts(const Extent&) const {
     facts.local_bytes = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
     if (explained_) {
       facts.log = kernel_.getInfo<CL_KERNEL_PROGRAM>().getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-      facts.ptx = info_.is_nvidia() ? binary() : "";
+      const std::string program = info_.is_nvidia() ? binary() : "";
+      facts.ptx = program.substr(0, program.find('\0'));  // it may end with one
     }
     return facts;
   });

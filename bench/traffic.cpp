@@ -29,11 +29,13 @@ double flops_per_byte(const Multiples& tile) {
   return 2.0 * m * n / (sizeof(float) * (m + n));
 }
 
-double flops_per_byte(const Shape& problem) {
+double bytes_of(const Shape& problem) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
-  return problem.flops() / (sizeof(float) * (m * k + k * n + m * n));
+  return sizeof(float) * (m * k + k * n + m * n);
 }
+
+double flops_per_byte(const Shape& problem) { return problem.flops() / bytes_of(problem); }
 
 }  // namespace duogemm::bench

@@ -13,6 +13,9 @@ Multiples tile_of(const Plan& plan, const Shape& problem);
 // it.
 double flops_per_byte(const Multiples& tile);
 
+// Bytes of A, B and C.
+double bytes_of(const Shape& problem);
+
 // FLOP for each byte of A, B and C, each of which must pass once.
 double flops_per_byte(const Shape& problem);
 

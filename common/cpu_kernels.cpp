@@ -1,6 +1,7 @@
 // The kernels for CPUs, with what the host must know about them.
 #include <algorithm>
 
+#include "cpu_plan.h"
 #include "gemm_kernels.h"
 #include "gemm_parts.h"
 
@@ -46,6 +47,24 @@ KernelSpec cpu_panels() {
   };
   spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
   return for_cpus(std::move(spec));
+}
+
+KernelSpec cpu_dots() {
+  KernelSpec spec{.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"};
+  spec.tile = [](const Tunables& t) { return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")}; };
+  spec = for_cpus(std::move(spec));
+  spec.thin = true;
+  spec.reorders = [](const Tunables&) { return true; };
+  spec.dictated = [](const Problem& p) -> std::optional<Tunables> {
+    constexpr std::int64_t few = 4;
+    const Problem along = vectors_along_k(p);
+    if (std::min(p.m, p.n) > few || along.a_op == Transpose::no || along.b_op == Transpose::yes) {
+      return std::nullopt;
+    }
+    return Tunables{{"BATCH", static_cast<int>(p.batch_by)}};
+  };
+  spec.computes = [takes = spec.dictated](const Problem& p) { return p.multiplies() && takes(p); };
+  return spec;
 }
 
 }  // namespace duogemm

@@ -61,8 +61,25 @@ Tunables fitted(const Choice& choice, const Problem& p, bool rows) {
 
 }  // namespace
 
+Problem vectors_along_k(Problem problem) {
+  if (problem.m == 1 && problem.lda == 1) {
+    problem.a_op = Transpose::yes;
+  }
+  if (problem.n == 1 && problem.ldb == 1) {
+    problem.b_op = Transpose::no;
+  }
+  return problem;
+}
+
 Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
   const Tunables registers = cpu_registers(device);
+  const KernelSpec& dots = find_kernel("cpu_dots");
+  constexpr std::int64_t few_vectors =
+      4;  // of k, for which adding up their elements takes longer than it saves
+  if (problem.level == Reproducibility::run_to_run && dots.dictated(problem) &&
+      problem.k >= few_vectors * registers.at("WIDTH")) {
+    return {&dots, {{"WIDTH", registers.at("WIDTH")}}, 1, false, {}};
+  }
   const Problem p = by_rows(problem, registers) ? exchanged(problem) : problem;
   return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers, 1, false, {}}
                                        : Choice{&find_kernel("cpu_panels"), cpu_blocks(device), 1, false, {}};
@@ -73,9 +90,10 @@ Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo&
   if (choice.repacked) {
     throw Error(Status::invalid_argument, "repacked=1: kernel " + spec.name + " takes operands as they are");
   }
-  const bool rows = by_rows(problem, settle(spec, choice.tunables));
-  const Problem p = rows ? exchanged(problem) : problem;
-  const Tunables tunables = settle(spec, fitted(choice, p, rows));
+  const Problem given = &spec == &find_kernel("cpu_dots") ? vectors_along_k(problem) : problem;
+  const bool rows = by_rows(given, settle(spec, choice.tunables));
+  const Problem p = rows ? exchanged(given) : given;
+  const Tunables tunables = settle_for(spec, fitted(choice, p, rows), p);
   const CpuTile tile = cpu_tile(p, tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);

@@ -156,7 +156,7 @@ KernelSpec scale() {
 
 std::vector<KernelSpec> gemm_kernels() {
   return {general(),    pipelined(), thin_columns(), thin_dots(), cpu_direct(),
-          cpu_panels(), reduce(),    repack(),       scale()};
+          cpu_panels(), cpu_dots(),  reduce(),       repack(),    scale()};
 }
 
 }  // namespace duogemm

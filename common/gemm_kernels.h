@@ -17,5 +17,6 @@ KernelSpec thin_dots();
 // For CPUs.
 KernelSpec cpu_direct();
 KernelSpec cpu_panels();
+KernelSpec cpu_dots();
 
 }  // namespace duogemm

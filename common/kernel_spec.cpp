@@ -68,7 +68,12 @@ Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& prob
   for (const auto& [name, value] : *dictated) {
     chosen[name] = value;
   }
-  return settle(spec, chosen);
+  const Tunables settled = settle(spec, chosen);
+  if (problem.level == Reproducibility::everywhere && spec.reorders(settled)) {
+    reject("kernel " + spec.name + " with " + to_text(settled) +
+           " adds up k in another order than the level everywhere has");
+  }
+  return settled;
 }
 
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {

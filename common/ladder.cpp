@@ -110,9 +110,9 @@ std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
 }
 
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
-  const Problem any = Problem::packed(1, 1, 1);
+  const Problem no_product = Problem::packed(1, 1, 1, 0.0f);
   const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
-    return !spec.rung.empty() || (spec.computes && spec.computes(any));
+    return !spec.rung.empty() || (spec.computes && !spec.computes(no_product));
   });
   const LadderChoice choice{{kernel}, set, switches};
   const bool is_rung = !choose({kernel}, all).front()->rung.empty();

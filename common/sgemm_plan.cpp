@@ -21,8 +21,8 @@ void add_scale(Plan& plan, Tunables set, const Problem& p, const DeviceInfo& dev
            {p.m, p.n, p.beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch}, device);
 }
 
-// Columns that begin anywhere in a cache's lines (128 bytes on GPUs, which move sectors of 32) take more of them
-// to read; short ones would be spread out too far.
+// Columns that begin anywhere in a cache's lines (128 bytes on GPUs, which move sectors of 32) take more of
+// them to read; short ones would be spread out too far.
 std::int64_t repacked_ld(std::int64_t rows) {
   constexpr std::int64_t sector = 8;
   constexpr std::int64_t line = 32;
@@ -156,10 +156,6 @@ class Builder {
   void multiply(std::int64_t length, std::int64_t parts) {
     const Problem& p = inner_;
     const Tunables tunables = settle_for(spec_, choice_.tunables, p);
-    if (p.level == Reproducibility::everywhere && spec_.reorders(tunables)) {
-      throw Error(Status::invalid_argument,
-                  to_text(choice_) + " adds up k in another order than the level everywhere has");
-    }
     Geometry geometry = spec_.geometry(p.m, p.n, tunables);
     geometry.groups[2] = static_cast<std::size_t>(parts);
     std::vector<StepArgument> arguments = {p.m,        p.n,        p.k,     p.alpha,    a_.operand, a_.offset,

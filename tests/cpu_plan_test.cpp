@@ -91,8 +91,30 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 512, 512), Transpose::yes, Transpose::no)),
             "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 512), Transpose::yes, Transpose::no)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_panels");
+}
+
+TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
+  for (const std::int64_t columns : {1, 4}) {
+    Problem problem = with_ops(Problem::packed(512, columns, 512), Transpose::yes, Transpose::no);
+    EXPECT_EQ(kernel_for(problem), "cpu_dots");
+    const Choice dots = choose_on_cpu(problem, cpu(16));
+    problem.level = Reproducibility::everywhere;
+    EXPECT_EQ(kernel_for(problem), "cpu_direct");
+    EXPECT_THROW(carry_out(dots, problem, cpu(16)), Error);
+  }
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 5, 512), Transpose::yes, Transpose::no)), "cpu_panels");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 20), Transpose::yes, Transpose::no)), "cpu_direct");
+}
+
+TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
+  EXPECT_EQ(kernel_for(Problem::packed(1, 512, 512)), "cpu_dots");
+  EXPECT_EQ(kernel_for(Problem::packed(1, 1, 512)), "cpu_dots");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 512), Transpose::yes, Transpose::yes)), "cpu_dots");
+  Problem gaps = Problem::packed(1, 512, 512);
+  gaps.lda = 2;
+  EXPECT_EQ(kernel_for(gaps), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 1, 512)), "cpu_direct");
 }
 
 TEST(CpuPlan, RefusesToRepack) {

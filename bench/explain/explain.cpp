@@ -27,10 +27,14 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   return result;
 }
 
-// With what the device was measured to do.
-void add_roofline(Explanation& explanation, double peak, const Bandwidth& bandwidth) {
+// With what the device was measured to do. Operands that a cache keeps from one execution to the next are not
+// held up by the memory.
+void add_roofline(Explanation& explanation, double peak, Bandwidth bandwidth, bool cold) {
   if (!explanation.loop) {
     return;
+  }
+  if (!cold && bytes_of(explanation.problem) <= static_cast<double>(explanation.device.cache_bytes)) {
+    bandwidth.memory = 0.0;
   }
   explanation.roofline = roofline(explanation.loop->mix, explanation.problem, explanation.tile,
                                   {peak, bandwidth, multiprocessor_of(explanation.device.compute_capability),
@@ -43,7 +47,7 @@ void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainRepor
       const std::unique_ptr<Device> device = backend->absent(*request.absent);
       for (const LadderSetting& setting : request.settings) {
         report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
-        add_roofline(report.explanations.back(), 0.0, {});
+        add_roofline(report.explanations.back(), 0.0, {}, request.cold);
       }
       return;
     }
@@ -106,7 +110,7 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
       Explanation& explanation = by_device[d][s];
       const LadderRow& row = report.runs[d].rows[s];
       explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
-      add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth);
+      add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth, request.cold);
       report.explanations.push_back(std::move(explanation));
     }
   }

@@ -65,7 +65,8 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   seconds = overlapped(seconds, sizeof(float) * (inputs / reading + c) / tuning.bandwidth);
   if (parts > 1.0) {
     // Every part is written and read again, out of the cache for the most part.
-    seconds += step_seconds(tuning) + sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
+    seconds +=
+        step_seconds(tuning) + sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
   }
   return seconds;
 }

@@ -74,10 +74,9 @@ Problem vectors_along_k(Problem problem) {
 Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
   const Tunables registers = cpu_registers(device);
   const KernelSpec& dots = find_kernel("cpu_dots");
-  constexpr std::int64_t few_vectors =
-      4;  // of k, for which adding up their elements takes longer than it saves
-  if (problem.level == Reproducibility::run_to_run && dots.dictated(problem) &&
-      problem.k >= few_vectors * registers.at("WIDTH")) {
+  // To add up a vector's elements takes as long as several of its multiply-adds.
+  const std::int64_t shortest = 4 * registers.at("WIDTH");
+  if (problem.level == Reproducibility::run_to_run && dots.dictated(problem) && problem.k >= shortest) {
     return {&dots, {{"WIDTH", registers.at("WIDTH")}}, 1, false, {}};
   }
   const Problem p = by_rows(problem, registers) ? exchanged(problem) : problem;

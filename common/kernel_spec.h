@@ -82,8 +82,8 @@ struct KernelSpec {
 // declared range, or a combination that breaks one of the kernel's rules.
 Tunables settle(const KernelSpec& spec, const Tunables& overrides);
 
-// A setting as above of `chosen` with what the problem dictates. Throws invalid_argument, too, where the kernel
-// does not take the problem or adds up k in an order that the problem's level does not allow.
+// A setting as above of `chosen` with what the problem dictates. Throws invalid_argument, too, where the
+// kernel does not take the problem or adds up k in an order that the problem's level does not allow.
 Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem);
 
 // Whether a value for every tunable, each within its range, keeps the kernel's rules.

@@ -452,11 +452,16 @@ void Tuner::finish() {
   for (Field& field : fields_) {
     if (!enough()) {
       measure_again(field);
-      fit(field);
+      const PlannerFit alone = fit({&field, 1}, calibrations(field));
+      field.fitted = alone.chosen();
+      field.regret = alone.regret();
     }
   }
   if (fields_.size() > 1 && !enough()) {
-    fit_together();
+    // Kernels for operands as they stand against those for repacked ones, which are of another field.
+    const PlannerFit together = fit(fields_, chosen());
+    fitted_ = together.chosen();
+    regret_ = together.regret();
   }
   tune_shapes();
 }
@@ -489,62 +494,41 @@ void Tuner::measure_again(Field& field) {
   }
 }
 
-void Tuner::fit(Field& field) {
+// What the planner decides well with, on the probes and judges of the fields, after that is taken out which
+// leads it astray.
+PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations) {
+  Tuning all = facts_;
+  all.calibrations = calibrations;
   std::vector<Problem> problems;
   std::vector<double> best;
-  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    if (!field.best[probe].empty()) {
-      problems.push_back(field.probes[probe].problem);
-      best.push_back(incumbent(field, probe));
-    }
-  }
-  Tuning all = facts_;
-  all.calibrations = calibrations(field);
-  for (const Problem& judge : field.judges) {
-    const Choice picked = rank(judge, device_.info(), all).front();
-    if (picked.seconds.value_or(infinity) <= options_.budget * judge_share) {
-      problems.push_back(judge);
-      best.push_back(infinity);
-    }
-  }
-  PlannerFit fit(all.calibrations, problems, device_.info(), facts_);
-  const auto measure = [&](const Choice& choice, std::size_t problem) {
-    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
-                              {.samples = 5});
-  };
-  fit.eliminate(best, measure, [&] { return enough(); });
-  field.fitted = fit.chosen();
-  field.regret = fit.regret();
-}
-
-// Kernels for operands as they stand against those for repacked ones, which are of another field.
-void Tuner::fit_together() {
-  Tuning all = facts_;
-  std::vector<Problem> problems;
-  std::vector<double> best;
-  all.calibrations = chosen();
-  for (const Field& field : fields_) {
+  for (const Field& field : fields) {
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-      problems.push_back(field.probes[probe].problem);
-      best.push_back(incumbent(field, probe));
+      if (!field.best[probe].empty()) {
+        problems.push_back(field.probes[probe].problem);
+        best.push_back(incumbent(field, probe));
+      }
     }
-    problems.insert(problems.end(), field.judges.begin(), field.judges.end());
+    for (const Problem& judge : field.judges) {
+      const Choice picked = rank(judge, device_.info(), all).front();
+      if (picked.seconds.value_or(infinity) <= options_.budget * judge_share) {
+        problems.push_back(judge);
+        best.push_back(infinity);
+      }
+    }
   }
-  best.resize(problems.size(), infinity);
-  const auto measure = [&](const Choice& choice, std::size_t problem) {
-    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
-                              {.samples = 5});
-  };
   CompilePool pool(programs_, options_.threads);
   for (const Problem& problem : problems) {
     const std::vector<Choice> choices = rank(problem, device_.info(), all);
     compile(pool, problem, std::span(choices).first(std::min(choices.size(), PlannerFit::explored)));
   }
   wait_for(pool);
-  PlannerFit fit(all.calibrations, problems, device_.info(), facts_);
+  PlannerFit fit(calibrations, problems, device_.info(), facts_);
+  const auto measure = [&](const Choice& choice, std::size_t problem) {
+    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
+                              {.samples = 5});
+  };
   fit.eliminate(best, measure, [&] { return enough(); });
-  fitted_ = fit.chosen();
-  regret_ = fit.regret();
+  return fit;
 }
 
 void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const {

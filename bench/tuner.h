@@ -119,8 +119,7 @@ class Tuner {
   double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
-  void fit(Field& field);
-  void fit_together();
+  PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
   void compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const;
   void wait_for(CompilePool& pool) const;
   void tune_shapes();

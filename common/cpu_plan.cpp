@@ -40,13 +40,11 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
   return problem.m < problem.n && problem.m < tunables.at("WIDTH");
 }
 
-// The tunables that the choice and the problem leave. `rows`: whether C is stored by rows.
+// All tunables: the choice's as far as they fit, and what the problem dictates. `rows`: whether C is stored
+// by rows.
 Tunables fitted(const Choice& choice, const Problem& p, bool rows) {
   const KernelSpec& spec = *choice.spec;
   Tunables set = settle(spec, choice.tunables);
-  for (const auto& [name, value] : spec.dictated(p).value_or(Tunables{})) {
-    set[name] = value;
-  }
   set["ROWS_C"] = rows;
   set["COLS"] = fitting_columns(set["COLS"], p.n);
   if (spec.name == "cpu_direct") {
@@ -56,30 +54,31 @@ Tunables fitted(const Choice& choice, const Problem& p, bool rows) {
       set["VECTORS"] = 4;
     }
   }
-  return set;
+  return settle_for(spec, std::move(set), p);
 }
 
 }  // namespace
 
-Problem vectors_along_k(Problem problem) {
-  if (problem.m == 1 && problem.lda == 1) {
-    problem.a_op = Transpose::yes;
+Problem vectors_along_k(Problem p) {
+  if (p.m == 1 && p.lda == 1) {
+    p.a_op = Transpose::yes;
   }
-  if (problem.n == 1 && problem.ldb == 1) {
-    problem.b_op = Transpose::no;
+  if (p.n == 1 && p.ldb == 1) {
+    p.b_op = Transpose::no;
   }
-  return problem;
+  return p;
 }
 
 Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
+  const Problem given = vectors_along_k(problem);
   const Tunables registers = cpu_registers(device);
   const KernelSpec& dots = find_kernel("cpu_dots");
   // To add up a vector's elements takes as long as several of its multiply-adds.
   const std::int64_t shortest = 4 * registers.at("WIDTH");
-  if (problem.level == Reproducibility::run_to_run && dots.dictated(problem) && problem.k >= shortest) {
+  if (given.level == Reproducibility::run_to_run && dots.dictated(given) && given.k >= shortest) {
     return {&dots, {{"WIDTH", registers.at("WIDTH")}}, 1, false, {}};
   }
-  const Problem p = by_rows(problem, registers) ? exchanged(problem) : problem;
+  const Problem p = by_rows(given, registers) ? exchanged(given) : given;
   return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers, 1, false, {}}
                                        : Choice{&find_kernel("cpu_panels"), cpu_blocks(device), 1, false, {}};
 }
@@ -89,10 +88,10 @@ Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo&
   if (choice.repacked) {
     throw Error(Status::invalid_argument, "repacked=1: kernel " + spec.name + " takes operands as they are");
   }
-  const Problem given = &spec == &find_kernel("cpu_dots") ? vectors_along_k(problem) : problem;
+  const Problem given = vectors_along_k(problem);
   const bool rows = by_rows(given, settle(spec, choice.tunables));
   const Problem p = rows ? exchanged(given) : given;
-  const Tunables tunables = settle_for(spec, fitted(choice, p, rows), p);
+  const Tunables tunables = fitted(choice, p, rows);
   const CpuTile tile = cpu_tile(p, tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);

@@ -9,7 +9,7 @@ namespace duogemm {
 Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device);
 
 // The same problem, where a vector that is stored without gaps is stored along k.
-Problem vectors_along_k(Problem problem);
+Problem vectors_along_k(Problem p);
 
 // What carry_out() does with the choice of a kernel for CPUs.
 Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo& device);

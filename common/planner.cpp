@@ -54,7 +54,7 @@ double repacking_seconds(const KernelSpec& spec, const Problem& problem, const T
   const double batch = static_cast<double>(problem.batch);
   const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
-  const Copied copied = copied_by_repacking(spec, problem);
+  const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
   return step_seconds(tuning) + 2.0 * sizeof(float) * columns * filled(problem.k) / tuning.bandwidth;
 }

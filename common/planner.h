@@ -43,11 +43,11 @@ std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const
 Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tuning);
 
 // Which operands repacking copies: those that the kernel could not read in vectors along m and n.
-struct Copied {
+struct CopiedOperands {
   bool a;
   bool b;
 };
-Copied copied_by_repacking(const KernelSpec& spec, const Problem& problem);
+CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem);
 
 // The problem whose operands have been repacked, both of them.
 Problem repacked(const Problem& problem);

@@ -86,7 +86,7 @@ class Builder {
                   "operands are repacked for kernels that gain from it, and not for batches by lists");
     }
     const Problem wanted = repacked(problem_);
-    const Copied copied = copied_by_repacking(spec_, problem_);
+    const CopiedOperands copied = copied_by_repacking(spec_, problem_);
     std::vector<Copy> copies;
     if (copied.a) {
       copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
@@ -210,7 +210,7 @@ class Builder {
 
 }  // namespace
 
-Copied copied_by_repacking(const KernelSpec& spec, const Problem& problem) {
+CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem) {
   const Tunables as_given = spec.dictated(problem).value_or(Tunables{});
   const auto is = [&](const char* name, int value) {
     const auto found = as_given.find(name);

@@ -95,34 +95,11 @@ Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo&
   const CpuTile tile = cpu_tile(p, tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
-  const Operand a = rows ? operand_b : operand_a;
-  const Operand b = rows ? operand_a : operand_b;
+  std::vector<StepArgument> arguments =
+      product_arguments(p, rows ? place_of_b : place_of_a, rows ? place_of_a : place_of_b, place_of_c);
+  arguments.insert(arguments.end(), {tile.m, tile.n});
   Plan plan;
-  add_step(plan, spec, tunables, {{groups, members, 1}, {1, 1, 1}},
-           {p.m,
-            p.n,
-            p.k,
-            p.alpha,
-            a,
-            OffsetOf{a},
-            p.lda,
-            p.a_stride,
-            rows ? table_b : table_a,
-            b,
-            OffsetOf{b},
-            p.ldb,
-            p.b_stride,
-            rows ? table_a : table_b,
-            p.beta,
-            operand_c,
-            OffsetOf{operand_c},
-            p.ldc,
-            p.c_stride,
-            table_c,
-            p.batch,
-            tile.m,
-            tile.n},
-           device);
+  add_step(plan, spec, tunables, {{groups, members, 1}, {1, 1, 1}}, std::move(arguments), device);
   return plan;
 }
 

@@ -45,6 +45,14 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
   return layout;
 }
 
+std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
+                                            const Place& c) {
+  return {problem.m,        problem.n,        problem.k,    problem.alpha, a.operand, a.offset,
+          problem.lda,      problem.a_stride, a.table,      b.operand,     b.offset,  problem.ldb,
+          problem.b_stride, b.table,          problem.beta, c.operand,     c.offset,  problem.ldc,
+          problem.c_stride, c.table,          problem.batch};
+}
+
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device) {
   if (const auto reason = unsupported_reason(spec, tunables, device)) {

@@ -79,6 +79,20 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device);
 
+// Where a matrix is: in which buffer, from which element on, and the table that lists the members of a batch.
+struct Place {
+  Operand operand;
+  StepArgument offset;
+  Operand table;
+};
+inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
+inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
+inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
+
+// What every kernel that multiplies is given first (PRODUCT_PARAMETERS in kernels/gemm/batch.h).
+std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
+                                            const Place& c);
+
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);

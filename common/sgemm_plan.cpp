@@ -29,12 +29,6 @@ std::int64_t repacked_ld(std::int64_t rows) {
   return round_up(rows, rows < 8 * line ? sector : line);
 }
 
-// Where a matrix is.
-struct Place {
-  Operand operand;
-  StepArgument offset;
-};
-
 // Carries out one choice. The multiplication's own problem is changed step by step: operands that are copied
 // first have other leading dimensions then, and C is elsewhere while K is in parts.
 class Builder {
@@ -125,7 +119,7 @@ class Builder {
   Copy copy(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,
             std::int64_t new_ld, std::int64_t new_stride) {
     const std::int64_t count = stride == 0 ? 1 : problem_.batch;
-    const Place to{workspace(count * new_ld * problem_.k), std::int64_t{0}};
+    const Place to{workspace(count * new_ld * problem_.k), std::int64_t{0}, from.table};
     return {from, to, turn, rows, ld, stride, new_ld, new_stride, count};
   }
 
@@ -150,7 +144,7 @@ class Builder {
     inner_.c_aligned = inner_.c_padded = true;
     inner_.alpha = 1.0f;
     inner_.beta = 0.0f;
-    c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}};
+    c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}, table_c};
   }
 
   void multiply(std::int64_t length, std::int64_t parts) {
@@ -158,10 +152,7 @@ class Builder {
     const Tunables tunables = settle_for(spec_, choice_.tunables, p);
     Geometry geometry = spec_.geometry(p.m, p.n, tunables);
     geometry.groups[2] = static_cast<std::size_t>(parts);
-    std::vector<StepArgument> arguments = {p.m,        p.n,        p.k,     p.alpha,    a_.operand, a_.offset,
-                                           p.lda,      p.a_stride, table_a, b_.operand, b_.offset,  p.ldb,
-                                           p.b_stride, table_b,    p.beta,  c_.operand, c_.offset,  p.ldc,
-                                           p.c_stride, table_c,    p.batch};
+    std::vector<StepArgument> arguments = product_arguments(p, a_, b_, c_);
     if (spec_.splits_k) {
       arguments.insert(arguments.end(), {length, p.ldc * p.n});
     }
@@ -202,9 +193,9 @@ class Builder {
   const Problem& problem_;
   Problem inner_;
   const DeviceInfo& device_;
-  Place a_{operand_a, OffsetOf{operand_a}};
-  Place b_{operand_b, OffsetOf{operand_b}};
-  Place c_{operand_c, OffsetOf{operand_c}};
+  Place a_ = place_of_a;
+  Place b_ = place_of_b;
+  Place c_ = place_of_c;
   Plan plan_;
 };
 

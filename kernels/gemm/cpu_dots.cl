@@ -92,12 +92,7 @@ WITH_VECTORS(DEFINE_BLOCK)
   block_##count(a_member, lda, b_member, ldb, c_member, ldc, row, col, M, N, K, alpha, beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_dots(const long M, const long N, const long K, const float alpha, const __global float* A,
-         const long a_offset, const long lda, const long a_stride, const __global long* a_table,
-         const __global float* B, const long b_offset, const long ldb, const long b_stride,
-         const __global long* b_table, const float beta, __global float* C, const long c_offset,
-         const long ldc, const long c_stride, const __global long* c_table, const long batch,
-         const long tile_m, const long tile_n) {
+cpu_dots(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
   const long tiles_m = CEIL_DIV(M, tile_m);
   const long first_row = (long)get_group_id(0) % tiles_m * tile_m;
   const long end_row = LEAST(first_row + tile_m, M);

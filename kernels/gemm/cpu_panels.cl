@@ -99,12 +99,7 @@ WITH_VECTORS(DEFINE_MULTIPLY)
                    alpha, beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_panels(const long M, const long N, const long K, const float alpha, const __global float* A,
-           const long a_offset, const long lda, const long a_stride, const __global long* a_table,
-           const __global float* B, const long b_offset, const long ldb, const long b_stride,
-           const __global long* b_table, const float beta, __global float* C, const long c_offset,
-           const long ldc, const long c_stride, const __global long* c_table, const long batch,
-           const long tile_m, const long tile_n) {
+cpu_panels(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
   __local float memory[TSM * TSK + TSM * TSN + TSK * COLS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.

@@ -46,11 +46,7 @@
 #define LPTB (TSK * TSN / WORK_ITEMS)
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
-general(const long M, const long N, const long K, const float alpha, const __global float* A,
-        const long a_offset, const long lda, const long a_stride, const __global long* a_table,
-        const __global float* B, const long b_offset, const long ldb, const long b_stride,
-        const __global long* b_table, const float beta, __global float* C, const long c_offset,
-        const long ldc, const long c_stride, const __global long* c_table, const long batch) {
+general(PRODUCT_PARAMETERS) {
   const int tidm = get_local_id(0);
   const int tidn = get_local_id(1);
   const int tid = tidn * RTSM + tidm;

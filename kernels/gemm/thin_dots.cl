@@ -68,12 +68,7 @@
   } while (0)
 
 __kernel __attribute__((work_group(WORK_ITEMS, 1))) void
-thin_dots(const long M, const long N, const long K, const float alpha, const __global float* A,
-          const long a_offset, const long lda, const long a_stride, const __global long* a_table,
-          const __global float* B, const long b_offset, const long ldb, const long b_stride,
-          const __global long* b_table, const float beta, __global float* C, const long c_offset,
-          const long ldc, const long c_stride, const __global long* c_table, const long batch,
-          const long k_chunk, const long chunk_stride) {
+thin_dots(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int team = tid / LANES;

@@ -88,7 +88,7 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
   double longest = 0.0;
   for (const int count : group_counts) {
     if ((timings.size() >= 2 && longest * count > patience) || (timings.size() == 2 && !promising(timings)) ||
-        (count > at_once && (kind.thin != 0 || longest * count > std::min(quick, patience)))) {
+        (count > at_once && longest * count > std::min(quick, patience))) {
       break;
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);

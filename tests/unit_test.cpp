@@ -163,9 +163,9 @@ TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
 }
 
 TEST(SmallestSetting, RefusesWhatNoSettingHas) {
-  const auto settled = [] { smallest_setting(find_kernel("general"), {{"TSM", 24}}); };
+  const auto settled = [] { smallest_setting(find_kernel("general"), {{"TSM", 14}}); };
   EXPECT_EQ(message_of(settled, Status::invalid_argument),
-            "TSM=24: kernel general has no legal setting with these");
+            "TSM=14: kernel general has no legal setting with these");
 }
 
 // What of the library's kernels is not there, neither the program nor the simulator verifies.

@@ -17,19 +17,19 @@
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
 #endif
 #ifndef TSM
-#define TSM 64  // work-group tile in M: 16 32 64 128
+#define TSM 64  // work-group tile in M: 16 24 32 40 48 64 80 96 128
 #endif
 #ifndef TSN
-#define TSN 64  // work-group tile in N: 16 32 64 128
+#define TSN 64  // work-group tile in N: 16 24 32 40 48 64 80 96 128
 #endif
 #ifndef TSK
 #define TSK 16  // tile in K: 8 16 32
 #endif
 #ifndef WPTM
-#define WPTM 4  // rows of C per work-item: 1 2 4 8
+#define WPTM 4  // rows of C per work-item: 1 2 3 4 5 6 8
 #endif
 #ifndef WPTN
-#define WPTN 4  // columns of C per work-item: 1 2 4 8
+#define WPTN 4  // columns of C per work-item: 1 2 3 4 5 6 8
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2

@@ -71,7 +71,7 @@ bool same_problem(const TunedShape& one, const TunedShape& other) {
 // The tunables that the problem dictates and on which the kernel's time depends.
 std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem) {
   const std::optional<Tunables> dictated = spec.dictated(problem);
-  return dictated ? std::optional(spec.timed_as(*dictated)) : std::nullopt;
+  return dictated ? std::optional(spec.timed_as(*dictated, {})) : std::nullopt;
 }
 
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }

@@ -29,7 +29,7 @@ KernelSpec general() {
                     {"TRANS_B", p.b_op == Transpose::yes},
                     {"BATCH", static_cast<int>(p.batch_by)}};
   };
-  spec.timed_as = [](Tunables dictated) { return without(std::move(dictated), {"BATCH"}); };
+  spec.timed_as = [](Tunables dictated, const Tunables&) { return without(std::move(dictated), {"BATCH"}); };
   return spec;
 }
 
@@ -47,9 +47,16 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
                   {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
 }
 
-// Measurements are of equal widths: the wider of two vectors does not help much.
-Tunables pipelined_timed_as(Tunables dictated) {
-  dictated["VA"] = dictated["VB"] = std::min(at(dictated, "VA"), at(dictated, "VB"));
+// Measurements are of equal widths: the wider of two vectors does not help much. Tiles that are turned on the
+// way are copied value by value whatever the width.
+Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
+  const int va = at(dictated, "VA");
+  const int vb = at(dictated, "VB");
+  const bool turns_a = at(dictated, "TRANS_A") == 1;
+  const bool turns_b = at(dictated, "TRANS_B") == 0;
+  const auto on_the_way = others.find("TURN_ASYNC");
+  const bool one_counts = on_the_way != others.end() && on_the_way->second == 1 && turns_a != turns_b;
+  dictated["VA"] = dictated["VB"] = !one_counts ? std::min(va, vb) : turns_a ? vb : va;
   return without(std::move(dictated), {"VC", "BATCH"});
 }
 

@@ -67,8 +67,11 @@ struct KernelSpec {
   // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
   std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
 
-  // From those tunables: the ones that its time depends on, as they are when it is measured.
-  std::function<Tunables(Tunables)> timed_as = [](Tunables dictated) { return dictated; };
+  // From those tunables: the ones that its time depends on, with the others set so, as they are when it is
+  // measured.
+  std::function<Tunables(Tunables, const Tunables&)> timed_as = [](Tunables dictated, const Tunables&) {
+    return dictated;
+  };
 
   // Whether a work-item of it has a core to itself (see cpu_plan.h).
   bool for_cpus = false;

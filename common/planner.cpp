@@ -29,7 +29,7 @@ bool may_repack(const KernelSpec& spec, const Problem& problem) {
 
 // Whether the time of a kernel with the tunables `measured` is that for a problem which dictates `dictated`.
 bool alike(const KernelSpec& spec, const Tunables& measured, const Tunables& dictated) {
-  const Tunables decisive = spec.timed_as(dictated);
+  const Tunables decisive = spec.timed_as(dictated, measured);
   return std::all_of(decisive.begin(), decisive.end(), [&](const auto& tunable) {
     const auto found = measured.find(tunable.first);
     return found != measured.end() && found->second == tunable.second;

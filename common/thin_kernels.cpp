@@ -52,7 +52,7 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
   spec.thin = true;
   spec.dictated = [=](const Problem& p) { return dictated_thin(p, x_along_k); };
   spec.computes = [=](const Problem& p) { return p.multiplies() && dictated_thin(p, x_along_k); };
-  spec.timed_as = [](Tunables dictated) {
+  spec.timed_as = [](Tunables dictated, const Tunables&) {
     return without(std::move(dictated), {"SIDE", "Y_ALONG_K", "BATCH"});
   };
   spec.tile = [=](const Tunables& t) {

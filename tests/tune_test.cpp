@@ -177,6 +177,26 @@ std::vector<int> walks(const std::vector<Calibration>& calibrations) {
 
 const std::function<bool()> never = [] { return false; };
 
+// Of a kernel that was measured with vectors of four.
+bool is_offered(Calibration calibration, int turn_async, const Problem& problem) {
+  calibration.tunables["TURN_ASYNC"] = turn_async;
+  return !choices_with(calibration, problem, large_gpu(), {}).empty();
+}
+
+TEST(Planner, DoesNotMindTheWidthOfOperandsThatAreTurnedValueByValue) {
+  const Calibration calibration = believed(1e-6, 0);
+  const Problem wide = make_problem(plain, 256, 256, 64);
+  EXPECT_TRUE(is_offered(calibration, 0, wide));
+  EXPECT_TRUE(is_offered(calibration, 1, wide));
+  Problem narrow_b = wide;  // whose columns are turned, and A's are not
+  narrow_b.ldb = 65;
+  EXPECT_FALSE(is_offered(calibration, 0, narrow_b));
+  EXPECT_TRUE(is_offered(calibration, 1, narrow_b));
+  Problem narrow_a = wide;
+  narrow_a.lda = 257;
+  EXPECT_FALSE(is_offered(calibration, 1, narrow_a));
+}
+
 TEST(PlannerFit, KeepsWhatThePlannerChooses) {
   PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
   EXPECT_EQ(walks(fit.chosen()), std::vector{1});

@@ -35,10 +35,10 @@
 #define LANES 32  // work-items beside each other along the rows: 8 16 32 64 128
 #endif
 #ifndef SLICES
-#define SLICES 4  // work-items that share rows: 1 2 4 8 16 32
+#define SLICES 4  // work-items that share rows: 1 2 4 8 16 32 64
 #endif
 #ifndef DEPTH
-#define DEPTH 64  // rows of the thin operand in local memory: 16 32 64 128 256
+#define DEPTH 64  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024 2048 4096
 #endif
 
 #include "dialect.h"

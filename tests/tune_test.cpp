@@ -177,6 +177,18 @@ std::vector<int> walks(const std::vector<Calibration>& calibrations) {
 
 const std::function<bool()> never = [] { return false; };
 
+TEST(Planner, ChoosesWhatRunsWhereOperandsDifferInWidth) {
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const Tuning tuning = parse_tuning(embedded.text, std::string(embedded.name));
+    for (const OperandKind& kind : operand_kinds()) {
+      Problem problem = edge_problems(kind).front();
+      ++problem.ldb;
+      const Choice choice = choose(problem, large_gpu(), tuning);
+      EXPECT_TRUE(can_run(choice, problem, large_gpu())) << kind.name() << ": " << to_text(choice);
+    }
+  }
+}
+
 // Of a kernel that was measured with vectors of four.
 bool is_offered(Calibration calibration, int turn_async, const Problem& problem) {
   calibration.tunables["TURN_ASYNC"] = turn_async;

@@ -54,6 +54,27 @@
 // The first of the vectors of panel p, when `vectors` of them are divided as evenly as can be.
 #define FIRST_VECTOR(p, panels, vectors) ((p) * (vectors) / (panels))
 
+// Where a work-group's tile of C begins. Tiles follow each other along M first.
+FUNCTION long
+tile_row(const long M, const long tile_m) {
+  return (long)get_group_id(0) % CEIL_DIV(M, tile_m) * tile_m;
+}
+
+FUNCTION long
+tile_col(const long M, const long tile_m, const long tile_n) {
+  return (long)get_group_id(0) / CEIL_DIV(M, tile_m) * tile_n;
+}
+
+// For kernels that read the operands where they stand: what block_1 and so on, their functions of a block,
+// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A and C, and
+// its columns at `col`.
+#define BLOCK_PARAMETERS                                                                               \
+  const __global float *A, const long lda, const __global float *B, const long ldb, __global float *C, \
+      const long ldc, const long row, const long col, const long M, const long N, const long K,        \
+      const float alpha, const float beta
+#define BLOCK(count) \
+  block_##count(a_member, lda, b_member, ldb, c_member, ldc, row, col, M, N, K, alpha, beta)
+
 // Where element (row, col) of C is from its first.
 #define PLACE_C(row, col, ldc) (ROWS_C ? (row) * (ldc) + (col) : (col) * (ldc) + (row))
 

@@ -77,12 +77,8 @@
   }
 #endif
 
-// A block whose rows begin at `row`, of those of A and C, and its columns at `col`.
 #define DEFINE_BLOCK(count)                                                                                \
-  FUNCTION void block_##count(const __global float* A, const long lda, const __global float* B,            \
-                              const long ldb, __global float* C, const long ldc, const long row,           \
-                              const long col, const long M, const long N, const long K, const float alpha, \
-                              const float beta) {                                                          \
+  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                                          \
     const long b_step = TRANS_B ? ldb : 1;                                                                 \
     const __global float* a[count];                                                                        \
     const __global float* b[COLS];                                                                         \
@@ -104,14 +100,11 @@
     }                                                                                                      \
   }
 WITH_VECTORS(DEFINE_BLOCK)
-#define BLOCK(count) \
-  block_##count(a_member, lda, b_member, ldb, c_member, ldc, row, col, M, N, K, alpha, beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
-  const long tiles_m = CEIL_DIV(M, tile_m);
-  const long first_row = (long)get_group_id(0) % tiles_m * tile_m;
-  const long first_col = (long)get_group_id(0) / tiles_m * tile_n;
+  const long first_row = tile_row(M, tile_m);
+  const long first_col = tile_col(M, tile_m, tile_n);
   const long end_col = LEAST(first_col + tile_n, N);
   const long vectors = CEIL_DIV(LEAST(tile_m, M - first_row), WIDTH);
   const long panels = CEIL_DIV(vectors, VECTORS);

@@ -52,51 +52,44 @@ sum_of(const FLOAT(WIDTH) vector) {
   return parts[0];
 }
 
-// A block whose rows begin at `row`, of those of A and C, and its columns at `col`.
-#define DEFINE_BLOCK(count)                                                                                \
-  FUNCTION void block_##count(const __global float* A, const long lda, const __global float* B,            \
-                              const long ldb, __global float* C, const long ldc, const long row,           \
-                              const long col, const long M, const long N, const long K, const float alpha, \
-                              const float beta) {                                                          \
-    const __global float* a[count];                                                                        \
-    const __global float* b[COLS];                                                                         \
-    EACH(r, count) { a[r] = A + LEAST(row + r, M - 1) * lda; }                                             \
-    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * ldb; }                                              \
-    FLOAT(WIDTH) acc[COLS][count];                                                                         \
-    EACH(n, COLS) {                                                                                        \
-      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                                                 \
-    }                                                                                                      \
-    const long whole = K / WIDTH * WIDTH;                                                                  \
-    for (long k = 0; k < whole; k += WIDTH) {                                                              \
-      FLOAT(WIDTH) b_k[COLS];                                                                              \
-      EACH(n, COLS) { b_k[n] = VLOAD(WIDTH)(0, b[n] + k); }                                                \
-      EACH(r, count) {                                                                                     \
-        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, a[r] + k);                                                \
-        EACH(n, COLS) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                         \
-      }                                                                                                    \
-    }                                                                                                      \
-    EACH(n, COLS) {                                                                                        \
-      EACH(r, count) {                                                                                     \
-        if (row + r < M && col + n < N) {                                                                  \
-          float sum = sum_of(acc[n][r]);                                                                   \
-          for (long k = whole; k < K; ++k) {                                                               \
-            sum = fma(a[r][k], b[n][k], sum);                                                              \
-          }                                                                                                \
-          UPDATE(float, C[PLACE_C(row + r, col + n, ldc)], alpha, sum, beta);                              \
-        }                                                                                                  \
-      }                                                                                                    \
-    }                                                                                                      \
+#define DEFINE_BLOCK(count)                                                   \
+  FUNCTION void block_##count(BLOCK_PARAMETERS) {                             \
+    const __global float* a[count];                                           \
+    const __global float* b[COLS];                                            \
+    EACH(r, count) { a[r] = A + LEAST(row + r, M - 1) * lda; }                \
+    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * ldb; }                 \
+    FLOAT(WIDTH) acc[COLS][count];                                            \
+    EACH(n, COLS) {                                                           \
+      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                    \
+    }                                                                         \
+    const long whole = K / WIDTH * WIDTH;                                     \
+    for (long k = 0; k < whole; k += WIDTH) {                                 \
+      FLOAT(WIDTH) b_k[COLS];                                                 \
+      EACH(n, COLS) { b_k[n] = VLOAD(WIDTH)(0, b[n] + k); }                   \
+      EACH(r, count) {                                                        \
+        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, a[r] + k);                   \
+        EACH(n, COLS) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }            \
+      }                                                                       \
+    }                                                                         \
+    EACH(n, COLS) {                                                           \
+      EACH(r, count) {                                                        \
+        if (row + r < M && col + n < N) {                                     \
+          float sum = sum_of(acc[n][r]);                                      \
+          for (long k = whole; k < K; ++k) {                                  \
+            sum = fma(a[r][k], b[n][k], sum);                                 \
+          }                                                                   \
+          UPDATE(float, C[PLACE_C(row + r, col + n, ldc)], alpha, sum, beta); \
+        }                                                                     \
+      }                                                                       \
+    }                                                                         \
   }
 WITH_VECTORS(DEFINE_BLOCK)
-#define BLOCK(count) \
-  block_##count(a_member, lda, b_member, ldb, c_member, ldc, row, col, M, N, K, alpha, beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_dots(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
-  const long tiles_m = CEIL_DIV(M, tile_m);
-  const long first_row = (long)get_group_id(0) % tiles_m * tile_m;
+  const long first_row = tile_row(M, tile_m);
   const long end_row = LEAST(first_row + tile_m, M);
-  const long first_col = (long)get_group_id(0) / tiles_m * tile_n;
+  const long first_col = tile_col(M, tile_m, tile_n);
   const long end_col = LEAST(first_col + tile_n, N);
 
   for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {

@@ -106,9 +106,8 @@ cpu_panels(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
   LOCAL_PTR float* a_tile = memory + get_local_id(0);
   LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
   LOCAL_PTR float* b_panel = sums + TSM * TSN;
-  const long tiles_m = CEIL_DIV(M, tile_m);
-  const long first_row = (long)get_group_id(0) % tiles_m * tile_m;
-  const long first_col = (long)get_group_id(0) / tiles_m * tile_n;
+  const long first_row = tile_row(M, tile_m);
+  const long first_col = tile_col(M, tile_m, tile_n);
   const int rows = (int)LEAST(tile_m, M - first_row);
   const int cols = (int)LEAST(tile_n, N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);

@@ -11,9 +11,8 @@ namespace {
 // Work-groups per compute unit.
 constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
 
-// More than a unit can have at once are measured where they are quick: small tiles and batches come in large
-// numbers, and what a work-group costs then does not show in the time of a few.
-constexpr int at_once = 12;
+// More than groups_at_once are measured where they are quick: small tiles and batches come in large numbers,
+// and what a work-group costs then does not show in the time of a few.
 constexpr double quick = 1e-3;
 
 constexpr std::int64_t shallow = 64;
@@ -88,7 +87,7 @@ std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, 
   double longest = 0.0;
   for (const int count : group_counts) {
     if ((timings.size() >= 2 && longest * count > patience) || (timings.size() == 2 && !promising(timings)) ||
-        (count > at_once && longest * count > std::min(quick, patience))) {
+        (count > groups_at_once && longest * count > std::min(quick, patience))) {
       break;
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device.compute_units);

@@ -16,9 +16,6 @@ namespace {
 // A part of K shorter than this costs more to add up than it saves.
 constexpr std::int64_t shortest_part = 32;
 
-// More work-groups on each compute unit than this make a device no busier.
-constexpr int busy = 12;
-
 // Into how many parts K might be split.
 constexpr std::int64_t part_counts[] = {1,  2,  3,  4,  5,  6,   8,   10,  12,  16,  20,
                                         24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
@@ -166,8 +163,9 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
   const Tunables open = without(calibration.tunables, *dictated);
   // What is missing of a last tile is multiplied as zeros.
   const std::int64_t step = spec.thin ? 1 : spec.tile(calibration.tunables).k;
-  const double most_groups = static_cast<double>(std::min(calibration.timings.back().groups, busy)) *
-                             static_cast<double>(device.compute_units);
+  const double most_groups =
+      static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
+      static_cast<double>(device.compute_units);
   for (const std::int64_t parts : part_counts) {
     if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part ||
                       groups * static_cast<double>(parts) > most_groups)) {

@@ -42,6 +42,9 @@ std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const
 // the first that ranks and that the device can run.
 Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tuning);
 
+// More work-groups on each compute unit than this make a device no busier.
+inline constexpr int groups_at_once = 12;
+
 // Which operands repacking copies: those that the kernel could not read in vectors along m and n.
 struct CopiedOperands {
   bool a;

@@ -52,6 +52,7 @@ class Stopwatch {
   std::unique_ptr<SelfContainedPlan> mover_;  // moves a part of it
   double moving_ = 0.0;                       // how long that takes
   double host_seconds_ = 0.0;                 // that the host needs to put one kernel on the queue
+  double wake_up_ = 0.0;  // that a kernel without work mostly takes at most, launched alone
   double bandwidth_ = 0.0;
   double launch_ = 0.0;
 };

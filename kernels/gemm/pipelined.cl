@@ -94,13 +94,12 @@
 #define SLOT (tid / 32 / BLOCKS_M * LANES_N + tid % 32 / LANES_M)
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
-#define WRITES_THROUGH_LOCAL (SLOTS * TSM <= STAGES * STAGE)
+#define WRITES_THROUGH_LOCAL (VC == 1 && SLOTS * TSM <= STAGES * STAGE)
 
-// To write single values of C, compilers give work-items with 64 sums some registers more than the 168 that
-// they have otherwise, though they need none; a multiprocessor, with its 65536, may then have room for fewer
-// work-groups. It should have as many.
-#define ROOM (WPTM * WPTN == 64 && VA == 4 && VB == 4 && VC == 1 ? 65536 / (168 * WORK_ITEMS) : 1)
-#define AT_ONCE (ROOM > RESIDENT ? ROOM : RESIDENT)
+// With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time. The i-th stands so many rows and
+// columns of C from the first.
+#define ROWS_ON(i) ((i)*WORK_ITEMS % TSM)
+#define COLUMNS_ON(i) FIRST_COLUMN((i)*WORK_ITEMS / TSM)
 
 // One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
 // straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned
@@ -109,19 +108,21 @@
   do {            \
   } while (0)
 #if !TRANS_A
-#define A_BEGIN()                                         \
-  const __global float* a_from[STRAIGHT_PLACES(TSM, VA)]; \
+#define A_BEGIN()                                                   \
+  const __global float* a_from[STRAIGHT_PLACES(TSM, VA)];           \
+  LOCAL_PTR float* const a_place = tiles + STRAIGHT_PLACE(TSM, VA); \
   straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
-#define A_FETCH(stage) straight_copy(tiles + (stage), a_from, lda, tid, TSM, VA)
-#define A_FETCH_ROWS(stage, rows) straight_copy_rows(tiles + (stage), a_from, lda, rows, -0.0f, tid, TSM, VA)
+#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, lda, TSM, VA)
+#define A_FETCH_ROWS(stage, rows) \
+  straight_copy_rows(a_place + (stage), a_from, &a_next, lda, rows, -0.0f, tid, TSM, VA)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
 #elif TURN_ASYNC
 #define A_BEGIN()                                   \
   const __global float* a_from[TURNED_PLACES(TSM)]; \
   turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
-#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, tid, TSM)
-#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, rows, -0.0f, tid, TSM)
+#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, &a_next, tid, TSM)
+#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, &a_next, rows, -0.0f, tid, TSM)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
 #else
@@ -131,24 +132,26 @@
   turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
 #define A_FETCH(stage) NOTHING()
 #define A_FETCH_ROWS(stage, rows) NOTHING()
-#define A_LOAD(rows) turned_load(a_values, a_from, rows, -0.0f, tid, TSM, VA)
+#define A_LOAD(rows) turned_load(a_values, a_from, &a_next, rows, -0.0f, tid, TSM, VA)
 #define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
 #endif
 #define B_PART(stage) (tiles + (stage) + TSK * TSM)
 #if TRANS_B
-#define B_BEGIN()                                         \
-  const __global float* b_from[STRAIGHT_PLACES(TSN, VB)]; \
+#define B_BEGIN()                                                               \
+  const __global float* b_from[STRAIGHT_PLACES(TSN, VB)];                       \
+  LOCAL_PTR float* const b_place = tiles + TSK * TSM + STRAIGHT_PLACE(TSN, VB); \
   straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
-#define B_FETCH(stage) straight_copy(B_PART(stage), b_from, ldb, tid, TSN, VB)
-#define B_FETCH_ROWS(stage, rows) straight_copy_rows(B_PART(stage), b_from, ldb, rows, 0.0f, tid, TSN, VB)
+#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, ldb, TSN, VB)
+#define B_FETCH_ROWS(stage, rows) \
+  straight_copy_rows(b_place + (stage), b_from, &b_next, ldb, rows, 0.0f, tid, TSN, VB)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
 #elif TURN_ASYNC
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
   turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
-#define B_FETCH(stage) turned_copy(B_PART(stage), b_from, tid, TSN)
-#define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, rows, 0.0f, tid, TSN)
+#define B_FETCH(stage) turned_copy(B_PART(stage), b_from, &b_next, tid, TSN)
+#define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, &b_next, rows, 0.0f, tid, TSN)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
 #else
@@ -158,7 +161,7 @@
   turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
 #define B_FETCH(stage) NOTHING()
 #define B_FETCH_ROWS(stage, rows) NOTHING()
-#define B_LOAD(rows) turned_load(b_values, b_from, rows, 0.0f, tid, TSN, VB)
+#define B_LOAD(rows) turned_load(b_values, b_from, &b_next, rows, 0.0f, tid, TSN, VB)
 #define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
 #endif
 #define THROUGH_REGISTERS (!TURN_ASYNC && (TRANS_A || !TRANS_B))
@@ -242,7 +245,7 @@
     left -= TSK;                                                                      \
   } while (0)
 
-__kernel __attribute__((work_group(WORK_ITEMS, AT_ONCE))) void
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   const int tid = get_local_id(0);
   const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + tid % LANES_M * 4;
@@ -268,6 +271,8 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
     __global float* c_member =
         MEMBER(C, c_offset, c_stride, c_table, member) + (long)get_group_id(2) * chunk_stride;
 
+    long a_next = 0;
+    long b_next = 0;
     A_BEGIN();
     B_BEGIN();
 
@@ -304,21 +309,30 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
       MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
     }
 
+#if WRITES_THROUGH_LOCAL
+    // Compilers do not know that this is one. They would keep sums that are stored as they are in the four
+    // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
+    const float one = M > first_row ? 1.0f : 0.0f;
+    const int row = tid % TSM;
+    const int col = FIRST_COLUMN(tid / TSM);
+    const int rows = (int)LEAST(M - first_row, TSM) - row;
+    const int cols = (int)LEAST(N - first_col, TSN) - col;
+    __global float* c_first = c_member + (first_col + col) * ldc + first_row + row;
+#endif
 #pragma unroll
     for (int wn = 0; wn < WPTN; ++wn) {
-#if VC == 1 && WRITES_THROUGH_LOCAL
+#if WRITES_THROUGH_LOCAL
       // One column of each work-item at a time, so that neighbours write what stands beside.
 #pragma unroll
       for (int wm = 0; wm < WPTM; wm += 4) {
-        vstore4(vload4(0, acc[wn] + wm), 0, tiles + SLOT * TSM + m0 + wm * LANES_M);
+        vstore4(vload4(0, acc[wn] + wm) * one, 0, tiles + SLOT * TSM + m0 + wm * LANES_M);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 1
-      for (int i = tid; i < SLOTS * TSM; i += WORK_ITEMS) {
-        const long row = first_row + i % TSM;
-        const long col = first_col + FIRST_COLUMN(i / TSM) + NEXT_COLUMN(wn);
-        if (row < M && col < N) {
-          UPDATE(float, c_member[col * ldc + row], alpha, tiles[i], beta);
+#pragma unroll 4
+      for (int i = 0; i < WPTM; ++i) {
+        const int columns_on = COLUMNS_ON(i) + NEXT_COLUMN(wn);
+        if (ROWS_ON(i) < rows && columns_on < cols) {
+          UPDATE(float, c_first[columns_on * ldc + ROWS_ON(i)], alpha, tiles[tid + i * WORK_ITEMS], beta);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);

@@ -3,28 +3,37 @@
 // In local memory a tile has TSK rows (k) of `size` columns (m or n). It is filled in one of two ways:
 //
 //   straight  the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
-//   turned    neighbours in memory are neighbours along k. Four of them are read at once and stored one by
-//   one
-//             in four rows of the tile, or, with TURN_ASYNC, each is copied to its row by itself, past the
+//   turned    neighbours in memory are neighbours along k. Four of them are read at once and go one by one to
+//             four rows of the tile, or, with TURN_ASYNC, each is copied to its row by itself, past the
 //             registers. So that work-items that read along the same column store into different banks, row k
 //             has its columns exchanged by EXCHANGE.
 //
-// Columns beyond the edge of C are never used: copies read the last column again instead, and no comparison
-// is left in the loop over k. Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no
-// sum.
+// Columns beyond the edge of C are never used: copies read others in their place, and no comparison is left
+// in the loop over k. They read different ones, because copies from the same address wait for each other.
+// Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no sum.
+//
+// A work-item keeps where it reads the first tile; `next` is how far the next one is from there, in elements,
+// and the same for all work-items. Pointers that move instead cost compilers more: to change a register that
+// a copy reads from, they have to wait, or to copy it.
 //
 // `size` and `vector` are constants wherever these functions are called; `tid` is the work-item's number, and
 // WORK_ITEMS are in a work-group.
 
 #include "gemm/least.h"
 
+// A column that is there: `column`, or if that is beyond the `end`, one from the beginning.
+#define EXISTING(column, end) ((column) < (end) ? (column) : LEAST((column) - (end), (end)-1))
+
 // --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
 #define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
 #define STRAIGHT_PLACES(size, vector) ((size) / (vector) / STRAIGHT_ABREAST(size, vector))  // vectors of each
 #define STRAIGHT_ROWS(size, vector) (WORK_ITEMS / STRAIGHT_ABREAST(size, vector))           // rows at once
-#define STRAIGHT_COLUMN(size, vector, i) \
-  (((i)*STRAIGHT_ABREAST(size, vector) + tid % STRAIGHT_ABREAST(size, vector)) * (vector))
+#define STRAIGHT_COLUMN(size, vector) (tid % STRAIGHT_ABREAST(size, vector) * (vector))  // its first vector
+#define STRAIGHT_APART(size, vector) (STRAIGHT_ABREAST(size, vector) * (vector))  // columns to its next
 #define STRAIGHT_ROW(size, vector) (tid / STRAIGHT_ABREAST(size, vector))
+
+// Where in a tile a work-item begins to write.
+#define STRAIGHT_PLACE(size, vector) (STRAIGHT_ROW(size, vector) * (size) + STRAIGHT_COLUMN(size, vector))
 
 // from[i] becomes where a work-item begins to read its i-th vector; columns first to end - 1 are there.
 FUNCTION void
@@ -32,47 +41,49 @@ straight_begin(const __global float** from, const __global float* matrix, const 
                const long end, const int tid, const int size, const int vector) {
 #pragma unroll
   for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-    const long column = first + STRAIGHT_COLUMN(size, vector, i);
-    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + LEAST(column, (end - 1) / vector * vector);
+    const long column = first + STRAIGHT_COLUMN(size, vector) + i * STRAIGHT_APART(size, vector);
+    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld +
+              EXISTING(column / vector, (end + vector - 1) / vector) * vector;
   }
 }
 
-// Begins to copy a tile all of whose rows are there, and moves on to the next.
+// Begins to copy a tile all of whose rows are there, and moves on to the next. `place` is the work-item's
+// first in the tile.
 FUNCTION void
-straight_copy(LOCAL_PTR float* tile, const __global float** from, const long ld, const int tid,
-              const int size, const int vector) {
+straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, const long ld, const int size,
+              const int vector) {
 #pragma unroll
   for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
 #pragma unroll
     for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-      LOCAL_PTR float* to =
-          tile + (row + STRAIGHT_ROW(size, vector)) * size + STRAIGHT_COLUMN(size, vector, i);
+      LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
       if (vector == 4) {
-        COPY_TO_LOCAL(4, to, from[i]);
+        COPY_TO_LOCAL(4, to, from[i] + (*next + row * ld));
       } else {
-        COPY_TO_LOCAL(1, to, from[i]);
+        COPY_TO_LOCAL(1, to, from[i] + (*next + row * ld));
       }
-      from[i] += STRAIGHT_ROWS(size, vector) * ld;
     }
   }
+  *next += TSK * ld;
 }
 
 // Copies a tile of which only `rows` rows are there.
 FUNCTION void
-straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const long ld, const int rows,
-                   const float fill, const int tid, const int size, const int vector) {
+straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
+                   const int rows, const float fill, const int tid, const int size, const int vector) {
 #pragma unroll
   for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
-    const int k = row + STRAIGHT_ROW(size, vector);
+    const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
 #pragma unroll
     for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
 #pragma unroll
       for (int x = 0; x < vector; ++x) {
-        tile[k * size + STRAIGHT_COLUMN(size, vector, i) + x] = k < rows ? from[i][x] : fill;
+        place[row * size + i * STRAIGHT_APART(size, vector) + x] =
+            is_there ? from[i][*next + row * ld + x] : fill;
       }
-      from[i] += STRAIGHT_ROWS(size, vector) * ld;
     }
   }
+  *next += TSK * ld;
 }
 
 #if !TURN_ASYNC
@@ -87,24 +98,24 @@ straight_copy_rows(LOCAL_PTR float* tile, const __global float** from, const lon
 
 // Reads what is there of a tile's rows, and moves on to the next tile.
 FUNCTION void
-turned_load(float* values, const __global float** from, const int rows, const float fill, const int tid,
-            const int size, const int vector) {
+turned_load(float* values, const __global float** from, long* next, const int rows, const float fill,
+            const int tid, const int size, const int vector) {
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
 #pragma unroll
     for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
       float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
       if (vector == 4 && rows >= TSK) {
-        vstore4(*(const __global float4*)(from[i] + row), 0, to);
+        vstore4(*(const __global float4*)(from[i] + (*next + row)), 0, to);
       } else {
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][row + k] : fill;
+          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][*next + row + k] : fill;
         }
       }
     }
-    from[i] += TSK;
   }
+  *next += TSK;
 }
 
 FUNCTION void
@@ -146,31 +157,31 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
 
 // Begins to copy a tile all of whose rows are there, and moves on to the next.
 FUNCTION void
-turned_copy(LOCAL_PTR float* tile, const __global float** from, const int tid, const int size) {
+turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, const int tid, const int size) {
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
     LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
     for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      COPY_TO_LOCAL(1, to + row * size, from[i] + row);
+      COPY_TO_LOCAL(1, to + row * size, from[i] + (*next + row));
     }
-    from[i] += TSK;
   }
+  *next += TSK;
 }
 
 // Copies a tile of which only `rows` rows are there.
 FUNCTION void
-turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, const int rows, const float fill,
-                 const int tid, const int size) {
+turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next, const int rows,
+                 const float fill, const int tid, const int size) {
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
     LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
     for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      to[row * size] = row + TURNED_ROW(size) < rows ? from[i][row] : fill;
+      to[row * size] = row + TURNED_ROW(size) < rows ? from[i][*next + row] : fill;
     }
-    from[i] += TSK;
   }
+  *next += TSK;
 }
 
 #endif
@@ -181,7 +192,7 @@ turned_begin(const __global float** from, const __global float* matrix, const lo
 #pragma unroll
   for (int i = 0; i < TURNED_PLACES(size); ++i) {
     const long column = first + TURNED_COLUMN(size, i);
-    from[i] = matrix + LEAST(column, end - 1) * ld + TURNED_ROW(size);
+    from[i] = matrix + EXISTING(column, end) * ld + TURNED_ROW(size);
   }
 }
 

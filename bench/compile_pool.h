@@ -1,4 +1,4 @@
-// Compiles kernels on threads of its own, while others are measured.
+// Compiles several kernels at once.
 #pragma once
 
 #include <condition_variable>

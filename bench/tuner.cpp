@@ -194,22 +194,29 @@ void Tuner::search(const std::function<void()>& checkpoint) {
     if (pool.pending() == 0) {
       break;  // everything has been looked at
     }
-    constexpr double patience = 0.1;
-    if (const auto compiled = pool.take(patience)) {
-      const Job job = jobs_.extract(compiled->id).mapped();
-      settled_.insert(name_of(*compiled->spec, compiled->tunables));
-      if (compiled->failure.empty()) {
-        look_at(fields_[job.field], job.candidate);
-        forget_unless_best(fields_[job.field], *job.candidate);
-      } else {
-        ++counts_.refused;
+    // The device is measured while nothing compiles: launches wait for the compiler of some drivers.
+    for (const CompilePool::Job& compiled : finish(pool)) {
+      if (stop_ || seconds_left() <= options_.budget * final_share) {
+        break;
       }
+      settle(compiled);
     }
     if (seconds_left() < next_checkpoint) {
       next_checkpoint -= options_.budget * checkpoint_share;
       checkpoint();
     }
   }
+}
+
+void Tuner::settle(const CompilePool::Job& compiled) {
+  const Job job = jobs_.extract(compiled.id).mapped();
+  settled_.insert(name_of(*compiled.spec, compiled.tunables));
+  if (!compiled.failure.empty()) {
+    ++counts_.refused;
+    return;
+  }
+  look_at(fields_[job.field], job.candidate);
+  forget_unless_best(fields_[job.field], *job.candidate);
 }
 
 // --- What to look at next --------------------------------------------------------------------------------
@@ -521,7 +528,7 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
     const std::vector<Choice> choices = rank(problem, device_.info(), all);
     compile(pool, problem, std::span(choices).first(std::min(choices.size(), PlannerFit::explored)));
   }
-  wait_for(pool);
+  finish(pool);
   PlannerFit fit(calibrations, problems, device_.info(), facts_);
   const auto measure = [&](const Choice& choice, std::size_t problem) {
     return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
@@ -541,10 +548,16 @@ void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const C
   }
 }
 
-void Tuner::wait_for(CompilePool& pool) const {
+// Everything that was added, once it is compiled.
+std::vector<CompilePool::Job> Tuner::finish(CompilePool& pool) const {
+  constexpr double patience = 0.1;
+  std::vector<CompilePool::Job> done;
   while (!stop_ && pool.pending() > 0) {
-    pool.take(0.1);
+    if (auto job = pool.take(patience)) {
+      done.push_back(std::move(*job));
+    }
   }
+  return done;
 }
 
 void Tuner::tune_shapes() {
@@ -559,7 +572,7 @@ void Tuner::tune_shapes() {
     choices.push_back(worth_trying(shape.problem, all));
     compile(pool, shape.problem, choices.back());
   }
-  wait_for(pool);
+  finish(pool);
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
     if (stop_) {
       return;

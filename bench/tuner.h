@@ -102,6 +102,7 @@ class Tuner {
   void add_shapes();
   Field* field_of(const Problem& problem);
 
+  void settle(const CompilePool::Job& compiled);
   void fill(CompilePool& pool);
   bool propose(CompilePool& pool);
   Shared next(Field& field);
@@ -121,7 +122,7 @@ class Tuner {
   void measure_again(Field& field);
   PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
   void compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const;
-  void wait_for(CompilePool& pool) const;
+  std::vector<CompilePool::Job> finish(CompilePool& pool) const;
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
   std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;

@@ -226,6 +226,12 @@ std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std
 
 std::shared_ptr<const Kernel> ClDevice::build(cl::Program program, const std::string& entry,
                                               const std::string& options) {
+  // NVIDIA's compiler works on one program at a time, and has crashed with 15 threads waiting for it.
+  static std::mutex nvidias;
+  std::unique_lock one_at_a_time(nvidias, std::defer_lock);
+  if (info_.is_nvidia()) {
+    one_at_a_time.lock();
+  }
   try {
     program.build(device_, options.c_str());
   } catch (const cl::BuildError&) {

@@ -189,6 +189,26 @@ TEST(Planner, ChoosesWhatRunsWhereOperandsDifferInWidth) {
   }
 }
 
+// Kernels for thin results are measured with few columns, and C' = op(B)' op(A)' is as much work.
+TEST(Planner, ForetellsTheSameForFewRowsAsForFewColumns) {
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const Tuning tuning = parse_tuning(embedded.text, std::string(embedded.name));
+    const Problem columns = make_problem({true, false, true}, 65536, 4, 320);
+    const Problem rows = make_problem({true, false, true}, 4, 65536, 320);
+    for (const Calibration& calibration : tuning.calibrations) {
+      if (calibration.spec->thin) {
+        const std::vector<Choice> some = choices_with(calibration, columns, large_gpu(), tuning);
+        const std::vector<Choice> others = choices_with(calibration, rows, large_gpu(), tuning);
+        ASSERT_EQ(some.size(), others.size());
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          EXPECT_EQ(some[i].parts, others[i].parts);
+          EXPECT_DOUBLE_EQ(*some[i].seconds, *others[i].seconds) << to_text(some[i]);
+        }
+      }
+    }
+  }
+}
+
 // Of a kernel that was measured with vectors of four.
 bool is_offered(Calibration calibration, int turn_async, const Problem& problem) {
   calibration.tunables["TURN_ASYNC"] = turn_async;

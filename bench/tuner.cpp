@@ -189,34 +189,24 @@ double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Cloc
 void Tuner::search(const std::function<void()>& checkpoint) {
   CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
-  while (!stop_ && seconds_left() > options_.budget * final_share) {
+  const auto over = [&] { return stop_ || seconds_left() <= options_.budget * final_share; };
+  while (!over()) {
     fill(pool);
     if (pool.pending() == 0) {
       break;  // everything has been looked at
     }
     // The device is measured while nothing compiles: launches wait for the compiler of some drivers.
     for (const CompilePool::Job& compiled : finish(pool)) {
-      if (stop_ || seconds_left() <= options_.budget * final_share) {
+      if (over()) {
         break;
       }
-      settle(compiled);
+      look_at(compiled);
     }
     if (seconds_left() < next_checkpoint) {
       next_checkpoint -= options_.budget * checkpoint_share;
       checkpoint();
     }
   }
-}
-
-void Tuner::settle(const CompilePool::Job& compiled) {
-  const Job job = jobs_.extract(compiled.id).mapped();
-  settled_.insert(name_of(*compiled.spec, compiled.tunables));
-  if (!compiled.failure.empty()) {
-    ++counts_.refused;
-    return;
-  }
-  look_at(fields_[job.field], job.candidate);
-  forget_unless_best(fields_[job.field], *job.candidate);
 }
 
 // --- What to look at next --------------------------------------------------------------------------------
@@ -317,6 +307,17 @@ bool Tuner::is_new(const Field& field, const Candidate& candidate) {
 }
 
 // --- How good it is --------------------------------------------------------------------------------------
+
+void Tuner::look_at(const CompilePool::Job& compiled) {
+  const Job job = jobs_.extract(compiled.id).mapped();
+  settled_.insert(name_of(*compiled.spec, compiled.tunables));
+  if (!compiled.failure.empty()) {
+    ++counts_.refused;
+    return;
+  }
+  look_at(fields_[job.field], job.candidate);
+  forget_unless_best(fields_[job.field], *job.candidate);
+}
 
 void Tuner::look_at(Field& field, const Shared& candidate) {
   const double patience = options_.budget * probe_share;

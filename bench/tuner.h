@@ -102,7 +102,6 @@ class Tuner {
   void add_shapes();
   Field* field_of(const Problem& problem);
 
-  void settle(const CompilePool::Job& compiled);
   void fill(CompilePool& pool);
   bool propose(CompilePool& pool);
   Shared next(Field& field);
@@ -112,6 +111,7 @@ class Tuner {
   bool hopeless(const Field& field, const Candidate& candidate);
   bool is_new(const Field& field, const Candidate& candidate);
 
+  void look_at(const CompilePool::Job& compiled);
   void look_at(Field& field, const Shared& candidate);
   void contend(Field& field, std::size_t probe, const Shared& candidate);
   Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,

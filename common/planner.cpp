@@ -159,11 +159,11 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
       return choices;
     }
   }
-  const Tunables open = without(calibration.tunables, *dictated);
   // What the problem dictates comes first: a thin result may have been measured with its other side thin.
   Tunables settled = *dictated;
-  settled.insert(calibration.tunables.begin(), calibration.tunables.end());
+  settled.merge(Tunables(calibration.tunables));
   const double groups = groups_of(spec, settled, problem);
+  const Tunables open = without(std::move(settled), *dictated);
   // What is missing of a last tile is multiplied as zeros.
   const std::int64_t step = spec.thin ? 1 : spec.tile(calibration.tunables).k;
   const double most_groups =

@@ -44,7 +44,7 @@ class HostQueue final : public Queue {
     std::memcpy(to, reinterpret_cast<const void*>(from.native()), bytes);
   }
   void launch(const Kernel&, const Geometry&, std::span<const Argument>) override { refuse_kernels(); }
-  void barrier() override {}
+  void barrier(bool) override {}
   void finish() override {}
   double timed(const std::function<void()>& enqueue) override {
     const auto start = std::chrono::steady_clock::now();

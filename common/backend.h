@@ -92,8 +92,9 @@ class Queue {
   virtual void read(const Buffer& from, void* to, std::size_t bytes) = 0;         // blocks
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
-  // What is launched from here on starts when everything before is done.
-  virtual void barrier() = 0;
+  // What is launched from here on starts when everything before is done. If the next kernel `awaits` that by
+  // itself (AWAIT_STEP_BEFORE), it may be started before, which hides what a launch costs.
+  virtual void barrier(bool awaits) = 0;
   virtual void finish() = 0;
   // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
   // that it put on this queue to the end of the last.

@@ -12,10 +12,10 @@
 namespace duogemm {
 
 // What another kernel in the plan costs besides its work: it begins when the one before has ended.
-double step_seconds(const Tuning& tuning);
+double step_seconds(const Tuning& tuning, const DeviceInfo& device);
 
 // `groups` is how many work-groups there are in all, each of them over `depth` of k. K is in `parts` parts.
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                       std::size_t compute_units, double groups, double depth, double parts);
+                       const DeviceInfo& device, double groups, double depth, double parts);
 
 }  // namespace duogemm

@@ -40,6 +40,7 @@ struct DeviceInfo {
   Extent max_groups{};              // work-groups per dimension
   bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
   bool shuffle = false;             // work-items of a sub-group can exchange values
+  bool steps_overlap = false;       // kernels that await what was launched before are started early
 
   bool is_nvidia() const { return compute_capability != 0; }
   bool is_pocl() const { return platform == "Portable Computing Language"; }

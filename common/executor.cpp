@@ -43,7 +43,7 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), step.geometry, step.arguments});
+    steps_.push_back({std::move(kernel), step.spec->awaits, step.geometry, step.arguments});
   }
 }
 
@@ -58,7 +58,7 @@ PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::
 void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (i > 0) {
-      queue.barrier();
+      queue.barrier(steps_[i].awaits);
     }
     enqueue(steps_[i], queue, operands, workspaces);
   }

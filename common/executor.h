@@ -48,6 +48,7 @@ class PreparedPlan {
  private:
   struct PreparedStep {
     std::shared_ptr<const Kernel> kernel;
+    bool awaits;
     Geometry geometry;
     std::vector<StepArgument> arguments;
   };

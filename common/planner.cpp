@@ -45,7 +45,8 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 
 // What copying the operands first costs: each is read and written once, in squares that take as long when
 // they are not full.
-double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning) {
+double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning,
+                         const DeviceInfo& device) {
   static const int square = settle(find_kernel("repack"), {}).at("TILE");
   const auto filled = [](std::int64_t size) { return static_cast<double>(round_up(size, square)); };
   const double batch = static_cast<double>(problem.batch);
@@ -53,7 +54,7 @@ double repacking_seconds(const KernelSpec& spec, const Problem& problem, const T
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
   const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
-  return step_seconds(tuning) + 2.0 * sizeof(float) * columns * filled(problem.k) / tuning.bandwidth;
+  return step_seconds(tuning, device) + 2.0 * sizeof(float) * columns * filled(problem.k) / tuning.bandwidth;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -177,9 +178,9 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
     const std::int64_t longest = ceil_div(problem.k, parts);
     const double depth = static_cast<double>(round_up(longest, step));
     const double seconds =
-        (repacks ? repacking_seconds(spec, problem, tuning) : 0.0) +
-        predict_seconds(problem, calibration, tuning, device.compute_units,
-                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
+        (repacks ? repacking_seconds(spec, problem, tuning, device) : 0.0) +
+        predict_seconds(problem, calibration, tuning, device, groups * static_cast<double>(parts), depth,
+                        static_cast<double>(parts));
     choices.push_back({&spec, open, parts, repacks, seconds});
   }
   return choices;

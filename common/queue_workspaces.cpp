@@ -27,7 +27,7 @@ void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t ali
 
 void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands& operands,
             const PreparedPlan::Workspaces& workspaces) {
-  queue.barrier();  // the call before may work on the same memory
+  queue.barrier(false);  // the call before may work on the same memory
   plan.enqueue(queue, operands, workspaces);
 }
 

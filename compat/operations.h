@@ -12,6 +12,10 @@
 //   COPY_COMMIT()              closes a group of copies that this work-item has begun
 //   COPY_WAIT(n)               waits until at most the n youngest of its groups are under way; a barrier then
 //                              shows the others' copies to the work-group
+//   AWAIT_STEP_BEFORE()        waits until the kernel that was launched before is done, in case that this one
+//                              was started early; nothing in front of it may touch what that kernel does. In
+//                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
+//                              is started early, and it does nothing.
 //   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With
 //                              USE_SHUFFLE 1 only.
 //   SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive linear
@@ -198,4 +202,11 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #define COPY_COMMIT()
 #define COPY_WAIT(pending)
 
+#endif
+
+// --- Steps of a plan -------------------------------------------------------------------------------------
+#if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define AWAIT_STEP_BEFORE() asm volatile("griddepcontrol.wait;" : : : "memory")
+#else
+#define AWAIT_STEP_BEFORE()
 #endif

@@ -1,6 +1,7 @@
 #include "cuda_device.h"
 
 #include <string>
+#include <utility>
 
 #include "cuda_devices.h"
 #include "cuda_recording.h"
@@ -47,6 +48,10 @@ class CudaKernel final : public Kernel {
       driver()->cuModuleUnload(module_);
       throw;
     }
+    // AWAIT_STEP_BEFORE is there for what the code was compiled for, which need not be the device.
+    int compiled_for = 0;
+    DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
+    can_await_ = compiled_for >= 90;
   }
   ~CudaKernel() override {
     const CurrentContext current(context_);
@@ -58,6 +63,7 @@ class CudaKernel final : public Kernel {
   std::string binary() const override { return binary_; }
   KernelFacts facts(const Extent& local) const override;
   CUfunction get() const { return function_; }
+  bool can_await() const { return can_await_; }
 
   void apply(const DeviceOptions& options) const {
     const CurrentContext current(context_);
@@ -82,6 +88,7 @@ class CudaKernel final : public Kernel {
   KernelFacts texts_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
+  bool can_await_ = false;
 };
 
 KernelFacts CudaKernel::facts(const Extent& local) const {
@@ -148,7 +155,7 @@ class CudaQueue final : public Queue {
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));
   }
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
-  void barrier() override {}
+  void barrier(bool awaits) override { early_ = awaits; }
   void finish() override {
     const CurrentContext current(context_);
     DUOGEMM_CUDA(cuStreamSynchronize(stream_));
@@ -176,6 +183,7 @@ class CudaQueue final : public Queue {
   SharedContext context_;
   CUstream stream_ = nullptr;
   bool owned_ = true;
+  bool early_ = false;  // the next kernel may be started before those in front of it are done
 };
 
 // The legacy stream has two handles, and behind that of the per-thread stream each thread has its own.
@@ -223,10 +231,30 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   const auto dimension = [](std::size_t size) { return static_cast<unsigned>(size); };
   const Extent& groups = geometry.groups;
   const Extent& local = geometry.local;
-  DUOGEMM_CUDA(cuLaunchKernel(static_cast<const CudaKernel&>(kernel).get(), dimension(groups[0]),
-                              dimension(groups[1]), dimension(groups[2]), dimension(local[0]),
-                              dimension(local[1]), dimension(local[2]), 0, stream_, parameters.data(),
-                              nullptr));
+  const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
+  [[maybe_unused]] const bool early = std::exchange(early_, false) && cuda_kernel.can_await();
+#if CUDA_VERSION >= 12030
+  if (early && driver()->cuLaunchKernelEx != nullptr) {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    CUlaunchConfig config{};
+    config.gridDimX = dimension(groups[0]);
+    config.gridDimY = dimension(groups[1]);
+    config.gridDimZ = dimension(groups[2]);
+    config.blockDimX = dimension(local[0]);
+    config.blockDimY = dimension(local[1]);
+    config.blockDimZ = dimension(local[2]);
+    config.hStream = stream_;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    DUOGEMM_CUDA(cuLaunchKernelEx(&config, cuda_kernel.get(), parameters.data(), nullptr));
+    return;
+  }
+#endif
+  DUOGEMM_CUDA(cuLaunchKernel(cuda_kernel.get(), dimension(groups[0]), dimension(groups[1]),
+                              dimension(groups[2]), dimension(local[0]), dimension(local[1]),
+                              dimension(local[2]), 0, stream_, parameters.data(), nullptr));
 }
 
 std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, const ProgramSource& source) {

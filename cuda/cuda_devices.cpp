@@ -53,6 +53,9 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
                      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30;
+#if CUDA_VERSION >= 12030
+  info.steps_overlap = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
+#endif
   return info;
 }
 

@@ -36,6 +36,13 @@ std::optional<Driver> load() {
   if (!complete || loaded.cuInit(0) != CUDA_SUCCESS) {
     return std::nullopt;
   }
+#if CUDA_VERSION >= 12030
+  int version = 0;
+  loaded.cuLaunchKernelEx = nullptr;
+  if (loaded.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= 12030) {
+    find(library, "cuLaunchKernelEx", loaded.cuLaunchKernelEx);
+  }
+#endif
   return loaded;
 }
 

@@ -61,6 +61,10 @@ struct Driver {
   // Null before CUDA 12: numbers that no other context or stream ever has, while handles may come again.
   CUresult (*cuCtxGetId)(CUcontext, unsigned long long*);
   CUresult (*cuStreamGetId)(CUstream, unsigned long long*);
+  // Null in drivers that cannot start a kernel early, in streams and in graphs.
+#if CUDA_VERSION >= 12030
+  decltype(&::cuLaunchKernelEx) cuLaunchKernelEx;
+#endif
 #if CUDA_VERSION < 13000
   decltype(&::cuFuncSetSharedMemConfig) cuFuncSetSharedMemConfig;
 #endif

@@ -153,7 +153,7 @@ void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<c
   });
 }
 
-void ClQueue::barrier() {
+void ClQueue::barrier(bool) {
   wait_for_events();
   translated([&] {
     if (queue_.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {

@@ -74,7 +74,7 @@ class ClQueue final : public Queue {
   void write(const Buffer& to, const void* from, std::size_t bytes) override;
   void read(const Buffer& from, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
-  void barrier() override;
+  void barrier(bool awaits) override;
   void finish() override;
   double timed(const std::function<void()>& enqueue) override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(queue_()); }

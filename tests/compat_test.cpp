@@ -695,6 +695,11 @@ std::vector<Item> barriers() {
                     "}\n"
                     "out[i] = value;",
                     [](std::size_t local) { return (local + 5 * 33) % 64; }),
+      // Where nothing was started early there is nothing to wait for.
+      exchange_item("await_step_before",
+                    "AWAIT_STEP_BEFORE();\n"
+                    "out[i] = in[i];",
+                    [](std::size_t local) { return local; }),
       // A fence orders a work-item's own accesses: that it does no harm is all that one kernel can see.
       exchange_item("fences",
                     "__local float tile[64];\n"

@@ -104,7 +104,7 @@ class FakeQueue final : public Queue {
   void write(const Buffer& to, const void* from, std::size_t bytes) override;
   void read(const Buffer& from, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
-  void barrier() override {
+  void barrier(bool) override {
     const Turn turn;
     barrier_ = true;
   }

@@ -109,6 +109,21 @@ TEST_P(EveryKernel, ContainsNoTestForALanguageOrVendor) {
   }
 }
 
+// A kernel that is started early and does not wait would read what is not written yet, and only now and then.
+TEST_P(EveryKernel, AwaitsTheStepBeforeFirstOfAllIfItMayBeStartedEarly) {
+  const KernelSpec& spec = find_kernel(GetParam());
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.path == "kernels/" + spec.path) {
+      const std::size_t awaits = file.text.find("AWAIT_STEP_BEFORE();");
+      EXPECT_EQ(awaits != std::string_view::npos, spec.awaits);
+      if (spec.awaits) {
+        const std::size_t body = file.text.find("{\n", file.text.find("__kernel"));
+        EXPECT_EQ(file.text.find_first_not_of(" \n", body + 1), awaits);
+      }
+    }
+  }
+}
+
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const KernelSpec& spec : registry()) {

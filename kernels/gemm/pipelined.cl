@@ -247,6 +247,7 @@
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
+  AWAIT_STEP_BEFORE();
   const int tid = get_local_id(0);
   const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + tid % LANES_M * 4;
   const int n0 = FIRST_COLUMN(SLOT);

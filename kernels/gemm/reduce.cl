@@ -24,6 +24,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce(const long M, const long N, const long parts, const __global float* P, const long ldp,
        const float alpha, const float beta, __global float* C, const long c_offset, const long ldc,
        const long c_stride, const long batch) {
+  AWAIT_STEP_BEFORE();
   const int tid = get_local_id(0);
   const int slice = tid / ELEMENTS;
   const long size = M * N;

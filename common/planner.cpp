@@ -44,7 +44,7 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 }
 
 // What copying the operands first costs: each is read and written once, in squares that take as long when
-// they are not full.
+// they are not full, and in half the time where both stay in the cache (measured on an H200).
 double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning,
                          const DeviceInfo& device) {
   static const int square = settle(find_kernel("repack"), {}).at("TILE");
@@ -54,7 +54,9 @@ double repacking_seconds(const KernelSpec& spec, const Problem& problem, const T
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
   const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
-  return step_seconds(tuning, device) + 2.0 * sizeof(float) * columns * filled(problem.k) / tuning.bandwidth;
+  const double bytes = 2.0 * sizeof(float) * columns * filled(problem.k);
+  const double rate = bytes <= static_cast<double>(device.cache_bytes) ? 2.0 : 1.0;
+  return step_seconds(tuning, device) + bytes / (rate * tuning.bandwidth);
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {

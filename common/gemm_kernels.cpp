@@ -42,7 +42,6 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   const bool trans_b = p.b_op == Transpose::yes;
   const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || p.a_padded || quarters(p.m));
   const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || p.b_padded || quarters(p.n));
-  const bool vc = in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && (p.c_padded || quarters(p.m));
   return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
                   {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
 }

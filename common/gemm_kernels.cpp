@@ -42,6 +42,10 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   const bool trans_b = p.b_op == Transpose::yes;
   const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || p.a_padded || quarters(p.m));
   const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || p.b_padded || quarters(p.n));
+  // Parts of a split C can always be written in vectors, but are as in the measurements, whose operands are
+  // all in vectors or none is.
+  const bool vc =
+      (va || vb) && in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && (p.c_padded || quarters(p.m));
   return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
                   {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
 }
@@ -119,6 +123,11 @@ KernelSpec pipelined() {
                       [](const Tunables& t) { return at(t, "LANES_M"); }),
                 block("TSN to be a multiple of 32 / LANES_M * WPTN", "TSN", "WPTN",
                       [](const Tunables& t) { return 32 / at(t, "LANES_M"); }),
+                {"SQUARES to be 1 only with LANES_M 4, 8 or 16: with 2 it changes nothing, with 1 and 32 "
+                 "there is no square",
+                 [](const Tunables& t) {
+                   return at(t, "SQUARES") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
+                 }},
                 whole_copies("TSM", "VA", "TRANS_A", 1),
                 whole_copies("TSN", "VB", "TRANS_B", 0),
                 {"at most 160 products per work-item",

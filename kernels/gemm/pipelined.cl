@@ -54,6 +54,9 @@
 #ifndef LANES_M
 #define LANES_M 4  // of 32 neighbouring work-items, how many stand along M: 1 2 4 8 16 32
 #endif
+#ifndef SQUARES
+#define SQUARES 0  // four neighbouring work-items stand in a square, where not in a line along M: 0 1
+#endif
 #ifndef TURN_ASYNC
 #define TURN_ASYNC 0  // copy turned tiles value by value and past the registers: 0 1
 #endif
@@ -83,7 +86,12 @@
 #define WORK_ITEMS ((TSM / WPTM) * (TSN / WPTN))
 #include "gemm/tiles.h"
 
+// Where in their block 32 neighbours stand. With SQUARES, every work-item reads the same rows as its next but
+// one, and the same columns as its next: NVIDIA's GPUs serve such pairs at once (since compute
+// capability 7.0).
 #define LANES_N (32 / LANES_M)
+#define LANE_M(lane) (SQUARES ? (lane) % 2 + (lane) / 4 * 2 % LANES_M : (lane) % LANES_M)
+#define LANE_N(lane) (SQUARES ? (lane) / 2 % 2 + (lane) / (2 * LANES_M) * 2 : (lane) / LANES_M)
 #define BLOCKS_M (TSM / (LANES_M * WPTM))
 #define STAGE (TSK * (TSM + TSN))
 #define LAST_STAGE ((STAGES - 1) * STAGE)
@@ -91,7 +99,7 @@
 // Work-items stand in SLOTS along N. Where the columns of one begin in the tile of C, and where its wn-th is
 // from there.
 #define SLOTS (TSN / WPTN)
-#define SLOT (tid / 32 / BLOCKS_M * LANES_N + tid % 32 / LANES_M)
+#define SLOT (tid / 32 / BLOCKS_M * LANES_N + LANE_N(tid % 32))
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
 #define WRITES_THROUGH_LOCAL (VC == 1 && SLOTS * TSM <= STAGES * STAGE)
@@ -249,7 +257,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   AWAIT_STEP_BEFORE();
   const int tid = get_local_id(0);
-  const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + tid % LANES_M * 4;
+  const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + LANE_M(tid % 32) * 4;
   const int n0 = FIRST_COLUMN(SLOT);
 
   const uint tiles_m = (uint)((M + TSM - 1) / TSM);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel_spec.h"
+
 namespace duogemm {
 namespace {
 
@@ -28,8 +30,44 @@ Timing at(const std::vector<Timing>& timings, double groups, double launch) {
   return {0, from.fixed + share * (to.fixed - from.fixed), from.per_k + share * (to.per_k - from.per_k)};
 }
 
+// How much of the time for `groups` fewer of them take, down to the number that was measured before: 0 when
+// each adds its share, 1 when it is the same.
+double flatness(const std::vector<Timing>& timings, double groups) {
+  for (std::size_t i = 1; i < timings.size(); ++i) {
+    if (timings[i].groups == groups) {
+      const auto long_sum = [](const Timing& timing) { return timing.fixed + 1000.0 * timing.per_k; };
+      const double share = timings[i - 1].groups / groups;
+      return std::clamp((long_sum(timings[i - 1]) / long_sum(timings[i]) - share) / (1.0 - share), 0.0, 1.0);
+    }
+  }
+  return 0.0;
+}
+
+// A unit that is done with all of its work-groups at once takes as many again as it has room for, and leaves
+// none to others: then the time does not grow with each of them, but in steps. Between 4 and 8 steps of 2
+// can be told from the measurements (3 and 4 take the same time), and beyond those of 4 (6 and 8 do).
+Timing in_steps(const std::vector<Timing>& timings, double groups, double launch) {
+  const double end = groups <= 4.0   ? groups
+                     : groups <= 8.0 ? 2.0 * std::ceil(groups / 2.0)
+                                     : 4.0 * std::ceil(groups / 4.0);
+  const double weight = flatness(timings, groups <= 8.0 ? 4.0 : 8.0);
+  const Timing even = at(timings, groups, launch);
+  const Timing step = at(timings, end, launch);
+  return {0, even.fixed + weight * (step.fixed - even.fixed),
+          even.per_k + weight * (step.per_k - even.per_k)};
+}
+
 // Reading is so much faster than reading and writing in turns, of which the bandwidth is (on an H200).
 constexpr double reading = 1.4;
+
+// What an operand amounts to that no cache holds and that is stored along k: it is read in pieces, a tile's
+// depth of one column, then of the next, which is far away. On an H200, where columns are 2 KiB apart or
+// more, pieces of 8, 16 and 32 values take about as long as 11 values more would.
+double in_pieces(double values, bool along_k, std::int64_t ld, double piece) {
+  constexpr std::int64_t far_apart = 512;
+  constexpr double more = 11.0;
+  return along_k && ld >= far_apart ? values * (1.0 + more / piece) : values;
+}
 
 // Two things that go on at the same time. The shorter one is not hidden altogether, and decides where the
 // longer one is the same for all kernels.
@@ -49,7 +87,9 @@ double step_seconds(const Tuning& tuning, const DeviceInfo& device) {
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                        const DeviceInfo& device, double groups, double depth, double parts) {
   const double per_unit = std::ceil(groups / static_cast<double>(device.compute_units));
-  const Timing timing = at(calibration.timings, per_unit, tuning.launch);
+  // Kernels for thin results were measured at the speed of memory, which is all the same to work-groups.
+  const Timing timing = calibration.spec->thin ? at(calibration.timings, per_unit, tuning.launch)
+                                               : in_steps(calibration.timings, per_unit, tuning.launch);
   double seconds = timing.fixed + depth * timing.per_k;
   if (tuning.bandwidth <= 0.0) {
     return seconds;
@@ -59,8 +99,15 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   const double n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k);
   const double c = batch * m * n * (problem.beta == 0.0f ? 1.0 : 2.0);
-  const double inputs =
-      (problem.a_stride == 0 ? 1.0 : batch) * m * k + (problem.b_stride == 0 ? 1.0 : batch) * n * k;
+  const double a = (problem.a_stride == 0 ? 1.0 : batch) * m * k;
+  const double b = (problem.b_stride == 0 ? 1.0 : batch) * n * k;
+  double inputs = a + b;
+  // Kernels for thin results read long pieces.
+  if (sizeof(float) * inputs > static_cast<double>(device.cache_bytes) && !calibration.spec->thin) {
+    const auto piece = static_cast<double>(calibration.spec->tile(calibration.tunables).k);
+    inputs = in_pieces(a, problem.a_op == Transpose::yes, problem.lda, piece) +
+             in_pieces(b, problem.b_op == Transpose::no, problem.ldb, piece);
+  }
   seconds = overlapped(seconds, sizeof(float) * (inputs / reading + c) / tuning.bandwidth);
   if (parts > 1.0) {
     // Every part is written and read again, out of the cache for the most part.

@@ -181,8 +181,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
     const double depth = static_cast<double>(round_up(longest, step));
     const double seconds =
         (repacks ? repacking_seconds(spec, problem, tuning, device) : 0.0) +
-        predict_seconds(problem, calibration, tuning, device, groups * static_cast<double>(parts), depth,
-                        static_cast<double>(parts));
+        predict_seconds(repacks ? repacked(problem) : problem, calibration, tuning, device,
+                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
     choices.push_back({&spec, open, parts, repacks, seconds});
   }
   return choices;

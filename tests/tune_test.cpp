@@ -9,6 +9,7 @@
 
 #include "calibration.h"
 #include "compile_pool.h"
+#include "cost_model.h"
 #include "edge_check.h"
 #include "files.h"
 #include "planner_fit.h"
@@ -209,6 +210,56 @@ TEST(Planner, ForetellsTheSameForFewRowsAsForFewColumns) {
     }
   }
   EXPECT_GT(compared, 0u);
+}
+
+// What a kernel takes for so many work-groups on each unit, over 1000 of k.
+double foretold(const std::vector<Timing>& timings, double per_unit) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  const DeviceInfo device = large_gpu();
+  return predict_seconds(Problem::packed(64, 64, 1000), {&spec, settle(spec, {}), timings}, {}, device,
+                         per_unit * static_cast<double>(device.compute_units), 1000.0, 1.0);
+}
+
+TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
+  const auto timed = [](int groups, double microseconds) { return Timing{groups, 0.0, 1e-9 * microseconds}; };
+  const std::vector<Timing> even = {timed(1, 20),  timed(2, 40),  timed(3, 60),  timed(4, 80),
+                                    timed(6, 120), timed(8, 160), timed(12, 240)};
+  EXPECT_DOUBLE_EQ(foretold(even, 5), 100e-6);
+  EXPECT_DOUBLE_EQ(foretold(even, 9), 180e-6);
+  EXPECT_DOUBLE_EQ(foretold(even, 13), 260e-6);
+  // Room for four at once, who take all that is left over.
+  const std::vector<Timing> stepped = {timed(1, 45),  timed(2, 47),  timed(3, 84),  timed(4, 84),
+                                       timed(6, 168), timed(8, 168), timed(12, 252)};
+  EXPECT_DOUBLE_EQ(foretold(stepped, 4), 84e-6);
+  EXPECT_DOUBLE_EQ(foretold(stepped, 5), 168e-6);
+  EXPECT_DOUBLE_EQ(foretold(stepped, 9), 252e-6);
+  EXPECT_DOUBLE_EQ(foretold(stepped, 13), 336e-6);
+}
+
+// Of a kernel that takes no time but for its operands.
+double foretold_of_memory(const Problem& problem, int tile_k) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  DeviceInfo device = large_gpu();
+  device.cache_bytes = 50'000'000;
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  return predict_seconds(problem, {&spec, settle(spec, {{"TSK", tile_k}}), {{1, 0.0, 0.0}}}, tuning, device,
+                         1.0, 1.0, 1.0);
+}
+
+TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
+  Problem problem = Problem::packed(8192, 16, 8192);
+  problem.b_op = Transpose::yes;
+  const double straight = foretold_of_memory(problem, 16);
+  EXPECT_DOUBLE_EQ(foretold_of_memory(problem, 32), straight);
+  problem.a_op = Transpose::yes;
+  EXPECT_GT(foretold_of_memory(problem, 32), 1.3 * straight);
+  EXPECT_GT(foretold_of_memory(problem, 16), 1.2 * foretold_of_memory(problem, 32));
+  // From the cache they come as fast as others.
+  const Problem small = Problem::packed(1024, 16, 1024);
+  Problem small_turned = small;
+  small_turned.a_op = Transpose::yes;
+  EXPECT_DOUBLE_EQ(foretold_of_memory(small_turned, 16), foretold_of_memory(small, 16));
 }
 
 // Of a kernel that was measured with vectors of four.

@@ -84,7 +84,8 @@ struct QueueState {
 };
 
 // A queue (a cl_command_queue or a CUDA stream). It is in order, but for a caller's own that OpenCL runs out
-// of order: there nothing but barriers orders what is launched.
+// of order: there nothing but barriers orders what is launched. One thread at a time uses a Queue; others may
+// have their own on the same handle.
 class Queue {
  public:
   virtual ~Queue() = default;

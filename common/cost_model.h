@@ -12,7 +12,7 @@
 
 namespace duogemm {
 
-// What another kernel in the plan costs besides its work: it begins when the one before has ended.
+// What another kernel in the plan costs besides its work, which begins when the one before has ended.
 double step_seconds(const Tuning& tuning, const DeviceInfo& device);
 
 // `groups` is how many work-groups there are in all, each of them over `depth` of k. K is in `parts` parts.

@@ -1,5 +1,7 @@
 #include "executor.h"
 
+#include "kernel_source.h"
+
 namespace duogemm {
 namespace {
 
@@ -43,7 +45,7 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), step.spec->awaits, step.geometry, step.arguments});
+    steps_.push_back({std::move(kernel), load_kernel(step.spec->path).awaits, step.geometry, step.arguments});
   }
 }
 

@@ -103,8 +103,7 @@ KernelSpec pipelined() {
                   .path = "gemm/pipelined.cl",
                   .idea = "tiles copied ahead",
                   .splits_k = true,
-                  .repacks = true,
-                  .awaits = true};
+                  .repacks = true};
   spec.dictated = pipelined_dictated;
   spec.timed_as = pipelined_timed_as;
   spec.computes = [](const Problem& p) { return p.multiplies() && pipelined_dictated(p); };
@@ -136,8 +135,7 @@ KernelSpec pipelined() {
 }
 
 KernelSpec reduce() {
-  KernelSpec spec{
-      .name = "reduce", .path = "gemm/reduce.cl", .idea = "adds the parts of a split k", .awaits = true};
+  KernelSpec spec{.name = "reduce", .path = "gemm/reduce.cl", .idea = "adds the parts of a split k"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(m * n, at(t, "GROUP") / at(t, "SLICES"), 1, 1, at(t, "GROUP"), 1);
   };

@@ -80,7 +80,8 @@ class Completer {
 
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  KernelSource source{Completer().complete(path, text), parse_tunables(text), !kernel_directory()};
+  KernelSource source{Completer().complete(path, text), parse_tunables(text), !kernel_directory(),
+                      text.find("AWAIT_STEP_BEFORE();") != std::string::npos};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {

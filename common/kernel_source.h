@@ -26,6 +26,7 @@ struct KernelSource {
   std::string text;  // complete, its includes replaced by what they name
   std::vector<TunableDeclaration> tunables;
   bool embedded;  // false when it was read from DUOGEMM_KERNEL_DIR
+  bool awaits;    // begins with AWAIT_STEP_BEFORE, and so may be started early
 };
 
 // path: relative to kernels/, such as "ladder/01_naive.cl".

@@ -58,7 +58,6 @@ struct KernelSpec {
   bool splits_k = false;
   bool repacks = false;  // whether it is worth having operands copied first (see repack.cl)
   bool thin = false;     // for results of few rows or columns, and measured on such
-  bool awaits = false;   // begins with AWAIT_STEP_BEFORE
 
   // Whether the problem gives such a setting enough to do; the planner passes over others.
   std::function<bool(const Problem&, const Tunables&)> suits = [](const Problem&, const Tunables&) {

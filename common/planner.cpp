@@ -154,13 +154,17 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
     return choices;
   }
   auto dictated = spec.dictated(problem);
+  Problem multiplied = problem;
+  double repacking = 0.0;
   bool repacks = false;
   if (!dictated || !alike(spec, calibration.tunables, *dictated)) {
-    dictated = spec.dictated(repacked(problem));
+    multiplied = repacked(problem);
+    dictated = spec.dictated(multiplied);
     repacks = may_repack(spec, problem) && tuning.bandwidth > 0.0;
     if (!repacks || !dictated || !alike(spec, calibration.tunables, *dictated)) {
       return choices;
     }
+    repacking = repacking_seconds(spec, problem, tuning, device);
   }
   // What the problem dictates comes first: a thin result may have been measured with its other side thin.
   Tunables settled = *dictated;
@@ -180,9 +184,8 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
     const std::int64_t longest = ceil_div(problem.k, parts);
     const double depth = static_cast<double>(round_up(longest, step));
     const double seconds =
-        (repacks ? repacking_seconds(spec, problem, tuning, device) : 0.0) +
-        predict_seconds(repacks ? repacked(problem) : problem, calibration, tuning, device,
-                        groups * static_cast<double>(parts), depth, static_cast<double>(parts));
+        repacking + predict_seconds(multiplied, calibration, tuning, device,
+                                    groups * static_cast<double>(parts), depth, static_cast<double>(parts));
     choices.push_back({&spec, open, parts, repacks, seconds});
   }
   return choices;

@@ -44,14 +44,14 @@ class CudaKernel final : public Kernel {
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
       DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
+      // AWAIT_STEP_BEFORE is there for what the code was compiled for, which need not be the device.
+      int compiled_for = 0;
+      DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
+      can_await_ = compiled_for >= 90;
     } catch (...) {
       driver()->cuModuleUnload(module_);
       throw;
     }
-    // AWAIT_STEP_BEFORE is there for what the code was compiled for, which need not be the device.
-    int compiled_for = 0;
-    DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
-    can_await_ = compiled_for >= 90;
   }
   ~CudaKernel() override {
     const CurrentContext current(context_);

@@ -8,9 +8,13 @@
 namespace duogemm {
 namespace {
 
+// So far apart, the columns of the largest tile, 128, are just within 31 bits.
+constexpr std::int64_t longest_int_ld = (std::int64_t{1} << 24) - 2;
+
 // Work-groups in one dimension: its limit is the highest that devices have.
 KernelSpec general() {
-  KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
+  KernelSpec spec{
+      .name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose", .stops_at_k = true};
   spec.computes = [](const Problem& problem) { return problem.multiplies(); };
   spec.tile = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {

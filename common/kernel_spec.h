@@ -56,8 +56,12 @@ struct KernelSpec {
   // cannot do it. And whether it can take a part of k, told by two more arguments (see pipelined.cl).
   std::function<std::optional<Tunables>(const Problem&)> dictated = {};
   bool splits_k = false;
-  bool repacks = false;  // whether it is worth having operands copied first (see repack.cl)
-  bool thin = false;     // for results of few rows or columns, and measured on such
+  bool stops_at_k = false;  // of the last tile along k, it multiplies only what is there, and no zeros
+  bool repacks = false;     // whether it is worth having operands copied first (see repack.cl)
+  bool thin = false;        // for results of few rows or columns, and measured on such
+
+  // From the tunables: how many neighbours in a column of C are written at once; empty where they are many.
+  std::function<int(const Tunables&)> written_at_once = {};
 
   // Whether the problem gives such a setting enough to do; the planner passes over others.
   std::function<bool(const Problem&, const Tunables&)> suits = [](const Problem&, const Tunables&) {

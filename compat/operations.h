@@ -16,6 +16,9 @@
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.
+//   FORGET(x)                  hides from the compiler what the int x was made from, so that it computes anew
+//                              what follows from x, and keeps no registers for it all along: NVIDIA's
+//                              compilers carry whatever a loop does not change over from before it
 //   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With
 //                              USE_SHUFFLE 1 only.
 //   SUB_GROUP_LANE()           this work-item's place in its sub-group; work-items with consecutive linear
@@ -202,6 +205,13 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #define COPY_COMMIT()
 #define COPY_WAIT(pending)
 
+#endif
+
+// --- Compilers -------------------------------------------------------------------------------------------
+#if defined(DUOGEMM_TARGET_CUDA) || defined(DUOGEMM_TARGET_NVIDIA_OPENCL)
+#define FORGET(x) asm volatile("" : "+r"(x))
+#else
+#define FORGET(x)
 #endif
 
 // --- Steps of a plan -------------------------------------------------------------------------------------

@@ -143,13 +143,20 @@ TEST_P(HugeSgemm, IndexesBeyond32Bits) {
     a.write(column, &host.a[static_cast<std::size_t>(column * n)]);
     b.write(column, &host.b[static_cast<std::size_t>(column * n)]);
   }
-  const SelfContainedPlan plan(plan_sgemm(problem, info), *device.device, *device.programs);
-  plan.enqueue(*device.queue, {{{a.buffer()}, {b.buffer()}, {c.buffer()}}});
-  std::vector<float> result(static_cast<std::size_t>(n * n));
-  for (std::int64_t column = 0; column < n; ++column) {
-    c.read(column, &result[static_cast<std::size_t>(column * n)]);
+  for (const Plan& kernels :
+       {plan_sgemm(problem, info), plan_sgemm(find_kernel("general"), {}, problem, info)}) {
+    SCOPED_TRACE(describe(kernels));
+    for (std::int64_t column = 0; column < n; ++column) {
+      c.write(column, &host.c[static_cast<std::size_t>(column * n)]);
+    }
+    const SelfContainedPlan plan(kernels, *device.device, *device.programs);
+    plan.enqueue(*device.queue, {{{a.buffer()}, {b.buffer()}, {c.buffer()}}});
+    std::vector<float> result(static_cast<std::size_t>(n * n));
+    for (std::int64_t column = 0; column < n; ++column) {
+      c.read(column, &result[static_cast<std::size_t>(column * n)]);
+    }
+    EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(result).ok());
   }
-  EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(result).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, HugeSgemm, ::testing::ValuesIn(test_devices()),

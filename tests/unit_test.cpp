@@ -177,10 +177,10 @@ TEST(LegalSettings, AreAllSettled) {
 
 TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
   EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), {})),
-            "BATCH=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
+            "BATCH=0 LONG_OFFSETS=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
   const Tunables fixed = {{"TSM", 64}, {"WPTN", 2}, {"TRANS_B", 1}, {"GROUP", 128}};
   EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), fixed)),
-            "BATCH=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
+            "BATCH=0 LONG_OFFSETS=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
   EXPECT_EQ(to_text(smallest_setting(find_kernel("scale"), fixed)), "BATCH=0 GROUP=128 WPT=1");
 }
 

@@ -75,6 +75,9 @@
 #ifndef GROUP_M
 #define GROUP_M 8  // tiles along M before the next along N: 1 2 4 8 16 32
 #endif
+#ifndef FORGETS
+#define FORGETS 0  // compute where a work-item stands anew for each member of a batch; spares registers: 0 1
+#endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, as a limit to registers: 1 2 3 4 6 8
 #endif
@@ -256,9 +259,9 @@
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   AWAIT_STEP_BEFORE();
-  const int tid = get_local_id(0);
-  const int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + LANE_M(tid % 32) * 4;
-  const int n0 = FIRST_COLUMN(SLOT);
+  int tid = get_local_id(0);
+  int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + LANE_M(tid % 32) * 4;
+  int n0 = FIRST_COLUMN(SLOT);
 
   const uint tiles_m = (uint)((M + TSM - 1) / TSM);
   const uint tiles_n = (uint)((N + TSN - 1) / TSN);
@@ -273,6 +276,11 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
 
   for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+#if FORGETS
+    FORGET(tid);
+    FORGET(m0);
+    FORGET(n0);
+#endif
     const __global float* a_member =
         MEMBER(A, a_offset, a_stride, a_table, member) + first_k * (TRANS_A ? 1 : lda);
     const __global float* b_member =

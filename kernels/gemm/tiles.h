@@ -19,10 +19,8 @@
 // `size` and `vector` are constants wherever these functions are called; `tid` is the work-item's number, and
 // WORK_ITEMS are in a work-group.
 
+#include "gemm/existing.h"
 #include "gemm/least.h"
-
-// A column that is there: `column`, or if that is beyond the `end`, one from the beginning.
-#define EXISTING(column, end) ((column) < (end) ? (column) : LEAST((column) - (end), (end)-1))
 
 // --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
 #define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other

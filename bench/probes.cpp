@@ -75,7 +75,7 @@ std::string label_of(const Problem& p) {
 
 std::string OperandKind::name() const {
   return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
-         (thin == 0 ? "" : " thin " + std::to_string(thin));
+         (narrow_c ? " but C" : "") + (thin == 0 ? "" : " thin " + std::to_string(thin));
 }
 
 std::vector<OperandKind> operand_kinds() {
@@ -86,11 +86,11 @@ std::vector<OperandKind> operand_kinds() {
       kinds.push_back({true, false, wide, columns});
     }
   }
-  for (const bool wide : {true, false}) {
-    for (const bool a : {false, true}) {
-      for (const bool b : {false, true}) {
-        kinds.push_back({a, b, wide});
-      }
+  for (const bool a : {false, true}) {
+    for (const bool b : {false, true}) {
+      kinds.push_back({a, b, true});
+      kinds.push_back({a, b, true, 0, true});
+      kinds.push_back({a, b, false});
     }
   }
   return kinds;
@@ -98,13 +98,13 @@ std::vector<OperandKind> operand_kinds() {
 
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch) {
-  const auto leading = [&](std::int64_t rows) { return kind.wide ? round_up(rows, 4) : rows | 1; };
+  const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 4) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
   problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
   problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
-  problem.lda = leading(problem.a_rows());
-  problem.ldb = leading(problem.b_rows());
-  problem.ldc = leading(problem.m);
+  problem.lda = leading(problem.a_rows(), kind.wide);
+  problem.ldb = leading(problem.b_rows(), kind.wide);
+  problem.ldc = leading(problem.m, kind.wide && !kind.narrow_c);
   problem.batch = batch;
   if (batch > 1) {
     problem.a_stride = problem.a_elements();

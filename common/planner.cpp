@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 
 #include "cost_model.h"
 #include "cpu_plan.h"
@@ -17,7 +18,8 @@ namespace {
 constexpr std::int64_t shortest_part = 32;
 
 // Into how many parts K might be split.
-constexpr std::int64_t part_counts[] = {1,  2,  3,  4,  5,  6,   8,   10,  12,  16,  20,
+constexpr std::int64_t one_part[] = {1};
+constexpr std::int64_t part_counts[] = {2,  3,  4,  5,  6,  8,   10,  12,  16,  20,
                                         24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
 
 bool may_repack(const KernelSpec& spec, const Problem& problem) {
@@ -44,7 +46,9 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 }
 
 // What copying the operands first costs: each is read and written once, in squares that take as long when
-// they are not full, and in half the time where both stay in the cache (measured on an H200).
+// they are not full, and in half the time where both stay in the cache. On an H200, whose cache has two
+// halves for a half of the multiprocessors each, that is so up to half of its size, and no more from two
+// thirds on.
 double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning,
                          const DeviceInfo& device) {
   static const int square = settle(find_kernel("repack"), {}).at("TILE");
@@ -55,8 +59,83 @@ double repacking_seconds(const KernelSpec& spec, const Problem& problem, const T
   const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
   const double bytes = 2.0 * sizeof(float) * columns * filled(problem.k);
-  const double rate = bytes <= static_cast<double>(device.cache_bytes) ? 2.0 : 1.0;
-  return step_seconds(tuning, device) + bytes / (rate * tuning.bandwidth);
+  const double of_cache = bytes / static_cast<double>(std::max<std::size_t>(device.cache_bytes, 1));
+  const double missing = std::clamp((of_cache - 1.0 / 2.0) / (2.0 / 3.0 - 1.0 / 2.0), 0.0, 1.0);
+  return step_seconds(tuning, device) + bytes / tuning.bandwidth * (1.0 + missing) / 2.0;
+}
+
+// One way of giving a problem's operands to a kernel, and what the kernel is dictated then.
+struct Storage {
+  bool repacked;  // they are copied first
+  Problem problem;
+  double seconds;  // that this takes
+  std::optional<Tunables> whole;
+  std::optional<Tunables> split;  // when k is, and the result goes to a workspace
+};
+
+std::vector<Storage> storages_for(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                                  const Tuning& tuning) {
+  std::vector<Storage> storages;
+  const auto add = [&](bool copied, const Problem& operands, double seconds) {
+    storages.push_back({copied, operands, seconds, spec.dictated(operands),
+                        may_split(spec, problem) ? spec.dictated(gathered(operands, 2)) : std::nullopt});
+  };
+  add(false, problem, 0.0);
+  if (may_repack(spec, problem) && tuning.bandwidth > 0.0) {
+    add(true, repacked(problem), repacking_seconds(spec, problem, tuning, device));
+  }
+  return storages;
+}
+
+// The first for which the calibration has been measured; null when there is none.
+const Storage* measured_for(const Calibration& calibration, const std::vector<Storage>& storages,
+                            std::optional<Tunables> Storage::*dictated) {
+  const auto found = std::find_if(storages.begin(), storages.end(), [&](const Storage& storage) {
+    const std::optional<Tunables>& wanted = storage.*dictated;
+    return wanted && alike(*calibration.spec, calibration.tunables, *wanted);
+  });
+  return found == storages.end() ? nullptr : &*found;
+}
+
+std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
+                                 const std::vector<Storage>& storages, const DeviceInfo& device,
+                                 const Tuning& tuning) {
+  const KernelSpec& spec = *calibration.spec;
+  std::vector<Choice> choices;
+  const bool forbidden = problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables);
+  if (forbidden || !spec.suits(problem, calibration.tunables)) {
+    return choices;
+  }
+  // What is missing of a last tile is multiplied as zeros.
+  const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
+  const double most_groups =
+      static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
+      static_cast<double>(device.compute_units);
+  const auto offer = [&](std::optional<Tunables> Storage::*dictated, std::span<const std::int64_t> counts) {
+    const Storage* storage = measured_for(calibration, storages, dictated);
+    if (storage == nullptr) {
+      return;
+    }
+    // What the problem dictates comes first: a thin result may have been measured with its other side thin.
+    Tunables settled = *(storage->*dictated);
+    settled.merge(Tunables(calibration.tunables));
+    const double groups = groups_of(spec, settled, problem);
+    const Tunables open = without(std::move(settled), *(storage->*dictated));
+    for (const std::int64_t parts : counts) {
+      const double all_groups = groups * static_cast<double>(parts);
+      if (parts > 1 && (problem.k / parts < shortest_part || all_groups > most_groups)) {
+        break;
+      }
+      const double depth = static_cast<double>(round_up(ceil_div(problem.k, parts), step));
+      const double seconds =
+          storage->seconds + predict_seconds(storage->problem, calibration, tuning, device, all_groups, depth,
+                                             static_cast<double>(parts));
+      choices.push_back({&spec, open, parts, storage->repacked, seconds});
+    }
+  };
+  offer(&Storage::whole, one_part);
+  offer(&Storage::split, part_counts);
+  return choices;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -147,57 +226,22 @@ Choice parse_choice(const std::string& text) {
 
 std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
                                  const DeviceInfo& device, const Tuning& tuning) {
-  const KernelSpec& spec = *calibration.spec;
-  std::vector<Choice> choices;
-  const bool forbidden = problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables);
-  if (forbidden || !spec.suits(problem, calibration.tunables)) {
-    return choices;
-  }
-  auto dictated = spec.dictated(problem);
-  Problem multiplied = problem;
-  double repacking = 0.0;
-  bool repacks = false;
-  if (!dictated || !alike(spec, calibration.tunables, *dictated)) {
-    multiplied = repacked(problem);
-    dictated = spec.dictated(multiplied);
-    repacks = may_repack(spec, problem) && tuning.bandwidth > 0.0;
-    if (!repacks || !dictated || !alike(spec, calibration.tunables, *dictated)) {
-      return choices;
-    }
-    repacking = repacking_seconds(spec, problem, tuning, device);
-  }
-  // What the problem dictates comes first: a thin result may have been measured with its other side thin.
-  Tunables settled = *dictated;
-  settled.merge(Tunables(calibration.tunables));
-  const double groups = groups_of(spec, settled, problem);
-  const Tunables open = without(std::move(settled), *dictated);
-  // What is missing of a last tile is multiplied as zeros.
-  const std::int64_t step = spec.thin ? 1 : spec.tile(calibration.tunables).k;
-  const double most_groups =
-      static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
-      static_cast<double>(device.compute_units);
-  for (const std::int64_t parts : part_counts) {
-    if (parts > 1 && (!may_split(spec, problem) || problem.k / parts < shortest_part ||
-                      groups * static_cast<double>(parts) > most_groups)) {
-      break;
-    }
-    const std::int64_t longest = ceil_div(problem.k, parts);
-    const double depth = static_cast<double>(round_up(longest, step));
-    const double seconds =
-        repacking + predict_seconds(multiplied, calibration, tuning, device,
-                                    groups * static_cast<double>(parts), depth, static_cast<double>(parts));
-    choices.push_back({&spec, open, parts, repacks, seconds});
-  }
-  return choices;
+  return choices_with(calibration, problem, storages_for(*calibration.spec, problem, device, tuning), device,
+                      tuning);
 }
 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
   std::vector<Choice> choices;
+  std::map<const KernelSpec*, std::vector<Storage>> storages;
   for (const Calibration& calibration : tuning.calibrations) {
     if (calibration.spec->for_cpus != (device.kind == DeviceKind::cpu)) {
       continue;
     }
-    const std::vector<Choice> offered = choices_with(calibration, problem, device, tuning);
+    const auto [of_kernel, is_new] = storages.try_emplace(calibration.spec);
+    if (is_new) {
+      of_kernel->second = storages_for(*calibration.spec, problem, device, tuning);
+    }
+    const std::vector<Choice> offered = choices_with(calibration, problem, of_kernel->second, device, tuning);
     choices.insert(choices.end(), offered.begin(), offered.end());
   }
   std::stable_sort(choices.begin(), choices.end(),

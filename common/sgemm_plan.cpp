@@ -137,13 +137,8 @@ class Builder {
     add(spec, tunables, geometry, std::max(one.count, other.count), std::move(arguments));
   }
 
-  // The parts of C lie behind each other in the workspace, those of one member of the batch together.
   void gather_parts(std::int64_t parts) {
-    inner_.ldc = round_up(problem_.m, 4);
-    inner_.c_stride = parts * inner_.ldc * problem_.n;
-    inner_.c_aligned = inner_.c_padded = true;
-    inner_.alpha = 1.0f;
-    inner_.beta = 0.0f;
+    inner_ = gathered(inner_, parts);
     c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}, table_c};
   }
 
@@ -219,6 +214,16 @@ Problem repacked(const Problem& problem) {
   p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
   p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
   p.a_aligned = p.a_padded = p.b_aligned = p.b_padded = true;
+  return p;
+}
+
+Problem gathered(const Problem& problem, std::int64_t parts) {
+  Problem p = problem;
+  p.ldc = round_up(p.m, 4);
+  p.c_stride = parts * p.ldc * p.n;
+  p.c_aligned = p.c_padded = true;
+  p.alpha = 1.0f;
+  p.beta = 0.0f;
   return p;
 }
 

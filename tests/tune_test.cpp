@@ -262,6 +262,19 @@ TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
   EXPECT_DOUBLE_EQ(foretold_of_memory(small_turned, 16), foretold_of_memory(small, 16));
 }
 
+TEST(CostModel, KnowsThatShortRunsOfCAreWrittenSlowly) {
+  const KernelSpec& spec = find_kernel("general");
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  const auto foretold_with = [&](int per_item) {
+    const Tunables tunables = settle(spec, {{"TSM", 64}, {"WPTM", per_item}});
+    return predict_seconds(Problem::packed(4096, 4096, 4), {&spec, tunables, {{1, 0.0, 0.0}}}, tuning,
+                           large_gpu(), 1.0, 1.0, 1.0);
+  };
+  EXPECT_GT(foretold_with(8), 1.3 * foretold_with(4));
+  EXPECT_GT(foretold_with(4), 1.1 * foretold_with(2));
+}
+
 // Of a kernel that was measured with vectors of four.
 bool is_offered(Calibration calibration, int turn_async, const Problem& problem) {
   calibration.tunables["TURN_ASYNC"] = turn_async;
@@ -280,6 +293,73 @@ TEST(Planner, DoesNotMindTheWidthOfOperandsThatAreTurnedValueByValue) {
   Problem narrow_a = wide;
   narrow_a.lda = 257;
   EXPECT_FALSE(is_offered(calibration, 1, narrow_a));
+}
+
+// Into how many parts of k the choices with a kernel go that was measured with C in vectors, or not.
+std::vector<std::int64_t> offered_parts(int width_of_c, const Problem& problem) {
+  Calibration calibration = believed(1e-6, 0);
+  calibration.tunables["VC"] = width_of_c;
+  calibration.timings = {{1, 1e-6, 1e-9}, {12, 1e-6, 12e-9}};
+  std::vector<std::int64_t> parts;
+  for (const Choice& choice : choices_with(calibration, problem, large_gpu(), {})) {
+    parts.push_back(choice.parts);
+  }
+  return parts;
+}
+
+TEST(Planner, TellsVectorsOfCFromSingleValues) {
+  const Problem wide = make_problem(plain, 256, 256, 96);
+  EXPECT_EQ(offered_parts(4, wide), (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(offered_parts(1, wide), (std::vector<std::int64_t>{}));
+  // The parts that are added up go to a workspace, where they are in vectors.
+  const Problem narrow = make_problem({false, false, true, 0, true}, 256, 256, 96);
+  EXPECT_EQ(offered_parts(4, narrow), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(offered_parts(1, narrow), (std::vector<std::int64_t>{1}));
+}
+
+// How long it takes to copy both operands first, by prediction.
+double foretold_to_repack(std::int64_t size) {
+  Calibration calibration = believed(0.0, 0);
+  calibration.tunables["TRANS_B"] = 1;
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  DeviceInfo device = large_gpu();
+  device.cache_bytes = 60'000'000;
+  Problem problem = make_problem({true, false, true}, size, size, size);
+  const Choice choice = choices_with(calibration, problem, device, tuning).at(0);
+  EXPECT_TRUE(choice.repacked);
+  problem.a_op = Transpose::no;
+  problem.b_op = Transpose::yes;
+  return *choice.seconds - *choices_with(calibration, problem, device, tuning).at(0).seconds -
+         step_seconds(tuning, device);
+}
+
+TEST(Planner, ForetellsThatHalfOfTheCacheServesRepacking) {
+  // Each operand is read and written: 24 and 51 MB.
+  EXPECT_NEAR(foretold_to_repack(1216), 4 * 4 * 1216.0 * 1216.0 / 6e12, 1e-9);
+  EXPECT_NEAR(foretold_to_repack(1792), 4 * 4 * 1792.0 * 1792.0 / 3e12, 1e-9);
+}
+
+TEST(Planner, ForetellsNoZerosWhereAKernelStopsAtK) {
+  const auto foretold = [](const char* name, std::int64_t k) {
+    const KernelSpec& spec = find_kernel(name);
+    const Problem problem = make_problem(plain, 64, 64, k);
+    const Calibration calibration{&spec, settle_for(spec, {{"TSK", 8}}, problem), {{1, 0.0, 1e-9}}};
+    return *choices_with(calibration, problem, large_gpu(), {}).at(0).seconds;
+  };
+  EXPECT_NEAR(foretold("general", 36), 36e-9, 1e-12);
+  EXPECT_NEAR(foretold("pipelined", 36), 40e-9, 1e-12);
+}
+
+TEST(Planner, CountsOffsetsThatDoNotFitInAnInt) {
+  const KernelSpec& spec = find_kernel("general");
+  const Problem problem = Problem::packed(128, 128, 8);
+  EXPECT_EQ(spec.dictated(problem)->at("LONG_OFFSETS"), 0);
+  for (const auto ld : {&Problem::lda, &Problem::ldb, &Problem::ldc}) {
+    Problem far = problem;
+    far.*ld = std::int64_t{1} << 24;
+    EXPECT_EQ(spec.dictated(far)->at("LONG_OFFSETS"), 1);
+  }
 }
 
 TEST(PlannerFit, KeepsWhatThePlannerChooses) {

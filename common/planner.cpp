@@ -138,6 +138,15 @@ std::vector<Choice> choices_with(const Calibration& calibration, const Problem& 
   return choices;
 }
 
+// All tunables of a choice, those that the problem dictates among them.
+Tunables settled(const Choice& choice, const Problem& problem) {
+  const Problem operands = choice.repacked ? repacked(problem) : problem;
+  Tunables tunables = choice.spec->dictated(choice.parts == 1 ? operands : gathered(operands, choice.parts))
+                          .value_or(Tunables{});
+  tunables.merge(Tunables(choice.tunables));
+  return settle(*choice.spec, tunables);
+}
+
 bool is_shape(const TunedShape& shape, const Problem& problem) {
   return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
          shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
@@ -220,7 +229,6 @@ Choice parse_choice(const std::string& text) {
   if (choice.parts < 1 || (choice.parts > 1 && !choice.spec->splits_k)) {
     reject("parts=" + std::to_string(choice.parts) + ": at least 1, and 1 for kernels that do not split k");
   }
-  settle(*choice.spec, choice.tunables);
   return choice;
 }
 
@@ -255,7 +263,7 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
     choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
-    const bool reorders = choice.spec->reorders(settle(*choice.spec, choice.tunables));
+    const bool reorders = choice.spec->reorders(settled(choice, problem));
     if (problem.level == Reproducibility::run_to_run || !reorders) {
       return choice;
     }

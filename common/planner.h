@@ -23,7 +23,7 @@ struct Choice {
 std::string to_text(const Choice& choice);
 
 // Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1". Throws invalid_argument naming what is wrong and what
-// is allowed.
+// is allowed; whether the kernel can have such tunables depends on the problem, and carry_out() tells.
 Choice parse_choice(const std::string& text);
 
 // Whether the kernel can split K, and the problem allows it.

@@ -340,6 +340,29 @@ TEST(Planner, ForetellsThatHalfOfTheCacheServesRepacking) {
   EXPECT_NEAR(foretold_to_repack(1792), 4 * 4 * 1792.0 * 1792.0 / 3e12, 1e-9);
 }
 
+// As DUOGEMM_FORCE has it.
+std::string force_text(const Choice& choice) {
+  std::string text = choice.spec->name + ":parts=" + std::to_string(choice.parts) +
+                     ",repacked=" + std::to_string(int{choice.repacked});
+  for (const auto& [name, value] : choice.tunables) {
+    text += "," + name + "=" + std::to_string(value);
+  }
+  return text;
+}
+
+TEST(Planner, CanBeForcedToWhateverIsShipped) {
+  std::size_t forced = 0;
+  for_each_shipped_choice(Reproducibility::run_to_run, [&](const Choice& choice, const Problem& problem) {
+    setenv("DUOGEMM_FORCE", force_text(choice).c_str(), 1);
+    const Choice found = choose(problem, large_gpu(), {});
+    unsetenv("DUOGEMM_FORCE");
+    EXPECT_EQ(to_text(found), to_text(choice));
+    EXPECT_TRUE(can_run(found, problem, large_gpu())) << to_text(found);
+    ++forced;
+  });
+  EXPECT_GT(forced, 0u);
+}
+
 TEST(Planner, ForetellsNoZerosWhereAKernelStopsAtK) {
   const auto foretold = [](const char* name, std::int64_t k) {
     const KernelSpec& spec = find_kernel(name);

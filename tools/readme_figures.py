@@ -24,6 +24,7 @@ CHART = RESULTS / "ladder.svg"
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
     ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
+    ("h200_compare_heldout.json", "cuda", "H200, CUDA, drawn at random"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),

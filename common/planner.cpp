@@ -97,45 +97,108 @@ const Storage* measured_for(const Calibration& calibration, const std::vector<St
   return found == storages.end() ? nullptr : &*found;
 }
 
-std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
-                                 const std::vector<Storage>& storages, const DeviceInfo& device,
-                                 const Tuning& tuning) {
-  const KernelSpec& spec = *calibration.spec;
-  std::vector<Choice> choices;
-  const bool forbidden = problem.level == Reproducibility::everywhere && spec.reorders(calibration.tunables);
-  if (forbidden || !spec.suits(problem, calibration.tunables)) {
+// What calibrations offer for a problem: choices, but for what only the one that is taken needs.
+class Offers {
+ public:
+  struct Offer {
+    const KernelSpec* spec;
+    const Tunables* measured;
+    const Tunables* dictated;
+    std::int64_t parts;
+    bool repacked;
+    double seconds;
+
+    Choice choice() const {
+      return {spec, without(settled(*measured, *dictated), *dictated), parts, repacked, seconds};
+    }
+  };
+
+  Offers(const Problem& problem, const DeviceInfo& device, const Tuning& tuning)
+      : problem_(problem), device_(device), tuning_(tuning) {}
+
+  void add(const Calibration& calibration) {
+    const KernelSpec& spec = *calibration.spec;
+    const bool forbidden =
+        problem_.level == Reproducibility::everywhere && spec.reorders(calibration.tunables);
+    if (forbidden || !spec.suits(problem_, calibration.tunables)) {
+      return;
+    }
+    const auto [of_kernel, is_new] = storages_.try_emplace(&spec);
+    if (is_new) {
+      of_kernel->second = storages_for(spec, problem_, device_, tuning_);
+    }
+    add(calibration, of_kernel->second, &Storage::whole, one_part);
+    add(calibration, of_kernel->second, &Storage::split, part_counts);
+  }
+
+  // The fastest first; of equals, the one that was added first.
+  void sort() {
+    std::stable_sort(offers_.begin(), offers_.end(),
+                     [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; });
+  }
+
+  const std::vector<Offer>& all() const { return offers_; }
+
+  std::vector<Choice> choices() const {
+    std::vector<Choice> choices;
+    for (const Offer& offer : offers_) {
+      choices.push_back(offer.choice());
+    }
     return choices;
   }
-  // What is missing of a last tile is multiplied as zeros.
-  const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
-  const double most_groups =
-      static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
-      static_cast<double>(device.compute_units);
-  const auto offer = [&](std::optional<Tunables> Storage::*dictated, std::span<const std::int64_t> counts) {
+
+ private:
+  // What the problem dictates comes first: a thin result may have been measured with its other side thin.
+  static Tunables settled(const Tunables& measured, const Tunables& dictated) {
+    Tunables settled = dictated;
+    settled.merge(Tunables(measured));
+    return settled;
+  }
+
+  void add(const Calibration& calibration, const std::vector<Storage>& storages,
+           std::optional<Tunables> Storage::*dictated, std::span<const std::int64_t> part_counts) {
     const Storage* storage = measured_for(calibration, storages, dictated);
     if (storage == nullptr) {
       return;
     }
-    // What the problem dictates comes first: a thin result may have been measured with its other side thin.
-    Tunables settled = *(storage->*dictated);
-    settled.merge(Tunables(calibration.tunables));
-    const double groups = groups_of(spec, settled, problem);
-    const Tunables open = without(std::move(settled), *(storage->*dictated));
-    for (const std::int64_t parts : counts) {
+    const KernelSpec& spec = *calibration.spec;
+    // What is missing of a last tile is multiplied as zeros.
+    const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
+    const double most_groups =
+        static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
+        static_cast<double>(device_.compute_units);
+    const Tunables& wanted = *(storage->*dictated);
+    const double groups = groups_of(spec, settled(calibration.tunables, wanted), problem_);
+    for (const std::int64_t parts : part_counts) {
       const double all_groups = groups * static_cast<double>(parts);
-      if (parts > 1 && (problem.k / parts < shortest_part || all_groups > most_groups)) {
+      if (parts > 1 && (problem_.k / parts < shortest_part || all_groups > most_groups)) {
         break;
       }
-      const double depth = static_cast<double>(round_up(ceil_div(problem.k, parts), step));
+      const double depth = static_cast<double>(round_up(ceil_div(problem_.k, parts), step));
       const double seconds =
-          storage->seconds + predict_seconds(storage->problem, calibration, tuning, device, all_groups, depth,
-                                             static_cast<double>(parts));
-      choices.push_back({&spec, open, parts, storage->repacked, seconds});
+          storage->seconds + predict_seconds(storage->problem, calibration, tuning_, device_, all_groups,
+                                             depth, static_cast<double>(parts));
+      offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked, seconds});
     }
-  };
-  offer(&Storage::whole, one_part);
-  offer(&Storage::split, part_counts);
-  return choices;
+  }
+
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  const Tuning& tuning_;
+  std::map<const KernelSpec*, std::vector<Storage>> storages_;
+  std::vector<Offer> offers_;
+};
+
+// Whatever the measurements allow, in order.
+Offers offers_for(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
+  Offers offers(problem, device, tuning);
+  for (const Calibration& calibration : tuning.calibrations) {
+    if (calibration.spec->for_cpus == (device.kind == DeviceKind::cpu)) {
+      offers.add(calibration);
+    }
+  }
+  offers.sort();
+  return offers;
 }
 
 // All tunables of a choice, those that the problem dictates among them.
@@ -234,26 +297,13 @@ Choice parse_choice(const std::string& text) {
 
 std::vector<Choice> choices_with(const Calibration& calibration, const Problem& problem,
                                  const DeviceInfo& device, const Tuning& tuning) {
-  return choices_with(calibration, problem, storages_for(*calibration.spec, problem, device, tuning), device,
-                      tuning);
+  Offers offers(problem, device, tuning);
+  offers.add(calibration);
+  return offers.choices();
 }
 
 std::vector<Choice> rank(const Problem& problem, const DeviceInfo& device, const Tuning& tuning) {
-  std::vector<Choice> choices;
-  std::map<const KernelSpec*, std::vector<Storage>> storages;
-  for (const Calibration& calibration : tuning.calibrations) {
-    if (calibration.spec->for_cpus != (device.kind == DeviceKind::cpu)) {
-      continue;
-    }
-    const auto [of_kernel, is_new] = storages.try_emplace(calibration.spec);
-    if (is_new) {
-      of_kernel->second = storages_for(*calibration.spec, problem, device, tuning);
-    }
-    const std::vector<Choice> offered = choices_with(calibration, problem, of_kernel->second, device, tuning);
-    choices.insert(choices.end(), offered.begin(), offered.end());
-  }
-  std::stable_sort(choices.begin(), choices.end(),
-                   [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
+  std::vector<Choice> choices = offers_for(problem, device, tuning).choices();
   choices.push_back(unmeasured(problem, device));
   return choices;
 }
@@ -274,10 +324,12 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
       return choice;
     }
   }
-  const std::vector<Choice> choices = rank(problem, device, tuning);
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](const Choice& choice) { return can_run(choice, problem, device); });
-  return found != choices.end() ? *found : choices.back();
+  for (const Offers offers = offers_for(problem, device, tuning); const Offers::Offer& offer : offers.all()) {
+    if (Choice choice = offer.choice(); can_run(choice, problem, device)) {
+      return choice;
+    }
+  }
+  return unmeasured(problem, device);
 }
 
 }  // namespace duogemm

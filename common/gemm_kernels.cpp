@@ -17,17 +17,18 @@ KernelSpec general() {
       .name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose", .stops_at_k = true};
   spec.computes = [](const Problem& problem) { return problem.multiplies(); };
   spec.tile = rectangular_multiples;
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+  const auto abreast = [](const Tunables& t) { return at(t, "TSM") / at(t, "WPTM"); };
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     const std::size_t groups = group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN"));
-    return Geometry{{groups, 1, 1},
-                    {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
-                     static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
+    return Geometry{
+        {groups, 1, 1},
+        {static_cast<std::size_t>(abreast(t)), static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
   };
   spec.local_bytes = [](const Tunables& t) {
     const int padding = at(t, "TRANS_A") + (1 - at(t, "TRANS_B"));
     return sizeof(float) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN") + padding);
   };
-  spec.written_at_once = [](const Tunables& t) { return at(t, "TSM") / at(t, "WPTM"); };
+  spec.written_at_once = abreast;
   spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("TSN", "WPTN"), whole_loads("TSM"),
                 whole_loads("TSN")};
   spec.dictated = [](const Problem& p) {

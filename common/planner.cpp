@@ -97,6 +97,13 @@ const Storage* measured_for(const Calibration& calibration, const std::vector<St
   return found == storages.end() ? nullptr : &*found;
 }
 
+// All tunables. What the problem dictates comes first: a thin result may have been measured with its other
+// side thin.
+Tunables dictated_first(Tunables dictated, Tunables others) {
+  dictated.merge(others);
+  return dictated;
+}
+
 // What calibrations offer for a problem: choices, but for what only the one that is taken needs.
 class Offers {
  public:
@@ -108,9 +115,7 @@ class Offers {
     bool repacked;
     double seconds;
 
-    Choice choice() const {
-      return {spec, without(settled(*measured, *dictated), *dictated), parts, repacked, seconds};
-    }
+    Choice choice() const { return {spec, without(*measured, *dictated), parts, repacked, seconds}; }
   };
 
   Offers(const Problem& problem, const DeviceInfo& device, const Tuning& tuning)
@@ -148,15 +153,8 @@ class Offers {
   }
 
  private:
-  // What the problem dictates comes first: a thin result may have been measured with its other side thin.
-  static Tunables settled(const Tunables& measured, const Tunables& dictated) {
-    Tunables settled = dictated;
-    settled.merge(Tunables(measured));
-    return settled;
-  }
-
   void add(const Calibration& calibration, const std::vector<Storage>& storages,
-           std::optional<Tunables> Storage::*dictated, std::span<const std::int64_t> part_counts) {
+           std::optional<Tunables> Storage::*dictated, std::span<const std::int64_t> counts) {
     const Storage* storage = measured_for(calibration, storages, dictated);
     if (storage == nullptr) {
       return;
@@ -168,8 +166,8 @@ class Offers {
         static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
         static_cast<double>(device_.compute_units);
     const Tunables& wanted = *(storage->*dictated);
-    const double groups = groups_of(spec, settled(calibration.tunables, wanted), problem_);
-    for (const std::int64_t parts : part_counts) {
+    const double groups = groups_of(spec, dictated_first(wanted, calibration.tunables), problem_);
+    for (const std::int64_t parts : counts) {
       const double all_groups = groups * static_cast<double>(parts);
       if (parts > 1 && (problem_.k / parts < shortest_part || all_groups > most_groups)) {
         break;
@@ -201,13 +199,11 @@ Offers offers_for(const Problem& problem, const DeviceInfo& device, const Tuning
   return offers;
 }
 
-// All tunables of a choice, those that the problem dictates among them.
-Tunables settled(const Choice& choice, const Problem& problem) {
-  const Problem operands = choice.repacked ? repacked(problem) : problem;
-  Tunables tunables = choice.spec->dictated(choice.parts == 1 ? operands : gathered(operands, choice.parts))
-                          .value_or(Tunables{});
-  tunables.merge(Tunables(choice.tunables));
-  return settle(*choice.spec, tunables);
+// Whether a choice that does not split k adds up in another order than ascending k.
+bool reorders(const Choice& choice, const Problem& problem) {
+  const auto dictated = choice.spec->dictated(choice.repacked ? repacked(problem) : problem);
+  const Tunables all = dictated_first(dictated.value_or(Tunables{}), choice.tunables);
+  return choice.spec->reorders(settle(*choice.spec, all));
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -313,8 +309,7 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
     choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
-    const bool reorders = choice.spec->reorders(settled(choice, problem));
-    if (problem.level == Reproducibility::run_to_run || !reorders) {
+    if (problem.level == Reproducibility::run_to_run || !reorders(choice, problem)) {
       return choice;
     }
   }

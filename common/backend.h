@@ -64,6 +64,7 @@ struct Geometry {
   Extent local;
 };
 
+// A buffer that a kernel does not read may be null.
 using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
 
 // Commands that were recorded from a queue, which must outlive them.

@@ -17,8 +17,7 @@ struct Resolve {
     if (operand.slot >= first_workspace) {
       return workspaces[static_cast<std::size_t>(operand.slot - first_workspace)].get();
     }
-    const Buffer* buffer = operands[static_cast<std::size_t>(operand.slot)].buffer;
-    return buffer != nullptr ? buffer : operands[static_cast<std::size_t>(operand_c.slot)].buffer;
+    return operands[static_cast<std::size_t>(operand.slot)].buffer;
   }
   Argument operator()(OffsetOf offset) const {
     return operands[static_cast<std::size_t>(offset.operand.slot)].offset;

@@ -24,8 +24,7 @@ struct MatrixPlace {
 // workspaces of its own.
 class PreparedPlan {
  public:
-  // A, B and C of the problem and then their tables, in this order. What a plan does not read may be null: a
-  // kernel is given C in its place.
+  // A, B and C of the problem and then their tables, in this order. What a plan does not read may be null.
   using Operands = std::array<MatrixPlace, first_workspace>;
 
   // Memory for each workspace of the plan, in the plan's order.

@@ -15,7 +15,9 @@
 // What the dialect adds:
 //   FUNCTION                 before a function of a kernel file; it is compiled into its callers
 //   work_group(items, n)     an attribute of a kernel: work-groups of `items` in one dimension, of which n
-//                            should fit on a multiprocessor (a limit to registers, where the target has one)
+//                            should fit on a multiprocessor. NVIDIA's compilers use as many registers as
+//                            that leaves; with 0 they also weigh how many work-groups fit. OpenCL C has no
+//                            word for n: the host asks for it, where n is the tunable RESIDENT
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 

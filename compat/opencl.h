@@ -14,5 +14,5 @@
 // Functions of a kernel file.
 #define FUNCTION static inline
 
-// OpenCL has no word for how many work-groups should fit on a multiprocessor.
+// OpenCL has no word for how many work-groups should fit on a multiprocessor: opencl/ says it on NVIDIA's.
 #define work_group(items, resident) reqd_work_group_size(items, 1, 1)

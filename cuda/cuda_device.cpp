@@ -218,7 +218,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   std::vector<void*> parameters;
   for (const Argument& argument : arguments) {
     if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
-      pointers.push_back((*buffer)->native());
+      pointers.push_back(*buffer != nullptr ? (*buffer)->native() : 0);
       parameters.push_back(&pointers.back());
     } else {
       std::visit(

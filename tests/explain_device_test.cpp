@@ -44,6 +44,9 @@ TEST_P(ExplainedDevice, HasAMainLoopInEveryKernel) {
     EXPECT_GT(explanation.loop->mix.multiply_adds, 0.0);
     EXPECT_EQ(explanation.loop->mix.multiply_adds > 0.0, !explanation.roofline.bounds.empty());
     if (explanation.device.is_nvidia()) {
+      // Through both runtimes the compiler is told how many work-groups a kernel wants at once.
+      EXPECT_EQ(explanation.artefacts.facts.ptx.find(".minnctapersm 1") != std::string::npos,
+                explanation.tunables.contains("RESIDENT"));
       EXPECT_TRUE(explanation.artefacts.registers());
       ASSERT_TRUE(explanation.occupancy);
       // The driver's own count, where there is one, is the one that the model finds.

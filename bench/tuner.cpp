@@ -92,6 +92,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
+  facts_.enqueue = stopwatch_.enqueue();
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {

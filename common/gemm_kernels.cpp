@@ -158,7 +158,7 @@ KernelSpec reduce() {
   return spec;
 }
 
-// The geometry is for the larger operand.
+// The geometry is for one operand.
 KernelSpec repack() {
   KernelSpec spec{.name = "repack", .path = "gemm/repack.cl", .idea = "operands as vectors"};
   spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {

@@ -57,7 +57,7 @@ Problem repacked(const Problem& problem);
 
 // The problem whose result goes to a workspace, where the parts of C that are to be added up lie behind each
 // other, those of one member of the batch together.
-Problem gathered(const Problem& problem, std::int64_t parts);
+Problem gathered(const KernelSpec& spec, const Problem& problem, std::int64_t parts);
 
 // The steps that carry a choice out. Throws invalid_argument where the kernel cannot do the problem, or not
 // in parts, or the tunables break its rules, and unsupported where the device cannot run it.

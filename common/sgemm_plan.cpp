@@ -100,20 +100,13 @@ class Builder {
       inner_.b_stride = wanted.b_stride;
       inner_.b_aligned = inner_.b_padded = true;
     }
-    if (copies.size() == 2 && alike(copies[0], copies[1])) {
-      add_repack(copies[0], copies[1], 2);
-    } else {
-      for (const Copy& one : copies) {
-        add_repack(one, one, 1);
-      }
+    // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
+    if (copies.size() == 2 && copies[0].count != copies[1].count) {
+      add_repack({copies[0]});
+      add_repack({copies[1]});
+    } else if (!copies.empty()) {
+      add_repack(copies);
     }
-  }
-
-  // Whether one launch for both, which has work-groups enough for twice the larger, wastes few.
-  static bool alike(const Copy& one, const Copy& other) {
-    const auto [less, more] = std::minmax(one.new_ld * one.count, other.new_ld * other.count);
-    constexpr std::int64_t few = 2;
-    return more <= few * less && one.count == other.count;
   }
 
   Copy copy(const Place& from, bool turn, std::int64_t rows, std::int64_t ld, std::int64_t stride,
@@ -123,12 +116,16 @@ class Builder {
     return {from, to, turn, rows, ld, stride, new_ld, new_stride, count};
   }
 
-  // One launch for one or two of them; where there is one, it is given twice.
-  void add_repack(const Copy& one, const Copy& other, std::size_t count) {
+  // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
+  void add_repack(const std::vector<Copy>& copies) {
     const KernelSpec& spec = find_kernel("repack");
+    const Copy& one = copies.front();
+    const Copy& other = copies.back();
     const Tunables tunables = settle(spec, {{"TURN_0", one.turn}, {"TURN_1", other.turn}});
-    Geometry geometry = spec.geometry(std::max(one.new_ld, other.new_ld), problem_.k, tunables);
-    geometry.groups[2] = count;
+    Geometry geometry = spec.geometry(one.new_ld, problem_.k, tunables);
+    if (copies.size() > 1) {
+      geometry.groups[0] += spec.geometry(other.new_ld, problem_.k, tunables).groups[0];
+    }
     std::vector<StepArgument> arguments = {problem_.k};
     for (const Copy& copy : {one, other}) {
       arguments.insert(arguments.end(), {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride,
@@ -138,7 +135,7 @@ class Builder {
   }
 
   void gather_parts(std::int64_t parts) {
-    inner_ = gathered(inner_, parts);
+    inner_ = gathered(spec_, inner_, parts);
     c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}, table_c};
   }
 
@@ -217,11 +214,13 @@ Problem repacked(const Problem& problem) {
   return p;
 }
 
-Problem gathered(const Problem& problem, std::int64_t parts) {
+Problem gathered(const KernelSpec& spec, const Problem& problem, std::int64_t parts) {
   Problem p = problem;
-  p.ldc = round_up(p.m, 4);
+  // Kernels for thin results write single values, and a result of few rows would mostly be padding.
+  p.ldc = spec.thin ? p.m : round_up(p.m, 4);
   p.c_stride = parts * p.ldc * p.n;
-  p.c_aligned = p.c_padded = true;
+  p.c_aligned = true;
+  p.c_padded = !spec.thin;
   p.alpha = 1.0f;
   p.beta = 0.0f;
   return p;

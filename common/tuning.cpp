@@ -174,6 +174,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
                   json.value("evidence", ""),
                   json.at("bandwidth_gb_s").get<double>() * 1e9,
                   json.at("launch_us").get<double>() * 1e-6,
+                  json.value("enqueue_us", 0.0) * 1e-6,
                   {},
                   {}};
     for (const Json& calibration : json.at("kernels")) {
@@ -204,6 +205,7 @@ std::string to_json(const Tuning& tuning) {
                      {"evidence", tuning.evidence},
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
                      {"launch_us", rounded(tuning.launch * 1e6)},
+                     {"enqueue_us", rounded(tuning.enqueue * 1e6)},
                      {"registers", tunables_json(tuning.registers)}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it

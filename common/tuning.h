@@ -59,7 +59,8 @@ struct Tuning {
   std::string source;      // the file's name
   std::string evidence;    // on what, when and with which versions it was measured
   double bandwidth = 0.0;  // of device memory, bytes per second; 0 when unknown
-  double launch = 0.0;     // seconds that one more kernel costs
+  double launch = 0.0;     // seconds that one more kernel costs the device
+  double enqueue = 0.0;    // and that it costs the host; 0 when unknown
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;
   Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked

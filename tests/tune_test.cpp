@@ -63,7 +63,7 @@ TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {
     SCOPED_TRACE(spec.name);
     const SettingSpace space(spec, fixed_of(spec), device);
     std::set<std::string> different;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 200; ++i) {
       const auto one = space.sample(random);
       const auto other = space.sample(random);
       ASSERT_TRUE(one && other);
@@ -317,6 +317,21 @@ TEST(Planner, TellsVectorsOfCFromSingleValues) {
   EXPECT_EQ(offered_parts(1, narrow), (std::vector<std::int64_t>{1}));
 }
 
+// Parts of k need a second kernel: where the host is what takes longest, one part is no slower.
+TEST(Planner, CountsWhatEachStepCostsTheHost) {
+  Calibration calibration = believed(1e-6, 0);
+  calibration.timings = {{1, 1e-6, 1e-8}, {12, 1e-6, 12e-8}};
+  const Problem problem = make_problem(plain, 256, 256, 1024);
+  const auto fastest = [&](double enqueue) {
+    Tuning tuning;
+    tuning.enqueue = enqueue;
+    const std::vector<Choice> choices = choices_with(calibration, problem, large_gpu(), tuning);
+    return std::ranges::min_element(choices, {}, [](const Choice& choice) { return *choice.seconds; })->parts;
+  };
+  EXPECT_GT(fastest(0.0), 1);
+  EXPECT_EQ(fastest(20e-6), 1);
+}
+
 // How long it takes to copy both operands first, by prediction.
 double foretold_to_repack(std::int64_t size) {
   Calibration calibration = believed(0.0, 0);
@@ -337,7 +352,7 @@ double foretold_to_repack(std::int64_t size) {
 TEST(Planner, ForetellsThatHalfOfTheCacheServesRepacking) {
   // Each operand is read and written: 24 and 51 MB.
   EXPECT_NEAR(foretold_to_repack(1216), 4 * 4 * 1216.0 * 1216.0 / 6e12, 1e-9);
-  EXPECT_NEAR(foretold_to_repack(1792), 4 * 4 * 1792.0 * 1792.0 / 3e12, 1e-9);
+  EXPECT_NEAR(foretold_to_repack(1792), 0.8 * 4 * 4 * 1792.0 * 1792.0 / 3e12, 1e-9);
 }
 
 // As DUOGEMM_FORCE has it.

@@ -378,6 +378,7 @@ Tuning some_tuning() {
   tuning.evidence = "measured";
   tuning.bandwidth = 4e12;
   tuning.launch = 1.5e-6;
+  tuning.enqueue = 5e-6;
   tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, 1e-5}};
@@ -387,10 +388,11 @@ Tuning some_tuning() {
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 21) << json;  // a line for each kernel and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 22) << json;  // a line for each kernel and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
+  EXPECT_DOUBLE_EQ(read.enqueue, 5e-6);
   EXPECT_EQ(read.target.compute_capability, 90);
   EXPECT_EQ(read.target.vector_floats, 16);
   EXPECT_EQ(read.registers, (Tunables{{"COLS", 8}, {"WIDTH", 16}}));

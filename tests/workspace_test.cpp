@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fake_device.h"
+#include "planner.h"
 #include "queue_workspaces.h"
 
 namespace duogemm::testing {
@@ -27,6 +28,19 @@ TEST(WorkspaceLayout, PartsAreAlignedAndApart) {
   };
   EXPECT_EQ(begins(1), (std::vector<std::size_t>{0, 256, 512, 1024, 1028}));
   EXPECT_EQ(begins(512), (std::vector<std::size_t>{0, 512, 1024, 1536, 1540}));
+}
+
+TEST(WorkspaceLayout, PartsOfAThinResultLieWithoutGaps) {
+  const KernelSpec& spec = find_kernel("thin_columns");
+  Problem problem = Problem::packed(1, 1000, 4096);
+  problem.b_op = Transpose::yes;
+  problem.ldb = 1000;
+  DeviceInfo info;
+  info.max_groups = {65535, 65535, 65535};
+  info.max_work_group = 1024;
+  info.local_bytes = 49152;
+  const Plan plan = carry_out({&spec, {}, 8, {}}, problem, info);
+  EXPECT_EQ(plan.workspace_bytes, (std::vector<std::size_t>{8 * 1000 * sizeof(float)}));
 }
 
 using Prepared = std::shared_ptr<const PreparedPlan>;

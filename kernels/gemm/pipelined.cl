@@ -67,7 +67,7 @@
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6
 #endif
 #ifndef ASYNC
-#define ASYNC 1  // copy to local memory past the registers, where the device can: 0 1
+#define ASYNC 1  // copy to local memory past the registers, where the device can, see operations.h: 0 1 2
 #endif
 #ifndef WALK
 #define WALK 0  // the order of a work-item's multiply-adds for one k, see below: 0 1 2 3
@@ -79,7 +79,7 @@
 #define FORGETS 0  // compute where a work-item stands anew for each member of a batch; spares registers: 0 1
 #endif
 #ifndef RESIDENT
-#define RESIDENT 1  // work-groups that should fit on a multiprocessor, as a limit to registers: 1 2 3 4 6 8
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3 4 6 8
 #endif
 
 #include "dialect.h"

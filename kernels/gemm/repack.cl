@@ -1,8 +1,8 @@
 // Copies op(A), op(B) or both, or what they are the transposes of, so that their columns begin at multiples
 // of 16 bytes: what a kernel reads many times over is worth a pass that lets it read vectors along m and n.
 //
-// Operand 0 is copied by the work-groups that are numbered 0 in the third dimension, operand 1 by the others.
-// X has `rows` x `cols` elements, or `cols` x `rows` when it is to be TURNed, and leading dimension ldx; Y
+// Operand 0 is copied by as many work-groups as it has tiles, the first ones, and operand 1 by the others. X
+// has `rows` x `cols` elements, or `cols` x `rows` when it is to be TURNed, and leading dimension ldx; Y
 // has `rows` x `cols` and leading dimension ldy, which may be longer: what lies beyond `rows` is set to zero.
 // Offsets, strides and leading dimensions in elements, column-major. Each work-group copies TILE x TILE
 // elements, through local memory when it turns them, so that it reads and writes along columns; work-groups
@@ -15,10 +15,10 @@
 #define TURN_1 0  // whether operand 1 is transposed: 0 1
 #endif
 #ifndef TILE
-#define TILE 32  // rows and columns per work-group: 16 32
+#define TILE 32  // rows and columns per work-group: 16 32 64
 #endif
 #ifndef LINES
-#define LINES 8  // columns at once: 4 8
+#define LINES 4  // columns at once: 2 4 8
 #endif
 
 #include "dialect.h"
@@ -29,7 +29,10 @@ repack(const long cols, const long rows_0, const __global float* X_0, const long
        const long copies_0, const long rows_1, const __global float* X_1, const long x_offset_1,
        const long ldx_1, const long x_stride_1, __global float* Y_1, const long ldy_1, const long y_stride_1,
        const long copies_1) {
-  const bool first = get_group_id(2) == 0;
+  const uint tiles_along_cols = (uint)((cols + TILE - 1) / TILE);
+  const uint tiles_0 = (uint)((ldy_0 + TILE - 1) / TILE) * tiles_along_cols;
+  const bool first = (uint)get_group_id(0) < tiles_0;
+  const uint group = (uint)get_group_id(0) - (first ? 0 : tiles_0);
   const long rows = first ? rows_0 : rows_1;
   const long ldx = first ? ldx_0 : ldx_1;
   const long ldy = first ? ldy_0 : ldy_1;
@@ -38,8 +41,8 @@ repack(const long cols, const long rows_0, const __global float* X_0, const long
   __global float* Y = first ? Y_0 : Y_1;
   const bool turn = first ? TURN_0 : TURN_1;
   const uint tiles = (uint)((ldy + TILE - 1) / TILE);
-  const long first_row = (long)((uint)get_group_id(0) % tiles) * TILE;
-  const long first_col = (long)((uint)get_group_id(0) / tiles) * TILE;
+  const long first_row = (long)(group % tiles) * TILE;
+  const long first_col = (long)(group / tiles) * TILE;
   const int x = get_local_id(0);
   const int y = get_local_id(1);
   // X is read along its columns: `place` is where this work-item is in one, and `line` is its first.

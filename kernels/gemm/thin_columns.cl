@@ -40,6 +40,9 @@
 #ifndef DEPTH
 #define DEPTH 64  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024 2048 4096
 #endif
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3
+#endif
 
 #include "dialect.h"
 #include "gemm/batch.h"
@@ -53,21 +56,28 @@
 // Rows of a work-item: vectors of VX, LANES vectors apart.
 #define ROW(i) ((i) / VX * (LANES * VX) + lane * VX + (i) % VX)
 
-// Multiplies row k of Y into the sums.
-#define ADD(k)                                                                    \
-  do {                                                                            \
-    float x[WIDTH];                                                               \
-    _Pragma("unroll") for (int i = 0; i < WIDTH; i += VX) {                       \
-      VSTORE(VX)(*(const __global FLOAT(VX)*)(from[i / VX] + (k)*ldx), 0, x + i); \
-    }                                                                             \
-    _Pragma("unroll") for (int t = 0; t < THIN; ++t) {                            \
-      _Pragma("unroll") for (int i = 0; i < WIDTH; ++i) {                         \
-        sum[t][i] = fma(x[i], shared[Y_PLACE(k, t)], sum[t][i]);                  \
-      }                                                                           \
-    }                                                                             \
+// A work-item reads its values of X for AHEAD k at once, SLICES apart: the first before it waits for Y.
+#define AHEAD 8
+#define LOAD(x, count, k)                                                                               \
+  do {                                                                                                  \
+    _Pragma("unroll") for (int j = 0; j < (count); ++j) {                                               \
+      _Pragma("unroll") for (int i = 0; i < WIDTH; i += VX) {                                           \
+        VSTORE(VX)(*(const __global FLOAT(VX)*)(from[i / VX] + ((k) + j * SLICES) * ldx), 0, x[j] + i); \
+      }                                                                                                 \
+    }                                                                                                   \
+  } while (0)
+#define MULTIPLY(x, count, k)                                                        \
+  do {                                                                               \
+    _Pragma("unroll") for (int j = 0; j < (count); ++j) {                            \
+      _Pragma("unroll") for (int t = 0; t < THIN; ++t) {                             \
+        _Pragma("unroll") for (int i = 0; i < WIDTH; ++i) {                          \
+          sum[t][i] = fma(x[j][i], shared[Y_PLACE((k) + j * SLICES, t)], sum[t][i]); \
+        }                                                                            \
+      }                                                                              \
+    }                                                                                \
   } while (0)
 
-__kernel __attribute__((work_group(WORK_ITEMS, 1))) void
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 thin_columns(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
@@ -108,18 +118,25 @@ thin_columns(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
     }
 
     for (int left = depth; left > 0; left -= DEPTH) {
+      const int count = min(left, DEPTH);
+      const int end = count - (AHEAD - 1) * SLICES;  // of where AHEAD may begin
+      int k = slice;
+      float x[AHEAD][WIDTH];
+      if (k < end) {
+        LOAD(x, AHEAD, k);
+      }
       stage_thin(shared, y_member, ldy, left, width, tid);
       barrier(CLK_LOCAL_MEM_FENCE);
-      if (left >= DEPTH) {
-#pragma unroll 8
-        for (int k = slice; k < DEPTH; k += SLICES) {
-          ADD(k);
+      while (k < end) {
+        MULTIPLY(x, AHEAD, k);
+        k += AHEAD * SLICES;
+        if (k < end) {
+          LOAD(x, AHEAD, k);
         }
-      } else {
-#pragma unroll 8
-        for (int k = slice; k < left; k += SLICES) {
-          ADD(k);
-        }
+      }
+      for (; k < count; k += SLICES) {
+        LOAD(x, 1, k);
+        MULTIPLY(x, 1, k);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll

@@ -40,6 +40,9 @@
 #ifndef DEPTH
 #define DEPTH 128  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024
 #endif
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1
+#endif
 
 #include "dialect.h"
 #include "gemm/batch.h"
@@ -67,7 +70,7 @@
     }                                                                                                     \
   } while (0)
 
-__kernel __attribute__((work_group(WORK_ITEMS, 1))) void
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 thin_dots(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
   const int tid = get_local_id(0);
   const int lane = tid % LANES;

@@ -45,7 +45,7 @@ std::vector<FakeMatrix> matrices(std::span<const Argument> arguments) {
     const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
     const auto* offset = std::get_if<std::int64_t>(&arguments[i + 1]);
     const auto* ld = std::get_if<std::int64_t>(&arguments[i + 2]);
-    if (buffer && offset && ld) {
+    if (buffer && *buffer && offset && ld) {
       found.push_back({dynamic_cast<const FakeBuffer&>(**buffer).data() + *offset, *ld});
     }
   }
@@ -106,7 +106,9 @@ void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Ar
   const Turn turn;
   Launch launch{entry, std::exchange(barrier_, false), now.handle, std::this_thread::get_id(), {}};
   for (const Buffer* buffer : all_of<const Buffer*>(arguments)) {
-    launch.buffers.push_back(dynamic_cast<const FakeBuffer&>(*buffer).part());
+    if (buffer != nullptr) {
+      launch.buffers.push_back(dynamic_cast<const FakeBuffer&>(*buffer).part());
+    }
   }
   faults_.launched.push_back(std::move(launch));
   if (entry == "general") {

@@ -9,8 +9,8 @@
 //                              begins to copy `width` floats, 1 or 4 (aligned to 16 bytes), from global to
 //                              local memory. With ASYNC 1 or 2 (cp.async of compute capability 8.0) it does
 //                              so past the registers and without waiting; elsewhere it is a load and a store.
-//                              With 1, copies of 4 pass by the L1 cache too, which an H200 does at up to
-//                              26 TB/s through CUDA and 6 through OpenCL; with 2, at up to 21 through both
+//                              With 1, copies of 4 pass by the L1 cache too, which on an H200 is mostly
+//                              faster through CUDA and slower through OpenCL; with 2 they do not
 //   COPY_COMMIT()              closes a group of copies that this work-item has begun
 //   COPY_WAIT(n)               waits until at most the n youngest of its groups are under way; a barrier then
 //                              shows the others' copies to the work-group

@@ -40,6 +40,7 @@ int wanted_residents(const ProgramSource& source) {
 // What NVIDIA calls a program's binary is PTX, whose word for it is .minnctapersm ("Performance-Tuning
 // Directives" in the PTX ISA). Without one the compiler spends few registers, and even spills, to have many
 // work-groups: of 268 settings that were timed on an H200 both ways, half gain 1 percent and a tenth gain 13.
+// The program is assembled twice for it, when it is compiled; the disk cache keeps the second.
 std::string with_residents(std::string ptx, int residents) {
   const std::size_t size = ptx.find("\n.reqntid ");
   if (size != std::string::npos) {

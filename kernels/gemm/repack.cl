@@ -15,10 +15,10 @@
 #define TURN_1 0  // whether operand 1 is transposed: 0 1
 #endif
 #ifndef TILE
-#define TILE 32  // rows and columns per work-group: 16 32 64
+#define TILE 32  // rows and columns per work-group: 16 32
 #endif
 #ifndef LINES
-#define LINES 4  // columns at once: 2 4 8
+#define LINES 4  // columns at once: 4 8
 #endif
 
 #include "dialect.h"

@@ -89,7 +89,7 @@ inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
 inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
 inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
-// What every kernel that multiplies is given first (PRODUCT_PARAMETERS in kernels/gemm/batch.h).
+// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c);
 

@@ -24,6 +24,23 @@ typedef unsigned long ulong;
 #define work_group(items, resident) launch_bounds(items, resident)
 #define FUNCTION DUOGEMM_DEVICE
 
+// A kernel's parameters (see dialect.h): each by itself, in the list's order.
+#define DUOGEMM_POINTER(type, name) , type* name
+#define DUOGEMM_LONG(name) , const long name
+#define DUOGEMM_SINGLE(name) , const float name
+#define DUOGEMM_NO_POINTER(type, name)
+#define DUOGEMM_LONG_MEMBER(name) long name;
+#define DUOGEMM_SINGLE_MEMBER(name) float name;
+#define DUOGEMM_VALUE(name) name,
+#define DUOGEMM_BEHIND_FIRST(first, ...) __VA_ARGS__
+#define DUOGEMM_BEHIND_COMMA(...) DUOGEMM_BEHIND_FIRST(__VA_ARGS__)
+#define NUMBERS_OF(LIST)                                                 \
+  struct LIST##_NUMBERS {                                                \
+    LIST(DUOGEMM_NO_POINTER, DUOGEMM_LONG_MEMBER, DUOGEMM_SINGLE_MEMBER) \
+  }
+#define PARAMETERS(LIST) DUOGEMM_BEHIND_COMMA(LIST(DUOGEMM_POINTER, DUOGEMM_LONG, DUOGEMM_SINGLE))
+#define NUMBERS(LIST) const LIST##_NUMBERS p = {LIST(DUOGEMM_NO_POINTER, DUOGEMM_VALUE, DUOGEMM_VALUE)}
+
 // --- Work-item functions ---------------------------------------------------------------------------------
 #define DUOGEMM_WORK_ITEM_FUNCTION(name, expression_x, expression_y, expression_z) \
   DUOGEMM_DEVICE size_t name(uint dimension) {                                     \

@@ -18,6 +18,14 @@
 //                            should fit on a multiprocessor. NVIDIA's compilers use as many registers as
 //                            that leaves; with 0 they also weigh how many work-groups fit. OpenCL C has no
 //                            word for n: the host asks for it, where n is the tunable RESIDENT
+//   PARAMETERS(LIST)         the parameters of a kernel, whose numbers are members of a struct p. For each,
+//                            LIST(POINTER, LONG, SINGLE) has a POINTER(type, name), a LONG(name) or, for a
+//                            float, a SINGLE(name). OpenCL gets the numbers as one argument: with 17 of them,
+//                            an H200's driver takes 8 us to launch a kernel, and 7 with the struct. CUDA gets
+//                            them one by one, which costs it nothing, and of which NVIDIA's compiler makes
+//                            better code for some kernels
+//   NUMBERS_OF(LIST);        before the kernel: defines the struct
+//   NUMBERS(LIST);           first in the kernel, or behind AWAIT_STEP_BEFORE(): p, where it is no parameter
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 

@@ -1,7 +1,11 @@
 #include "opencl_device.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+#include "rounding.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -12,20 +16,41 @@ const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuff
 
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
 
-// Of two scalars; 0 and -0 are not the same.
-bool same_bits(const Argument& one, const Argument& other) {
-  const float* a = std::get_if<float>(&one);
-  const float* b = std::get_if<float>(&other);
-  return a != nullptr && b != nullptr ? std::bit_cast<std::uint32_t>(*a) == std::bit_cast<std::uint32_t>(*b)
-                                      : one == other;
-}
-
 // An event's profiling times are in nanoseconds.
 double seconds_between(const cl::Event& first, const cl::Event& last) {
   const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
   const cl_ulong end = last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
   return 1e-9 * static_cast<double>(end - start);
 }
+
+// The numbers of a kernel that wants them in a struct: first those of 64 bits, then those of 32.
+class Members {
+ public:
+  explicit Members(std::span<const Argument> arguments) {
+    append<std::int64_t>(arguments);
+    append<float>(arguments);
+  }
+  std::size_t size() const { return round_up(end_, sizeof(std::int64_t)); }
+  const std::byte* data() const { return bytes_.data(); }
+
+ private:
+  template <typename Number>
+  void append(std::span<const Argument> arguments) {
+    for (const Argument& argument : arguments) {
+      if (const Number* number = std::get_if<Number>(&argument)) {
+        if (end_ + sizeof *number > bytes_.size()) {
+          throw std::length_error("a kernel with more than " + std::to_string(bytes_.size()) +
+                                  " bytes of numbers");
+        }
+        std::memcpy(bytes_.data() + end_, number, sizeof *number);
+        end_ += sizeof *number;
+      }
+    }
+  }
+
+  std::array<std::byte, 256> bytes_ = {};
+  std::size_t end_ = 0;
+};
 
 // How many work-groups a kernel wants on a multiprocessor (see compat/dialect.h); 0 when it does not say.
 int wanted_residents(const ProgramSource& source) {
@@ -141,29 +166,24 @@ void ClQueue::read(const Buffer& from, void* to, std::size_t bytes) {
   translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_TRUE, 0, bytes, to); });
 }
 
+void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {
+  // By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
+  cl::detail::errHandler(clSetKernelArg(kernel_(), index, bytes, value), "clSetKernelArg");
+}
+
 void ClKernel::set(std::span<const Argument> arguments) const {
-  const bool first = set_.size() != arguments.size();
-  set_.resize(arguments.size());
-  try {
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      // By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
-      const auto set = [&](std::size_t bytes, const void* value) {
-        cl::detail::errHandler(clSetKernelArg(kernel_(), static_cast<cl_uint>(i), bytes, value),
-                               "clSetKernelArg");
-      };
-      const Buffer* const* buffer = std::get_if<const Buffer*>(&arguments[i]);
-      if (buffer != nullptr && *buffer != nullptr) {
-        set(sizeof(cl_mem), &unwrap(**buffer)());
-      } else if (buffer != nullptr) {
-        set(sizeof(cl_mem), nullptr);
-      } else if (first || !same_bits(arguments[i], set_[i])) {
-        std::visit([&](const auto& value) { set(sizeof value, &value); }, arguments[i]);
-      }
-      set_[i] = arguments[i];
+  const bool in_struct = parameters_ < arguments.size();
+  cl_uint index = 0;
+  for (const Argument& argument : arguments) {
+    if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
+      set(index++, sizeof(cl_mem), *buffer == nullptr ? nullptr : &unwrap(**buffer)());
+    } else if (!in_struct) {
+      std::visit([&](const auto& value) { set(index++, sizeof value, &value); }, argument);
     }
-  } catch (...) {
-    set_.clear();
-    throw;
+  }
+  if (in_struct) {
+    const Members members(arguments);
+    set(index, members.size(), members.data());
   }
 }
 

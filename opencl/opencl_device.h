@@ -44,21 +44,27 @@ class ClBuffer final : public Buffer {
 class ClKernel final : public Kernel {
  public:
   ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info, bool explained)
-      : kernel_(std::move(kernel)), device_(std::move(device)), info_(info), explained_(explained) {}
+      : kernel_(std::move(kernel)),
+        parameters_(kernel_.getInfo<CL_KERNEL_NUM_ARGS>()),
+        device_(std::move(device)),
+        info_(info),
+        explained_(explained) {}
   std::size_t sub_group_size(const Extent& local) const override;
   std::string binary() const override;
   KernelFacts facts(const Extent& local) const override;
   const cl::Kernel& get() const { return kernel_; }
   // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
   std::mutex& arguments() const { return arguments_; }
-  // Sets those that are not set to the same already. A buffer always is: another one may have its handle by
-  // now.
+  // Where the kernel has fewer parameters than there are arguments, the last of them is a struct of all
+  // numbers (PARAMETERS in compat/dialect.h).
   void set(std::span<const Argument> arguments) const;
 
  private:
+  void set(cl_uint index, std::size_t bytes, const void* value) const;
+
   cl::Kernel kernel_;
+  cl_uint parameters_;
   mutable std::mutex arguments_;
-  mutable std::vector<Argument> set_;
   cl::Device device_;
   const DeviceInfo& info_;
   const bool explained_;

@@ -535,7 +535,7 @@ TEST_F(ProgramOnBrokenKernels, SaysWhatIsWrong) {
       {"ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "verify --kernels 1,2 --size 16",
        "1 +naive.*WRONG: M=16 N=16 K=16"},
       {"ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "ladder --kernels 1 --size 16", "WRONG"},
-      {"gemm/general.cl", "B_NEXT_K (TRANS_B ? (OFFSET)ldb", "B_NEXT_K (TRANS_B ? (OFFSET)lda",
+      {"gemm/general.cl", "B_NEXT_K (TRANS_B ? (OFFSET)p.ldb", "B_NEXT_K (TRANS_B ? (OFFSET)p.lda",
        verify_general, "general.*WRONG: M=19 N=19 K=19 .*, B transposed"},
       {"gemm/general.cl", "tidm + wm * RTSM < rows", "tidm + wm * RTSM <= rows", verify_general,
        "general.*WRONG: .*C\\[19\\] was overwritten"},
@@ -543,7 +543,7 @@ TEST_F(ProgramOnBrokenKernels, SaysWhatIsWrong) {
        "scale.*WRONG: .*a batch by strides: member 2"},
       {"gemm/batch.h", "(table)[member])\n#else", "(table)[member] + (member == 1))\n#else", verify_scale,
        "scale.*WRONG: .*a batch by offsets: member 1"},
-      {"gemm/scale.cl", "beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
+      {"gemm/scale.cl", "p.beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
   };
   for (const Mistake& mistake : mistakes) {
     const Outcome outcome = run_with(mistake, mistake.arguments);

@@ -1,12 +1,32 @@
 // What every kernel that multiplies is given first, in the order of common/plan.h's product_arguments(): C <-
 // alpha op(A) op(B) + beta C, where op(A) is M x K and op(B) is K x N. Offsets, leading dimensions and
 // strides in elements.
-#define PRODUCT_PARAMETERS                                                                                   \
-  const long M, const long N, const long K, const float alpha, const __global float *A, const long a_offset, \
-      const long lda, const long a_stride, const __global long *a_table, const __global float *B,            \
-      const long b_offset, const long ldb, const long b_stride, const __global long *b_table,                \
-      const float beta, __global float *C, const long c_offset, const long ldc, const long c_stride,         \
-      const __global long *c_table, const long batch
+#define PRODUCT(POINTER, LONG, SINGLE)  \
+  LONG(M)                               \
+  LONG(N)                               \
+  LONG(K)                               \
+  SINGLE(alpha)                         \
+  POINTER(const __global float, A)      \
+  LONG(a_offset)                        \
+  LONG(lda)                             \
+  LONG(a_stride)                        \
+  POINTER(const __global long, a_table) \
+  POINTER(const __global float, B)      \
+  LONG(b_offset)                        \
+  LONG(ldb)                             \
+  LONG(b_stride)                        \
+  POINTER(const __global long, b_table) \
+  SINGLE(beta)                          \
+  POINTER(__global float, C)            \
+  LONG(c_offset)                        \
+  LONG(ldc)                             \
+  LONG(c_stride)                        \
+  POINTER(const __global long, c_table) \
+  LONG(batch)
+
+// Where K may be split: how long a part is, and how far apart in C their results are.
+#define PRODUCT_IN_PARTS(POINTER, LONG, SINGLE) \
+  PRODUCT(POINTER, LONG, SINGLE) LONG(k_chunk) LONG(chunk_stride)
 
 // Where the matrices of one member of the batch begin.
 //

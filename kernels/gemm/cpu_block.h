@@ -54,6 +54,9 @@
 // The first of the vectors of panel p, when `vectors` of them are divided as evenly as can be.
 #define FIRST_VECTOR(p, panels, vectors) ((p) * (vectors) / (panels))
 
+// What the kernels for CPUs are given: a work-group's tile of C is tile_m x tile_n.
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) LONG(tile_m) LONG(tile_n)
+
 // Where a work-group's tile of C begins. Tiles follow each other along M first.
 FUNCTION long
 tile_row(const long M, const long tile_m) {
@@ -73,7 +76,7 @@ tile_col(const long M, const long tile_m, const long tile_n) {
       const long ldc, const long row, const long col, const long M, const long N, const long K,        \
       const float alpha, const float beta
 #define BLOCK(count) \
-  block_##count(a_member, lda, b_member, ldb, c_member, ldc, row, col, M, N, K, alpha, beta)
+  block_##count(a_member, p.lda, b_member, p.ldb, c_member, p.ldc, row, col, p.M, p.N, p.K, p.alpha, p.beta)
 
 // Where element (row, col) of C is from its first.
 #define PLACE_C(row, col, ldc) (ROWS_C ? (row) * (ldc) + (col) : (col) * (ldc) + (row))

@@ -85,17 +85,20 @@ sum_of(const FLOAT(WIDTH) vector) {
   }
 WITH_VECTORS(DEFINE_BLOCK)
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_dots(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
-  const long first_row = tile_row(M, tile_m);
-  const long end_row = LEAST(first_row + tile_m, M);
-  const long first_col = tile_col(M, tile_m, tile_n);
-  const long end_col = LEAST(first_col + tile_n, N);
+NUMBERS_OF(PRODUCT_IN_TILES);
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, a_offset, a_stride, a_table, member);
-    const __global float* b_member = MEMBER(B, b_offset, b_stride, b_table, member);
-    __global float* c_member = MEMBER(C, c_offset, c_stride, c_table, member);
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+cpu_dots(PARAMETERS(PRODUCT_IN_TILES)) {
+  NUMBERS(PRODUCT_IN_TILES);
+  const long first_row = tile_row(p.M, p.tile_m);
+  const long end_row = LEAST(first_row + p.tile_m, p.M);
+  const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
+  const long end_col = LEAST(first_col + p.tile_n, p.N);
+
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
+    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
+    __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
     for (long row = first_row; row < end_row; row += VECTORS) {
       const long count = LEAST(VECTORS, end_row - row);
       for (long col = first_col; col < end_col; col += COLS) {

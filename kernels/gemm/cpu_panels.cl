@@ -94,52 +94,55 @@ DEFINE_PACK_STRAIGHT(pack_columns, COLS)
     }                                                                                                       \
   }
 WITH_VECTORS(DEFINE_MULTIPLY)
-#define MULTIPLY(count)                                                                                \
-  multiply_##count(a, b_panel, here, partial, k == 0, k + here == K, c, ldc, rows - begin, cols - col, \
-                   alpha, beta)
+#define MULTIPLY(count)                                                                                    \
+  multiply_##count(a, b_panel, here, partial, k == 0, k + here == p.K, c, p.ldc, rows - begin, cols - col, \
+                   p.alpha, p.beta)
+
+NUMBERS_OF(PRODUCT_IN_TILES);
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_panels(PRODUCT_PARAMETERS, const long tile_m, const long tile_n) {
+cpu_panels(PARAMETERS(PRODUCT_IN_TILES)) {
+  NUMBERS(PRODUCT_IN_TILES);
   __local float memory[TSM * TSK + TSM * TSN + TSK * COLS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
   LOCAL_PTR float* a_tile = memory + get_local_id(0);
   LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
   LOCAL_PTR float* b_panel = sums + TSM * TSN;
-  const long first_row = tile_row(M, tile_m);
-  const long first_col = tile_col(M, tile_m, tile_n);
-  const int rows = (int)LEAST(tile_m, M - first_row);
-  const int cols = (int)LEAST(tile_n, N - first_col);
+  const long first_row = tile_row(p.M, p.tile_m);
+  const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
+  const int rows = (int)LEAST(p.tile_m, p.M - first_row);
+  const int cols = (int)LEAST(p.tile_n, p.N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);
   const int panels = CEIL_DIV(vectors, VECTORS);
-  const int depth = (int)CEIL_DIV(K, CEIL_DIV(K, TSK));
+  const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, TSK));
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* a_member =
-        MEMBER(A, a_offset, a_stride, a_table, member) + first_row * (TRANS_A ? lda : 1);
+        MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1);
     const __global float* b_member =
-        MEMBER(B, b_offset, b_stride, b_table, member) + first_col * (TRANS_B ? 1 : ldb);
+        MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb);
     __global float* c_member =
-        MEMBER(C, c_offset, c_stride, c_table, member) + PLACE_C(first_row, first_col, ldc);
-    for (long k = 0; k < K; k += depth) {
-      const int here = (int)LEAST(depth, K - k);
-      const __global float* a_from = a_member + k * (TRANS_A ? 1 : lda);
-      const __global float* b_from = b_member + k * (TRANS_B ? ldb : 1);
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + PLACE_C(first_row, first_col, p.ldc);
+    for (long k = 0; k < p.K; k += depth) {
+      const int here = (int)LEAST(depth, p.K - k);
+      const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.lda);
+      const __global float* b_from = b_member + k * (TRANS_B ? p.ldb : 1);
       for (int panel = 0; panel < panels; ++panel) {
         const int begin = FIRST_VECTOR(panel, panels, vectors) * WIDTH;
         const int end = FIRST_VECTOR(panel + 1, panels, vectors) * WIDTH;
-        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? lda : 1), lda, end - begin, rows - begin,
-               here);
+        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? p.lda : 1), p.lda, end - begin,
+               rows - begin, here);
       }
       for (int col = 0; col < cols; col += COLS) {
-        PACK_B(b_panel, b_from + col * (TRANS_B ? 1 : ldb), ldb, COLS, cols - col, here);
+        PACK_B(b_panel, b_from + col * (TRANS_B ? 1 : p.ldb), p.ldb, COLS, cols - col, here);
         for (int panel = 0; panel < panels; ++panel) {
           const int first = FIRST_VECTOR(panel, panels, vectors);
           const int count = FIRST_VECTOR(panel + 1, panels, vectors) - first;
           const int begin = first * WIDTH;
           const LOCAL_PTR float* a = a_tile + begin * here;
           LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
-          __global float* c = c_member + PLACE_C(begin, col, ldc);
+          __global float* c = c_member + PLACE_C(begin, col, p.ldc);
           SELECT_VECTORS(count, MULTIPLY)
         }
       }

@@ -71,10 +71,10 @@
 #define B_PLACE(l) (TRANS_B ? LOADED(l) : B_K(l) * B_LD + B_N(l))
 
 // How far it is in memory from one row (k) or column (m, n) of a tile to the next.
-#define A_NEXT_K (TRANS_A ? 1 : (OFFSET)lda)
-#define A_NEXT_M (TRANS_A ? (OFFSET)lda : 1)
-#define B_NEXT_K (TRANS_B ? (OFFSET)ldb : 1)
-#define B_NEXT_N (TRANS_B ? 1 : (OFFSET)ldb)
+#define A_NEXT_K (TRANS_A ? 1 : (OFFSET)p.lda)
+#define A_NEXT_M (TRANS_A ? (OFFSET)p.lda : 1)
+#define B_NEXT_K (TRANS_B ? (OFFSET)p.ldb : 1)
+#define B_NEXT_N (TRANS_B ? 1 : (OFFSET)p.ldb)
 
 // Loads a pair of tiles, of which `rows` rows are there. The others are not multiplied.
 #define LOAD(rows)                                     \
@@ -93,22 +93,25 @@
     b_tile += (long)TSK * B_NEXT_K;                    \
   } while (0)
 
+NUMBERS_OF(PRODUCT);
+
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
-general(PRODUCT_PARAMETERS) {
-  const long tiles_m = (M + TSM - 1) / TSM;
+general(PARAMETERS(PRODUCT)) {
+  NUMBERS(PRODUCT);
+  const long tiles_m = (p.M + TSM - 1) / TSM;
   const long first_row = ((long)get_group_id(0) % tiles_m) * TSM;
   const long first_col = ((long)get_group_id(0) / tiles_m) * TSN;
   __local float Asub[TSK * A_LD];  // [k][m]
   __local float Bsub[TSK * B_LD];  // [k][n]
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     int tidm = get_local_id(0);
     int tidn = get_local_id(1);
     FORGET(tidm);
     FORGET(tidn);
     const uint tid = tidn * RTSM + tidm;
-    const int rows = (int)LEAST(M - first_row, TSM);
-    const int cols = (int)LEAST(N - first_col, TSN);
+    const int rows = (int)LEAST(p.M - first_row, TSM);
+    const int cols = (int)LEAST(p.N - first_col, TSN);
 
     // Where a work-item reads, from where a tile begins.
     OFFSET a_from[LPTA];
@@ -123,11 +126,11 @@ general(PRODUCT_PARAMETERS) {
     }
 
     const __global float* a_tile =
-        MEMBER(A, a_offset, a_stride, a_table, member) + first_row * (TRANS_A ? lda : 1);
+        MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1);
     const __global float* b_tile =
-        MEMBER(B, b_offset, b_stride, b_table, member) + first_col * (TRANS_B ? 1 : ldb);
+        MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb);
     __global float* c_first =
-        MEMBER(C, c_offset, c_stride, c_table, member) + (first_col + tidn) * ldc + first_row + tidm;
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
 
     float acc[WPTN][WPTM];
 #pragma unroll
@@ -140,9 +143,9 @@ general(PRODUCT_PARAMETERS) {
 
     float a_loaded[LPTA] = {0.0f};
     float b_loaded[LPTB] = {0.0f};
-    int depth = (int)LEAST(K, TSK);
+    int depth = (int)LEAST(p.K, TSK);
     LOAD(depth);
-    for (long left = K; left > 0; left -= TSK) {
+    for (long left = p.K; left > 0; left -= TSK) {
 #pragma unroll
       for (int l = 0; l < LPTA; ++l) {
         Asub[A_PLACE(l)] = a_loaded[l];
@@ -181,7 +184,7 @@ general(PRODUCT_PARAMETERS) {
 #pragma unroll
       for (int wm = 0; wm < WPTM; ++wm) {
         if (tidm + wm * RTSM < rows && tidn + wn * RTSN < cols) {
-          UPDATE(float, c_first[wn * RTSN * (OFFSET)ldc + wm * RTSM], alpha, acc[wn][wm], beta);
+          UPDATE(float, c_first[wn * RTSN * (OFFSET)p.ldc + wm * RTSM], p.alpha, acc[wn][wm], p.beta);
         }
       }
     }

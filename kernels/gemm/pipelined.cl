@@ -122,16 +122,16 @@
 #define A_BEGIN()                                                   \
   const __global float* a_from[STRAIGHT_PLACES(TSM, VA)];           \
   LOCAL_PTR float* const a_place = tiles + STRAIGHT_PLACE(TSM, VA); \
-  straight_begin(a_from, a_member, lda, first_row, M, tid, TSM, VA)
-#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, lda, TSM, VA)
+  straight_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM, VA)
+#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, p.lda, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(a_place + (stage), a_from, &a_next, lda, rows, -0.0f, tid, TSM, VA)
+  straight_copy_rows(a_place + (stage), a_from, &a_next, p.lda, rows, -0.0f, tid, TSM, VA)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
 #elif TURN_ASYNC
 #define A_BEGIN()                                   \
   const __global float* a_from[TURNED_PLACES(TSM)]; \
-  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
+  turned_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
 #define A_FETCH(stage) turned_copy(tiles + (stage), a_from, &a_next, tid, TSM)
 #define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, &a_next, rows, -0.0f, tid, TSM)
 #define A_LOAD(rows) NOTHING()
@@ -140,7 +140,7 @@
 #define A_BEGIN()                                   \
   const __global float* a_from[TURNED_PLACES(TSM)]; \
   float a_values[TURNED_VALUES(TSM)];               \
-  turned_begin(a_from, a_member, lda, first_row, M, tid, TSM)
+  turned_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
 #define A_FETCH(stage) NOTHING()
 #define A_FETCH_ROWS(stage, rows) NOTHING()
 #define A_LOAD(rows) turned_load(a_values, a_from, &a_next, rows, -0.0f, tid, TSM, VA)
@@ -151,16 +151,16 @@
 #define B_BEGIN()                                                               \
   const __global float* b_from[STRAIGHT_PLACES(TSN, VB)];                       \
   LOCAL_PTR float* const b_place = tiles + TSK * TSM + STRAIGHT_PLACE(TSN, VB); \
-  straight_begin(b_from, b_member, ldb, first_col, N, tid, TSN, VB)
-#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, ldb, TSN, VB)
+  straight_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN, VB)
+#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, p.ldb, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(b_place + (stage), b_from, &b_next, ldb, rows, 0.0f, tid, TSN, VB)
+  straight_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, rows, 0.0f, tid, TSN, VB)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
 #elif TURN_ASYNC
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
-  turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
+  turned_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
 #define B_FETCH(stage) turned_copy(B_PART(stage), b_from, &b_next, tid, TSN)
 #define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, &b_next, rows, 0.0f, tid, TSN)
 #define B_LOAD(rows) NOTHING()
@@ -169,7 +169,7 @@
 #define B_BEGIN()                                   \
   const __global float* b_from[TURNED_PLACES(TSN)]; \
   float b_values[TURNED_VALUES(TSN)];               \
-  turned_begin(b_from, b_member, ldb, first_col, N, tid, TSN)
+  turned_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
 #define B_FETCH(stage) NOTHING()
 #define B_FETCH_ROWS(stage, rows) NOTHING()
 #define B_LOAD(rows) turned_load(b_values, b_from, &b_next, rows, 0.0f, tid, TSN, VB)
@@ -256,37 +256,40 @@
     left -= TSK;                                                                      \
   } while (0)
 
+NUMBERS_OF(PRODUCT_IN_PARTS);
+
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
+pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
   AWAIT_STEP_BEFORE();
+  NUMBERS(PRODUCT_IN_PARTS);
   int tid = get_local_id(0);
   int m0 = tid / 32 % BLOCKS_M * (LANES_M * WPTM) + LANE_M(tid % 32) * 4;
   int n0 = FIRST_COLUMN(SLOT);
 
-  const uint tiles_m = (uint)((M + TSM - 1) / TSM);
-  const uint tiles_n = (uint)((N + TSN - 1) / TSN);
+  const uint tiles_m = (uint)((p.M + TSM - 1) / TSM);
+  const uint tiles_n = (uint)((p.N + TSN - 1) / TSN);
   const uint strip = (uint)get_group_id(0) / (GROUP_M * tiles_n);
   const uint in_strip = (uint)get_group_id(0) % (GROUP_M * tiles_n);
   const uint strip_rows = min((uint)GROUP_M, tiles_m - strip * GROUP_M);
   const long first_row = (long)(strip * GROUP_M + in_strip % strip_rows) * TSM;
   const long first_col = (long)(in_strip / strip_rows) * TSN;
-  const long first_k = (long)get_group_id(2) * k_chunk;
-  const int depth = (int)min(k_chunk, K - first_k);
+  const long first_k = (long)get_group_id(2) * p.k_chunk;
+  const int depth = (int)min(p.k_chunk, p.K - first_k);
 
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
 #if FORGETS
     FORGET(tid);
     FORGET(m0);
     FORGET(n0);
 #endif
     const __global float* a_member =
-        MEMBER(A, a_offset, a_stride, a_table, member) + first_k * (TRANS_A ? 1 : lda);
+        MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_k * (TRANS_A ? 1 : p.lda);
     const __global float* b_member =
-        MEMBER(B, b_offset, b_stride, b_table, member) + first_k * (TRANS_B ? ldb : 1);
+        MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_k * (TRANS_B ? p.ldb : 1);
     __global float* c_member =
-        MEMBER(C, c_offset, c_stride, c_table, member) + (long)get_group_id(2) * chunk_stride;
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (long)get_group_id(2) * p.chunk_stride;
 
     long a_next = 0;
     long b_next = 0;
@@ -329,12 +332,12 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
 #if WRITES_THROUGH_LOCAL
     // Compilers do not know that this is one. They would keep sums that are stored as they are in the four
     // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
-    const float one = M > first_row ? 1.0f : 0.0f;
+    const float one = p.M > first_row ? 1.0f : 0.0f;
     const int row = tid % TSM;
     const int col = FIRST_COLUMN(tid / TSM);
-    const int rows = (int)LEAST(M - first_row, TSM) - row;
-    const int cols = (int)LEAST(N - first_col, TSN) - col;
-    __global float* c_first = c_member + (first_col + col) * ldc + first_row + row;
+    const int rows = (int)LEAST(p.M - first_row, TSM) - row;
+    const int cols = (int)LEAST(p.N - first_col, TSN) - col;
+    __global float* c_first = c_member + (first_col + col) * p.ldc + first_row + row;
 #endif
 #pragma unroll
     for (int wn = 0; wn < WPTN; ++wn) {
@@ -349,7 +352,8 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
       for (int i = 0; i < WPTM; ++i) {
         const int columns_on = COLUMNS_ON(i) + NEXT_COLUMN(wn);
         if (ROWS_ON(i) < rows && columns_on < cols) {
-          UPDATE(float, c_first[columns_on * ldc + ROWS_ON(i)], alpha, tiles[tid + i * WORK_ITEMS], beta);
+          UPDATE(float, c_first[columns_on * p.ldc + ROWS_ON(i)], p.alpha, tiles[tid + i * WORK_ITEMS],
+                 p.beta);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -358,9 +362,9 @@ pipelined(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
 #pragma unroll
       for (int wm = 0; wm < WPTM; wm += VC) {
         const long row = first_row + m0 + wm / 4 * (4 * LANES_M) + wm % 4;
-        if (row < M && col < N) {
-          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_member[col * ldc + row], alpha,
-                 VLOAD(VC)(0, acc[wn] + wm), beta);
+        if (row < p.M && col < p.N) {
+          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_member[col * p.ldc + row], p.alpha,
+                 VLOAD(VC)(0, acc[wn] + wm), p.beta);
         }
       }
 #endif

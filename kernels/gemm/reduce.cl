@@ -20,29 +20,43 @@
 
 #define ELEMENTS (GROUP / SLICES)
 
+#define REDUCTION(POINTER, LONG, SINGLE) \
+  LONG(M)                                \
+  LONG(N)                                \
+  LONG(parts)                            \
+  POINTER(const __global float, P)       \
+  LONG(ldp)                              \
+  SINGLE(alpha)                          \
+  SINGLE(beta)                           \
+  POINTER(__global float, C)             \
+  LONG(c_offset)                         \
+  LONG(ldc)                              \
+  LONG(c_stride)                         \
+  LONG(batch)
+NUMBERS_OF(REDUCTION);
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-reduce(const long M, const long N, const long parts, const __global float* P, const long ldp,
-       const float alpha, const float beta, __global float* C, const long c_offset, const long ldc,
-       const long c_stride, const long batch) {
+reduce(PARAMETERS(REDUCTION)) {
   AWAIT_STEP_BEFORE();
+  NUMBERS(REDUCTION);
   const int tid = get_local_id(0);
   const int slice = tid / ELEMENTS;
-  const long size = M * N;
+  const long size = p.M * p.N;
   const long element = (long)get_group_id(0) * ELEMENTS + tid % ELEMENTS;
-  const long col = column_of(element, M, size);
-  const long row = element - col * M;
-  const long part_size = ldp * N;
-  __global float* c = C + c_offset + col * ldc + row;
+  const long col = column_of(element, p.M, size);
+  const long row = element - col * p.M;
+  const long part_size = p.ldp * p.N;
+  __global float* c = C + p.c_offset + col * p.ldc + row;
 #if SLICES > 1
   __local float sums[GROUP];
 #endif
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     float sum = 0.0f;
     if (element < size) {
-      const __global float* part = P + (member * parts + slice) * part_size + col * ldp + row;
-      sum = slice < parts ? *part : 0.0f;
+      const __global float* part = P + (member * p.parts + slice) * part_size + col * p.ldp + row;
+      sum = slice < p.parts ? *part : 0.0f;
 #pragma unroll 4
-      for (long i = slice + SLICES; i < parts; i += SLICES) {
+      for (long i = slice + SLICES; i < p.parts; i += SLICES) {
         part += SLICES * part_size;
         sum += *part;
       }
@@ -58,7 +72,7 @@ reduce(const long M, const long N, const long parts, const __global float* P, co
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     if (slice == 0 && element < size) {
-      UPDATE(float, c[member * c_stride], alpha, sum, beta);
+      UPDATE(float, c[member * p.c_stride], p.alpha, sum, p.beta);
     }
   }
 }

@@ -23,21 +23,40 @@
 
 #include "dialect.h"
 
+#define REPACKING(POINTER, LONG, SINGLE) \
+  LONG(cols)                             \
+  LONG(rows_0)                           \
+  POINTER(const __global float, X_0)     \
+  LONG(x_offset_0)                       \
+  LONG(ldx_0)                            \
+  LONG(x_stride_0)                       \
+  POINTER(__global float, Y_0)           \
+  LONG(ldy_0)                            \
+  LONG(y_stride_0)                       \
+  LONG(copies_0)                         \
+  LONG(rows_1)                           \
+  POINTER(const __global float, X_1)     \
+  LONG(x_offset_1)                       \
+  LONG(ldx_1)                            \
+  LONG(x_stride_1)                       \
+  POINTER(__global float, Y_1)           \
+  LONG(ldy_1)                            \
+  LONG(y_stride_1)                       \
+  LONG(copies_1)
+NUMBERS_OF(REPACKING);
+
 __kernel __attribute__((reqd_work_group_size(TILE, LINES, 1))) void
-repack(const long cols, const long rows_0, const __global float* X_0, const long x_offset_0, const long ldx_0,
-       const long x_stride_0, __global float* Y_0, const long ldy_0, const long y_stride_0,
-       const long copies_0, const long rows_1, const __global float* X_1, const long x_offset_1,
-       const long ldx_1, const long x_stride_1, __global float* Y_1, const long ldy_1, const long y_stride_1,
-       const long copies_1) {
-  const uint tiles_along_cols = (uint)((cols + TILE - 1) / TILE);
-  const uint tiles_0 = (uint)((ldy_0 + TILE - 1) / TILE) * tiles_along_cols;
+repack(PARAMETERS(REPACKING)) {
+  NUMBERS(REPACKING);
+  const uint tiles_along_cols = (uint)((p.cols + TILE - 1) / TILE);
+  const uint tiles_0 = (uint)((p.ldy_0 + TILE - 1) / TILE) * tiles_along_cols;
   const bool first = (uint)get_group_id(0) < tiles_0;
   const uint group = (uint)get_group_id(0) - (first ? 0 : tiles_0);
-  const long rows = first ? rows_0 : rows_1;
-  const long ldx = first ? ldx_0 : ldx_1;
-  const long ldy = first ? ldy_0 : ldy_1;
-  const long copies = first ? copies_0 : copies_1;
-  const __global float* X = first ? X_0 + x_offset_0 : X_1 + x_offset_1;
+  const long rows = first ? p.rows_0 : p.rows_1;
+  const long ldx = first ? p.ldx_0 : p.ldx_1;
+  const long ldy = first ? p.ldy_0 : p.ldy_1;
+  const long copies = first ? p.copies_0 : p.copies_1;
+  const __global float* X = first ? X_0 + p.x_offset_0 : X_1 + p.x_offset_1;
   __global float* Y = first ? Y_0 : Y_1;
   const bool turn = first ? TURN_0 : TURN_1;
   const uint tiles = (uint)((ldy + TILE - 1) / TILE);
@@ -48,12 +67,13 @@ repack(const long cols, const long rows_0, const __global float* X_0, const long
   // X is read along its columns: `place` is where this work-item is in one, and `line` is its first.
   const long line = (turn ? first_row : first_col) + y;
   const long place = (turn ? first_col : first_row) + x;
-  const long lines = place < (turn ? cols : rows) ? (turn ? rows : cols) : 0;
+  const long lines = place < (turn ? p.cols : rows) ? (turn ? rows : p.cols) : 0;
   __local float tile[TILE][TILE + 1];
 
   for (long copy = get_group_id(1); copy < copies; copy += get_num_groups(1)) {
-    const __global float* from = X + copy * (first ? x_stride_0 : x_stride_1) + line * ldx + place;
-    __global float* to = Y + copy * (first ? y_stride_0 : y_stride_1) + (first_col + y) * ldy + first_row + x;
+    const __global float* from = X + copy * (first ? p.x_stride_0 : p.x_stride_1) + line * ldx + place;
+    __global float* to =
+        Y + copy * (first ? p.y_stride_0 : p.y_stride_1) + (first_col + y) * ldy + first_row + x;
     float values[TILE / LINES];
 #pragma unroll
     for (int i = 0; i < TILE / LINES; ++i) {
@@ -73,7 +93,7 @@ repack(const long cols, const long rows_0, const __global float* X_0, const long
     }
 #pragma unroll
     for (int i = 0; i < TILE / LINES; ++i) {
-      if (first_row + x < ldy && first_col + y + i * LINES < cols) {
+      if (first_row + x < ldy && first_col + y + i * LINES < p.cols) {
         to[i * LINES * ldy] = values[i];
       }
     }

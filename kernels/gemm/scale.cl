@@ -18,20 +18,32 @@
 #include "gemm/batch.h"
 #include "gemm/column.h"
 
+#define SCALING(POINTER, LONG, SINGLE)  \
+  LONG(M)                               \
+  LONG(N)                               \
+  SINGLE(beta)                          \
+  POINTER(__global float, C)            \
+  LONG(c_offset)                        \
+  LONG(ldc)                             \
+  LONG(c_stride)                        \
+  POINTER(const __global long, c_table) \
+  LONG(batch)
+NUMBERS_OF(SCALING);
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-scale(const long M, const long N, const float beta, __global float* C, const long c_offset, const long ldc,
-      const long c_stride, const __global long* c_table, const long batch) {
-  const long size = M * N;
+scale(PARAMETERS(SCALING)) {
+  NUMBERS(SCALING);
+  const long size = p.M * p.N;
   const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    __global float* c = MEMBER(C, c_offset, c_stride, c_table, member);
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    __global float* c = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
 #pragma unroll
     for (int i = 0; i < WPT; ++i) {
       const long element = first + i * GROUP;
       if (element < size) {
-        const long col = column_of(element, M, size);
-        __global float* at = c + col * ldc + (element - col * M);
-        *at = beta == 0.0f ? 0.0f : beta * *at;
+        const long col = column_of(element, p.M, size);
+        __global float* at = c + col * p.ldc + (element - col * p.M);
+        *at = p.beta == 0.0f ? 0.0f : p.beta * *at;
       }
     }
   }

@@ -77,30 +77,33 @@
     }                                                                                \
   } while (0)
 
+NUMBERS_OF(PRODUCT_IN_PARTS);
+
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-thin_columns(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
+thin_columns(PARAMETERS(PRODUCT_IN_PARTS)) {
+  NUMBERS(PRODUCT_IN_PARTS);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int slice = tid / LANES;
-  const long length = OF_X(M, N);
-  const int width = (int)OF_Y(M, N);
-  const long ldx = OF_X(lda, ldb);
-  const long ldy = OF_Y(lda, ldb);
+  const long length = OF_X(p.M, p.N);
+  const int width = (int)OF_Y(p.M, p.N);
+  const long ldx = OF_X(p.lda, p.ldb);
+  const long ldy = OF_Y(p.lda, p.ldb);
   const long first_row = (long)get_group_id(0) * ROWS;
-  const long first_k = (long)get_group_id(2) * k_chunk;
-  const int depth = (int)min(k_chunk, K - first_k);
+  const long first_k = (long)get_group_id(2) * p.k_chunk;
+  const int depth = (int)min(p.k_chunk, p.K - first_k);
 
   // Rows of Y first, then sums.
   __local float shared[DEPTH * THIN > WORK_ITEMS * WIDTH ? DEPTH * THIN : WORK_ITEMS * WIDTH]
       __attribute__((aligned(16)));
 
-  for (long member = get_group_id(1); member < batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, a_offset, a_stride, a_table, member);
-    const __global float* b_member = MEMBER(B, b_offset, b_stride, b_table, member);
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
+    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
     const __global float* x_member = OF_X(a_member, b_member) + first_k * ldx;
     const __global float* y_member = OF_Y(a_member, b_member) + first_k * (Y_ALONG_K ? 1 : ldy);
     __global float* c_member =
-        MEMBER(C, c_offset, c_stride, c_table, member) + (long)get_group_id(2) * chunk_stride;
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (long)get_group_id(2) * p.chunk_stride;
 
     // Rows beyond the last are never written: the last is read in their place.
     const __global float* from[WIDTH / VX];
@@ -160,7 +163,7 @@ thin_columns(PRODUCT_PARAMETERS, const long k_chunk, const long chunk_stride) {
         }
         const long row = first_row + i;
         if (row < length && t < width) {
-          UPDATE(float, c_member[SIDE ? row * ldc + t : t * ldc + row], alpha, total, beta);
+          UPDATE(float, c_member[SIDE ? row * p.ldc + t : t * p.ldc + row], p.alpha, total, p.beta);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);

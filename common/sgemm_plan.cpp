@@ -7,9 +7,16 @@
 namespace duogemm {
 namespace {
 
-// As many work-groups along the batch as the device allows; each walks over the rest.
+// As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many
+// members as the others, or one fewer. To start one takes an H200 0.64 ns, which is more than a small
+// product.
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
-  geometry.groups[1] = std::min(static_cast<std::size_t>(batch), device.max_groups[1]);
+  constexpr std::size_t busy = 128;
+  const std::size_t of_member = geometry.groups[0] * geometry.groups[2];
+  const std::size_t enough = ceil_div(busy * std::max<std::size_t>(device.compute_units, 1), of_member);
+  const std::size_t most = std::min(enough, device.max_groups[1]);
+  const auto members = static_cast<std::size_t>(batch);
+  geometry.groups[1] = ceil_div(members, ceil_div(members, most));
   return geometry;
 }
 

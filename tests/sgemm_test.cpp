@@ -57,6 +57,38 @@ TEST_P(SgemmOnHost, RandomBatchesByPointers) {
   }
 }
 
+// More members than work-groups are started for. Sums of small integers are exact in any order.
+TEST_P(SgemmOnHost, LargeBatchesOfSmallProducts) {
+  Sgemm request;
+  request.m = request.lda = request.ldc = 3;
+  request.n = 2;
+  request.k = request.ldb = 5;
+  request.a_stride = 15;
+  request.b_stride = 10;
+  request.c_stride = 6;
+  request.batch = 40'001;
+  const auto count = static_cast<std::size_t>(request.batch);
+  std::vector<float> a(15 * count), b(10 * count), c(6 * count, nan);
+  const auto fill = [](std::vector<float>& values, std::size_t step) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(i * step % 17) - 8.0f;
+    }
+  };
+  fill(a, 7);
+  fill(b, 5);
+  context_->sgemm(request, a.data(), b.data(), c.data());
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const std::size_t member = i / 6, col = i % 6 / 3, row = i % 3;
+    float sum = 0.0f;
+    for (std::size_t k = 0; k < 5; ++k) {
+      sum += a[15 * member + 3 * k + row] * b[10 * member + 5 * col + k];
+    }
+    wrong += c[i] != sum;
+  }
+  EXPECT_EQ(wrong, 0u) << "of " << c.size();
+}
+
 TEST_P(SgemmOnHost, NanAndInfinityStayInTheirRowAndColumn) {
   const Problem p = Problem::packed(70, 67, 35);
   HostProblem host = random_problem(p, Distribution::signed_unit, 3);

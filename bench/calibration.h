@@ -7,13 +7,31 @@
 
 namespace duogemm::bench {
 
-// The timings of one kernel with all its tunables, on operands of the kind that they are for: the first two,
-// and more if those that there are are `promising`. Takes less where one execution takes longer than
-// `patience` seconds. Throws unsupported where the kernel has no tiles to count, or does not take operands of
-// the kind.
-std::vector<Timing> calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                              const DeviceInfo& device, Stopwatch& stopwatch, double patience,
-                              const std::function<bool(const std::vector<Timing>&)>& promising);
+class Calibrator {
+ public:
+  // Whether a kernel with these first two timings deserves more.
+  using Promising = std::function<bool(const std::vector<Timing>&)>;
+
+  // `cache`: how many bytes the device's last cache holds. Measures less of what takes longer than `patience`
+  // seconds at once.
+  Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience);
+
+  // One kernel with all its tunables, on operands of the kind that they are for. Throws unsupported where the
+  // kernel has no tiles to count, or does not take operands of the kind.
+  Calibration calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                        const Promising& promising);
+
+ private:
+  double seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem);
+  std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                              const Promising& promising);
+  double reading_rate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind);
+
+  Stopwatch& stopwatch_;
+  const DeviceInfo& device_;
+  double cache_;
+  double patience_;
+};
 
 // The plan of a kernel with all its tunables; empty where the problem dictates others.
 std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t parts,

@@ -87,12 +87,15 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
+      calibrator_(stopwatch_, device.info(), cache_bytes(tuning_for(device.info()), device.info()),
+                  options.budget * probe_share),
       random_(options.seed),
       resumed_(resumed) {
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
   facts_.enqueue = stopwatch_.enqueue();
+  facts_.cache = tuning_for(device.info()).cache;
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
@@ -321,7 +324,6 @@ void Tuner::look_at(const CompilePool::Job& compiled) {
 }
 
 void Tuner::look_at(Field& field, const Shared& candidate) {
-  const double patience = options_.budget * probe_share;
   try {
     if (!field.check) {
       field.check = std::make_unique<EdgeCheck>(field.kind, device_, stopwatch_.queue(), programs_);
@@ -333,11 +335,11 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
                    to_text(candidate->tunables).c_str(), fault.c_str());
       return;
     }
-    candidate->timings = calibrate(*candidate->spec, candidate->tunables, field.kind, device_.info(),
-                                   stopwatch_, patience, [&](const std::vector<Timing>& timings) {
-                                     candidate->timings = timings;
-                                     return quality_of(field, *candidate) < hopeless_quality;
-                                   });
+    candidate->take(calibrator_.calibrate(*candidate->spec, candidate->tunables, field.kind,
+                                          [&](const std::vector<Timing>& timings) {
+                                            candidate->timings = timings;
+                                            return quality_of(field, *candidate) < hopeless_quality;
+                                          }));
     ++counts_.timed;
     candidate->quality = quality_of(field, *candidate);
     for (std::size_t probe = 0; probe < field.probes.size() && !enough(); ++probe) {
@@ -477,7 +479,6 @@ void Tuner::finish() {
 
 // The best of each probe in turns, and their calibrations: those that were lucky once are seldom so twice.
 void Tuner::measure_again(Field& field) {
-  const double patience = options_.budget * probe_share;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
     std::vector<Shared>& best = field.best[probe];
     if (best.empty()) {
@@ -498,8 +499,8 @@ void Tuner::measure_again(Field& field) {
     });
   }
   for (const Shared& member : members(field)) {
-    member->timings = calibrate(*member->spec, member->tunables, field.kind, device_.info(), stopwatch_,
-                                patience, [](const std::vector<Timing>&) { return true; });
+    member->take(calibrator_.calibrate(*member->spec, member->tunables, field.kind,
+                                       [](const std::vector<Timing>&) { return true; }));
   }
 }
 

@@ -70,10 +70,15 @@ class Tuner {
     const KernelSpec* spec;
     Tunables tunables;
     std::vector<Timing> timings = {};
+    double reading = 0.0;
     std::map<std::size_t, Score> scores = {};  // by probe
     double quality = 0.0;                      // see quality_of()
 
-    Calibration calibration() const { return {spec, tunables, timings}; }
+    Calibration calibration() const { return {spec, tunables, timings, reading}; }
+    void take(Calibration measured) {
+      timings = std::move(measured.timings);
+      reading = measured.reading;
+    }
   };
   using Shared = std::shared_ptr<Candidate>;
 
@@ -140,6 +145,7 @@ class Tuner {
   std::chrono::steady_clock::time_point end_;
   ProgramCache programs_;
   Stopwatch stopwatch_;
+  Calibrator calibrator_;
   Random random_;
   Tuning facts_;  // of the device, without kernels
   std::vector<Field> fields_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel_spec.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -77,6 +78,50 @@ double in_runs(double values, const Calibration& calibration) {
   return run ? values * (1.0 + shared / run(calibration.tunables)) : values;
 }
 
+double values_of_a(const Problem& problem) {
+  const double batch = problem.a_stride == 0 ? 1.0 : static_cast<double>(problem.batch);
+  return batch * static_cast<double>(problem.m) * static_cast<double>(problem.k);
+}
+
+double values_of_b(const Problem& problem) {
+  const double batch = problem.b_stride == 0 ? 1.0 : static_cast<double>(problem.batch);
+  return batch * static_cast<double>(problem.n) * static_cast<double>(problem.k);
+}
+
+double values_of_inputs(const Problem& problem) { return values_of_a(problem) + values_of_b(problem); }
+
+// What work-groups read in all: A once for each column of tiles, and B once for each row of them.
+double read_by_groups(const Problem& problem, const Multiples& tile) {
+  return values_of_a(problem) * static_cast<double>(ceil_div(problem.n, tile.n)) +
+         values_of_b(problem) * static_cast<double>(ceil_div(problem.m, tile.m));
+}
+
+double values_of_c(const Problem& problem) {
+  return static_cast<double>(problem.batch) * static_cast<double>(problem.m) * static_cast<double>(problem.n);
+}
+
+double moved_of_c(const Problem& problem) {
+  return values_of_c(problem) * (problem.beta == 0.0f ? 1.0 : 2.0);
+}
+
+// How long it takes to move A, B and C between memory and the device once.
+double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                      const DeviceInfo& device) {
+  double inputs = values_of_inputs(problem);
+  double rate = reading * tuning.bandwidth;
+  if (sizeof(float) * inputs > cache_bytes(tuning, device)) {
+    if (calibration.reading > 0.0) {
+      rate = calibration.reading;
+      inputs = read_by_groups(problem, calibration.spec->tile(calibration.tunables));
+    } else if (!calibration.spec->thin) {  // which read long pieces
+      const auto piece = static_cast<double>(calibration.spec->tile(calibration.tunables).k);
+      inputs = in_pieces(values_of_a(problem), problem.a_op == Transpose::yes, problem.lda, piece) +
+               in_pieces(values_of_b(problem), problem.b_op == Transpose::no, problem.ldb, piece);
+    }
+  }
+  return sizeof(float) * (inputs / rate + in_runs(moved_of_c(problem), calibration) / tuning.bandwidth);
+}
+
 // Two things that go on at the same time. The shorter one is not hidden altogether, and decides where the
 // longer one is the same for all kernels.
 double overlapped(double one, double other) {
@@ -92,6 +137,10 @@ double step_seconds(const Tuning& tuning, const DeviceInfo& device) {
   return tuning.launch + (device.steps_overlap ? 1e-6 : 2e-6);
 }
 
+double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
+  return tuning.cache > 0.0 ? tuning.cache : static_cast<double>(device.cache_bytes);
+}
+
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                        const DeviceInfo& device, double groups, double depth, double parts) {
   const double per_unit = std::ceil(groups / static_cast<double>(device.compute_units));
@@ -102,26 +151,13 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   if (tuning.bandwidth <= 0.0) {
     return seconds;
   }
-  const double batch = static_cast<double>(problem.batch);
-  const double m = static_cast<double>(problem.m);
-  const double n = static_cast<double>(problem.n);
-  const double k = static_cast<double>(problem.k);
-  const double c = batch * m * n * (problem.beta == 0.0f ? 1.0 : 2.0);
-  const double a = (problem.a_stride == 0 ? 1.0 : batch) * m * k;
-  const double b = (problem.b_stride == 0 ? 1.0 : batch) * n * k;
-  double inputs = a + b;
-  // Kernels for thin results read long pieces.
-  if (sizeof(float) * inputs > static_cast<double>(device.cache_bytes) && !calibration.spec->thin) {
-    const auto piece = static_cast<double>(calibration.spec->tile(calibration.tunables).k);
-    inputs = in_pieces(a, problem.a_op == Transpose::yes, problem.lda, piece) +
-             in_pieces(b, problem.b_op == Transpose::no, problem.ldb, piece);
-  }
   seconds =
-      overlapped(seconds, sizeof(float) * (inputs / reading + in_runs(c, calibration)) / tuning.bandwidth);
+      overlapped(std::max(seconds, tuning.launch), moving_seconds(problem, calibration, tuning, device));
   if (parts > 1.0) {
     // Every part is written and read again, out of the cache for the most part.
-    seconds += step_seconds(tuning, device) +
-               sizeof(float) * (2.0 * parts * batch * m * n + c) / (2.0 * tuning.bandwidth);
+    seconds += step_seconds(tuning, device) + sizeof(float) *
+                                                  (2.0 * parts * values_of_c(problem) + moved_of_c(problem)) /
+                                                  (2.0 * tuning.bandwidth);
   }
   return seconds;
 }

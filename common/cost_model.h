@@ -15,6 +15,9 @@ namespace duogemm {
 // What another kernel in the plan costs besides its work, which begins when the one before has ended.
 double step_seconds(const Tuning& tuning, const DeviceInfo& device);
 
+// How much the last cache before memory holds, in bytes.
+double cache_bytes(const Tuning& tuning, const DeviceInfo& device);
+
 // `groups` is how many work-groups there are in all, each of them over `depth` of k. K is in `parts` parts.
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                        const DeviceInfo& device, double groups, double depth, double parts);

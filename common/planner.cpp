@@ -59,7 +59,7 @@ double repacking_seconds(const KernelSpec& spec, const Problem& problem, const T
   const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
   const double bytes = 2.0 * sizeof(float) * columns * filled(problem.k);
-  const double of_cache = bytes / static_cast<double>(std::max<std::size_t>(device.cache_bytes, 1));
+  const double of_cache = bytes / std::max(cache_bytes(tuning, device), 1.0);
   const double missing = std::clamp((of_cache - 1.0 / 2.0) / (2.0 / 3.0 - 1.0 / 2.0), 0.0, 1.0);
   constexpr double cached = 0.5;
   constexpr double uncached = 0.8;

@@ -42,14 +42,19 @@ Json to_json(const Calibration& calibration) {
   for (const Timing& timing : calibration.timings) {
     timings.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
   }
-  return {{"kernel", calibration.spec->name},
-          {"tunables", tunables_json(calibration.tunables)},
-          {"groups_fixed_us_per_k_ns", timings}};
+  Json json = {{"kernel", calibration.spec->name},
+               {"tunables", tunables_json(calibration.tunables)},
+               {"groups_fixed_us_per_k_ns", timings}};
+  if (calibration.reading > 0.0) {
+    json["reading_gb_s"] = std::round(calibration.reading * 1e-9);
+  }
+  return json;
 }
 
 Calibration read_calibration(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
-  Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))), {}};
+  Calibration calibration{
+      &spec, settle(spec, read_tunables(json.at("tunables"))), {}, json.value("reading_gb_s", 0.0) * 1e9};
   for (const Json& timing : json.at("groups_fixed_us_per_k_ns")) {
     calibration.timings.push_back(
         {timing.at(0).get<int>(), timing.at(1).get<double>() * 1e-6, timing.at(2).get<double>() * 1e-9});
@@ -175,6 +180,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
                   json.at("bandwidth_gb_s").get<double>() * 1e9,
                   json.at("launch_us").get<double>() * 1e-6,
                   json.value("enqueue_us", 0.0) * 1e-6,
+                  json.value("cache_mb", 0.0) * 1e6,
                   {},
                   {}};
     for (const Json& calibration : json.at("kernels")) {
@@ -206,6 +212,7 @@ std::string to_json(const Tuning& tuning) {
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
                      {"launch_us", rounded(tuning.launch * 1e6)},
                      {"enqueue_us", rounded(tuning.enqueue * 1e6)},
+                     {"cache_mb", rounded(tuning.cache * 1e-6)},
                      {"registers", tunables_json(tuning.registers)}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it

@@ -28,6 +28,7 @@ struct Calibration {
   const KernelSpec* spec;
   Tunables tunables;
   std::vector<Timing> timings;
+  double reading = 0.0;  // bytes per second that work-groups read from memory; 0 when unknown
 };
 
 // What was best for one shape when it was measured.
@@ -61,6 +62,7 @@ struct Tuning {
   double bandwidth = 0.0;  // of device memory, bytes per second; 0 when unknown
   double launch = 0.0;     // seconds that one more kernel costs the device
   double enqueue = 0.0;    // and that it costs the host; 0 when unknown
+  double cache = 0.0;      // bytes of the last one before memory; 0 for what the device says
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;
   Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked

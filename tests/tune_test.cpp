@@ -262,6 +262,26 @@ TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
   EXPECT_DOUBLE_EQ(foretold_of_memory(small_turned, 16), foretold_of_memory(small, 16));
 }
 
+TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  tuning.cache = 50e6;
+  const auto foretold = [&](std::int64_t n, double reading) {
+    const Calibration calibration{&spec,
+                                  settle(spec, {{"TSM", 64}, {"TSN", 16}, {"WPTN", 4}, {"LANES_M", 8}}),
+                                  {{1, 0.0, 0.0}},
+                                  reading};
+    return predict_seconds(Problem::packed(8192, n, 8192), calibration, tuning, large_gpu(), 1.0, 1.0, 1.0);
+  };
+  EXPECT_GT(foretold(16, 2e12), foretold(16, 4e12));
+  // A second column of tiles reads A again.
+  EXPECT_NEAR(foretold(32, 2e12) / foretold(16, 2e12), 2.0, 0.01);
+  // In the cache it does not matter.
+  tuning.cache = 500e6;
+  EXPECT_DOUBLE_EQ(foretold(16, 2e12), foretold(16, 4e12));
+}
+
 TEST(CostModel, KnowsThatShortRunsOfCAreWrittenSlowly) {
   const KernelSpec& spec = find_kernel("general");
   Tuning tuning;
@@ -376,6 +396,20 @@ TEST(Planner, CanBeForcedToWhateverIsShipped) {
     ++forced;
   });
   EXPECT_GT(forced, 0u);
+}
+
+TEST(Planner, StartsNoMoreWorkGroupsForABatchThanKeepTheDeviceBusy) {
+  const auto groups = [](std::int64_t batch) {
+    Problem problem = Problem::packed(100, 4, 4);
+    problem.batch = batch;
+    problem.a_stride = problem.c_stride = 400;
+    problem.b_stride = 16;
+    const Plan plan = plan_sgemm(find_kernel("general"), {}, problem, large_gpu());
+    return plan.steps.at(0).geometry.groups;
+  };
+  EXPECT_EQ(groups(8000), (Extent{2, 8000, 1}));
+  // 64 of each of 2 work-groups for each of 132 compute units are 8448: that makes 12 members for each.
+  EXPECT_EQ(groups(100'000), (Extent{2, 8334, 1}));
 }
 
 TEST(Planner, ForetellsNoZerosWhereAKernelStopsAtK) {
@@ -507,16 +541,15 @@ TEST_P(TunerOn, CalibratesAKernel) {
   const KernelSpec& spec = find_kernel("general");
   const Tunables tunables = settle(spec, fixed_of(spec));
   const DeviceInfo& info = device.device->info();
-  const auto timings =
-      calibrate(spec, tunables, plain, info, stopwatch, 1.0, [](const std::vector<Timing>&) { return true; });
-  ASSERT_GE(timings.size(), 3u);
-  for (const Timing& timing : timings) {
+  Calibrator calibrator(stopwatch, info, 1e6, 1.0);
+  const auto promising = [](bool is) { return [=](const std::vector<Timing>&) { return is; }; };
+  const Calibration whole = calibrator.calibrate(spec, tunables, plain, promising(true));
+  ASSERT_GE(whole.timings.size(), 3u);
+  for (const Timing& timing : whole.timings) {
     EXPECT_GE(timing.fixed, 0.0);
     EXPECT_GT(timing.per_k, 0.0);
   }
-  const auto first = calibrate(spec, tunables, plain, info, stopwatch, 1.0,
-                               [](const std::vector<Timing>&) { return false; });
-  EXPECT_EQ(first.size(), 2u);
+  EXPECT_EQ(calibrator.calibrate(spec, tunables, plain, promising(false)).timings.size(), 2u);
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {

@@ -379,7 +379,8 @@ Tuning some_tuning() {
   tuning.bandwidth = 4e12;
   tuning.launch = 1.5e-6;
   tuning.enqueue = 5e-6;
-  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
+  tuning.cache = 6e7;
+  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}, 3e12}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, 1e-5}};
   return tuning;
@@ -388,11 +389,12 @@ Tuning some_tuning() {
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 22) << json;  // a line for each kernel and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 23) << json;  // a line for each kernel and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
   EXPECT_DOUBLE_EQ(read.enqueue, 5e-6);
+  EXPECT_DOUBLE_EQ(read.cache, 6e7);
   EXPECT_EQ(read.target.compute_capability, 90);
   EXPECT_EQ(read.target.vector_floats, 16);
   EXPECT_EQ(read.registers, (Tunables{{"COLS", 8}, {"WIDTH", 16}}));
@@ -400,6 +402,7 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_EQ(read.calibrations[0].tunables, written.calibrations[0].tunables);
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
   EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
+  EXPECT_DOUBLE_EQ(read.calibrations[0].reading, 3e12);
   ASSERT_EQ(read.shapes.size(), 1u);
   EXPECT_EQ(read.shapes[0].parts, 2);
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);

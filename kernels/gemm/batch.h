@@ -1,27 +1,23 @@
+// A matrix among a kernel's parameters: which buffer, where it begins there, and where the members of a batch
+// are (see below). `name` is its letter in small. Offsets, leading dimensions and strides in elements.
+#define MATRIX(POINTER, LONG, type, NAME, name) \
+  POINTER(type, NAME)                           \
+  LONG(name##_offset)                           \
+  LONG(ld##name)                                \
+  LONG(name##_stride)                           \
+  POINTER(const __global long, name##_table)
+
 // What every kernel that multiplies is given first, in the order of common/plan.h's product_arguments(): C <-
-// alpha op(A) op(B) + beta C, where op(A) is M x K and op(B) is K x N. Offsets, leading dimensions and
-// strides in elements.
-#define PRODUCT(POINTER, LONG, SINGLE)  \
-  LONG(M)                               \
-  LONG(N)                               \
-  LONG(K)                               \
-  SINGLE(alpha)                         \
-  POINTER(const __global float, A)      \
-  LONG(a_offset)                        \
-  LONG(lda)                             \
-  LONG(a_stride)                        \
-  POINTER(const __global long, a_table) \
-  POINTER(const __global float, B)      \
-  LONG(b_offset)                        \
-  LONG(ldb)                             \
-  LONG(b_stride)                        \
-  POINTER(const __global long, b_table) \
-  SINGLE(beta)                          \
-  POINTER(__global float, C)            \
-  LONG(c_offset)                        \
-  LONG(ldc)                             \
-  LONG(c_stride)                        \
-  POINTER(const __global long, c_table) \
+// alpha op(A) op(B) + beta C, where op(A) is M x K and op(B) is K x N.
+#define PRODUCT(POINTER, LONG, SINGLE)              \
+  LONG(M)                                           \
+  LONG(N)                                           \
+  LONG(K)                                           \
+  SINGLE(alpha)                                     \
+  MATRIX(POINTER, LONG, const __global float, A, a) \
+  MATRIX(POINTER, LONG, const __global float, B, b) \
+  SINGLE(beta)                                      \
+  MATRIX(POINTER, LONG, __global float, C, c)       \
   LONG(batch)
 
 // Where K may be split: how long a part is, and how far apart in C their results are.

@@ -23,26 +23,18 @@
 
 #include "dialect.h"
 
-#define REPACKING(POINTER, LONG, SINGLE) \
-  LONG(cols)                             \
-  LONG(rows_0)                           \
-  POINTER(const __global float, X_0)     \
-  LONG(x_offset_0)                       \
-  LONG(ldx_0)                            \
-  LONG(x_stride_0)                       \
-  POINTER(__global float, Y_0)           \
-  LONG(ldy_0)                            \
-  LONG(y_stride_0)                       \
-  LONG(copies_0)                         \
-  LONG(rows_1)                           \
-  POINTER(const __global float, X_1)     \
-  LONG(x_offset_1)                       \
-  LONG(ldx_1)                            \
-  LONG(x_stride_1)                       \
-  POINTER(__global float, Y_1)           \
-  LONG(ldy_1)                            \
-  LONG(y_stride_1)                       \
-  LONG(copies_1)
+// One operand: what it is copied from, and where to.
+#define COPIED(POINTER, LONG, i)       \
+  LONG(rows_##i)                       \
+  POINTER(const __global float, X_##i) \
+  LONG(x_offset_##i)                   \
+  LONG(ldx_##i)                        \
+  LONG(x_stride_##i)                   \
+  POINTER(__global float, Y_##i)       \
+  LONG(ldy_##i)                        \
+  LONG(y_stride_##i)                   \
+  LONG(copies_##i)
+#define REPACKING(POINTER, LONG, SINGLE) LONG(cols) COPIED(POINTER, LONG, 0) COPIED(POINTER, LONG, 1)
 NUMBERS_OF(REPACKING);
 
 __kernel __attribute__((reqd_work_group_size(TILE, LINES, 1))) void

@@ -18,16 +18,8 @@
 #include "gemm/batch.h"
 #include "gemm/column.h"
 
-#define SCALING(POINTER, LONG, SINGLE)  \
-  LONG(M)                               \
-  LONG(N)                               \
-  SINGLE(beta)                          \
-  POINTER(__global float, C)            \
-  LONG(c_offset)                        \
-  LONG(ldc)                             \
-  LONG(c_stride)                        \
-  POINTER(const __global long, c_table) \
-  LONG(batch)
+#define SCALING(POINTER, LONG, SINGLE) \
+  LONG(M) LONG(N) SINGLE(beta) MATRIX(POINTER, LONG, __global float, C, c) LONG(batch)
 NUMBERS_OF(SCALING);
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void

@@ -28,18 +28,11 @@ typedef unsigned long ulong;
 #define DUOGEMM_POINTER(type, name) , type* name
 #define DUOGEMM_LONG(name) , const long name
 #define DUOGEMM_SINGLE(name) , const float name
-#define DUOGEMM_NO_POINTER(type, name)
-#define DUOGEMM_LONG_MEMBER(name) long name;
-#define DUOGEMM_SINGLE_MEMBER(name) float name;
 #define DUOGEMM_VALUE(name) name,
 #define DUOGEMM_BEHIND_FIRST(first, ...) __VA_ARGS__
 #define DUOGEMM_BEHIND_COMMA(...) DUOGEMM_BEHIND_FIRST(__VA_ARGS__)
-#define NUMBERS_OF(LIST)                                                 \
-  struct LIST##_NUMBERS {                                                \
-    LIST(DUOGEMM_NO_POINTER, DUOGEMM_LONG_MEMBER, DUOGEMM_SINGLE_MEMBER) \
-  }
 #define PARAMETERS(LIST) DUOGEMM_BEHIND_COMMA(LIST(DUOGEMM_POINTER, DUOGEMM_LONG, DUOGEMM_SINGLE))
-#define NUMBERS(LIST) const LIST##_NUMBERS p = {LIST(DUOGEMM_NO_POINTER, DUOGEMM_VALUE, DUOGEMM_VALUE)}
+#define NUMBERS(LIST) const LIST##_NUMBERS p = {DUOGEMM_LONGS_FIRST(LIST, DUOGEMM_VALUE, DUOGEMM_VALUE)}
 
 // --- Work-item functions ---------------------------------------------------------------------------------
 #define DUOGEMM_WORK_ITEM_FUNCTION(name, expression_x, expression_y, expression_z) \

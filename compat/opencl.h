@@ -17,17 +17,8 @@
 // OpenCL has no word for how many work-groups should fit on a multiprocessor: opencl/ says it on NVIDIA's.
 #define work_group(items, resident) reqd_work_group_size(items, 1, 1)
 
-// A kernel's parameters (see dialect.h): pointers, then the struct, whose members of 64 bits come first.
+// A kernel's parameters (see dialect.h): pointers, then the struct.
 #define DUOGEMM_POINTER(type, name) type *name,
-#define DUOGEMM_NO_POINTER(type, name)
-#define DUOGEMM_LONG(name) long name;
-#define DUOGEMM_SINGLE(name) float name;
-#define DUOGEMM_NO_NUMBER(name)
-#define NUMBERS_OF(LIST)                                        \
-  struct LIST##_NUMBERS {                                       \
-    LIST(DUOGEMM_NO_POINTER, DUOGEMM_LONG, DUOGEMM_NO_NUMBER)   \
-    LIST(DUOGEMM_NO_POINTER, DUOGEMM_NO_NUMBER, DUOGEMM_SINGLE) \
-  }
 #define PARAMETERS(LIST) \
   LIST(DUOGEMM_POINTER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const struct LIST##_NUMBERS p
 #define NUMBERS(LIST)

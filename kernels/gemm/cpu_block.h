@@ -51,8 +51,8 @@
   }
 #endif
 
-// The first of the vectors of panel p, when `vectors` of them are divided as evenly as can be.
-#define FIRST_VECTOR(p, panels, vectors) ((p) * (vectors) / (panels))
+// The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
+#define FIRST_VECTOR(panel, panels, vectors) ((panel) * (vectors) / (panels))
 
 // What the kernels for CPUs are given: a work-group's tile of C is tile_m x tile_n.
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) LONG(tile_m) LONG(tile_n)

@@ -75,7 +75,11 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
-  return {&spec, tunables, timings(spec, tunables, kind, promising), reading_rate(spec, tunables, kind)};
+  Calibration calibration{&spec, tunables, timings(spec, tunables, kind, promising)};
+  if (promising(calibration.timings)) {
+    calibration.reading = reading_rate(spec, tunables, kind);
+  }
+  return calibration;
 }
 
 double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {

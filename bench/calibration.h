@@ -9,7 +9,7 @@ namespace duogemm::bench {
 
 class Calibrator {
  public:
-  // Whether a kernel with these first two timings deserves more.
+  // Whether a kernel with these timings, its first two or all, deserves to be measured further.
   using Promising = std::function<bool(const std::vector<Timing>&)>;
 
   // `cache`: how many bytes the device's last cache holds. Measures less of what takes longer than `patience`

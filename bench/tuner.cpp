@@ -132,7 +132,7 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
 void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
   const auto add = [&](const KernelSpec* spec, const std::optional<Tunables>& tunables) {
     if (tunables) {
-      field.seeds.push_back(std::make_shared<Candidate>(Candidate{spec, *tunables}));
+      field.seeds.push_back(std::make_shared<Candidate>(Candidate{{spec, *tunables, {}}}));
     }
   };
   for (const auto& [spec, space] : field.spaces) {
@@ -261,13 +261,13 @@ Tuner::Shared Tuner::breed(Field& field) {
     auto space =
         std::next(field.spaces.begin(), static_cast<std::ptrdiff_t>(random_() % field.spaces.size()));
     return std::make_shared<Candidate>(
-        Candidate{space->first, space->second.sample(random_).value_or(*space->second.adopt({}))});
+        Candidate{{space->first, space->second.sample(random_).value_or(*space->second.adopt({})), {}}});
   }
   const Candidate& chosen = **found;
   const SettingSpace& space = field.spaces.at(chosen.spec);
   const std::optional<Tunables> adopted = space.adopt(chosen.tunables);
   const std::optional<Tunables> drawn = &home != &field ? adopted : draw(field, space, chosen);
-  return std::make_shared<Candidate>(Candidate{chosen.spec, drawn.value_or(chosen.tunables)});
+  return std::make_shared<Candidate>(Candidate{{chosen.spec, drawn.value_or(chosen.tunables), {}}});
 }
 
 std::optional<Tunables> Tuner::draw(Field& field, const SettingSpace& space, const Candidate& parent_of) {
@@ -335,11 +335,11 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
                    to_text(candidate->tunables).c_str(), fault.c_str());
       return;
     }
-    candidate->take(calibrator_.calibrate(*candidate->spec, candidate->tunables, field.kind,
-                                          [&](const std::vector<Timing>& timings) {
-                                            candidate->timings = timings;
-                                            return quality_of(field, *candidate) < hopeless_quality;
-                                          }));
+    static_cast<Calibration&>(*candidate) = calibrator_.calibrate(
+        *candidate->spec, candidate->tunables, field.kind, [&](const std::vector<Timing>& timings) {
+          candidate->timings = timings;
+          return quality_of(field, *candidate) < hopeless_quality;
+        });
     ++counts_.timed;
     candidate->quality = quality_of(field, *candidate);
     for (std::size_t probe = 0; probe < field.probes.size() && !enough(); ++probe) {
@@ -370,8 +370,7 @@ void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
 double Tuner::quality_of(const Field& field, const Candidate& candidate) const {
   double quality = infinity;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    const auto choices =
-        choices_with(candidate.calibration(), field.probes[probe].problem, device_.info(), facts_);
+    const auto choices = choices_with(candidate, field.probes[probe].problem, device_.info(), facts_);
     if (!choices.empty() && *fastest(choices).seconds <= options_.budget * probe_share) {
       quality = std::min(quality, *fastest(choices).seconds / incumbent(field, probe));
     }
@@ -386,7 +385,7 @@ double Tuner::incumbent(const Field& field, std::size_t probe) const {
 // Times the candidate on a probe if it may be among its best.
 void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
   const Problem& problem = field.probes[probe].problem;
-  const std::vector<Choice> choices = choices_with(candidate->calibration(), problem, device_.info(), facts_);
+  const std::vector<Choice> choices = choices_with(*candidate, problem, device_.info(), facts_);
   if (choices.empty()) {
     return;
   }
@@ -499,8 +498,8 @@ void Tuner::measure_again(Field& field) {
     });
   }
   for (const Shared& member : members(field)) {
-    member->take(calibrator_.calibrate(*member->spec, member->tunables, field.kind,
-                                       [](const std::vector<Timing>&) { return true; }));
+    static_cast<Calibration&>(*member) = calibrator_.calibrate(
+        *member->spec, member->tunables, field.kind, [](const std::vector<Timing>&) { return true; });
   }
 }
 
@@ -651,7 +650,7 @@ std::set<Tuner::Shared> Tuner::members(const Field& field) {
 std::vector<Calibration> Tuner::calibrations(const Field& field) {
   std::vector<Calibration> calibrations;
   for (const Shared& member : members(field)) {
-    calibrations.push_back(member->calibration());
+    calibrations.push_back(*member);
   }
   return calibrations;
 }

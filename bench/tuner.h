@@ -66,19 +66,9 @@ class Tuner {
     double seconds;
     std::int64_t parts;
   };
-  struct Candidate {
-    const KernelSpec* spec;
-    Tunables tunables;
-    std::vector<Timing> timings = {};
-    double reading = 0.0;
+  struct Candidate : Calibration {
     std::map<std::size_t, Score> scores = {};  // by probe
     double quality = 0.0;                      // see quality_of()
-
-    Calibration calibration() const { return {spec, tunables, timings, reading}; }
-    void take(Calibration measured) {
-      timings = std::move(measured.timings);
-      reading = measured.reading;
-    }
   };
   using Shared = std::shared_ptr<Candidate>;
 

@@ -59,7 +59,7 @@ Timing in_steps(const std::vector<Timing>& timings, double groups, double launch
 }
 
 // Reading is so much faster than reading and writing in turns, of which the bandwidth is (on an H200).
-constexpr double reading = 1.4;
+constexpr double only_reading = 1.4;
 
 // What an operand amounts to that no cache holds and that is stored along k: it is read in pieces, a tile's
 // depth of one column, then of the next, which is far away. On an H200, where columns are 2 KiB apart or
@@ -104,11 +104,12 @@ double moved_of_c(const Problem& problem) {
   return values_of_c(problem) * (problem.beta == 0.0f ? 1.0 : 2.0);
 }
 
-// How long it takes to move A, B and C between memory and the device once.
+// How long it takes to move A, B and C between memory and the device: once, or where it has been measured how
+// fast the kernel's work-groups read, as often as they do.
 double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                       const DeviceInfo& device) {
   double inputs = values_of_inputs(problem);
-  double rate = reading * tuning.bandwidth;
+  double rate = only_reading * tuning.bandwidth;
   if (sizeof(float) * inputs > cache_bytes(tuning, device)) {
     if (calibration.reading > 0.0) {
       rate = calibration.reading;
@@ -151,6 +152,7 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   if (tuning.bandwidth <= 0.0) {
     return seconds;
   }
+  // A line through two depths may promise less for a short k than a kernel without work takes.
   seconds =
       overlapped(std::max(seconds, tuning.launch), moving_seconds(problem, calibration, tuning, device));
   if (parts > 1.0) {

@@ -3,8 +3,8 @@
 // A work-group's time is a fixed part and a part for each k. Both depend on how many work-groups a compute
 // unit has to serve: up to some number they fill each other's gaps, then each adds its own time, or several
 // at once do. That curve is measured (Calibration) for small numbers, and continues in proportion. It says
-// nothing of device memory, which is a floor under it: A, B and C have to be moved once, most of it at the
-// same time.
+// nothing of device memory, which is a floor under it: A, B and C have to be moved, most of it at the same
+// time.
 #pragma once
 
 #include "problem.h"

@@ -282,6 +282,16 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
   EXPECT_DOUBLE_EQ(foretold(16, 2e12), foretold(16, 4e12));
 }
 
+TEST(CostModel, ForetellsNoLessThanAKernelWithoutWorkTakes) {
+  const KernelSpec& spec = find_kernel("general");
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  tuning.launch = 2e-6;
+  EXPECT_GE(predict_seconds(Problem::packed(4, 4, 4), {&spec, settle(spec, {}), {{1, 1e-7, 1e-8}}}, tuning,
+                            large_gpu(), 1.0, 4.0, 1.0),
+            2e-6);
+}
+
 TEST(CostModel, KnowsThatShortRunsOfCAreWrittenSlowly) {
   const KernelSpec& spec = find_kernel("general");
   Tuning tuning;

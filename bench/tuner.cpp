@@ -385,7 +385,9 @@ double Tuner::incumbent(const Field& field, std::size_t probe) const {
 // Times the candidate on a probe if it may be among its best.
 void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
   const Problem& problem = field.probes[probe].problem;
-  const std::vector<Choice> choices = choices_with(*candidate, problem, device_.info(), facts_);
+  std::vector<Choice> choices = choices_with(*candidate, problem, device_.info(), facts_);
+  // Only the kernel without clusters is compiled and checked yet.
+  std::erase_if(choices, [](const Choice& choice) { return choice.clustered; });
   if (choices.empty()) {
     return;
   }
@@ -636,6 +638,7 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
                     winner.tunables,
                     winner.parts,
                     winner.repacked,
+                    winner.clustered,
                     again[first]};
 }
 

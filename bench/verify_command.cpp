@@ -82,8 +82,12 @@ class Verifier {
     const bool reorders = !is_rung(setting) && setting.spec->reorders(plan.steps.at(plan.multiply).tunables);
     verify(plan, is_rung(setting), !reorders, problem, verdict);
     if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
-      const Choice in_passes{setting.spec, setting.tunables, 2, setting.spec->repacks, {}};
-      verify(carry_out(in_passes, problem, narrow()), false, false, problem, verdict);
+      Choice in_parts{setting.spec, setting.tunables, 2, setting.spec->repacks};
+      verify(carry_out(in_parts, problem, narrow()), false, false, problem, verdict);
+      if (info().clusters) {
+        in_parts.clustered = true;
+        verify(carry_out(in_parts, problem, narrow()), false, false, problem, verdict);
+      }
     }
   }
 

@@ -123,6 +123,61 @@ double moving_seconds(const Problem& problem, const Calibration& calibration, co
   return sizeof(float) * (inputs / rate + in_runs(moved_of_c(problem), calibration) / tuning.bandwidth);
 }
 
+// Clusters stay within one cluster of multiprocessors (GPC), of which an H200's have 16 for the most part.
+// Some of its 132 multiprocessors take part in no cluster of more than two work-groups. (As its driver says
+// of kernels of which 1 to 8 fit on a multiprocessor, cuOccupancyMaxActiveClusters; other GPUs differ a
+// little.)
+constexpr double of_gpc = 16.0;
+constexpr double in_larger_clusters = 10.0 / 11.0;
+
+// How many work-groups in such clusters are resident when each unit has room for `each`.
+double resident_groups(double each, double cluster, const DeviceInfo& device) {
+  const double units = static_cast<double>(device.compute_units);
+  if (cluster <= 2.0) {
+    return units * each;
+  }
+  const double usable = std::floor(units * in_larger_clusters);
+  const double gpcs = std::floor(usable / of_gpc);
+  const double rest = usable - gpcs * of_gpc;
+  return cluster * (gpcs * std::floor(of_gpc * each / cluster) + std::floor(rest * each / cluster));
+}
+
+// How many work-groups of the kernel a unit surely has room for: with 255 registers for each work-item, of
+// 64 Ki, and 227 KiB of local memory; or as many as it asks for.
+double room_for(const Calibration& calibration) {
+  constexpr std::size_t registers = 65536;
+  constexpr std::size_t local_bytes = 227 * 1024;
+  const KernelSpec& spec = *calibration.spec;
+  const Extent items = spec.geometry(1, 1, calibration.tunables).local;
+  const std::size_t by_registers = registers / (256 * items[0] * items[1]);
+  const std::size_t by_local = local_bytes / (spec.local_bytes(calibration.tunables) + 1024);
+  const auto asked = calibration.tunables.find("RESIDENT");
+  const int least = asked == calibration.tunables.end() ? 1 : std::max(asked->second, 1);
+  return std::max(static_cast<double>(std::min(by_registers, by_local)), static_cast<double>(least));
+}
+
+// How many work-groups the busiest unit has to serve. Where clusters have taken all the room there is, the
+// next ones wait until enough of it is free again.
+double groups_per_unit(double groups, const Parts& parts, const Calibration& calibration,
+                       const DeviceInfo& device) {
+  if (!parts.clustered) {
+    return std::ceil(groups / static_cast<double>(device.compute_units));
+  }
+  const double room = room_for(calibration);
+  const double at_once = std::max(resident_groups(room, parts.count, device), parts.count);
+  const double rounds = std::floor(groups / at_once);
+  double each = 0.0;
+  while (rounds * at_once + resident_groups(each, parts.count, device) < groups && each < room) {
+    ++each;
+  }
+  return rounds * room + each;
+}
+
+bool writes_single_values(const Calibration& calibration) {
+  const auto width = calibration.tunables.find("VC");
+  return width != calibration.tunables.end() && width->second == 1;
+}
+
 // Two things that go on at the same time. The shorter one is not hidden altogether, and decides where the
 // longer one is the same for all kernels.
 double overlapped(double one, double other) {
@@ -133,9 +188,10 @@ double overlapped(double one, double other) {
 }  // namespace
 
 // A device that has nothing to do but this step fills and drains once more: 2 us on an H200, where
-// tuning.launch, of kernels without work, is 1.9. A step that is started early saves 1 of them.
+// tuning.launch, of kernels without work, is 1.9. A step that is started early saves that; but the host has
+// to launch it all the same.
 double step_seconds(const Tuning& tuning, const DeviceInfo& device) {
-  return tuning.launch + (device.steps_overlap ? 1e-6 : 2e-6);
+  return tuning.launch + (device.steps_overlap ? 0.5e-6 : 2e-6);
 }
 
 double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
@@ -143,8 +199,8 @@ double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
 }
 
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                       const DeviceInfo& device, double groups, double depth, double parts) {
-  const double per_unit = std::ceil(groups / static_cast<double>(device.compute_units));
+                       const DeviceInfo& device, double groups, double depth, const Parts& parts) {
+  const double per_unit = groups_per_unit(groups, parts, calibration, device);
   // Kernels for thin results were measured at the speed of memory, which is all the same to work-groups.
   const Timing timing = calibration.spec->thin ? at(calibration.timings, per_unit, tuning.launch)
                                                : in_steps(calibration.timings, per_unit, tuning.launch);
@@ -153,13 +209,20 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
     return seconds;
   }
   // A line through two depths may promise less for a short k than a kernel without work takes.
-  seconds =
-      overlapped(std::max(seconds, tuning.launch), moving_seconds(problem, calibration, tuning, device));
-  if (parts > 1.0) {
+  const double used = parts.clustered && parts.count > 2.0 ? in_larger_clusters : 1.0;
+  seconds = overlapped(std::max(seconds, tuning.launch),
+                       moving_seconds(problem, calibration, tuning, device) / used);
+  const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
+  if (parts.clustered) {
+    // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200, where one
+    // that begins and ends together with others takes a percent longer besides.)
+    const double single =
+        writes_single_values(calibration) ? 4.0 * sizeof(float) * values_of_c(problem) : 0.0;
+    seconds = 1.01 * seconds + 0.9e-6 + (of_parts + single) / (2.0 * tuning.bandwidth);
+  } else if (parts.count > 1.0) {
     // Every part is written and read again, out of the cache for the most part.
-    seconds += step_seconds(tuning, device) + sizeof(float) *
-                                                  (2.0 * parts * values_of_c(problem) + moved_of_c(problem)) /
-                                                  (2.0 * tuning.bandwidth);
+    seconds += step_seconds(tuning, device) +
+               (2.0 * of_parts + sizeof(float) * moved_of_c(problem)) / (2.0 * tuning.bandwidth);
   }
   return seconds;
 }

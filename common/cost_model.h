@@ -18,8 +18,14 @@ double step_seconds(const Tuning& tuning, const DeviceInfo& device);
 // How much the last cache before memory holds, in bytes.
 double cache_bytes(const Tuning& tuning, const DeviceInfo& device);
 
-// `groups` is how many work-groups there are in all, each of them over `depth` of k. K is in `parts` parts.
+// K in parts, which clusters of work-groups add up or a further step.
+struct Parts {
+  double count = 1.0;
+  bool clustered = false;
+};
+
+// `groups` is how many work-groups there are in all, each of them over `depth` of k.
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                       const DeviceInfo& device, double groups, double depth, double parts);
+                       const DeviceInfo& device, double groups, double depth, const Parts& parts);
 
 }  // namespace duogemm

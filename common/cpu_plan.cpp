@@ -76,11 +76,11 @@ Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
   // To add up a vector's elements takes as long as several of its multiply-adds.
   const std::int64_t shortest = 4 * registers.at("WIDTH");
   if (given.level == Reproducibility::run_to_run && dots.dictated(given) && given.k >= shortest) {
-    return {&dots, {{"WIDTH", registers.at("WIDTH")}}, 1, false, {}};
+    return {&dots, {{"WIDTH", registers.at("WIDTH")}}};
   }
   const Problem p = by_rows(given, registers) ? exchanged(given) : given;
-  return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers, 1, false, {}}
-                                       : Choice{&find_kernel("cpu_panels"), cpu_blocks(device), 1, false, {}};
+  return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers}
+                                       : Choice{&find_kernel("cpu_panels"), cpu_blocks(device)};
 }
 
 Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo& device) {

@@ -41,6 +41,7 @@ struct DeviceInfo {
   bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
   bool shuffle = false;             // work-items of a sub-group can exchange values
   bool steps_overlap = false;       // kernels that await what was launched before are started early
+  bool clusters = false;            // work-groups of a cluster can read each other's local memory
 
   bool is_nvidia() const { return compute_capability != 0; }
   bool is_pocl() const { return platform == "Portable Computing Language"; }

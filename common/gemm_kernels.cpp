@@ -56,8 +56,9 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   // B is in vectors, C is not.
   const bool vc =
       (va || vb) && in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && (p.c_padded || quarters(p.m));
-  return Tunables{{"TRANS_A", trans_a}, {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
-                  {"VB", vb ? 4 : 1},   {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)}};
+  return Tunables{{"TRANS_A", trans_a},  {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
+                  {"VB", vb ? 4 : 1},    {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)},
+                  {"CLUSTER", p.cluster}};
 }
 
 // Measurements are of equal widths of A and B: the wider of two vectors does not help much. Tiles that are
@@ -73,7 +74,7 @@ Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
   const int width = !one_counts ? std::min(va, vb) : turns_a ? vb : va;
   dictated["VA"] = dictated["VB"] = width;
   dictated["VC"] = std::min(width, at(dictated, "VC"));
-  return without(std::move(dictated), {"BATCH"});
+  return without(std::move(dictated), {"BATCH", "CLUSTER"});
 }
 
 int pipelined_work_items(const Tunables& t) {
@@ -126,7 +127,9 @@ KernelSpec pipelined() {
                     {static_cast<std::size_t>(pipelined_work_items(t)), 1, 1}};
   };
   spec.local_bytes = [](const Tunables& t) {
-    return sizeof(float) * at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
+    const int stages = at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
+    const int column = at(t, "CLUSTER") == 1 ? 0 : at(t, "TSM") * (at(t, "TSN") / at(t, "WPTN"));
+    return sizeof(float) * static_cast<std::size_t>(std::max(stages, column));
   };
   const auto block = [](const char* reason, const char* tile, const char* per_item, auto lanes) {
     return Rule{reason, [=](const Tunables& t) { return at(t, tile) % (lanes(t) * at(t, per_item)) == 0; }};

@@ -19,6 +19,7 @@ constexpr std::int64_t shortest_part = 32;
 
 // Into how many parts K might be split.
 constexpr std::int64_t one_part[] = {1};
+constexpr std::int64_t clustered_counts[] = {2, 3, 4, 5, 6, 7, 8};
 constexpr std::int64_t part_counts[] = {2,  3,  4,  5,  6,  8,   10,  12,  16,  20,
                                         24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
 
@@ -79,16 +80,22 @@ struct Storage {
   Problem problem;
   double seconds;  // that this takes
   std::optional<Tunables> whole;
-  std::optional<Tunables> split;  // when k is, and the result goes to a workspace
+  std::optional<Tunables> clustered;  // when k is in parts that a cluster adds up
+  std::optional<Tunables> split;      // when k is in parts that go to a workspace
 };
 
 std::vector<Storage> storages_for(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                                   const Tuning& tuning) {
   std::vector<Storage> storages;
   const auto add = [&](bool copied, const Problem& operands, double seconds) {
-    storages.push_back(
-        {copied, operands, seconds, spec.dictated(operands),
-         may_split(spec, problem) ? spec.dictated(gathered(spec, operands, 2)) : std::nullopt});
+    Storage storage{copied, operands, seconds, spec.dictated(operands), {}, {}};
+    if (may_split(spec, problem)) {
+      Problem in_cluster = operands;
+      in_cluster.cluster = 2;
+      storage.clustered = spec.dictated(in_cluster);
+      storage.split = spec.dictated(gathered(spec, operands, 2));
+    }
+    storages.push_back(std::move(storage));
   };
   add(false, problem, 0.0);
   if (may_repack(spec, problem) && tuning.bandwidth > 0.0) {
@@ -123,9 +130,12 @@ class Offers {
     const Tunables* dictated;
     std::int64_t parts;
     bool repacked;
+    bool clustered;
     double seconds;
 
-    Choice choice() const { return {spec, without(*measured, *dictated), parts, repacked, seconds}; }
+    Choice choice() const {
+      return {spec, without(*measured, *dictated), parts, repacked, clustered, seconds};
+    }
   };
 
   Offers(const Problem& problem, const DeviceInfo& device, const Tuning& tuning)
@@ -143,6 +153,9 @@ class Offers {
       of_kernel->second = storages_for(spec, problem_, device_, tuning_);
     }
     add(calibration, of_kernel->second, &Storage::whole, one_part);
+    if (device_.clusters) {
+      add(calibration, of_kernel->second, &Storage::clustered, clustered_counts);
+    }
     add(calibration, of_kernel->second, &Storage::split, part_counts);
   }
 
@@ -171,6 +184,7 @@ class Offers {
     }
     const KernelSpec& spec = *calibration.spec;
     // What is missing of a last tile is multiplied as zeros.
+    const bool clustered = dictated == &Storage::clustered;
     const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
     const double most_groups =
         static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
@@ -185,9 +199,9 @@ class Offers {
       const double depth = static_cast<double>(round_up(ceil_div(problem_.k, parts), step));
       const double seconds =
           storage->seconds + predict_seconds(storage->problem, calibration, tuning_, device_, all_groups,
-                                             depth, static_cast<double>(parts));
-      const int steps = 1 + (storage->repacked ? 1 : 0) + (parts > 1 ? 1 : 0);
-      offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked,
+                                             depth, {static_cast<double>(parts), clustered});
+      const int steps = 1 + (storage->repacked ? 1 : 0) + (parts > 1 && !clustered ? 1 : 0);
+      offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked, clustered,
                          beside_host(seconds, steps * tuning_.enqueue)});
     }
   }
@@ -238,7 +252,7 @@ Choice unmeasured(const Problem& problem, const DeviceInfo& device) {
   if (std::min(problem.m, problem.n) >= large_side) {
     tile = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}};
   }
-  return {&find_kernel("general"), tile, 1, false, {}};
+  return {&find_kernel("general"), tile};
 }
 
 }  // namespace
@@ -267,6 +281,7 @@ std::string to_text(const Choice& choice) {
   }
   if (choice.parts > 1) {
     text.append(" in ").append(std::to_string(choice.parts)).append(" parts of k");
+    text.append(choice.clustered ? " that clusters add up" : "");
   }
   return text;
 }
@@ -293,6 +308,8 @@ Choice parse_choice(const std::string& text) {
       choice.parts = value;
     } else if (item.substr(0, equals) == "repacked" && (value == 0 || value == 1)) {
       choice.repacked = value == 1;
+    } else if (item.substr(0, equals) == "clustered" && (value == 0 || value == 1)) {
+      choice.clustered = value == 1;
     } else {
       choice.tunables[item.substr(0, equals)] = value;
     }
@@ -326,7 +343,8 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
     }
   }
   for (const TunedShape& shape : tuning.shapes) {
-    const Choice choice{shape.spec, shape.tunables, shape.parts, shape.repacked, shape.seconds};
+    const Choice choice{shape.spec,     shape.tunables,  shape.parts,
+                        shape.repacked, shape.clustered, shape.seconds};
     if (is_shape(shape, problem) && can_run(choice, problem, device)) {
       return choice;
     }

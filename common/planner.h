@@ -16,14 +16,16 @@ struct Choice {
   Tunables tunables;       // those that the problem leaves open
   std::int64_t parts = 1;  // of K
   bool repacked = false;   // operands are first copied to where they can be read in vectors along m and n
+  bool clustered = false;  // the parts are added up in clusters of work-groups, and not by a further step
   std::optional<double> seconds = {};  // as the cost model predicts, where it was asked
 };
 
 // "pipelined GROUP_M=8 TSM=128 ... in 4 parts of k"
 std::string to_text(const Choice& choice);
 
-// Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1". Throws invalid_argument naming what is wrong and what
-// is allowed; whether the kernel can have such tunables depends on the problem, and carry_out() tells.
+// Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1,clustered=1". Throws invalid_argument naming what is
+// wrong and what is allowed; whether the kernel can have such tunables depends on the problem, and
+// carry_out() tells.
 Choice parse_choice(const std::string& text);
 
 // Whether the kernel can split K, and the problem allows it.
@@ -54,6 +56,10 @@ CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& proble
 
 // The problem whose operands have been repacked, both of them.
 Problem repacked(const Problem& problem);
+
+// The most work-groups that every device with clusters can have in one (CUDA C++ Programming Guide, "Thread
+// Block Clusters").
+inline constexpr std::int64_t most_in_cluster = 8;
 
 // The problem whose result goes to a workspace, where the parts of C that are to be added up lie behind each
 // other, those of one member of the batch together.

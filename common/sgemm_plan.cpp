@@ -49,12 +49,15 @@ class Builder {
     }
     const std::int64_t length = part_length();
     const std::int64_t parts = ceil_div(problem_.k, length);
-    if (parts > 1) {
+    const bool gathers = parts > 1 && !choice_.clustered;
+    if (gathers) {
       gather_parts(parts);
+    } else {
+      inner_.cluster = static_cast<int>(parts);
     }
     plan_.multiply = plan_.steps.size();
     multiply(length, parts);
-    if (parts > 1) {
+    if (gathers) {
       reduce(parts);
     }
     return std::move(plan_);
@@ -153,7 +156,7 @@ class Builder {
     geometry.groups[2] = static_cast<std::size_t>(parts);
     std::vector<StepArgument> arguments = product_arguments(p, a_, b_, c_);
     if (spec_.splits_k) {
-      arguments.insert(arguments.end(), {length, p.ldc * p.n});
+      arguments.insert(arguments.end(), {length, p.cluster > 1 ? 0 : p.ldc * p.n});
     }
     add(spec_, tunables, geometry, p.batch, std::move(arguments));
   }
@@ -240,6 +243,13 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
                     ": k is split by kernels that can, at the level run_to_run, and "
                     "not for batches by lists");
   }
+  if (choice.clustered && (choice.parts > most_in_cluster || !device.clusters)) {
+    throw Error(
+        choice.parts > most_in_cluster ? Status::invalid_argument : Status::unsupported,
+        "clustered=1: up to " + std::to_string(most_in_cluster) +
+            " parts, on a device whose work-groups form clusters: through CUDA, of compute capability "
+            "9.0 and newer");
+  }
   return choice.spec->for_cpus ? plan_on_cpu(choice, problem, device)
                                : Builder(choice, problem, device).plan();
 }
@@ -247,7 +257,7 @@ Plan carry_out(const Choice& choice, const Problem& problem, const DeviceInfo& d
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device) {
   if (problem.multiplies()) {
-    return carry_out({&spec, set, 1, false, {}}, problem, device);
+    return carry_out({&spec, set}, problem, device);
   }
   Plan plan;
   add_scale(plan, set, problem, device);

@@ -36,11 +36,9 @@ std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
   for (const Thin& thin : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
     if (thin.width <= widest && thin.x_along_k == x_along_k && p.k <= longest_int_k) {
       const bool vectors = thin.x_in_vectors && (x_along_k || quarters(thin.length));
-      return Tunables{{"SIDE", thin.side},
-                      {"THIN", thin.width == 1 ? 1 : 4},
-                      {"Y_ALONG_K", thin.y_along_k},
-                      {"VX", vectors ? 4 : 1},
-                      {"BATCH", static_cast<int>(p.batch_by)}};
+      return Tunables{
+          {"SIDE", thin.side},     {"THIN", thin.width == 1 ? 1 : 4},       {"Y_ALONG_K", thin.y_along_k},
+          {"VX", vectors ? 4 : 1}, {"BATCH", static_cast<int>(p.batch_by)}, {"CLUSTER", p.cluster}};
     }
   }
   return std::nullopt;
@@ -53,7 +51,7 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
   spec.dictated = [=](const Problem& p) { return dictated_thin(p, x_along_k); };
   spec.computes = [=](const Problem& p) { return p.multiplies() && dictated_thin(p, x_along_k); };
   spec.timed_as = [](Tunables dictated, const Tunables&) {
-    return without(std::move(dictated), {"SIDE", "Y_ALONG_K", "BATCH"});
+    return without(std::move(dictated), {"SIDE", "Y_ALONG_K", "BATCH", "CLUSTER"});
   };
   spec.tile = [=](const Tunables& t) {
     return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "THIN"),
@@ -63,7 +61,8 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
     return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
   };
   spec.local_bytes = [=](const Tunables& t) {
-    return sizeof(float) * static_cast<std::size_t>(local_floats(t));
+    const int totals = at(t, "CLUSTER") == 1 ? 0 : rows(t) * at(t, "THIN");
+    return sizeof(float) * static_cast<std::size_t>(local_floats(t) + totals);
   };
   return spec;
 }

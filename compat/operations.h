@@ -18,6 +18,17 @@
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.
+//   IN_CLUSTER                 stands before a kernel. With the tunable CLUSTER above 1, so many work-groups,
+//                              neighbours in the third dimension, run at the same time as a cluster, and may
+//                              read each other's local memory: in CUDA, for compute capability 9.0. Elsewhere
+//                              that is unsupported: NVIDIA's OpenCL (driver 580) takes PTX that asks for
+//                              clusters, and starts work-groups one by one. With CLUSTER 1 it does nothing
+//   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster, local memory of all included.
+//   No
+//                              work-group may end before the others have read what they need of it
+//   READ_IN_CLUSTER(width, p, group)
+//                              `width` floats, 1 or 4, of another work-group of the cluster, the group-th,
+//                              from where p points to in this one's local memory
 //   FORGET(x)                  hides from the compiler what the int x was made from, so that it computes anew
 //                              what follows from x, and keeps no registers for it all along: NVIDIA's
 //                              compilers carry whatever a loop does not change over from before it
@@ -212,6 +223,48 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #define COPY_COMMIT()
 #define COPY_WAIT(pending)
 
+#endif
+
+// --- Clusters --------------------------------------------------------------------------------------------
+#if defined(CLUSTER) && CLUSTER > 1
+
+#if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define IN_CLUSTER __cluster_dims__(1, 1, CLUSTER)
+#else
+#error "unsupported: CLUSTER above 1 needs CUDA and compute capability 9.0"
+#endif
+
+#define CLUSTER_BARRIER() \
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory")
+
+DUOGEMM_INLINE uint duogemm_address_in_cluster(const LOCAL_PTR float* pointer, uint group) {
+  uint address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(address)
+      : "r"(DUOGEMM_LOCAL_ADDRESS(pointer)), "r"(group));
+  return address;
+}
+DUOGEMM_INLINE float read_in_cluster1(const LOCAL_PTR float* pointer, uint group) {
+  float r;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];"
+               : "=f"(r)
+               : "r"(duogemm_address_in_cluster(pointer, group))
+               : "memory");
+  return r;
+}
+DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint group) {
+  float4 r;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)
+               : "r"(duogemm_address_in_cluster(pointer, group))
+               : "memory");
+  return r;
+}
+#define DUOGEMM_READ_IN_CLUSTER(width) read_in_cluster##width
+#define READ_IN_CLUSTER(width, pointer, group) DUOGEMM_READ_IN_CLUSTER(width)(pointer, group)
+
+#else
+#define IN_CLUSTER
 #endif
 
 // --- Compilers -------------------------------------------------------------------------------------------

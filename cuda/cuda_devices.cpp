@@ -54,6 +54,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30;
 #if CUDA_VERSION >= 12030
+  info.clusters = info.compute_capability >= 90 && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
   info.steps_overlap = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
 #endif
   return info;

@@ -140,6 +140,28 @@ TEST(Planner, OffersNothingThatCannotRun) {
   }
 }
 
+TEST(Planner, AddsUpInClustersWhereTheDeviceHasThem) {
+  const Problem problem = make_problem(plain, 256, 256, 4096);
+  const auto in_cluster = [](std::int64_t parts) {
+    Choice choice{&find_kernel("pipelined"), {}, parts};
+    choice.clustered = true;
+    return choice;
+  };
+  EXPECT_FALSE(can_run(in_cluster(4), problem, large_gpu()));
+  DeviceInfo device = large_gpu();
+  device.clusters = true;
+  EXPECT_FALSE(can_run(in_cluster(9), problem, device));
+  EXPECT_TRUE(can_run(in_cluster(1), problem, device));
+  const Plan plan = carry_out(in_cluster(4), problem, device);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  EXPECT_TRUE(plan.workspace_bytes.empty());
+  EXPECT_EQ(plan.steps[0].tunables.at("CLUSTER"), 4);
+  EXPECT_EQ(plan.steps[0].geometry.groups[2], 4u);
+  // 129 of k in 8 parts are 5 of 32, since parts begin where vectors do.
+  const Plan shorter = carry_out(in_cluster(8), make_problem(plain, 256, 256, 129), device);
+  EXPECT_EQ(shorter.steps.at(0).tunables.at("CLUSTER"), 5);
+}
+
 TEST(Planner, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
   Problem problem = make_problem({true, false, true}, 512, 4, 512);
   const KernelSpec& spec = find_kernel("thin_dots");
@@ -161,6 +183,25 @@ Calibration believed(double seconds, int walk) {
   Tunables tunables = fixed_of(spec);
   tunables["WALK"] = walk;
   return {&spec, settle(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
+}
+
+TEST(Planner, OffersClustersOnlyWhereTheyAre) {
+  const auto offered = [](const DeviceInfo& device) {
+    std::set<std::pair<std::int64_t, bool>> offered;
+    for (const Choice& choice :
+         choices_with(believed(1e-6, 0), make_problem(plain, 256, 256, 512), device, {})) {
+      offered.emplace(choice.parts, choice.clustered);
+    }
+    return offered;
+  };
+  DeviceInfo device = large_gpu();
+  EXPECT_FALSE(offered(device).contains({4, true}));
+  device.clusters = true;
+  EXPECT_TRUE(offered(device).contains({4, true}));
+  EXPECT_TRUE(offered(device).contains({7, true}));
+  EXPECT_TRUE(offered(device).contains({4, false}));
+  EXPECT_TRUE(offered(device).contains({12, false}));
+  EXPECT_FALSE(offered(device).contains({12, true}));
 }
 
 PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
@@ -217,7 +258,7 @@ double foretold(const std::vector<Timing>& timings, double per_unit) {
   const KernelSpec& spec = find_kernel("pipelined");
   const DeviceInfo device = large_gpu();
   return predict_seconds(Problem::packed(64, 64, 1000), {&spec, settle(spec, {}), timings}, {}, device,
-                         per_unit * static_cast<double>(device.compute_units), 1000.0, 1.0);
+                         per_unit * static_cast<double>(device.compute_units), 1000.0, {});
 }
 
 TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
@@ -244,7 +285,7 @@ double foretold_of_memory(const Problem& problem, int tile_k) {
   Tuning tuning;
   tuning.bandwidth = 3e12;
   return predict_seconds(problem, {&spec, settle(spec, {{"TSK", tile_k}}), {{1, 0.0, 0.0}}}, tuning, device,
-                         1.0, 1.0, 1.0);
+                         1.0, 1.0, {});
 }
 
 TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
@@ -272,7 +313,7 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
                                   settle(spec, {{"TSM", 64}, {"TSN", 16}, {"WPTN", 4}, {"LANES_M", 8}}),
                                   {{1, 0.0, 0.0}},
                                   reading};
-    return predict_seconds(Problem::packed(8192, n, 8192), calibration, tuning, large_gpu(), 1.0, 1.0, 1.0);
+    return predict_seconds(Problem::packed(8192, n, 8192), calibration, tuning, large_gpu(), 1.0, 1.0, {});
   };
   EXPECT_GT(foretold(16, 2e12), foretold(16, 4e12));
   // A second column of tiles reads A again.
@@ -282,13 +323,35 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
   EXPECT_DOUBLE_EQ(foretold(16, 2e12), foretold(16, 4e12));
 }
 
+// Work-groups of 256 work-items: one of them fits on a unit whatever it needs.
+TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  const Tunables tunables =
+      settle(spec, {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"RESIDENT", 1}});
+  const Calibration calibration{&spec, tunables, {{1, 0.0, 1e-6}, {2, 0.0, 2e-6}}};
+  DeviceInfo device = large_gpu();
+  device.clusters = true;
+  ASSERT_EQ(device.compute_units, 132u);
+  const auto turns = [&](double groups, double parts) {
+    return std::lround(1e6 * predict_seconds(Problem::packed(64, 64, 64), calibration, {}, device, groups,
+                                             1.0, {parts, parts > 1.0}));
+  };
+  EXPECT_EQ(turns(132, 1), 1);
+  EXPECT_EQ(turns(133, 1), 2);
+  EXPECT_EQ(turns(132, 2), 1);
+  EXPECT_EQ(turns(120, 8), 1);
+  EXPECT_EQ(turns(128, 8), 2);
+  EXPECT_EQ(turns(110, 5), 1);
+  EXPECT_EQ(turns(115, 5), 2);
+}
+
 TEST(CostModel, ForetellsNoLessThanAKernelWithoutWorkTakes) {
   const KernelSpec& spec = find_kernel("general");
   Tuning tuning;
   tuning.bandwidth = 3e12;
   tuning.launch = 2e-6;
   EXPECT_GE(predict_seconds(Problem::packed(4, 4, 4), {&spec, settle(spec, {}), {{1, 1e-7, 1e-8}}}, tuning,
-                            large_gpu(), 1.0, 4.0, 1.0),
+                            large_gpu(), 1.0, 4.0, {}),
             2e-6);
 }
 
@@ -299,7 +362,7 @@ TEST(CostModel, KnowsThatShortRunsOfCAreWrittenSlowly) {
   const auto foretold_with = [&](int per_item) {
     const Tunables tunables = settle(spec, {{"TSM", 64}, {"WPTM", per_item}});
     return predict_seconds(Problem::packed(4096, 4096, 4), {&spec, tunables, {{1, 0.0, 0.0}}}, tuning,
-                           large_gpu(), 1.0, 1.0, 1.0);
+                           large_gpu(), 1.0, 1.0, {});
   };
   EXPECT_GT(foretold_with(8), 1.3 * foretold_with(4));
   EXPECT_GT(foretold_with(4), 1.1 * foretold_with(2));
@@ -388,7 +451,8 @@ TEST(Planner, ForetellsThatHalfOfTheCacheServesRepacking) {
 // As DUOGEMM_FORCE has it.
 std::string force_text(const Choice& choice) {
   std::string text = choice.spec->name + ":parts=" + std::to_string(choice.parts) +
-                     ",repacked=" + std::to_string(int{choice.repacked});
+                     ",repacked=" + std::to_string(int{choice.repacked}) +
+                     ",clustered=" + std::to_string(int{choice.clustered});
   for (const auto& [name, value] : choice.tunables) {
     text += "," + name + "=" + std::to_string(value);
   }

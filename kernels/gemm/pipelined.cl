@@ -11,9 +11,10 @@
 // fragments are in registers by then: the multiply-adds of that k hide the first loads from the next tile.
 //
 // K may be split: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
-// g * chunk_stride behind C. Work-groups in the first dimension walk over the tiles of C, GROUP_M of them
-// along M before the next along N, so that those at work together share rows of A and columns of B in the L2
-// cache. Those in the second dimension walk over the batch.
+// g * chunk_stride behind C; or with CLUSTER, they add up what they have, and each writes a share of the
+// tile. Work-groups in the first dimension walk over the tiles of C, GROUP_M of them along M before the next
+// along N, so that those at work together share rows of A and columns of B in the L2 cache. Those in the
+// second dimension walk over the batch.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
 // elements. M, N and K are positive; K is below 2^30.
@@ -35,6 +36,9 @@
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
+#ifndef CLUSTER
+#define CLUSTER 1  // parts of k that are added up in a cluster, see cluster.h: 1 2 3 4 5 6 7 8
 #endif
 #ifndef TSM
 #define TSM 64  // work-group tile in M: 8 16 32 64 128 256
@@ -87,6 +91,7 @@
 #include "update.h"
 
 #define WORK_ITEMS ((TSM / WPTM) * (TSN / WPTN))
+#include "gemm/cluster.h"
 #include "gemm/tiles.h"
 
 // Where in their block 32 neighbours stand. With SQUARES, every work-item reads the same rows as its next but
@@ -105,7 +110,27 @@
 #define SLOT (tid / 32 / BLOCKS_M * LANES_N + LANE_N(tid % 32))
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
-#define WRITES_THROUGH_LOCAL (VC == 1 && SLOTS * TSM <= STAGES * STAGE)
+#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC == 1 && SLOTS * TSM <= STAGES * STAGE)
+
+// A column of each work-item takes SLOTS * TSM values of local memory. With CLUSTER, they put as many there
+// at once as there is room for: COLUMNS, a divisor of WPTN.
+#define COLUMN (SLOTS * TSM)
+#define LOCAL_FLOATS (CLUSTER > 1 && COLUMN > STAGES * STAGE ? COLUMN : STAGES * STAGE)
+#define FITS(columns) ((columns)*COLUMN <= LOCAL_FLOATS)
+#define COLUMNS LEAST(WPTN, FITS(16) ? 16 : FITS(8) ? 8 : FITS(4) ? 4 : FITS(2) ? 2 : 1)
+
+// Of these values, four for each work-item are one work-group's to add up, four more the next one's, and so
+// on. WRITE puts the sum of the i-th, and its neighbours down the column, where it belongs.
+#define FIRST_OF_SHARE ((int)get_group_id(2) * (4 * WORK_ITEMS))
+#define NEXT_OF_SHARE (CLUSTER * (4 * WORK_ITEMS))
+#define WRITE(width, i, sum)                                                                             \
+  do {                                                                                                   \
+    const long row = first_row + (i) % TSM;                                                              \
+    const long col = first_col + FIRST_COLUMN((i) / TSM % SLOTS) + NEXT_COLUMN(first + (i) / COLUMN);    \
+    if (row < p.M && col < p.N) {                                                                        \
+      UPDATE(FLOAT(width), *(__global FLOAT(width)*)&c_member[col * p.ldc + row], p.alpha, sum, p.beta); \
+    }                                                                                                    \
+  } while (0)
 
 // With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time. The i-th stands so many rows and
 // columns of C from the first.
@@ -258,7 +283,7 @@
 
 NUMBERS_OF(PRODUCT_IN_PARTS);
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+__kernel IN_CLUSTER __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
   AWAIT_STEP_BEFORE();
   NUMBERS(PRODUCT_IN_PARTS);
@@ -276,7 +301,7 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
   const long first_k = (long)get_group_id(2) * p.k_chunk;
   const int depth = (int)min(p.k_chunk, p.K - first_k);
 
-  __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
+  __local float tiles[LOCAL_FLOATS] __attribute__((aligned(16)));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
 #if FORGETS
@@ -329,10 +354,45 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
       MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
     }
 
-#if WRITES_THROUGH_LOCAL
+#if CLUSTER > 1 || WRITES_THROUGH_LOCAL
     // Compilers do not know that this is one. They would keep sums that are stored as they are in the four
     // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
     const float one = p.M > first_row ? 1.0f : 0.0f;
+#endif
+#if CLUSTER > 1
+#pragma unroll
+    for (int first = 0; first < WPTN; first += COLUMNS) {
+#pragma unroll
+      for (int i = 0; i < COLUMNS * WPTM; i += 4) {
+        vstore4(vload4(0, acc[first + i / WPTM] + i % WPTM) * one, 0,
+                tiles + i / WPTM * COLUMN + SLOT * TSM + m0 + i % WPTM * LANES_M);
+      }
+      CLUSTER_BARRIER();
+#pragma unroll 2
+      for (int i = FIRST_OF_SHARE; i < COLUMNS * COLUMN; i += NEXT_OF_SHARE) {
+        float4 total;
+        ADD_CLUSTER(4, total, tiles + i + 4 * tid);
+#if VC == 4
+        WRITE(4, i + 4 * tid, total);
+#else
+        // Nobody else reads this share: it goes back, so that neighbours write what stands beside.
+        vstore4(total, 0, tiles + i + 4 * tid);
+#endif
+      }
+#if VC == 1
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 2
+      for (int i = FIRST_OF_SHARE; i < COLUMNS * COLUMN; i += NEXT_OF_SHARE) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          WRITE(1, i + j * WORK_ITEMS + tid, tiles[i + j * WORK_ITEMS + tid]);
+        }
+      }
+#endif
+      CLUSTER_BARRIER();
+    }
+#else
+#if WRITES_THROUGH_LOCAL
     const int row = tid % TSM;
     const int col = FIRST_COLUMN(tid / TSM);
     const int rows = (int)LEAST(p.M - first_row, TSM) - row;
@@ -369,5 +429,6 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
       }
 #endif
     }
+#endif
   }
 }

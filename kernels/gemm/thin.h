@@ -7,6 +7,7 @@
 // Y comes through local memory, DEPTH rows at a time: Y_PLACE says where a value is, `depth` how many rows
 // are left, and neighbouring work-items read what stands beside in memory.
 
+#include "gemm/cluster.h"
 #include "gemm/least.h"
 
 #if SIDE == 0
@@ -28,3 +29,31 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
     values[Y_PLACE(k, t)] = there ? y[Y_ALONG_K ? t * ldy + k : k * ldy + t] : 0.0f;
   }
 }
+
+// What becomes of the sum for a row of the work-group and a column t. With CLUSTER, it is one of the part's
+// `totals` until all are there.
+#if CLUSTER > 1
+#define TOTALS() __local float totals[ROWS * THIN]
+#define FINISH(row_of_group, t, sum) (totals[(t)*ROWS + (row_of_group)] = (sum))
+#define FINISH_CLUSTER()                                                                                \
+  do {                                                                                                  \
+    CLUSTER_BARRIER();                                                                                  \
+    for (int i = (int)get_group_id(2) * WORK_ITEMS + tid; i < ROWS * THIN; i += CLUSTER * WORK_ITEMS) { \
+      float total;                                                                                      \
+      ADD_CLUSTER(1, total, totals + i);                                                                \
+      WRITE(i % ROWS, i / ROWS, total);                                                                 \
+    }                                                                                                   \
+    CLUSTER_BARRIER();                                                                                  \
+  } while (0)
+#else
+#define TOTALS()
+#define FINISH(row_of_group, t, sum) WRITE(row_of_group, t, sum)
+#define FINISH_CLUSTER()
+#endif
+#define WRITE(row_of_group, t, sum)                                                              \
+  do {                                                                                           \
+    const long row = first_row + (row_of_group);                                                 \
+    if (row < length && (t) < width) {                                                           \
+      UPDATE(float, c_member[SIDE ? row * p.ldc + (t) : (t)*p.ldc + row], p.alpha, sum, p.beta); \
+    }                                                                                            \
+  } while (0)

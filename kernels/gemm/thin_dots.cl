@@ -8,7 +8,8 @@
 //    v    +--------+
 //
 // K may be split further: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
-// g * chunk_stride behind C. Those in the second dimension walk over the batch.
+// g * chunk_stride behind C; or with CLUSTER, they add up what they have, and each writes a share of it.
+// Those in the second dimension walk over the batch.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
 // elements. K is below 2^30.
@@ -27,6 +28,9 @@
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
+#endif
+#ifndef CLUSTER
+#define CLUSTER 1  // parts of k that are added up in a cluster, see cluster.h: 1 2 3 4 5 6 7 8
 #endif
 #ifndef HEIGHT
 #define HEIGHT 4  // rows of each work-item: 1 2 4 8
@@ -72,7 +76,7 @@
 
 NUMBERS_OF(PRODUCT_IN_PARTS);
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+__kernel IN_CLUSTER __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
   NUMBERS(PRODUCT_IN_PARTS);
   const int tid = get_local_id(0);
@@ -88,6 +92,7 @@ thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
 
   // Rows of Y first, then sums.
   __local float shared[THIN * (DEPTH + 4 > WORK_ITEMS ? DEPTH + 4 : WORK_ITEMS)] __attribute__((aligned(16)));
+  TOTALS();
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
@@ -151,14 +156,11 @@ thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
         }
         barrier(CLK_LOCAL_MEM_FENCE);
       }
-      const long row = first_row + i * TEAMS + team;
       for (int t = lane; t < width; t += LANES) {
-        if (row < length) {
-          UPDATE(float, c_member[SIDE ? row * p.ldc + t : t * p.ldc + row], p.alpha,
-                 shared[t * WORK_ITEMS + team * LANES], p.beta);
-        }
+        FINISH(i * TEAMS + team, t, shared[t * WORK_ITEMS + team * LANES]);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
+    FINISH_CLUSTER();
   }
 }

@@ -217,7 +217,7 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
     // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200, where one
     // that begins and ends together with others takes a percent longer besides.)
     const double single =
-        writes_single_values(calibration) ? 4.0 * sizeof(float) * values_of_c(problem) : 0.0;
+        writes_single_values(calibration) ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
     seconds = 1.01 * seconds + 0.9e-6 + (of_parts + single) / (2.0 * tuning.bandwidth);
   } else if (parts.count > 1.0) {
     // Every part is written and read again, out of the cache for the most part.

@@ -81,34 +81,28 @@ int pipelined_work_items(const Tunables& t) {
   return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
 }
 
-// How many work-items copy an operand's tile beside each other, and how many rows a work-group copies at once
-// (see tiles.h).
-struct Copied {
-  int abreast;
-  int rows;
-};
-
-Copied copied_at_once(const Tunables& t, int across, bool turns) {
+// How many rows of an operand's tile a work-group copies at once (see tiles.h).
+int rows_at_once(const Tunables& t, int across, bool turns) {
+  const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
+  const auto rows = [&](int most) {
+    const int abreast = across <= most ? across : across % 3 == 0 ? most : power_of_2(most);
+    return power_of_2(most / abreast);
+  };
   const int items = pipelined_work_items(t);
   if (!turns) {
-    const int abreast = std::min(across, items);
-    return {abreast, items / abreast};
+    return rows(items);
   }
   // Along a column: LANES_K with one row each, or two with four rows each.
-  const bool async = at(t, "TURN_ASYNC") != 0;
-  const int together = async ? at(t, "LANES_K") : 2;
-  const int abreast = std::min(across, items / together);
-  return {abreast, items / together / abreast * (async ? together : 8)};
+  return at(t, "TURN_ASYNC") != 0 ? at(t, "LANES_K") * rows(items / at(t, "LANES_K")) : 8 * rows(items / 2);
 }
 
-// Whether a work-group's copies of an operand come out even.
+// Whether a work-group copies no more of an operand at once than there is.
 Rule whole_copies(const char* tile, const char* vector, const char* transposed, int turned) {
-  return {std::string("the work-group to copy whole rows of ") + tile, [=](const Tunables& t) {
+  return {std::string("TSK to be no less than the rows of ") + tile + " that a work-group copies at once",
+          [=](const Tunables& t) {
             const bool turns = at(t, transposed) == turned;
             const int across = turns ? at(t, tile) : at(t, tile) / at(t, vector);
-            const auto [abreast, rows] = copied_at_once(t, across, turns);
-            return across % abreast == 0 && pipelined_work_items(t) % abreast == 0 &&
-                   at(t, "TSK") % rows == 0;
+            return rows_at_once(t, across, turns) <= at(t, "TSK");
           }};
 }
 
@@ -143,6 +137,8 @@ KernelSpec pipelined() {
                  [](const Tunables& t) {
                    return at(t, "SQUARES") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
                  }},
+                {"TSM or TSN to be a power of 2",
+                 [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
                 whole_copies("TSM", "VA", "TRANS_A", 1),
                 whole_copies("TSN", "VB", "TRANS_B", 0),
                 {"at most 160 products per work-item",

@@ -480,13 +480,15 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
   EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
 }
 
+// Straight and turned tiles of equal sizes, and with a side that is three times a power of two.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
-  const Outcome outcome =
-      run("verify --gemm --kernels pipelined --size 35 --set "
-          "TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3");
-  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +20 +0[.][0-9]+ +ok"))
-      << outcome.out;
+  for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
+                            "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
+    const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
+    EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
+    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +[0-9]+ +0[.][0-9]+ +ok"))
+        << outcome.out;
+  }
 }
 
 TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {

@@ -41,10 +41,10 @@
 #define CLUSTER 1  // parts of k that are added up in a cluster, see cluster.h: 1 2 3 4 5 6 7 8
 #endif
 #ifndef TSM
-#define TSM 64  // work-group tile in M: 8 16 32 64 128 256
+#define TSM 64  // work-group tile in M: 8 16 32 48 64 96 128 192 256
 #endif
 #ifndef TSN
-#define TSN 64  // work-group tile in N: 8 16 32 64 128 256
+#define TSN 64  // work-group tile in N: 8 16 32 48 64 96 128 192 256
 #endif
 #ifndef TSK
 #define TSK 16  // tile in K: 8 16 32
@@ -110,7 +110,7 @@
 #define SLOT (tid / 32 / BLOCKS_M * LANES_N + LANE_N(tid % 32))
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
-#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC == 1 && SLOTS * TSM <= STAGES * STAGE)
+#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC == 1 && TSN % 3 != 0 && COLUMN <= STAGES * STAGE)
 
 // A column of each work-item takes SLOTS * TSM values of local memory. With CLUSTER, they put as many there
 // at once as there is room for: COLUMNS, a divisor of WPTN.
@@ -148,7 +148,7 @@
   const __global float* a_from[STRAIGHT_PLACES(TSM, VA)];           \
   LOCAL_PTR float* const a_place = tiles + STRAIGHT_PLACE(TSM, VA); \
   straight_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM, VA)
-#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, p.lda, TSM, VA)
+#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, p.lda, tid, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) \
   straight_copy_rows(a_place + (stage), a_from, &a_next, p.lda, rows, -0.0f, tid, TSM, VA)
 #define A_LOAD(rows) NOTHING()
@@ -177,7 +177,7 @@
   const __global float* b_from[STRAIGHT_PLACES(TSN, VB)];                       \
   LOCAL_PTR float* const b_place = tiles + TSK * TSM + STRAIGHT_PLACE(TSN, VB); \
   straight_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN, VB)
-#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, p.ldb, TSN, VB)
+#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, p.ldb, tid, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) \
   straight_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, rows, 0.0f, tid, TSN, VB)
 #define B_LOAD(rows) NOTHING()

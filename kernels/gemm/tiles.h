@@ -18,14 +18,23 @@
 //
 // `size` and `vector` are constants wherever these functions are called; `tid` is the work-item's number, and
 // WORK_ITEMS are in a work-group.
+//
+// Sizes are powers of two, and one of A's and B's may be three times that; so is WORK_ITEMS then. Where the
+// other's copies do not come out even, a third of the work-items takes no part in them.
 
 #include "gemm/existing.h"
 #include "gemm/least.h"
 
+// The greatest power of two that is not above x, and how many of `all` to take at once, of `most` that could.
+#define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))
+#define ABREAST(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
+#define IS_AMONG(first) ((first) >= WORK_ITEMS || tid < (first))
+
 // --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
-#define STRAIGHT_ABREAST(size, vector) LEAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
+#define STRAIGHT_ABREAST(size, vector) ABREAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
 #define STRAIGHT_PLACES(size, vector) ((size) / (vector) / STRAIGHT_ABREAST(size, vector))  // vectors of each
-#define STRAIGHT_ROWS(size, vector) (WORK_ITEMS / STRAIGHT_ABREAST(size, vector))           // rows at once
+#define STRAIGHT_ROWS(size, vector) POWER_OF_2(WORK_ITEMS / STRAIGHT_ABREAST(size, vector))  // rows at once
+#define STRAIGHT_COPIERS(size, vector) (STRAIGHT_ABREAST(size, vector) * STRAIGHT_ROWS(size, vector))
 #define STRAIGHT_COLUMN(size, vector) (tid % STRAIGHT_ABREAST(size, vector) * (vector))  // its first vector
 #define STRAIGHT_APART(size, vector) (STRAIGHT_ABREAST(size, vector) * (vector))  // columns to its next
 #define STRAIGHT_ROW(size, vector) (tid / STRAIGHT_ABREAST(size, vector))
@@ -48,17 +57,19 @@ straight_begin(const __global float** from, const __global float* matrix, const 
 // Begins to copy a tile all of whose rows are there, and moves on to the next. `place` is the work-item's
 // first in the tile.
 FUNCTION void
-straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, const long ld, const int size,
-              const int vector) {
+straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, const long ld, const int tid,
+              const int size, const int vector) {
+  if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
 #pragma unroll
-  for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
+    for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
 #pragma unroll
-    for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-      LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
-      if (vector == 4) {
-        COPY_TO_LOCAL(4, to, from[i] + (*next + row * ld));
-      } else {
-        COPY_TO_LOCAL(1, to, from[i] + (*next + row * ld));
+      for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+        LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
+        if (vector == 4) {
+          COPY_TO_LOCAL(4, to, from[i] + (*next + row * ld));
+        } else {
+          COPY_TO_LOCAL(1, to, from[i] + (*next + row * ld));
+        }
       }
     }
   }
@@ -69,15 +80,17 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
 FUNCTION void
 straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
                    const int rows, const float fill, const int tid, const int size, const int vector) {
+  if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
 #pragma unroll
-  for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
-    const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
+    for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
+      const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
 #pragma unroll
-    for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+      for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
 #pragma unroll
-      for (int x = 0; x < vector; ++x) {
-        place[row * size + i * STRAIGHT_APART(size, vector) + x] =
-            is_there ? from[i][*next + row * ld + x] : fill;
+        for (int x = 0; x < vector; ++x) {
+          place[row * size + i * STRAIGHT_APART(size, vector) + x] =
+              is_there ? from[i][*next + row * ld + x] : fill;
+        }
       }
     }
   }
@@ -87,9 +100,10 @@ straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* ne
 #if !TURN_ASYNC
 // --- Turned through registers: a work-item reads four rows of one or a few columns -------------------------
 #define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
-#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
+#define TURNED_ABREAST(size) ABREAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
 #define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
-#define TURNED_ROWS(size) (WORK_ITEMS / 2 / TURNED_ABREAST(size) * 8)  // rows at once
+#define TURNED_ROWS(size) (POWER_OF_2(WORK_ITEMS / 2 / TURNED_ABREAST(size)) * 8)  // rows at once
+#define TURNED_COPIERS(size) (TURNED_ABREAST(size) * TURNED_ROWS(size) / 4)
 #define TURNED_VALUES(size) (TURNED_PLACES(size) * (TSK / TURNED_ROWS(size)) * 4)
 #define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / 2 % TURNED_ABREAST(size))
 #define TURNED_ROW(size) (tid % 2 * 4 + tid / 2 / TURNED_ABREAST(size) * 8)
@@ -98,17 +112,19 @@ straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* ne
 FUNCTION void
 turned_load(float* values, const __global float** from, long* next, const int rows, const float fill,
             const int tid, const int size, const int vector) {
+  if (IS_AMONG(TURNED_COPIERS(size))) {
 #pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    for (int i = 0; i < TURNED_PLACES(size); ++i) {
 #pragma unroll
-    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
-      if (vector == 4 && rows >= TSK) {
-        vstore4(*(const __global float4*)(from[i] + (*next + row)), 0, to);
-      } else {
+      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+        float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
+        if (vector == 4 && rows >= TSK) {
+          vstore4(*(const __global float4*)(from[i] + (*next + row)), 0, to);
+        } else {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][*next + row + k] : fill;
+          for (int k = 0; k < 4; ++k) {
+            to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][*next + row + k] : fill;
+          }
         }
       }
     }
@@ -118,16 +134,18 @@ turned_load(float* values, const __global float** from, long* next, const int ro
 
 FUNCTION void
 turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
+  if (IS_AMONG(TURNED_COPIERS(size))) {
 #pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    for (int i = 0; i < TURNED_PLACES(size); ++i) {
 #pragma unroll
-    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      // The four rows of one work-item have the same exchange.
-      LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
-                            (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
+      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+        // The four rows of one work-item have the same exchange.
+        LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
+                              (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
+        for (int k = 0; k < 4; ++k) {
+          to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
+        }
       }
     }
   }
@@ -135,16 +153,18 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
 
 #else
 // --- Turned on the way: LANES_K neighbouring work-items copy as many rows of a column ----------------------
-#define TURNED_ABREAST(size) LEAST(size, WORK_ITEMS / LANES_K)  // columns at once
-#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))     // columns of each work-item
-#define TURNED_ROWS(size) (WORK_ITEMS / TURNED_ABREAST(size))   // rows at once
+#define TURNED_ABREAST(size) ABREAST(size, WORK_ITEMS / LANES_K)  // columns at once
+#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))       // columns of each work-item
+#define TURNED_ROWS(size) (POWER_OF_2(WORK_ITEMS / LANES_K / TURNED_ABREAST(size)) * LANES_K)  // rows at once
+#define TURNED_COPIERS(size) (TURNED_ABREAST(size) * TURNED_ROWS(size))
 #define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / LANES_K % TURNED_ABREAST(size))
 #define TURNED_ROW(size) (tid % LANES_K + tid / LANES_K / TURNED_ABREAST(size) * LANES_K)
 
 // 32 neighbours store TOGETHER columns of LANES_K rows. Those columns stay together, and come to stand in
 // another place in each of the rows, as far as there are so many places.
 #define TOGETHER (32 / LANES_K)
-#define EXCHANGES(size) LEAST(((size) + TOGETHER - 1) / TOGETHER, LANES_K)
+#define PLACES(size) ((size) % 3 == 0 ? (size) / 3 : (size))  // of which an exchange leads to another
+#define EXCHANGES(size) LEAST((PLACES(size) + TOGETHER - 1) / TOGETHER, LANES_K)
 #define EXCHANGE(k, size) ((k) / (LANES_K / EXCHANGES(size)) % EXCHANGES(size) * TOGETHER)
 
 // TURNED_COLUMN, exchanged; by an addition where that is the same.
@@ -156,12 +176,14 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
 // Begins to copy a tile all of whose rows are there, and moves on to the next.
 FUNCTION void
 turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, const int tid, const int size) {
+  if (IS_AMONG(TURNED_COPIERS(size))) {
 #pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
-    LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
+    for (int i = 0; i < TURNED_PLACES(size); ++i) {
+      LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
-    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      COPY_TO_LOCAL(1, to + row * size, from[i] + (*next + row));
+      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+        COPY_TO_LOCAL(1, to + row * size, from[i] + (*next + row));
+      }
     }
   }
   *next += TSK;
@@ -171,12 +193,14 @@ turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, cons
 FUNCTION void
 turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next, const int rows,
                  const float fill, const int tid, const int size) {
+  if (IS_AMONG(TURNED_COPIERS(size))) {
 #pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
-    LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
+    for (int i = 0; i < TURNED_PLACES(size); ++i) {
+      LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
-    for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-      to[row * size] = row + TURNED_ROW(size) < rows ? from[i][*next + row] : fill;
+      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+        to[row * size] = row + TURNED_ROW(size) < rows ? from[i][*next + row] : fill;
+      }
     }
   }
   *next += TSK;

@@ -304,14 +304,16 @@ Choice parse_choice(const std::string& text) {
         std::from_chars(item.data() + equals + 1, end, value) != std::from_chars_result{end, std::errc()}) {
       reject(item + ": a choice is written kernel:TUNABLE=number,...,parts=number");
     }
-    if (item.substr(0, equals) == "parts") {
+    const std::string name = item.substr(0, equals);
+    if (name == "parts") {
       choice.parts = value;
-    } else if (item.substr(0, equals) == "repacked" && (value == 0 || value == 1)) {
-      choice.repacked = value == 1;
-    } else if (item.substr(0, equals) == "clustered" && (value == 0 || value == 1)) {
-      choice.clustered = value == 1;
+    } else if (name == "repacked" || name == "clustered") {
+      if (value != 0 && value != 1) {
+        reject(item + ": 0 or 1");
+      }
+      (name == "repacked" ? choice.repacked : choice.clustered) = value == 1;
     } else {
-      choice.tunables[item.substr(0, equals)] = value;
+      choice.tunables[name] = value;
     }
   }
   if (choice.parts < 1 || (choice.parts > 1 && !choice.spec->splits_k)) {

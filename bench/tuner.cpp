@@ -366,11 +366,18 @@ void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
   }
 }
 
+// Without clusters: only the kernel that has none is compiled and checked yet.
+std::vector<Choice> Tuner::choices_for(const Candidate& candidate, const Problem& problem) const {
+  std::vector<Choice> choices = choices_with(candidate, problem, device_.info(), facts_);
+  std::erase_if(choices, [](const Choice& choice) { return choice.clustered; });
+  return choices;
+}
+
 // The least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
 double Tuner::quality_of(const Field& field, const Candidate& candidate) const {
   double quality = infinity;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    const auto choices = choices_with(candidate, field.probes[probe].problem, device_.info(), facts_);
+    const auto choices = choices_for(candidate, field.probes[probe].problem);
     if (!choices.empty() && *fastest(choices).seconds <= options_.budget * probe_share) {
       quality = std::min(quality, *fastest(choices).seconds / incumbent(field, probe));
     }
@@ -385,9 +392,7 @@ double Tuner::incumbent(const Field& field, std::size_t probe) const {
 // Times the candidate on a probe if it may be among its best.
 void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
   const Problem& problem = field.probes[probe].problem;
-  std::vector<Choice> choices = choices_with(*candidate, problem, device_.info(), facts_);
-  // Only the kernel without clusters is compiled and checked yet.
-  std::erase_if(choices, [](const Choice& choice) { return choice.clustered; });
+  const std::vector<Choice> choices = choices_for(*candidate, problem);
   if (choices.empty()) {
     return;
   }

@@ -112,6 +112,7 @@ class Tuner {
   Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
                    const std::vector<Choice>& choices, double incumbent);
   void enter(Field& field, std::size_t probe, const Shared& candidate);
+  std::vector<Choice> choices_for(const Candidate& candidate, const Problem& problem) const;
   double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);

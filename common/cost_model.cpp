@@ -88,8 +88,6 @@ double values_of_b(const Problem& problem) {
   return batch * static_cast<double>(problem.n) * static_cast<double>(problem.k);
 }
 
-double values_of_inputs(const Problem& problem) { return values_of_a(problem) + values_of_b(problem); }
-
 // What work-groups read in all: A once for each column of tiles, and B once for each row of them.
 double read_by_groups(const Problem& problem, const Multiples& tile) {
   return values_of_a(problem) * static_cast<double>(ceil_div(problem.n, tile.n)) +
@@ -108,7 +106,7 @@ double moved_of_c(const Problem& problem) {
 // fast the kernel's work-groups read, as often as they do.
 double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                       const DeviceInfo& device) {
-  double inputs = values_of_inputs(problem);
+  double inputs = values_of_a(problem) + values_of_b(problem);
   double rate = only_reading * tuning.bandwidth;
   if (sizeof(float) * inputs > cache_bytes(tuning, device)) {
     if (calibration.reading > 0.0) {
@@ -151,9 +149,8 @@ double room_for(const Calibration& calibration) {
   const Extent items = spec.geometry(1, 1, calibration.tunables).local;
   const std::size_t by_registers = registers / (256 * items[0] * items[1]);
   const std::size_t by_local = local_bytes / (spec.local_bytes(calibration.tunables) + 1024);
-  const auto asked = calibration.tunables.find("RESIDENT");
-  const int least = asked == calibration.tunables.end() ? 1 : std::max(asked->second, 1);
-  return std::max(static_cast<double>(std::min(by_registers, by_local)), static_cast<double>(least));
+  const int asked = value_or(calibration.tunables, "RESIDENT", 0);
+  return std::max({static_cast<double>(std::min(by_registers, by_local)), static_cast<double>(asked), 1.0});
 }
 
 // How many work-groups the busiest unit has to serve. Where clusters have taken all the room there is, the
@@ -171,11 +168,6 @@ double groups_per_unit(double groups, const Parts& parts, const Calibration& cal
     ++each;
   }
   return rounds * room + each;
-}
-
-bool writes_single_values(const Calibration& calibration) {
-  const auto width = calibration.tunables.find("VC");
-  return width != calibration.tunables.end() && width->second == 1;
 }
 
 // Two things that go on at the same time. The shorter one is not hidden altogether, and decides where the
@@ -208,17 +200,17 @@ double predict_seconds(const Problem& problem, const Calibration& calibration, c
   if (tuning.bandwidth <= 0.0) {
     return seconds;
   }
-  // A line through two depths may promise less for a short k than a kernel without work takes.
   const double used = parts.clustered && parts.count > 2.0 ? in_larger_clusters : 1.0;
+  // A line through two depths may promise less for a short k than a kernel without work takes.
   seconds = overlapped(std::max(seconds, tuning.launch),
                        moving_seconds(problem, calibration, tuning, device) / used);
   const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
   if (parts.clustered) {
     // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200, where one
     // that begins and ends together with others takes a percent longer besides.)
-    const double single =
-        writes_single_values(calibration) ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
-    seconds = 1.01 * seconds + 0.9e-6 + (of_parts + single) / (2.0 * tuning.bandwidth);
+    const bool single = value_or(calibration.tunables, "VC", 4) == 1;
+    const double of_writes = single ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
+    seconds = 1.01 * seconds + 0.9e-6 + (of_parts + of_writes) / (2.0 * tuning.bandwidth);
   } else if (parts.count > 1.0) {
     // Every part is written and read again, out of the cache for the most part.
     seconds += step_seconds(tuning, device) +

@@ -69,8 +69,7 @@ Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
   const int vb = at(dictated, "VB");
   const bool turns_a = at(dictated, "TRANS_A") == 1;
   const bool turns_b = at(dictated, "TRANS_B") == 0;
-  const auto on_the_way = others.find("TURN_ASYNC");
-  const bool one_counts = on_the_way != others.end() && on_the_way->second == 1 && turns_a != turns_b;
+  const bool one_counts = value_or(others, "TURN_ASYNC", 0) == 1 && turns_a != turns_b;
   const int width = !one_counts ? std::min(va, vb) : turns_a ? vb : va;
   dictated["VA"] = dictated["VB"] = width;
   dictated["VC"] = std::min(width, at(dictated, "VC"));

@@ -143,8 +143,7 @@ std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tuna
     return std::to_string(bytes) + " bytes of local memory; the device has " +
            std::to_string(device.local_bytes);
   }
-  const auto shuffle = tunables.find("USE_SHUFFLE");
-  if (shuffle != tunables.end() && shuffle->second != 0 && !device.shuffle) {
+  if (value_or(tunables, "USE_SHUFFLE", 0) != 0 && !device.shuffle) {
     return "USE_SHUFFLE; the device has no sub-group shuffle";
   }
   return std::nullopt;

@@ -19,7 +19,7 @@ constexpr std::int64_t shortest_part = 32;
 
 // Into how many parts K might be split.
 constexpr std::int64_t one_part[] = {1};
-constexpr std::int64_t clustered_counts[] = {2, 3, 4, 5, 6, 7, 8};
+constexpr std::int64_t counts_in_cluster[] = {1, 2, 3, 4, 5, 6, 7, most_in_cluster};
 constexpr std::int64_t part_counts[] = {2,  3,  4,  5,  6,  8,   10,  12,  16,  20,
                                         24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
 
@@ -78,24 +78,18 @@ double beside_host(double device, double host) {
 struct Storage {
   bool repacked;  // they are copied first
   Problem problem;
-  double seconds;  // that this takes
-  std::optional<Tunables> whole;
-  std::optional<Tunables> clustered;  // when k is in parts that a cluster adds up
-  std::optional<Tunables> split;      // when k is in parts that go to a workspace
+  double seconds;                 // that this takes
+  std::optional<Tunables> whole;  // also when k is in parts that clusters add up, but for CLUSTER
+  std::optional<Tunables> split;  // when k is in parts that go to a workspace
 };
 
 std::vector<Storage> storages_for(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                                   const Tuning& tuning) {
   std::vector<Storage> storages;
   const auto add = [&](bool copied, const Problem& operands, double seconds) {
-    Storage storage{copied, operands, seconds, spec.dictated(operands), {}, {}};
-    if (may_split(spec, problem)) {
-      Problem in_cluster = operands;
-      in_cluster.cluster = 2;
-      storage.clustered = spec.dictated(in_cluster);
-      storage.split = spec.dictated(gathered(spec, operands, 2));
-    }
-    storages.push_back(std::move(storage));
+    storages.push_back(
+        {copied, operands, seconds, spec.dictated(operands),
+         may_split(spec, problem) ? spec.dictated(gathered(spec, operands, 2)) : std::nullopt});
   };
   add(false, problem, 0.0);
   if (may_repack(spec, problem) && tuning.bandwidth > 0.0) {
@@ -152,10 +146,9 @@ class Offers {
     if (is_new) {
       of_kernel->second = storages_for(spec, problem_, device_, tuning_);
     }
-    add(calibration, of_kernel->second, &Storage::whole, one_part);
-    if (device_.clusters) {
-      add(calibration, of_kernel->second, &Storage::clustered, clustered_counts);
-    }
+    const bool in_clusters = device_.clusters && may_split(spec, problem_);
+    add(calibration, of_kernel->second, &Storage::whole,
+        in_clusters ? std::span<const std::int64_t>(counts_in_cluster) : one_part);
     add(calibration, of_kernel->second, &Storage::split, part_counts);
   }
 
@@ -184,7 +177,6 @@ class Offers {
     }
     const KernelSpec& spec = *calibration.spec;
     // What is missing of a last tile is multiplied as zeros.
-    const bool clustered = dictated == &Storage::clustered;
     const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
     const double most_groups =
         static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
@@ -196,6 +188,7 @@ class Offers {
       if (parts > 1 && (problem_.k / parts < shortest_part || all_groups > most_groups)) {
         break;
       }
+      const bool clustered = parts > 1 && dictated == &Storage::whole;
       const double depth = static_cast<double>(round_up(ceil_div(problem_.k, parts), step));
       const double seconds =
           storage->seconds + predict_seconds(storage->problem, calibration, tuning_, device_, all_groups,

@@ -205,10 +205,7 @@ class Builder {
 
 CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem) {
   const Tunables as_given = spec.dictated(problem).value_or(Tunables{});
-  const auto is = [&](const char* name, int value) {
-    const auto found = as_given.find(name);
-    return found != as_given.end() && found->second == value;
-  };
+  const auto is = [&](const char* name, int value) { return value_or(as_given, name, -1) == value; };
   return {!is("TRANS_A", 0) || !is("VA", 4), !is("TRANS_B", 1) || !is("VB", 4)};
 }
 

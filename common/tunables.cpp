@@ -67,6 +67,11 @@ Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration
   return result;
 }
 
+int value_or(const Tunables& tunables, std::string_view name, int otherwise) {
+  const auto found = tunables.find(name);
+  return found != tunables.end() ? found->second : otherwise;
+}
+
 std::string to_text(const Tunables& tunables) {
   std::string text;
   for (const auto& [name, value] : tunables) {

@@ -24,6 +24,9 @@ using Tunables = std::map<std::string, int, std::less<>>;
 // Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
 
+// What a tunable is set to, or `otherwise` where a kernel does not have it.
+int value_or(const Tunables& tunables, std::string_view name, int otherwise);
+
 // Those of `values` that are declared.
 Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared);
 

@@ -23,9 +23,8 @@
 //                              read each other's local memory: in CUDA, for compute capability 9.0. Elsewhere
 //                              that is unsupported: NVIDIA's OpenCL (driver 580) takes PTX that asks for
 //                              clusters, and starts work-groups one by one. With CLUSTER 1 it does nothing
-//   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster, local memory of all included.
-//   No
-//                              work-group may end before the others have read what they need of it
+//   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster and the local memory of all.
+//                              A work-group must not end before the others have read what they need of it
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of another work-group of the cluster, the group-th,
 //                              from where p points to in this one's local memory

@@ -483,13 +483,14 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
   EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
 }
 
-// Straight and turned tiles of equal sizes, and with a side that is three times a power of two.
+// Straight and turned tiles of equal sizes, and with a side that is three times a power of two. Twelve
+// problems, eight of them again in parts of k, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
                             "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
     const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
     EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
-    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +[0-9]+ +0[.][0-9]+ +ok"))
+    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +(20|28) +0[.][0-9]+ +ok"))
         << outcome.out;
   }
 }

@@ -2,6 +2,7 @@
 #include "gemm_kernels.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "gemm_parts.h"
 
@@ -50,30 +51,41 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   }
   const bool trans_a = p.a_op == Transpose::yes;
   const bool trans_b = p.b_op == Transpose::yes;
-  const bool va = in_vectors(p.a_aligned, p.lda, p.a_stride, p) && (trans_a || p.a_padded || quarters(p.m));
-  const bool vb = in_vectors(p.b_aligned, p.ldb, p.b_stride, p) && (!trans_b || p.b_padded || quarters(p.n));
+  // Vectors along m or n end with the matrix, unless there is more in memory.
+  const auto whole = [](int width, bool padded, std::int64_t size) {
+    return padded ? width : static_cast<int>(std::gcd(size, std::int64_t{width}));
+  };
+  const int a_width = vector_width(p.a_aligned, p.lda, p.a_stride, p);
+  const int b_width = vector_width(p.b_aligned, p.ldb, p.b_stride, p);
+  const int c_width = vector_width(p.c_aligned, p.ldc, p.c_stride, p);
+  const int va = whole(a_width, trans_a || p.a_padded, p.m);
+  const int vb = whole(b_width, !trans_b || p.b_padded, p.n);
   // Parts of a split C can always be written in vectors, but are as in the measurements: where neither A nor
   // B is in vectors, C is not.
-  const bool vc =
-      (va || vb) && in_vectors(p.c_aligned, p.ldc, p.c_stride, p) && (p.c_padded || quarters(p.m));
-  return Tunables{{"TRANS_A", trans_a},  {"TRANS_B", trans_b}, {"VA", va ? 4 : 1},
-                  {"VB", vb ? 4 : 1},    {"VC", vc ? 4 : 1},   {"BATCH", static_cast<int>(p.batch_by)},
+  const int vc = va > 1 || vb > 1 ? whole(c_width, p.c_padded, p.m) : 1;
+  const bool shifted = (!trans_a && va == 4 && p.lda % 8 != 0) || (trans_b && vb == 4 && p.ldb % 8 != 0);
+  return Tunables{{"TRANS_A", trans_a},
+                  {"TRANS_B", trans_b},
+                  {"VA", va},
+                  {"VB", vb},
+                  {"VC", vc},
+                  {"SHIFTED", shifted},
+                  {"BATCH", static_cast<int>(p.batch_by)},
                   {"CLUSTER", p.cluster}};
 }
 
-// Measurements are of equal widths of A and B: the wider of two vectors does not help much. Tiles that are
-// turned on the way are copied value by value whatever the width. With C in single values, a kernel with
-// vectors is another one, up to 1.2 times slower on an H200.
+// Measurements are of equal widths of A and B, 4 or 1: the wider of two vectors does not help much, and 2 is
+// taken to be no better than 1. Tiles that are turned on the way are copied value by value whatever the
+// width. With C in single values, a kernel with vectors is another one, up to 1.2 times slower on an H200.
 Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
-  const int va = at(dictated, "VA");
-  const int vb = at(dictated, "VB");
+  const auto timed = [&](const char* name) { return at(dictated, name) == 4 ? 4 : 1; };
   const bool turns_a = at(dictated, "TRANS_A") == 1;
   const bool turns_b = at(dictated, "TRANS_B") == 0;
   const bool one_counts = value_or(others, "TURN_ASYNC", 0) == 1 && turns_a != turns_b;
-  const int width = !one_counts ? std::min(va, vb) : turns_a ? vb : va;
+  const int width = !one_counts ? std::min(timed("VA"), timed("VB")) : timed(turns_a ? "VB" : "VA");
+  dictated["VC"] = std::min(width, timed("VC"));
   dictated["VA"] = dictated["VB"] = width;
-  dictated["VC"] = std::min(width, at(dictated, "VC"));
-  return without(std::move(dictated), {"BATCH", "CLUSTER"});
+  return without(std::move(dictated), {"SHIFTED", "BATCH", "CLUSTER"});
 }
 
 int pipelined_work_items(const Tunables& t) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <numeric>
 
 #include "kernel_parts.h"
 
@@ -16,10 +17,19 @@ inline Tunables without(Tunables tunables, std::initializer_list<const char*> na
 
 inline bool quarters(std::int64_t value) { return value % 4 == 0; }
 
-// Whether vectors of four can be read from, or written to, every column of every member of a batch.
+// How wide the vectors are, 4, 2 or 1, in which every column of every member of a batch can be read or
+// written.
+inline int vector_width(bool aligned, std::int64_t ld, std::int64_t stride, const Problem& problem) {
+  if (!aligned || problem.batch_by != BatchBy::strides) {
+    return 1;
+  }
+  const std::int64_t apart = problem.batch == 1 ? ld : std::gcd(ld, stride);
+  return static_cast<int>(std::gcd(apart, std::int64_t{4}));
+}
+
+// Whether vectors of four can be.
 inline bool in_vectors(bool aligned, std::int64_t ld, std::int64_t stride, const Problem& problem) {
-  return aligned && problem.batch_by == BatchBy::strides && quarters(ld) &&
-         (problem.batch == 1 || quarters(stride));
+  return vector_width(aligned, ld, stride, problem) == 4;
 }
 
 // The longest k of kernels that count it in 32 bits.

@@ -101,7 +101,7 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
   for (const char* name :
-       {"TRANS_A", "TRANS_B", "ROWS_C", "VA", "VB", "VC", "LONG_OFFSETS", "BATCH", "CLUSTER"}) {
+       {"TRANS_A", "TRANS_B", "ROWS_C", "VA", "VB", "VC", "SHIFTED", "LONG_OFFSETS", "BATCH", "CLUSTER"}) {
     if (choice.set.contains(name)) {
       reject(std::string(name) + ": each problem decides it");
     }

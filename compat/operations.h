@@ -6,7 +6,7 @@
 //                              capability 3.5 brought (ld.global.nc; __ldg in CUDA); elsewhere, and with
 //                              USE_LDG 0, it is a plain load.
 //   COPY_TO_LOCAL(width, to, from)
-//                              begins to copy `width` floats, 1 or 4 (aligned to 16 bytes), from global to
+//                              begins to copy `width` floats, 1, 2 or 4 (aligned to as many), from global to
 //                              local memory. With ASYNC 1 or 2 (cp.async of compute capability 8.0) it does
 //                              so past the registers and without waiting; elsewhere it is a load and a store.
 //                              With 1, copies of 4 pass by the L1 cache too, which on an H200 is mostly
@@ -24,7 +24,8 @@
 //                              that is unsupported: NVIDIA's OpenCL (driver 580) takes PTX that asks for
 //                              clusters, and starts work-groups one by one. With CLUSTER 1 it does nothing
 //   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster and the local memory of all.
-//                              A work-group must not end before the others have read what they need of it
+//                              A work-group must not end before the others have read what they need of it.
+//                              With CLUSTER 1 it is a barrier for one work-group's
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of another work-group of the cluster, the group-th,
 //                              from where p points to in this one's local memory
@@ -206,6 +207,12 @@ DUOGEMM_INLINE void copy_to_local1(LOCAL_PTR float* to, const __global float* fr
                : "r"(DUOGEMM_LOCAL_ADDRESS(to)), "l"(DUOGEMM_GLOBAL_ADDRESS(from))
                : "memory");
 }
+DUOGEMM_INLINE void copy_to_local2(LOCAL_PTR float* to, const __global float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+               :
+               : "r"(DUOGEMM_LOCAL_ADDRESS(to)), "l"(DUOGEMM_GLOBAL_ADDRESS(from))
+               : "memory");
+}
 DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* from) {
   asm volatile(DUOGEMM_COPY_4 ".shared.global [%0], [%1], 16;"
                :
@@ -218,6 +225,7 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #else
 
 #define copy_to_local1(to, from) (*(to) = *(from))
+#define copy_to_local2(to, from) (*(LOCAL_PTR float2*)(to) = *(const __global float2*)(from))
 #define copy_to_local4(to, from) (*(LOCAL_PTR float4*)(to) = *(const __global float4*)(from))
 #define COPY_COMMIT()
 #define COPY_WAIT(pending)
@@ -264,6 +272,7 @@ DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint grou
 
 #else
 #define IN_CLUSTER
+#define CLUSTER_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
 // --- Compilers -------------------------------------------------------------------------------------------

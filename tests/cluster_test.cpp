@@ -34,6 +34,7 @@ std::vector<Case> cases() {
   const Tunables small = {{"TSM", 64}, {"TSN", 8}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 16}};
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
+          {"pairs", "pipelined", wide, problem_of(198, 302, 300, "NT")},
           {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
           {"batch", "pipelined", small, problem_of(100, 12, 256, "NN", 5)},

@@ -26,13 +26,16 @@
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
 #endif
 #ifndef VA
-#define VA 1  // values of A read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
+#define VA 1  // values of A read at once; more need alignment to as many, and whole vectors: 1 2 4
 #endif
 #ifndef VB
-#define VB 1  // values of B read at once; 4 needs alignment to 16 bytes, and whole vectors to read: 1 4
+#define VB 1  // values of B read at once; more need alignment to as many, and whole vectors: 1 2 4
 #endif
 #ifndef VC
-#define VC 1  // values of C written at once; 4 needs alignment to 16 bytes, and whole vectors to write: 1 4
+#define VC 1  // values of C written at once; more need alignment to as many, and whole vectors: 1 2 4
+#endif
+#ifndef SHIFTED
+#define SHIFTED 0  // columns of A or B that are copied along begin at odd multiples of 16 bytes: 0 1
 #endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
@@ -86,6 +89,12 @@
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3 4 6 8
 #endif
 
+// Of such columns, two copies share each 32 bytes of memory: the L1 cache has them for the second one.
+#if SHIFTED && ASYNC == 1
+#undef ASYNC
+#define ASYNC 2
+#endif
+
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "update.h"
@@ -110,7 +119,7 @@
 #define SLOT (tid / 32 / BLOCKS_M * LANES_N + LANE_N(tid % 32))
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
-#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC == 1 && TSN % 3 != 0 && COLUMN <= STAGES * STAGE)
+#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC < 4 && TSN % 3 != 0 && COLUMN <= STAGES * STAGE)
 
 // A column of each work-item takes SLOTS * TSM values of local memory. With CLUSTER, they put as many there
 // at once as there is room for: COLUMNS, a divisor of WPTN.
@@ -132,10 +141,10 @@
     }                                                                                                    \
   } while (0)
 
-// With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time. The i-th stands so many rows and
-// columns of C from the first.
-#define ROWS_ON(i) ((i)*WORK_ITEMS % TSM)
-#define COLUMNS_ON(i) FIRST_COLUMN((i)*WORK_ITEMS / TSM)
+// With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time, in vectors. The i-th stands so many
+// rows and columns of C from the first.
+#define ROWS_ON(i) ((i)*WORK_ITEMS * VC % TSM)
+#define COLUMNS_ON(i) FIRST_COLUMN((i)*WORK_ITEMS* VC / TSM)
 
 // One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
 // straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned
@@ -379,7 +388,7 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
         vstore4(total, 0, tiles + i + 4 * tid);
 #endif
       }
-#if VC == 1
+#if VC < 4
       barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 2
       for (int i = FIRST_OF_SHARE; i < COLUMNS * COLUMN; i += NEXT_OF_SHARE) {
@@ -393,8 +402,8 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
     }
 #else
 #if WRITES_THROUGH_LOCAL
-    const int row = tid % TSM;
-    const int col = FIRST_COLUMN(tid / TSM);
+    const int row = tid * VC % TSM;
+    const int col = FIRST_COLUMN(tid * VC / TSM);
     const int rows = (int)LEAST(p.M - first_row, TSM) - row;
     const int cols = (int)LEAST(p.N - first_col, TSN) - col;
     __global float* c_first = c_member + (first_col + col) * p.ldc + first_row + row;
@@ -409,11 +418,11 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
       }
       barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 4
-      for (int i = 0; i < WPTM; ++i) {
+      for (int i = 0; i < WPTM / VC; ++i) {
         const int columns_on = COLUMNS_ON(i) + NEXT_COLUMN(wn);
         if (ROWS_ON(i) < rows && columns_on < cols) {
-          UPDATE(float, c_first[columns_on * p.ldc + ROWS_ON(i)], p.alpha, tiles[tid + i * WORK_ITEMS],
-                 p.beta);
+          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_first[columns_on * p.ldc + ROWS_ON(i)], p.alpha,
+                 *(const LOCAL_PTR FLOAT(VC)*)(tiles + (tid + i * WORK_ITEMS) * VC), p.beta);
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);

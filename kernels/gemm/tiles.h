@@ -67,6 +67,8 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
         LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
         if (vector == 4) {
           COPY_TO_LOCAL(4, to, from[i] + (*next + row * ld));
+        } else if (vector == 2) {
+          COPY_TO_LOCAL(2, to, from[i] + (*next + row * ld));
         } else {
           COPY_TO_LOCAL(1, to, from[i] + (*next + row * ld));
         }

@@ -1,0 +1,100 @@
+// The pipelined kernel reads and writes in the widest vectors that a problem's storage allows, to the same
+// bits.
+#include <gtest/gtest.h>
+
+#include "gemm_parts.h"
+#include "guarded_run.h"
+#include "planner.h"
+#include "shapes.h"
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+const KernelSpec& pipelined() { return find_kernel("pipelined"); }
+
+// With columns as far apart as the operands are high, and `gap` elements more.
+Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t gap) {
+  Problem p = bench::packed_problem(m, n, k, ops, 1);
+  p.lda += gap;
+  p.ldb += gap;
+  p.ldc += gap;
+  return p;
+}
+
+Tunables dictated(const Problem& problem) { return pipelined().dictated(problem).value(); }
+
+TEST(Vectors, AreAsWideAsColumnsAllow) {
+  const auto widths = [](const Problem& problem) {
+    const Tunables found = dictated(problem);
+    return std::vector{at(found, "VA"), at(found, "VB"), at(found, "VC")};
+  };
+  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 0)), (std::vector{4, 4, 4}));
+  EXPECT_EQ(widths(problem_of(66, 70, 64, "NT", 0)), (std::vector{2, 2, 2}));
+  EXPECT_EQ(widths(problem_of(65, 64, 64, "NT", 0)), (std::vector{1, 4, 1}));
+  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 2)), (std::vector{2, 2, 2}));
+  EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 2)), (std::vector{2, 2, 2})) << "a last vector is whole, too";
+  EXPECT_EQ(widths(problem_of(65, 65, 64, "TN", 0)), (std::vector{4, 4, 1}));
+  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 1)), (std::vector{1, 1, 1}));
+  Problem batch = problem_of(64, 64, 64, "NT", 0);
+  batch.batch = 3;
+  batch.a_stride = 64 * 64 + 2;
+  batch.b_stride = 0;
+  batch.c_stride = 64 * 64 + 1;
+  EXPECT_EQ(widths(batch), (std::vector{2, 4, 1}));
+  batch.a_aligned = false;
+  EXPECT_EQ(widths(batch), (std::vector{1, 4, 1}));
+}
+
+TEST(Vectors, AreTimedAsSinglesWhereTheyAreNotOfFour) {
+  const auto timed = [](const Problem& problem) { return pipelined().timed_as(dictated(problem), {}); };
+  EXPECT_EQ(timed(problem_of(66, 66, 64, "NT", 0)), timed(problem_of(65, 65, 64, "NT", 0)));
+  EXPECT_EQ(timed(problem_of(500, 500, 64, "NT", 0)), timed(problem_of(512, 512, 64, "NT", 0)));
+}
+
+TEST(Vectors, AreShiftedWhereCopiesShareSectors) {
+  const auto shifted = [](const Problem& problem) { return at(dictated(problem), "SHIFTED"); };
+  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 0)), 0);
+  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 4)), 1);
+  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 8)), 0);
+  EXPECT_EQ(shifted(problem_of(64, 64, 64, "TN", 4)), 0) << "operands that are turned are not copied along";
+  EXPECT_EQ(shifted(problem_of(66, 66, 64, "NT", 0)), 0) << "only vectors of four can pass by the cache";
+}
+
+class Widths : public ::testing::TestWithParam<DeviceName> {};
+
+TEST_P(Widths, AllGiveTheSameBits) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  struct Case {
+    const char* ops;
+    Tunables tunables;
+  };
+  const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
+  const Tunables turned_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TURN_ASYNC", 1}};
+  const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
+  std::uint32_t seed = 0;
+  for (const auto& [ops, tunables] :
+       {Case{"NN", through_registers}, Case{"NT", through_registers}, Case{"TN", through_registers},
+        Case{"TT", through_registers}, Case{"NN", turned_on_the_way}, Case{"NT", by_thirds}}) {
+    for (const std::int64_t size : {132, 134}) {
+      for (const std::int64_t gap : {0, 4}) {
+        Problem problem = problem_of(size, size + 4, 50 + gap, ops, gap);
+        problem.alpha = 0.5f;
+        problem.beta = gap == 0 ? 0.0f : -1.5f;
+        const HostProblem host = random_problem(problem, Distribution::wide_range, ++seed);
+        const Plan plan = carry_out({&pipelined(), tunables}, problem, device.device->info());
+        SCOPED_TRACE(to_text(plan.steps.front().tunables));
+        GuardedOperands operands(host, *device.device, *device.queue);
+        SelfContainedPlan(plan, *device.device, *device.programs).enqueue(*device.queue, operands.operands());
+        const Comparison found = operands.compare(oracles_of(host), *device.queue);
+        EXPECT_TRUE(found.ok()) << found.first_fault;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Vectors, Widths, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+}  // namespace
+}  // namespace duogemm::testing

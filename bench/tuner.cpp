@@ -643,6 +643,7 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
                     winner.tunables,
                     winner.parts,
                     winner.repacked,
+                    winner.turning,
                     winner.clustered,
                     again[first]};
 }

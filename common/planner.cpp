@@ -50,14 +50,13 @@ double groups_of(const KernelSpec& spec, const Tunables& tunables, const Problem
 // they are not full, and in half the time where both stay in the cache. On an H200, whose cache has two
 // halves for a half of the multiprocessors each, that is so up to half of its size, and no more from two
 // thirds on: there a copy is 1.25 times as fast as the changes in place that the bandwidth was measured with.
-double repacking_seconds(const KernelSpec& spec, const Problem& problem, const Tuning& tuning,
+double repacking_seconds(const CopiedOperands& copied, const Problem& problem, const Tuning& tuning,
                          const DeviceInfo& device) {
   static const int square = settle(find_kernel("repack"), {}).at("TILE");
   const auto filled = [](std::int64_t size) { return static_cast<double>(round_up(size, square)); };
   const double batch = static_cast<double>(problem.batch);
   const double a = filled(problem.m) * (problem.a_stride == 0 ? 1.0 : batch);
   const double b = filled(problem.n) * (problem.b_stride == 0 ? 1.0 : batch);
-  const CopiedOperands copied = copied_by_repacking(spec, problem);
   const double columns = (copied.a ? a : 0.0) + (copied.b ? b : 0.0);
   const double bytes = 2.0 * sizeof(float) * columns * filled(problem.k);
   const double of_cache = bytes / std::max(cache_bytes(tuning, device), 1.0);
@@ -77,6 +76,7 @@ double beside_host(double device, double host) {
 // One way of giving a problem's operands to a kernel, and what the kernel is dictated then.
 struct Storage {
   bool repacked;  // they are copied first
+  bool turning;   // but for those that lie along k
   Problem problem;
   double seconds;                 // that this takes
   std::optional<Tunables> whole;  // also when k is in parts that clusters add up, but for CLUSTER
@@ -86,14 +86,19 @@ struct Storage {
 std::vector<Storage> storages_for(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                                   const Tuning& tuning) {
   std::vector<Storage> storages;
-  const auto add = [&](bool copied, const Problem& operands, double seconds) {
+  const auto add = [&](bool copies, bool turning, const Problem& operands, double seconds) {
     storages.push_back(
-        {copied, operands, seconds, spec.dictated(operands),
+        {copies, turning, operands, seconds, spec.dictated(operands),
          may_split(spec, problem) ? spec.dictated(gathered(spec, operands, 2)) : std::nullopt});
   };
-  add(false, problem, 0.0);
+  add(false, false, problem, 0.0);
   if (may_repack(spec, problem) && tuning.bandwidth > 0.0) {
-    add(true, repacked(problem), repacking_seconds(spec, problem, tuning, device));
+    const CopiedOperands all = copied_by_repacking(spec, problem, false);
+    const CopiedOperands straight = copied_by_repacking(spec, problem, true);
+    add(true, false, repacked(problem, false), repacking_seconds(all, problem, tuning, device));
+    if (straight != all && straight != CopiedOperands{}) {
+      add(true, true, repacked(problem, true), repacking_seconds(straight, problem, tuning, device));
+    }
   }
   return storages;
 }
@@ -124,11 +129,12 @@ class Offers {
     const Tunables* dictated;
     std::int64_t parts;
     bool repacked;
+    bool turning;
     bool clustered;
     double seconds;
 
     Choice choice() const {
-      return {spec, without(*measured, *dictated), parts, repacked, clustered, seconds};
+      return {spec, without(*measured, *dictated), parts, repacked, turning, clustered, seconds};
     }
   };
 
@@ -194,8 +200,8 @@ class Offers {
           storage->seconds + predict_seconds(storage->problem, calibration, tuning_, device_, all_groups,
                                              depth, {static_cast<double>(parts), clustered});
       const int steps = 1 + (storage->repacked ? 1 : 0) + (parts > 1 && !clustered ? 1 : 0);
-      offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked, clustered,
-                         beside_host(seconds, steps * tuning_.enqueue)});
+      offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked, storage->turning,
+                         clustered, beside_host(seconds, steps * tuning_.enqueue)});
     }
   }
 
@@ -220,7 +226,7 @@ Offers offers_for(const Problem& problem, const DeviceInfo& device, const Tuning
 
 // Whether a choice that does not split k adds up in another order than ascending k.
 bool reorders(const Choice& choice, const Problem& problem) {
-  const auto dictated = choice.spec->dictated(choice.repacked ? repacked(problem) : problem);
+  const auto dictated = choice.spec->dictated(choice.repacked ? repacked(problem, choice.turning) : problem);
   const Tunables all = dictated_first(dictated.value_or(Tunables{}), choice.tunables);
   return choice.spec->reorders(settle(*choice.spec, all));
 }
@@ -270,7 +276,7 @@ std::string to_text(const Choice& choice) {
     text.append(" ").append(to_text(choice.tunables));
   }
   if (choice.repacked) {
-    text.append(" after repacking");
+    text.append(choice.turning ? " after repacking what it does not turn" : " after repacking");
   }
   if (choice.parts > 1) {
     text.append(" in ").append(std::to_string(choice.parts)).append(" parts of k");
@@ -298,16 +304,21 @@ Choice parse_choice(const std::string& text) {
       reject(item + ": a choice is written kernel:TUNABLE=number,...,parts=number");
     }
     const std::string name = item.substr(0, equals);
+    const std::map<std::string, bool*> switches = {
+        {"repacked", &choice.repacked}, {"turning", &choice.turning}, {"clustered", &choice.clustered}};
     if (name == "parts") {
       choice.parts = value;
-    } else if (name == "repacked" || name == "clustered") {
+    } else if (const auto found = switches.find(name); found != switches.end()) {
       if (value != 0 && value != 1) {
         reject(item + ": 0 or 1");
       }
-      (name == "repacked" ? choice.repacked : choice.clustered) = value == 1;
+      *found->second = value == 1;
     } else {
       choice.tunables[name] = value;
     }
+  }
+  if (choice.turning && !choice.repacked) {
+    reject("turning=1: only with repacked=1, of which it excepts operands");
   }
   if (choice.parts < 1 || (choice.parts > 1 && !choice.spec->splits_k)) {
     reject("parts=" + std::to_string(choice.parts) + ": at least 1, and 1 for kernels that do not split k");
@@ -333,13 +344,14 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
     Choice choice = parse_choice(forced);
     choice.parts = may_split(*choice.spec, problem) ? choice.parts : 1;  // promises are kept
     choice.repacked = choice.repacked && may_repack(*choice.spec, problem);
+    choice.turning = choice.turning && choice.repacked;
     if (problem.level == Reproducibility::run_to_run || !reorders(choice, problem)) {
       return choice;
     }
   }
   for (const TunedShape& shape : tuning.shapes) {
-    const Choice choice{shape.spec,     shape.tunables,  shape.parts,
-                        shape.repacked, shape.clustered, shape.seconds};
+    const Choice choice{shape.spec,    shape.tunables,  shape.parts,  shape.repacked,
+                        shape.turning, shape.clustered, shape.seconds};
     if (is_shape(shape, problem) && can_run(choice, problem, device)) {
       return choice;
     }

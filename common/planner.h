@@ -16,6 +16,7 @@ struct Choice {
   Tunables tunables;       // those that the problem leaves open
   std::int64_t parts = 1;  // of K
   bool repacked = false;   // operands are first copied to where they can be read in vectors along m and n
+  bool turning = false;    // but for those that lie along k, which the kernel turns itself
   bool clustered = false;  // the parts are added up in clusters of work-groups, and not by a further step
   std::optional<double> seconds = {};  // as the cost model predicts, where it was asked
 };
@@ -23,8 +24,8 @@ struct Choice {
 // "pipelined GROUP_M=8 TSM=128 ... in 4 parts of k"
 std::string to_text(const Choice& choice);
 
-// Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1,clustered=1". Throws invalid_argument naming what is
-// wrong and what is allowed; whether the kernel can have such tunables depends on the problem, and
+// Reads "pipelined:TSM=64,TSN=64,parts=2,repacked=1,turning=1,clustered=1". Throws invalid_argument naming
+// what is wrong and what is allowed; whether the kernel can have such tunables depends on the problem, and
 // carry_out() tells.
 Choice parse_choice(const std::string& text);
 
@@ -47,15 +48,19 @@ Choice choose(const Problem& problem, const DeviceInfo& device, const Tuning& tu
 // More work-groups on each compute unit than this make a device no busier.
 inline constexpr int groups_at_once = 12;
 
-// Which operands repacking copies: those that the kernel could not read in vectors along m and n.
+// Which operands repacking copies: those that the kernel could not read in vectors along m and n, or with
+// `turning`, those of them that do not lie along k.
 struct CopiedOperands {
-  bool a;
-  bool b;
-};
-CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem);
+  bool a = false;
+  bool b = false;
 
-// The problem whose operands have been repacked, both of them.
-Problem repacked(const Problem& problem);
+  bool operator==(const CopiedOperands&) const = default;
+};
+CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem, bool turning);
+
+// The problem whose operands have been repacked, both of them, or with `turning` that which does not lie
+// along k.
+Problem repacked(const Problem& problem, bool turning);
 
 // The most work-groups that every device with clusters can have in one (CUDA C++ Programming Guide, "Thread
 // Block Clusters").

@@ -89,8 +89,8 @@ class Builder {
       throw Error(Status::invalid_argument,
                   "operands are repacked for kernels that gain from it, and not for batches by lists");
     }
-    const Problem wanted = repacked(problem_);
-    const CopiedOperands copied = copied_by_repacking(spec_, problem_);
+    const Problem wanted = repacked(problem_, choice_.turning);
+    const CopiedOperands copied = copied_by_repacking(spec_, problem_, choice_.turning);
     std::vector<Copy> copies;
     if (copied.a) {
       copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
@@ -203,21 +203,28 @@ class Builder {
 
 }  // namespace
 
-CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem) {
+CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem, bool turning) {
   const Tunables as_given = spec.dictated(problem).value_or(Tunables{});
   const auto is = [&](const char* name, int value) { return value_or(as_given, name, -1) == value; };
-  return {!is("TRANS_A", 0) || !is("VA", 4), !is("TRANS_B", 1) || !is("VB", 4)};
+  const bool keeps_a = turning && problem.a_op == Transpose::yes;
+  const bool keeps_b = turning && problem.b_op == Transpose::no;
+  return {!keeps_a && (!is("TRANS_A", 0) || !is("VA", 4)), !keeps_b && (!is("TRANS_B", 1) || !is("VB", 4))};
 }
 
-Problem repacked(const Problem& problem) {
+Problem repacked(const Problem& problem, bool turning) {
   Problem p = problem;
-  p.a_op = Transpose::no;
-  p.b_op = Transpose::yes;
-  p.lda = repacked_ld(p.m);
-  p.ldb = repacked_ld(p.n);
-  p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
-  p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
-  p.a_aligned = p.a_padded = p.b_aligned = p.b_padded = true;
+  if (!turning || p.a_op == Transpose::no) {
+    p.a_op = Transpose::no;
+    p.lda = repacked_ld(p.m);
+    p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
+    p.a_aligned = p.a_padded = true;
+  }
+  if (!turning || p.b_op == Transpose::yes) {
+    p.b_op = Transpose::yes;
+    p.ldb = repacked_ld(p.n);
+    p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
+    p.b_aligned = p.b_padded = true;
+  }
   return p;
 }
 

@@ -76,6 +76,7 @@ Json to_json(const TunedShape& shape) {
           {"tunables", tunables_json(shape.tunables)},
           {"parts", shape.parts},
           {"repacked", shape.repacked},
+          {"turning", shape.turning},
           {"clustered", shape.clustered},
           {"us", rounded(shape.seconds * 1e6)}};
 }
@@ -94,6 +95,7 @@ TunedShape read_shape(const Json& json) {
           tunables,
           json.at("parts"),
           json.at("repacked"),
+          json.value("turning", false),
           json.value("clustered", false),
           json.at("us").get<double>() * 1e-6};
 }

@@ -40,6 +40,7 @@ struct TunedShape {
   Tunables tunables;  // those that the problem leaves open
   std::int64_t parts;
   bool repacked;
+  bool turning;
   bool clustered;
   double seconds;
 };

@@ -137,6 +137,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"plan --size 64 --force general:parts=2", {"parts=2"}},
       {"plan --size 64 --force pipelined:clustered=2", {"clustered=2", "0 or 1"}},
       {"plan --size 64 --force pipelined:repacked=7", {"repacked=7", "0 or 1"}},
+      {"plan --size 64 --force pipelined:turning=1", {"turning=1", "only with repacked=1"}},
       {"plan --size 64 --force pipelined:parts=9,clustered=1", {"clustered=1", "up to 8 parts"}},
       {"plan --size 64 --force naive", {"naive is not a production kernel"}},
       {"tune --budget never", {"--budget never", "5m"}},

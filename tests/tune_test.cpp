@@ -452,6 +452,7 @@ TEST(Planner, ForetellsThatHalfOfTheCacheServesRepacking) {
 std::string force_text(const Choice& choice) {
   std::string text = choice.spec->name + ":parts=" + std::to_string(choice.parts) +
                      ",repacked=" + std::to_string(int{choice.repacked}) +
+                     ",turning=" + std::to_string(int{choice.turning}) +
                      ",clustered=" + std::to_string(int{choice.clustered});
   for (const auto& [name, value] : choice.tunables) {
     text += "," + name + "=" + std::to_string(value);

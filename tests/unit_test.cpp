@@ -382,7 +382,7 @@ Tuning some_tuning() {
   tuning.cache = 6e7;
   tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}, 3e12}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
-  tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, true, 1e-5}};
+  tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, true, true, 1e-5}};
   return tuning;
 }
 
@@ -405,6 +405,7 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_DOUBLE_EQ(read.calibrations[0].reading, 3e12);
   ASSERT_EQ(read.shapes.size(), 1u);
   EXPECT_EQ(read.shapes[0].parts, 2);
+  EXPECT_TRUE(read.shapes[0].turning);
   EXPECT_TRUE(read.shapes[0].clustered);
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
 }

@@ -61,8 +61,10 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   const int va = whole(a_width, trans_a || p.a_padded, p.m);
   const int vb = whole(b_width, !trans_b || p.b_padded, p.n);
   // Parts of a split C can always be written in vectors, but are as in the measurements: where neither A nor
-  // B is in vectors, C is not.
-  const int vc = va > 1 || vb > 1 ? whole(c_width, p.c_padded, p.m) : 1;
+  // B is in vectors, C is not; and with vectors of 4, C is in those or in none.
+  const int widest = std::max(va, vb);
+  const int vc_whole = whole(c_width, p.c_padded, p.m);
+  const int vc = widest == 1 || (widest == 4 && vc_whole == 2) ? 1 : vc_whole;
   const bool shifted = (!trans_a && va == 4 && p.lda % 8 != 0) || (trans_b && vb == 4 && p.ldb % 8 != 0);
   return Tunables{{"TRANS_A", trans_a},
                   {"TRANS_B", trans_b},

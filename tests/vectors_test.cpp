@@ -32,6 +32,7 @@ TEST(Vectors, AreAsWideAsColumnsAllow) {
   EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 0)), (std::vector{4, 4, 4}));
   EXPECT_EQ(widths(problem_of(66, 70, 64, "NT", 0)), (std::vector{2, 2, 2}));
   EXPECT_EQ(widths(problem_of(65, 64, 64, "NT", 0)), (std::vector{1, 4, 1}));
+  EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 0)), (std::vector{2, 4, 1})) << "which was measured";
   EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 2)), (std::vector{2, 2, 2}));
   EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 2)), (std::vector{2, 2, 2})) << "a last vector is whole, too";
   EXPECT_EQ(widths(problem_of(65, 65, 64, "TN", 0)), (std::vector{4, 4, 1}));

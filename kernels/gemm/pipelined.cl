@@ -89,8 +89,9 @@
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3 4 6 8
 #endif
 
-// Of such columns, two copies share each 32 bytes of memory: the L1 cache has them for the second one.
-#if SHIFTED && ASYNC == 1
+// Of such columns, two copies share each 32 bytes of memory: the L1 cache has them for the second one. Short
+// columns are slower that way.
+#if SHIFTED && ASYNC == 1 && ((!TRANS_A && TSM >= 64) || (TRANS_B && TSN >= 64))
 #undef ASYNC
 #define ASYNC 2
 #endif

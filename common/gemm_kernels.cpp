@@ -55,16 +55,16 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   const auto whole = [](int width, bool padded, std::int64_t size) {
     return padded ? width : static_cast<int>(std::gcd(size, std::int64_t{width}));
   };
-  const int a_width = vector_width(p.a_aligned, p.lda, p.a_stride, p);
-  const int b_width = vector_width(p.b_aligned, p.ldb, p.b_stride, p);
-  const int c_width = vector_width(p.c_aligned, p.ldc, p.c_stride, p);
-  const int va = whole(a_width, trans_a || p.a_padded, p.m);
-  const int vb = whole(b_width, !trans_b || p.b_padded, p.n);
-  // Parts of a split C can always be written in vectors, but are as in the measurements: where neither A nor
-  // B is in vectors, C is not; and with vectors of 4, C is in those or in none.
+  const int va = whole(vector_width(p.a_aligned, p.lda, p.a_stride, p), trans_a || p.a_padded, p.m);
+  const int vb = whole(vector_width(p.b_aligned, p.ldb, p.b_stride, p), !trans_b || p.b_padded, p.n);
+  int vc = whole(vector_width(p.c_aligned, p.ldc, p.c_stride, p), p.c_padded, p.m);
+  // C could be written in vectors wherever its storage allows, and parts of a split C always, but is as in
+  // the measurements: where neither A nor B is in vectors, C is not; and beside vectors of 4, in those or in
+  // none.
   const int widest = std::max(va, vb);
-  const int vc_whole = whole(c_width, p.c_padded, p.m);
-  const int vc = widest == 1 || (widest == 4 && vc_whole == 2) ? 1 : vc_whole;
+  if (widest == 1 || (widest == 4 && vc == 2)) {
+    vc = 1;
+  }
   const bool shifted = (!trans_a && va == 4 && p.lda % 8 != 0) || (trans_b && vb == 4 && p.ldb % 8 != 0);
   return Tunables{{"TRANS_A", trans_a},
                   {"TRANS_B", trans_b},

@@ -24,8 +24,7 @@
 //                              that is unsupported: NVIDIA's OpenCL (driver 580) takes PTX that asks for
 //                              clusters, and starts work-groups one by one. With CLUSTER 1 it does nothing
 //   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster and the local memory of all.
-//                              A work-group must not end before the others have read what they need of it.
-//                              With CLUSTER 1 it is a barrier for one work-group's
+//                              A work-group must not end before the others have read what they need of it
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of another work-group of the cluster, the group-th,
 //                              from where p points to in this one's local memory
@@ -272,7 +271,6 @@ DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint grou
 
 #else
 #define IN_CLUSTER
-#define CLUSTER_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
 // --- Compilers -------------------------------------------------------------------------------------------

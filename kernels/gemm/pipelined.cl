@@ -144,8 +144,8 @@
 
 // With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time, in vectors. The i-th stands so many
 // rows and columns of C from the first.
-#define ROWS_ON(i) ((i)*WORK_ITEMS * VC % TSM)
-#define COLUMNS_ON(i) FIRST_COLUMN((i)*WORK_ITEMS* VC / TSM)
+#define ROWS_ON(i) (VC * WORK_ITEMS * (i) % TSM)
+#define COLUMNS_ON(i) FIRST_COLUMN(VC* WORK_ITEMS*(i) / TSM)
 
 // One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
 // straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned

@@ -98,6 +98,7 @@ std::vector<OperandKind> operand_kinds() {
 
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch) {
+  // Where columns are wide, no two share 32 bytes, so that edges run the same program as the other probes.
   const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 8) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
   problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;

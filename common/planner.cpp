@@ -86,18 +86,19 @@ struct Storage {
 std::vector<Storage> storages_for(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                                   const Tuning& tuning) {
   std::vector<Storage> storages;
-  const auto add = [&](bool copies, bool turning, const Problem& operands, double seconds) {
+  const auto add = [&](bool copies, bool turning, const CopiedOperands& copied, double seconds) {
+    const Problem operands = repacked(problem, copied);
     storages.push_back(
         {copies, turning, operands, seconds, spec.dictated(operands),
          may_split(spec, problem) ? spec.dictated(gathered(spec, operands, 2)) : std::nullopt});
   };
-  add(false, false, problem, 0.0);
+  add(false, false, {}, 0.0);
   if (may_repack(spec, problem) && tuning.bandwidth > 0.0) {
     const CopiedOperands all = copied_by_repacking(spec, problem, false);
     const CopiedOperands straight = copied_by_repacking(spec, problem, true);
-    add(true, false, repacked(problem, false), repacking_seconds(all, problem, tuning, device));
+    add(true, false, all, repacking_seconds(all, problem, tuning, device));
     if (straight != all && straight != CopiedOperands{}) {
-      add(true, true, repacked(problem, true), repacking_seconds(straight, problem, tuning, device));
+      add(true, true, straight, repacking_seconds(straight, problem, tuning, device));
     }
   }
   return storages;
@@ -226,7 +227,9 @@ Offers offers_for(const Problem& problem, const DeviceInfo& device, const Tuning
 
 // Whether a choice that does not split k adds up in another order than ascending k.
 bool reorders(const Choice& choice, const Problem& problem) {
-  const auto dictated = choice.spec->dictated(choice.repacked ? repacked(problem, choice.turning) : problem);
+  const CopiedOperands copied =
+      choice.repacked ? copied_by_repacking(*choice.spec, problem, choice.turning) : CopiedOperands{};
+  const auto dictated = choice.spec->dictated(repacked(problem, copied));
   const Tunables all = dictated_first(dictated.value_or(Tunables{}), choice.tunables);
   return choice.spec->reorders(settle(*choice.spec, all));
 }
@@ -292,6 +295,8 @@ Choice parse_choice(const std::string& text) {
   if (!choice.spec->dictated) {
     reject(choice.spec->name + " is not a production kernel");
   }
+  const std::map<std::string, bool*> switches = {
+      {"repacked", &choice.repacked}, {"turning", &choice.turning}, {"clustered", &choice.clustered}};
   std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   while (!rest.empty()) {
     const std::string item = rest.substr(0, rest.find(','));
@@ -304,8 +309,6 @@ Choice parse_choice(const std::string& text) {
       reject(item + ": a choice is written kernel:TUNABLE=number,...,parts=number");
     }
     const std::string name = item.substr(0, equals);
-    const std::map<std::string, bool*> switches = {
-        {"repacked", &choice.repacked}, {"turning", &choice.turning}, {"clustered", &choice.clustered}};
     if (name == "parts") {
       choice.parts = value;
     } else if (const auto found = switches.find(name); found != switches.end()) {

@@ -58,9 +58,8 @@ struct CopiedOperands {
 };
 CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& problem, bool turning);
 
-// The problem whose operands have been repacked, both of them, or with `turning` that which does not lie
-// along k.
-Problem repacked(const Problem& problem, bool turning);
+// The problem as it is when these operands have been copied.
+Problem repacked(const Problem& problem, const CopiedOperands& copied);
 
 // The most work-groups that every device with clusters can have in one (CUDA C++ Programming Guide, "Thread
 // Block Clusters").

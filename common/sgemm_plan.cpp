@@ -89,26 +89,18 @@ class Builder {
       throw Error(Status::invalid_argument,
                   "operands are repacked for kernels that gain from it, and not for batches by lists");
     }
-    const Problem wanted = repacked(problem_, choice_.turning);
     const CopiedOperands copied = copied_by_repacking(spec_, problem_, choice_.turning);
+    inner_ = repacked(problem_, copied);
     std::vector<Copy> copies;
     if (copied.a) {
       copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
-                            wanted.lda, wanted.a_stride));
+                            inner_.lda, inner_.a_stride));
       a_ = copies.back().to;
-      inner_.a_op = wanted.a_op;
-      inner_.lda = wanted.lda;
-      inner_.a_stride = wanted.a_stride;
-      inner_.a_aligned = inner_.a_padded = true;
     }
     if (copied.b) {
       copies.push_back(copy(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride,
-                            wanted.ldb, wanted.b_stride));
+                            inner_.ldb, inner_.b_stride));
       b_ = copies.back().to;
-      inner_.b_op = wanted.b_op;
-      inner_.ldb = wanted.ldb;
-      inner_.b_stride = wanted.b_stride;
-      inner_.b_aligned = inner_.b_padded = true;
     }
     // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
     if (copies.size() == 2 && copies[0].count != copies[1].count) {
@@ -211,15 +203,15 @@ CopiedOperands copied_by_repacking(const KernelSpec& spec, const Problem& proble
   return {!keeps_a && (!is("TRANS_A", 0) || !is("VA", 4)), !keeps_b && (!is("TRANS_B", 1) || !is("VB", 4))};
 }
 
-Problem repacked(const Problem& problem, bool turning) {
+Problem repacked(const Problem& problem, const CopiedOperands& copied) {
   Problem p = problem;
-  if (!turning || p.a_op == Transpose::no) {
+  if (copied.a) {
     p.a_op = Transpose::no;
     p.lda = repacked_ld(p.m);
     p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
     p.a_aligned = p.a_padded = true;
   }
-  if (!turning || p.b_op == Transpose::yes) {
+  if (copied.b) {
     p.b_op = Transpose::yes;
     p.ldb = repacked_ld(p.n);
     p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;

@@ -63,16 +63,18 @@ TEST(Vectors, AreShiftedWhereCopiesShareSectors) {
 }
 
 TEST(Vectors, LetOperandsBeThatAreTurnedOnTheWay) {
-  const auto copied = [](const char* ops, bool turning) {
-    const CopiedOperands found = copied_by_repacking(pipelined(), problem_of(65, 67, 63, ops, 0), turning);
-    return std::pair{found.a, found.b};
+  const auto found = [](const char* ops, bool turning) {
+    return copied_by_repacking(pipelined(), problem_of(65, 67, 63, ops, 0), turning);
+  };
+  const auto copied = [&](const char* ops, bool turning) {
+    return std::pair{found(ops, turning).a, found(ops, turning).b};
   };
   EXPECT_EQ(copied("NN", false), std::pair(true, true));
   EXPECT_EQ(copied("NN", true), std::pair(true, false));
   EXPECT_EQ(copied("TT", true), std::pair(false, true));
   EXPECT_EQ(copied("TN", true), std::pair(false, false));
   EXPECT_EQ(copied("NT", true), std::pair(true, true));
-  const Problem wanted = repacked(problem_of(65, 67, 63, "NN", 0), true);
+  const Problem wanted = repacked(problem_of(65, 67, 63, "NN", 0), found("NN", true));
   EXPECT_EQ(at(dictated(wanted), "VA"), 4);
   EXPECT_EQ(at(dictated(wanted), "TRANS_B"), 0);
   EXPECT_EQ(wanted.ldb, 63);

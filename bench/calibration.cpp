@@ -22,13 +22,15 @@ constexpr std::int64_t deep = 1024;
 constexpr double clearly_more = 2.0;
 constexpr std::int64_t deepest = 1 << 14;
 
-// Thin results are made at the speed of memory, so that they are measured on more than a cache holds.
-constexpr std::int64_t deepest_thin = 1 << 20;
+// Thin results are made at the speed of a cache, or of memory, as the size of the long operand decides: here
+// in units of the cache's. A cache of two halves may hold everything twice.
+constexpr double cached = 1.0 / 2.0;
+constexpr double uncached = 8.0;
 
-std::int64_t uncached_depth(double cache, std::int64_t rows) {
-  const auto bytes = static_cast<std::int64_t>(2 * cache);
-  return std::clamp(bytes / (rows * static_cast<std::int64_t>(sizeof(float))), deep, deepest_thin);
-}
+// Two sums are told apart, the shorter of which is a quarter of the longer one. Where that would be less than
+// a few vectors, there are too many rows to say anything.
+constexpr std::int64_t shorter = 4;
+constexpr std::int64_t shortest_of_thin = 16;
 
 // Sizes of a problem that has `groups` full tiles.
 struct Tiled {
@@ -36,11 +38,8 @@ struct Tiled {
   std::int64_t n;
 };
 
-// As square as can be, unless it is to be thin.
-Tiled problem_of(const Multiples& tile, const OperandKind& kind, std::int64_t groups) {
-  if (kind.thin != 0) {
-    return {tile.m * groups, kind.thin};
-  }
+// As square as can be.
+Tiled problem_of(const Multiples& tile, std::int64_t groups) {
   Tiled best{tile.m * groups, tile.n};
   for (std::int64_t along = 1; along <= groups; ++along) {
     if (groups % along == 0) {
@@ -53,13 +52,23 @@ Tiled problem_of(const Multiples& tile, const OperandKind& kind, std::int64_t gr
   return best;
 }
 
-// From the times for `shallow` and for `depth`; where those make no sense, k is all that counts.
-Timing timing_of(int groups, double little, double much, std::int64_t depth) {
-  if (much <= little) {
-    return {groups, 0.0, much / static_cast<double>(depth)};
+struct Measured {
+  std::int64_t depth;
+  double seconds;
+};
+
+// Where both times make no sense, k is all that counts.
+Timing timing_of(int groups, const Measured& little, const Measured& much) {
+  if (much.seconds <= little.seconds) {
+    return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
   }
-  const double per_k = (much - little) / static_cast<double>(depth - shallow);
-  return {groups, std::max(little - static_cast<double>(shallow) * per_k, 0.0), per_k};
+  const double per_k = (much.seconds - little.seconds) / static_cast<double>(much.depth - little.depth);
+  return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
+}
+
+bool holds(const DeviceInfo& device, double bytes) {
+  return 4.0 * bytes <= static_cast<double>(device.memory_bytes) &&
+         bytes <= static_cast<double>(device.max_allocation_bytes);
 }
 
 }  // namespace
@@ -75,6 +84,15 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
+  if (kind.thin != 0) {
+    Calibration calibration{&spec, tunables,
+                            thin_timings(spec, tunables, kind, cached * cache_, shallow, promising)};
+    if (promising(calibration.timings) && holds(device_, uncached * cache_)) {
+      const auto any = [](const std::vector<Timing>&) { return true; };
+      calibration.uncached = thin_timings(spec, tunables, kind, uncached * cache_, deepest, any);
+    }
+    return calibration;
+  }
   Calibration calibration{&spec, tunables, timings(spec, tunables, kind, promising)};
   if (promising(calibration.timings)) {
     calibration.reading = reading_rate(spec, tunables, kind);
@@ -95,7 +113,7 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
                                         const OperandKind& kind, const Promising& promising) {
   const Multiples tile = spec.tile(tunables);
   const auto seconds_for = [&](std::int64_t groups, std::int64_t k) {
-    const Tiled size = problem_of(tile, kind, groups);
+    const Tiled size = problem_of(tile, groups);
     return seconds(spec, tunables, make_problem(kind, size.m, size.n, k));
   };
   std::vector<Timing> timings;
@@ -108,31 +126,53 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
     const double little = seconds_for(groups, shallow);
-    std::int64_t depth = kind.thin != 0                          ? uncached_depth(cache_, groups * tile.m)
-                         : little * (deep / shallow) > patience_ ? 4 * shallow
-                                                                 : deep;
+    std::int64_t depth = little * (deep / shallow) > patience_ ? 4 * shallow : deep;
     double much = seconds_for(groups, depth);
     while (much < clearly_more * little && much < patience_ && depth < deepest) {
       depth *= 4;
       much = seconds_for(groups, depth);
     }
-    timings.push_back(timing_of(count, little, much, depth));
+    timings.push_back(timing_of(count, {shallow, little}, {depth, much}));
     longest = much / count;
   }
   return timings;
 }
 
-// Of narrow tiles, whose results of few rows or columns are made at that speed; 0 for others, and for kernels
-// that are measured at it anyway.
+// With a long operand of `bytes`, and of a quarter of them; but for that, no sums longer than `shallow_most`.
+std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
+                                             const OperandKind& kind, double bytes, std::int64_t shallow_most,
+                                             const Promising& promising) {
+  const std::int64_t rows_of_all = spec.tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
+  std::vector<Timing> timings;
+  for (const int count : group_counts) {
+    if (timings.size() == 2 && !promising(timings)) {
+      break;
+    }
+    const std::int64_t rows = count * rows_of_all;
+    const auto measured = [&](std::int64_t depth) {
+      return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.thin, depth))};
+    };
+    const auto fitting = static_cast<std::int64_t>(bytes / (sizeof(float) * static_cast<double>(rows)));
+    if (fitting < shortest_of_thin && !timings.empty()) {
+      break;
+    }
+    const Measured much = measured(std::max(fitting, shortest_of_thin));
+    timings.push_back(timing_of(count, measured(std::min(much.depth / shorter, shallow_most)), much));
+    if (much.seconds > patience_) {
+      break;
+    }
+  }
+  return timings;
+}
+
+// Of narrow tiles, whose results of few rows or columns are made at that speed; 0 for others.
 double Calibrator::reading_rate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind) {
   constexpr std::int64_t narrow = 32;
   constexpr std::int64_t bytes = std::int64_t{1} << 30;  // no cache holds a large part of it
   constexpr std::int64_t k = 4096;
   constexpr std::int64_t length = bytes / static_cast<std::int64_t>(sizeof(float)) / k;
   const Multiples tile = spec.tile(tunables);
-  if (spec.thin || device_.kind != DeviceKind::gpu || std::min(tile.m, tile.n) > narrow ||
-      4 * static_cast<std::size_t>(bytes) > device_.memory_bytes ||
-      static_cast<std::size_t>(bytes) > device_.max_allocation_bytes) {
+  if (device_.kind != DeviceKind::gpu || std::min(tile.m, tile.n) > narrow || !holds(device_, bytes)) {
     return 0.0;
   }
   const bool tall = tile.m >= tile.n;

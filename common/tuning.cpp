@@ -37,14 +37,30 @@ Tunables read_tunables(const Json& json) {
 // No measurement is better than this.
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-Json to_json(const Calibration& calibration) {
-  Json timings = Json::array();
-  for (const Timing& timing : calibration.timings) {
-    timings.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
+Json to_json(const std::vector<Timing>& timings) {
+  Json json = Json::array();
+  for (const Timing& timing : timings) {
+    json.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
   }
+  return json;
+}
+
+std::vector<Timing> read_timings(const Json& json) {
+  std::vector<Timing> timings;
+  for (const Json& timing : json) {
+    timings.push_back(
+        {timing.at(0).get<int>(), timing.at(1).get<double>() * 1e-6, timing.at(2).get<double>() * 1e-9});
+  }
+  return timings;
+}
+
+Json to_json(const Calibration& calibration) {
   Json json = {{"kernel", calibration.spec->name},
                {"tunables", tunables_json(calibration.tunables)},
-               {"groups_fixed_us_per_k_ns", timings}};
+               {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
+  if (!calibration.uncached.empty()) {
+    json["uncached_fixed_us_per_k_ns"] = to_json(calibration.uncached);
+  }
   if (calibration.reading > 0.0) {
     json["reading_gb_s"] = std::round(calibration.reading * 1e-9);
   }
@@ -53,12 +69,10 @@ Json to_json(const Calibration& calibration) {
 
 Calibration read_calibration(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
-  Calibration calibration{
-      &spec, settle(spec, read_tunables(json.at("tunables"))), {}, json.value("reading_gb_s", 0.0) * 1e9};
-  for (const Json& timing : json.at("groups_fixed_us_per_k_ns")) {
-    calibration.timings.push_back(
-        {timing.at(0).get<int>(), timing.at(1).get<double>() * 1e-6, timing.at(2).get<double>() * 1e-9});
-  }
+  Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))),
+                          read_timings(json.at("groups_fixed_us_per_k_ns")),
+                          json.value("reading_gb_s", 0.0) * 1e9,
+                          read_timings(json.value("uncached_fixed_us_per_k_ns", Json::array()))};
   if (calibration.timings.empty()) {
     throw Error(Status::invalid_argument, spec.name + " has no timings");
   }

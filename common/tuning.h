@@ -28,7 +28,8 @@ struct Calibration {
   const KernelSpec* spec;
   Tunables tunables;
   std::vector<Timing> timings;
-  double reading = 0.0;  // bytes per second that work-groups read from memory; 0 when unknown
+  double reading = 0.0;               // bytes per second that work-groups read from memory; 0 when unknown
+  std::vector<Timing> uncached = {};  // of kernels for thin results, with operands that no cache holds
 };
 
 // What was best for one shape when it was measured.

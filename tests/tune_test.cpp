@@ -323,6 +323,39 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
   EXPECT_DOUBLE_EQ(foretold(16, 2e12), foretold(16, 4e12));
 }
 
+// A kernel for thin results with work-groups of 32 rows, measured in a cache of 60 MB and beyond.
+double foretold_of_thin(std::int64_t rows, std::int64_t k, const std::vector<Timing>& timings,
+                        const std::vector<Timing>& uncached = {}) {
+  const KernelSpec& spec = find_kernel("thin_columns");
+  const Tunables tunables = settle(spec, {{"THIN", 1}, {"VX", 4}, {"LANES", 8}, {"SLICES", 16}});
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  tuning.cache = 60e6;
+  return predict_seconds(Problem::packed(rows, 1, k), {&spec, tunables, timings, 0.0, uncached}, tuning,
+                         large_gpu(), static_cast<double>(rows) / 32.0, static_cast<double>(k), {});
+}
+
+TEST(CostModel, TellsCachedThinProblemsFromOthers) {
+  const std::vector<Timing> cached = {{1, 2e-6, 3e-9}, {4, 2e-6, 12e-9}};
+  const std::vector<Timing> uncached = {{1, 3e-6, 6e-9}, {4, 3e-6, 24e-9}};
+  // 43 and 48 MB.
+  EXPECT_DOUBLE_EQ(foretold_of_thin(132 * 32, 2560, cached, uncached), 2e-6 + 2560 * 3e-9);
+  EXPECT_DOUBLE_EQ(foretold_of_thin(132 * 32, 2860, cached, uncached), 3e-6 + 2860 * 6e-9);
+  // Where it was not measured, memory is a floor.
+  EXPECT_GT(foretold_of_thin(132 * 32, 16384, {{1, 2e-6, 1e-12}}), 60e-6);
+}
+
+TEST(CostModel, SharesTheCacheAmongThinWorkGroups) {
+  const std::vector<Timing> cached = {{1, 2e-6, 3e-9}, {2, 2e-6, 6e-9}, {4, 2e-6, 12e-9}};
+  const double full = foretold_of_thin(132 * 32, 1000, cached);
+  EXPECT_LT(foretold_of_thin(66 * 32, 1000, cached), full - 1e-6);
+  EXPECT_LT(foretold_of_thin(33 * 32, 1000, cached), foretold_of_thin(66 * 32, 1000, cached));
+  // They are no faster than their own loads.
+  EXPECT_GT(foretold_of_thin(32, 1000, cached), 2e-6 + 0.3 * 1000 * 3e-9);
+  // Half of what the busiest unit has more than others shows.
+  EXPECT_DOUBLE_EQ(foretold_of_thin(198 * 32, 1000, cached), 2e-6 + 1000 * 1.75 * 3e-9);
+}
+
 // Work-groups of 256 work-items: one of them fits on a unit whatever it needs.
 TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
   const KernelSpec& spec = find_kernel("pipelined");
@@ -625,6 +658,28 @@ TEST_P(TunerOn, CalibratesAKernel) {
     EXPECT_GT(timing.per_k, 0.0);
   }
   EXPECT_EQ(calibrator.calibrate(spec, tunables, plain, promising(false)).timings.size(), 2u);
+}
+
+TEST_P(TunerOn, CalibratesAThinKernelInTheCacheAndBeyond) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  Stopwatch stopwatch(*device.device, *device.programs);
+  OperandKind thin = plain;
+  thin.thin = 1;
+  const KernelSpec& spec = find_kernel("thin_columns");
+  const Tunables tunables = settle(spec, *spec.dictated(edge_problems(thin).front()));
+  Calibrator calibrator(stopwatch, device.device->info(), 8e6, 1.0);
+  const auto all = [](const std::vector<Timing>&) { return true; };
+  const Calibration whole = calibrator.calibrate(spec, tunables, thin, all);
+  ASSERT_GE(whole.timings.size(), 2u);
+  EXPECT_GE(whole.uncached.size(), whole.timings.size());
+  for (const Timing& timing : whole.uncached) {
+    EXPECT_GE(timing.fixed, 0.0);
+    EXPECT_GT(timing.per_k, 0.0);
+  }
+  const auto hopeless = [](const std::vector<Timing>&) { return false; };
+  const Calibration first = calibrator.calibrate(spec, tunables, thin, hopeless);
+  EXPECT_EQ(first.timings.size(), 2u);
+  EXPECT_TRUE(first.uncached.empty());
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {

@@ -380,7 +380,8 @@ Tuning some_tuning() {
   tuning.launch = 1.5e-6;
   tuning.enqueue = 5e-6;
   tuning.cache = 6e7;
-  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}, 3e12}};
+  tuning.calibrations = {
+      {&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}, 3e12, {{1, 4e-6, 2e-7}}}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, true, true, 1e-5}};
   return tuning;
@@ -403,6 +404,8 @@ TEST(Tuning, IsReadAsItWasWritten) {
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
   EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
   EXPECT_DOUBLE_EQ(read.calibrations[0].reading, 3e12);
+  ASSERT_EQ(read.calibrations[0].uncached.size(), 1u);
+  EXPECT_DOUBLE_EQ(read.calibrations[0].uncached[0].per_k, 2e-7);
   ASSERT_EQ(read.shapes.size(), 1u);
   EXPECT_EQ(read.shapes[0].parts, 2);
   EXPECT_TRUE(read.shapes[0].turning);

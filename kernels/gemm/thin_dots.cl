@@ -42,7 +42,7 @@
 #define GROUP 128  // work-items per work-group: 32 64 128 256
 #endif
 #ifndef DEPTH
-#define DEPTH 128  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024
+#define DEPTH 128  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024 2048 4096
 #endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1

@@ -60,7 +60,7 @@ Timing in_steps(const std::vector<Timing>& timings, double groups, double launch
 
 // Reading is so much faster than reading and writing in turns, of which the bandwidth is: from memory, and
 // from the last cache before it (on an H200).
-constexpr double only_reading = 1.4;
+constexpr double only_reading = 1.48;
 constexpr double reading_cached = 2.4;
 
 // What that cache keeps of its size when everything is read once, and again: on an H200, whose cache has two
@@ -113,21 +113,25 @@ double moved_of_c(const Problem& problem) {
   return values_of_c(problem) * (problem.beta == 0.0f ? 1.0 : 2.0);
 }
 
-// How long it takes to move A, B and C between memory, or the cache, and the device: once, or where it has
-// been measured how fast the kernel's work-groups read from memory, as often as they do.
+// How long it takes to move A, B and C between memory, or the cache, and the device. What several work-groups
+// read comes from memory once, and out of the cache for the others, unless it has been measured how fast the
+// kernel's work-groups read from memory.
 double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                       const DeviceInfo& device) {
   double inputs = values_of_a(problem) + values_of_b(problem);
+  const Multiples tile = calibration.spec->tile(calibration.tunables);
   double rate = reading_cached * tuning.bandwidth;
   if (from_memory(problem, tuning, device)) {
     rate = only_reading * tuning.bandwidth;
     if (calibration.reading > 0.0) {
       rate = calibration.reading;
-      inputs = read_by_groups(problem, calibration.spec->tile(calibration.tunables));
+      inputs = read_by_groups(problem, tile);
     } else if (!calibration.spec->thin) {  // which read long pieces
-      const auto piece = static_cast<double>(calibration.spec->tile(calibration.tunables).k);
+      const auto piece = static_cast<double>(tile.k);
       inputs = in_pieces(values_of_a(problem), problem.a_op == Transpose::yes, problem.lda, piece) +
                in_pieces(values_of_b(problem), problem.b_op == Transpose::no, problem.ldb, piece);
+      const double again = read_by_groups(problem, tile) - values_of_a(problem) - values_of_b(problem);
+      inputs += again * only_reading / reading_cached;
     }
   }
   return sizeof(float) * (inputs / rate + in_runs(moved_of_c(problem), calibration) / tuning.bandwidth);
@@ -219,47 +223,75 @@ double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
   return tuning.cache > 0.0 ? tuning.cache : static_cast<double>(device.cache_bytes);
 }
 
-double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                       const DeviceInfo& device, double groups, double depth, const Parts& parts) {
+namespace {
+
+// What it takes besides moving the operands, where those come from a cache, or of a kernel that was measured
+// with some from memory.
+Timing timing_for(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                  const DeviceInfo& device, double groups, const Parts& parts) {
   const double per_unit = groups_per_unit(groups, parts, calibration, device);
   const bool memory = from_memory(problem, tuning, device);
-  const bool uncached = memory && !calibration.uncached.empty();
-  const std::vector<Timing>& timings = uncached ? calibration.uncached : calibration.timings;
+  const std::vector<Timing>& timings =
+      memory && !calibration.uncached.empty() ? calibration.uncached : calibration.timings;
   const double reading_rate = (memory ? only_reading : reading_cached) * tuning.bandwidth;
-  const Timing timing = calibration.spec->thin
-                            ? of_thin(calibration, timings, groups, per_unit, reading_rate, tuning, device)
-                            : in_steps(timings, per_unit, tuning.launch);
+  return calibration.spec->thin
+             ? of_thin(calibration, timings, groups, per_unit, reading_rate, tuning, device)
+             : in_steps(timings, per_unit, tuning.launch);
+}
+
+// The time with that of moving the operands.
+double with_moving(double seconds, const Problem& problem, const Calibration& calibration,
+                   const Tuning& tuning, const DeviceInfo& device, const Parts& parts) {
+  const bool memory = from_memory(problem, tuning, device);
+  const double moving = moving_seconds(problem, calibration, tuning, device);
+  if (calibration.spec->thin && !memory) {  // measured so
+    return seconds;
+  }
+  if (calibration.spec->thin && !calibration.uncached.empty()) {  // and so, on a few sizes
+    return std::max(parts.clustered ? seconds / in_larger_clusters : seconds, moving);
+  }
+  // Beside reading a cache, what is visible decides where the longer one is the same for all kernels. For
+  // memory, kernels that were measured without it wait in turns with computing. (From 1600 settings of narrow
+  // tiles on an H200.)
+  const double visible = memory ? 0.4 : 0.05;
+  const double used = parts.clustered && parts.count > 2.0 ? in_larger_clusters : 1.0;
+  return overlapped(seconds, moving / used, visible);
+}
+
+double adding_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                      const DeviceInfo& device, const Parts& parts) {
+  const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
+  if (parts.clustered) {
+    // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200.)
+    const bool single = value_or(calibration.tunables, "VC", 4) == 1;
+    const double of_writes = single ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
+    return 0.9e-6 + (of_parts + of_writes) / (2.0 * tuning.bandwidth);
+  }
+  // Every part is written and read again, out of the cache for the most part. What a thin result makes to add
+  // up fills no multiprocessor.
+  constexpr double less_for_thin = 0.5e-6;
+  return step_seconds(tuning, device) - (calibration.spec->thin ? less_for_thin : 0.0) +
+         (2.0 * of_parts + sizeof(float) * moved_of_c(problem)) / (2.0 * tuning.bandwidth);
+}
+
+}  // namespace
+
+double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
+                       const DeviceInfo& device, double groups, double depth, const Parts& parts) {
+  const Timing timing = timing_for(problem, calibration, tuning, device, groups, parts);
   double seconds = timing.fixed + depth * timing.per_k;
   if (tuning.bandwidth <= 0.0) {
     return seconds;
   }
   // A line through two depths may promise less for a short k than a kernel without work takes.
-  seconds = std::max(seconds, tuning.launch);
-  const double used = parts.clustered && parts.count > 2.0 ? in_larger_clusters : 1.0;
-  if (calibration.spec->thin && uncached == memory) {  // measured at that speed
-    seconds /= memory ? used : 1.0;
-  } else {
-    // Beside reading a cache, what is visible decides where the longer one is the same for all kernels. For
-    // memory, kernels that were measured without it wait in turns with computing. (From 1600 settings of
-    // narrow tiles on an H200.)
-    const double visible = memory ? 0.4 : 0.05;
-    seconds = overlapped(seconds, moving_seconds(problem, calibration, tuning, device) / used, visible);
+  seconds = with_moving(std::max(seconds, tuning.launch), problem, calibration, tuning, device, parts);
+  if (parts.count <= 1.0) {
+    return seconds;
   }
-  const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
-  if (parts.clustered) {
-    // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200, where one
-    // that begins and ends together with others takes a percent longer besides.)
-    const bool single = value_or(calibration.tunables, "VC", 4) == 1;
-    const double of_writes = single ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
-    seconds = 1.01 * seconds + 0.9e-6 + (of_parts + of_writes) / (2.0 * tuning.bandwidth);
-  } else if (parts.count > 1.0) {
-    // Every part is written and read again, out of the cache for the most part. What a thin result makes to
-    // add up fills no multiprocessor.
-    constexpr double less_for_thin = 0.5e-6;
-    seconds += step_seconds(tuning, device) - (calibration.spec->thin ? less_for_thin : 0.0) +
-               (2.0 * of_parts + sizeof(float) * moved_of_c(problem)) / (2.0 * tuning.bandwidth);
-  }
-  return seconds;
+  // Work-groups that begin and end together take a percent longer.
+  constexpr double together = 1.01;
+  return (parts.clustered ? together : 1.0) * seconds +
+         adding_seconds(problem, calibration, tuning, device, parts);
 }
 
 }  // namespace duogemm

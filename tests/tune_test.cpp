@@ -277,15 +277,16 @@ TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
   EXPECT_DOUBLE_EQ(foretold(stepped, 13), 336e-6);
 }
 
-// Of a kernel that takes no time but for its operands.
-double foretold_of_memory(const Problem& problem, int tile_k) {
+// Of a kernel that takes no time but for its operands. Its tiles are so long that little is read again.
+double foretold_of_memory(const Problem& problem, int tile_k, int tile_n = 32) {
   const KernelSpec& spec = find_kernel("pipelined");
+  const Tunables tunables = settle(
+      spec, {{"TSM", 256}, {"TSN", tile_n}, {"TSK", tile_k}, {"WPTM", 8}, {"WPTN", 8}, {"LANES_M", 8}});
   DeviceInfo device = large_gpu();
   device.cache_bytes = 50'000'000;
   Tuning tuning;
   tuning.bandwidth = 3e12;
-  return predict_seconds(problem, {&spec, settle(spec, {{"TSK", tile_k}}), {{1, 0.0, 0.0}}}, tuning, device,
-                         1.0, 1.0, {});
+  return predict_seconds(problem, {&spec, tunables, {{1, 0.0, 0.0}}}, tuning, device, 1.0, 1.0, {});
 }
 
 TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
@@ -301,6 +302,14 @@ TEST(CostModel, KnowsThatLongColumnsAreReadInPieces) {
   Problem small_turned = small;
   small_turned.a_op = Transpose::yes;
   EXPECT_DOUBLE_EQ(foretold_of_memory(small_turned, 16), foretold_of_memory(small, 16));
+}
+
+TEST(CostModel, ReadsAgainForFurtherTiles) {
+  const Problem problem = Problem::packed(8192, 64, 8192);
+  const double once = foretold_of_memory(problem, 16, 64);
+  const double twice = foretold_of_memory(problem, 16, 32);
+  EXPECT_GT(twice, 1.4 * once);
+  EXPECT_LT(twice, 1.8 * once) << "out of the cache";
 }
 
 TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
@@ -321,6 +330,24 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
   // In the cache it does not matter.
   tuning.cache = 500e6;
   EXPECT_DOUBLE_EQ(foretold(16, 2e12), foretold(16, 4e12));
+}
+
+// Few values that every work-group copies, and more often than there are vectors of them.
+TEST(Planner, SparesTheL2CacheWhereFewValuesAreCopiedByAll) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  const auto suits = [&](std::int64_t n, std::int64_t k, Transpose op, int async) {
+    Problem problem = Problem::packed(30000, n, k);
+    problem.b_op = op;
+    return spec.suits(
+        problem,
+        settle(spec, {{"TSM", 32}, {"TSN", 16}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}, {"ASYNC", async}}));
+  };
+  EXPECT_FALSE(suits(12, 144, Transpose::yes, 1));
+  EXPECT_TRUE(suits(12, 144, Transpose::yes, 2));
+  EXPECT_TRUE(suits(12, 144, Transpose::no, 1)) << "turned, value by value";
+  EXPECT_TRUE(suits(16, 144, Transpose::yes, 1)) << "each vector once";
+  EXPECT_TRUE(suits(13, 144, Transpose::yes, 1)) << "no vectors";
+  EXPECT_TRUE(suits(12, 1000, Transpose::yes, 1)) << "not few";
 }
 
 // A kernel for thin results with work-groups of 32 rows, measured in a cache of 60 MB and beyond.

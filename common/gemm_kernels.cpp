@@ -95,11 +95,12 @@ Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
 // as long on an H200 (44 narrow problems).
 bool pipelined_suits(const Problem& p, const Tunables& t) {
   constexpr std::int64_t few = 4096;
-  const auto contended = [&](bool straight, std::int64_t size, const char* tile) {
-    return straight && quarters(size) && size < at(t, tile) && size * p.k <= few;
+  const auto contended = [&](bool straight, std::int64_t size, const char* tile, std::int64_t stride) {
+    const bool by_all = p.batch == 1 || stride == 0;
+    return by_all && straight && quarters(size) && size < at(t, tile) && size * p.k <= few;
   };
-  return at(t, "ASYNC") != 1 ||
-         !(contended(p.a_op == Transpose::no, p.m, "TSM") || contended(p.b_op == Transpose::yes, p.n, "TSN"));
+  return at(t, "ASYNC") != 1 || !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
+                                  contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride));
 }
 
 int pipelined_work_items(const Tunables& t) {

@@ -277,6 +277,16 @@ TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
   EXPECT_DOUBLE_EQ(foretold(stepped, 13), 336e-6);
 }
 
+TEST(CostModel, WaitsForALastRound) {
+  const auto timed = [](int groups, double microseconds) { return Timing{groups, 0.0, 1e-9 * microseconds}; };
+  // One is slow by itself; from four on each adds its share.
+  const std::vector<Timing> timings = {timed(1, 50),  timed(2, 55),  timed(3, 65),  timed(4, 80),
+                                       timed(6, 120), timed(8, 160), timed(12, 240)};
+  EXPECT_DOUBLE_EQ(foretold(timings, 8), 160e-6);
+  EXPECT_DOUBLE_EQ(foretold(timings, 9), (180e-6 + (160e-6 + 50e-6)) / 2.0);
+  EXPECT_DOUBLE_EQ(foretold(timings, 12), 240e-6);
+}
+
 // Of a kernel that takes no time but for its operands. Its tiles are so long that little is read again.
 double foretold_of_memory(const Problem& problem, int tile_k, int tile_n = 32) {
   const KernelSpec& spec = find_kernel("pipelined");
@@ -335,9 +345,11 @@ TEST(CostModel, ReadsFromMemoryAsFastAsWasMeasured) {
 // Few values that every work-group copies, and more often than there are vectors of them.
 TEST(Planner, SparesTheL2CacheWhereFewValuesAreCopiedByAll) {
   const KernelSpec& spec = find_kernel("pipelined");
-  const auto suits = [&](std::int64_t n, std::int64_t k, Transpose op, int async) {
+  const auto suits = [&](std::int64_t n, std::int64_t k, Transpose op, int async, std::int64_t batch = 1) {
     Problem problem = Problem::packed(30000, n, k);
     problem.b_op = op;
+    problem.batch = batch;
+    problem.b_stride = batch == 1 ? 0 : n * k;
     return spec.suits(
         problem,
         settle(spec, {{"TSM", 32}, {"TSN", 16}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}, {"ASYNC", async}}));
@@ -348,6 +360,7 @@ TEST(Planner, SparesTheL2CacheWhereFewValuesAreCopiedByAll) {
   EXPECT_TRUE(suits(16, 144, Transpose::yes, 1)) << "each vector once";
   EXPECT_TRUE(suits(13, 144, Transpose::yes, 1)) << "no vectors";
   EXPECT_TRUE(suits(12, 1000, Transpose::yes, 1)) << "not few";
+  EXPECT_TRUE(suits(12, 144, Transpose::yes, 1, 2)) << "others for each member of a batch";
 }
 
 // A kernel for thin results with work-groups of 32 rows, measured in a cache of 60 MB and beyond.

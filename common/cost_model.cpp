@@ -105,6 +105,12 @@ double values_of_b(const Problem& problem) {
   return batch * static_cast<double>(problem.n) * static_cast<double>(problem.k);
 }
 
+// Results of few rows or columns take as long as reading does; others hide it behind their arithmetic.
+bool is_narrow(const Problem& problem) {
+  constexpr std::int64_t narrow = 32;
+  return std::min(problem.m, problem.n) <= narrow;
+}
+
 // What work-groups read in all: A once for each column of tiles, and B once for each row of them.
 double read_by_groups(const Problem& problem, const Multiples& tile) {
   return values_of_a(problem) * static_cast<double>(ceil_div(problem.n, tile.n)) +
@@ -126,7 +132,7 @@ double moved_of_c(const Problem& problem) {
 
 // How long it takes to move A, B and C between memory, or the cache, and the device. What several work-groups
 // read comes from memory once, and out of the cache for the others, unless it has been measured how fast the
-// kernel's work-groups read from memory.
+// kernel's work-groups read from memory. (Wide tiles share so much that it does not matter.)
 double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                       const DeviceInfo& device) {
   double inputs = values_of_a(problem) + values_of_b(problem);
@@ -141,8 +147,10 @@ double moving_seconds(const Problem& problem, const Calibration& calibration, co
       const auto piece = static_cast<double>(tile.k);
       inputs = in_pieces(values_of_a(problem), problem.a_op == Transpose::yes, problem.lda, piece) +
                in_pieces(values_of_b(problem), problem.b_op == Transpose::no, problem.ldb, piece);
-      const double again = read_by_groups(problem, tile) - values_of_a(problem) - values_of_b(problem);
-      inputs += again * only_reading / reading_cached;
+      if (is_narrow(problem)) {
+        const double again = read_by_groups(problem, tile) - values_of_a(problem) - values_of_b(problem);
+        inputs += again * only_reading / reading_cached;
+      }
     }
   }
   return sizeof(float) * (inputs / rate + in_runs(moved_of_c(problem), calibration) / tuning.bandwidth);
@@ -261,10 +269,9 @@ double with_moving(double seconds, const Problem& problem, const Calibration& ca
   if (calibration.spec->thin && !calibration.uncached.empty()) {  // and so, on a few sizes
     return std::max(parts.clustered ? seconds / in_larger_clusters : seconds, moving);
   }
-  // Beside reading a cache, what is visible decides where the longer one is the same for all kernels. For
-  // memory, kernels that were measured without it wait in turns with computing. (From 1600 settings of narrow
-  // tiles on an H200.)
-  const double visible = memory ? 0.4 : 0.05;
+  // Otherwise what is visible decides where the longer one is the same for all kernels. Where both are about
+  // as long, waiting for memory and computing take turns. (From 1600 settings for narrow results on an H200.)
+  const double visible = memory && is_narrow(problem) ? 0.4 : 0.05;
   const double used = parts.clustered && parts.count > 2.0 ? in_larger_clusters : 1.0;
   return overlapped(seconds, moving / used, visible);
 }

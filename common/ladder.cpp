@@ -66,12 +66,39 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
   return setting;
 }
 
+// Whether it is for the problems to say what the tunable is, and not for the user.
+bool is_dictated(const KernelSpec& spec, const std::string& name) {
+  if (!spec.dictated) {
+    return false;
+  }
+  if (name == "ROWS_C") {  // by which plans for CPUs exchange rows and columns
+    return true;
+  }
+  for (const std::int64_t n : {8, 1}) {
+    for (const Transpose op : {Transpose::no, Transpose::yes}) {
+      Problem problem = Problem::packed(8, n, 8);
+      problem.a_op = op;
+      const auto dictated = spec.dictated(problem);
+      if (dictated && dictated->contains(name)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
   Tunables unused = choice.set;
+  std::string dictated;
   for (const KernelSpec* spec : choose(choice.kernels, offer)) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
-    const Tunables set = applicable(choice.set, declared);
+    Tunables set = applicable(choice.set, declared);
+    std::erase_if(set, [&, spec = spec](const auto& tunable) {
+      const bool is = is_dictated(*spec, tunable.first);
+      dictated = is ? tunable.first : dictated;
+      return is;
+    });
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {
       overrides[name] = value;
@@ -87,6 +114,9 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
       settings.push_back(make_setting(*spec, declared, varied));
     }
   }
+  if (unused.contains(dictated)) {
+    reject(dictated + ": each problem decides it");
+  }
   if (!unused.empty()) {
     reject(unused.begin()->first + ": none of the chosen kernels has this tunable");
   }
@@ -100,12 +130,6 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
 }
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
-  for (const char* name :
-       {"TRANS_A", "TRANS_B", "ROWS_C", "VA", "VB", "VC", "SHIFTED", "LONG_OFFSETS", "BATCH", "CLUSTER"}) {
-    if (choice.set.contains(name)) {
-      reject(std::string(name) + ": each problem decides it");
-    }
-  }
   return settings_of(offer("the library", [](const KernelSpec& spec) { return bool(spec.computes); }),
                      choice);
 }

@@ -167,6 +167,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"verify --gemm --kernels naive",
        {"no kernel 'naive' in the library", "general", "pipelined", "scale"}},
       {"verify --gemm --set TRANS_A=1", {"TRANS_A", "each problem decides it"}},
+      {"verify --gemm --kernels thin_dots --set THIN=1", {"THIN", "each problem decides it"}},
       {"verify --gemm --set TSM=20", {"TSM=20", "16, 24, 32, 40, 48, 64, 80, 96, 128"}},
       {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "8, 16, 32"}},
       {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},

@@ -134,11 +134,11 @@ double moved_of_c(const Problem& problem) {
 // read comes from memory once, and out of the cache for the others, unless it has been measured how fast the
 // kernel's work-groups read from memory. (Wide tiles share so much that it does not matter.)
 double moving_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                      const DeviceInfo& device) {
+                      bool memory) {
   double inputs = values_of_a(problem) + values_of_b(problem);
   const Multiples tile = calibration.spec->tile(calibration.tunables);
   double rate = reading_cached * tuning.bandwidth;
-  if (from_memory(problem, tuning, device)) {
+  if (memory) {
     rate = only_reading * tuning.bandwidth;
     if (calibration.reading > 0.0) {
       rate = calibration.reading;
@@ -229,27 +229,11 @@ Timing of_thin(const Calibration& calibration, const std::vector<Timing>& timing
   return timing;
 }
 
-}  // namespace
-
-// A device that has nothing to do but this step fills and drains once more: 1 us on an H200, where
-// tuning.launch, of kernels without work, is 2 (from 374 settings in parts through OpenCL, beside 562 in
-// one). A step that is started early saves some of that; but the host has to launch it all the same.
-double step_seconds(const Tuning& tuning, const DeviceInfo& device) {
-  return tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6);
-}
-
-double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
-  return tuning.cache > 0.0 ? tuning.cache : static_cast<double>(device.cache_bytes);
-}
-
-namespace {
-
 // The kernel's own time, from measurements of operands that come from where the problem's do, if there are
 // any.
-Timing timing_for(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
-                  const DeviceInfo& device, double groups, const Parts& parts) {
+Timing timing_for(const Calibration& calibration, const Tuning& tuning, const DeviceInfo& device,
+                  double groups, const Parts& parts, bool memory) {
   const double per_unit = groups_per_unit(groups, parts, calibration, device);
-  const bool memory = from_memory(problem, tuning, device);
   const std::vector<Timing>& timings =
       memory && !calibration.uncached.empty() ? calibration.uncached : calibration.timings;
   const double reading_rate = (memory ? only_reading : reading_cached) * tuning.bandwidth;
@@ -260,12 +244,11 @@ Timing timing_for(const Problem& problem, const Calibration& calibration, const 
 
 // The time with that of moving the operands.
 double with_moving(double seconds, const Problem& problem, const Calibration& calibration,
-                   const Tuning& tuning, const DeviceInfo& device, const Parts& parts) {
-  const bool memory = from_memory(problem, tuning, device);
-  const double moving = moving_seconds(problem, calibration, tuning, device);
+                   const Tuning& tuning, const Parts& parts, bool memory) {
   if (calibration.spec->thin && !memory) {  // measured so
     return seconds;
   }
+  const double moving = moving_seconds(problem, calibration, tuning, memory);
   if (calibration.spec->thin && !calibration.uncached.empty()) {  // and so, on a few sizes
     return std::max(parts.clustered ? seconds / in_larger_clusters : seconds, moving);
   }
@@ -294,15 +277,27 @@ double adding_seconds(const Problem& problem, const Calibration& calibration, co
 
 }  // namespace
 
+// A device that has nothing to do but this step fills and drains once more: 1 us on an H200, where
+// tuning.launch, of kernels without work, is 2 (from 374 settings in parts through OpenCL, beside 562 in
+// one). A step that is started early saves some of that; but the host has to launch it all the same.
+double step_seconds(const Tuning& tuning, const DeviceInfo& device) {
+  return tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6);
+}
+
+double cache_bytes(const Tuning& tuning, const DeviceInfo& device) {
+  return tuning.cache > 0.0 ? tuning.cache : static_cast<double>(device.cache_bytes);
+}
+
 double predict_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                        const DeviceInfo& device, double groups, double depth, const Parts& parts) {
-  const Timing timing = timing_for(problem, calibration, tuning, device, groups, parts);
+  const bool memory = from_memory(problem, tuning, device);
+  const Timing timing = timing_for(calibration, tuning, device, groups, parts, memory);
   double seconds = timing.fixed + depth * timing.per_k;
   if (tuning.bandwidth <= 0.0) {
     return seconds;
   }
   // A line through two depths may promise less for a short k than a kernel without work takes.
-  seconds = with_moving(std::max(seconds, tuning.launch), problem, calibration, tuning, device, parts);
+  seconds = with_moving(std::max(seconds, tuning.launch), problem, calibration, tuning, parts, memory);
   if (parts.count <= 1.0) {
     return seconds;
   }

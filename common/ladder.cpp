@@ -90,15 +90,11 @@ bool is_dictated(const KernelSpec& spec, const std::string& name) {
 std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
   Tunables unused = choice.set;
-  std::string dictated;
-  for (const KernelSpec* spec : choose(choice.kernels, offer)) {
+  const std::vector<const KernelSpec*> chosen = choose(choice.kernels, offer);
+  for (const KernelSpec* spec : chosen) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     Tunables set = applicable(choice.set, declared);
-    std::erase_if(set, [&, spec = spec](const auto& tunable) {
-      const bool is = is_dictated(*spec, tunable.first);
-      dictated = is ? tunable.first : dictated;
-      return is;
-    });
+    std::erase_if(set, [&](const auto& tunable) { return is_dictated(*spec, tunable.first); });
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {
       overrides[name] = value;
@@ -114,8 +110,11 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
       settings.push_back(make_setting(*spec, declared, varied));
     }
   }
-  if (unused.contains(dictated)) {
-    reject(dictated + ": each problem decides it");
+  for (const auto& tunable : unused) {
+    if (std::any_of(chosen.begin(), chosen.end(),
+                    [&](const KernelSpec* spec) { return is_dictated(*spec, tunable.first); })) {
+      reject(tunable.first + ": each problem decides it");
+    }
   }
   if (!unused.empty()) {
     reject(unused.begin()->first + ": none of the chosen kernels has this tunable");

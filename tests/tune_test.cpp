@@ -261,8 +261,9 @@ double foretold(const std::vector<Timing>& timings, double per_unit) {
                          per_unit * static_cast<double>(device.compute_units), 1000.0, {});
 }
 
+Timing timed(int groups, double microseconds) { return {groups, 0.0, 1e-9 * microseconds}; }
+
 TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
-  const auto timed = [](int groups, double microseconds) { return Timing{groups, 0.0, 1e-9 * microseconds}; };
   const std::vector<Timing> even = {timed(1, 20),  timed(2, 40),  timed(3, 60),  timed(4, 80),
                                     timed(6, 120), timed(8, 160), timed(12, 240)};
   EXPECT_DOUBLE_EQ(foretold(even, 5), 100e-6);
@@ -278,7 +279,6 @@ TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
 }
 
 TEST(CostModel, WaitsForALastRound) {
-  const auto timed = [](int groups, double microseconds) { return Timing{groups, 0.0, 1e-9 * microseconds}; };
   // One is slow by itself; from four on each adds its share.
   const std::vector<Timing> timings = {timed(1, 50),  timed(2, 55),  timed(3, 65),  timed(4, 80),
                                        timed(6, 120), timed(8, 160), timed(12, 240)};

@@ -85,11 +85,10 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
   if (kind.thin != 0) {
-    Calibration calibration{&spec, tunables,
-                            thin_timings(spec, tunables, kind, cached * cache_, shallow, promising)};
+    Calibration calibration{&spec, tunables, thin_timings(spec, tunables, kind, cached * cache_, promising)};
     if (promising(calibration.timings) && holds(device_, uncached * cache_)) {
       const auto any = [](const std::vector<Timing>&) { return true; };
-      calibration.uncached = thin_timings(spec, tunables, kind, uncached * cache_, deepest, any);
+      calibration.uncached = thin_timings(spec, tunables, kind, uncached * cache_, any);
     }
     return calibration;
   }
@@ -138,9 +137,10 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
   return timings;
 }
 
-// With a long operand of `bytes`, and of a quarter of them; but for that, no sums longer than `shallow_most`.
+// With a long operand of `bytes`, and of a quarter of them, or less where the cache holds it anyway: then
+// short sums say best what does not depend on k.
 std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
-                                             const OperandKind& kind, double bytes, std::int64_t shallow_most,
+                                             const OperandKind& kind, double bytes,
                                              const Promising& promising) {
   const std::int64_t rows_of_all = spec.tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
   std::vector<Timing> timings;
@@ -157,7 +157,9 @@ std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunab
       break;
     }
     const Measured much = measured(std::max(fitting, shortest_of_thin));
-    timings.push_back(timing_of(count, measured(std::min(much.depth / shorter, shallow_most)), much));
+    const std::int64_t quarter = much.depth / shorter;
+    const Measured little = measured(bytes < cache_ ? std::min(quarter, shallow) : quarter);
+    timings.push_back(timing_of(count, little, much));
     if (much.seconds > patience_) {
       break;
     }

@@ -26,7 +26,7 @@ class Calibrator {
   std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                               const Promising& promising);
   std::vector<Timing> thin_timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                                   double bytes, std::int64_t shallow_most, const Promising& promising);
+                                   double bytes, const Promising& promising);
   double reading_rate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind);
 
   Stopwatch& stopwatch_;

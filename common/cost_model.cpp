@@ -263,10 +263,12 @@ double adding_seconds(const Problem& problem, const Calibration& calibration, co
                       const DeviceInfo& device, const Parts& parts) {
   const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
   if (parts.clustered) {
-    // Barriers, and most of every part is read by other work-groups. (From 626 settings on an H200.)
-    const bool single = value_or(calibration.tunables, "VC", 4) == 1;
-    const double of_writes = single ? 5.0 * sizeof(float) * values_of_c(problem) : 0.0;
-    return 0.9e-6 + (of_parts + of_writes) / (2.0 * tuning.bandwidth);
+    // Barriers; of every part, what is others' to add up; and writing value by value. (From 669
+    // settings of pipelined, and 626 of thin kernels too, on an H200.)
+    const double barriers = calibration.spec->thin ? 0.9e-6 : 0.7e-6;
+    const double writing = value_or(calibration.tunables, "VC", 4) == 1 ? 1.0 : 0.0;
+    return barriers +
+           sizeof(float) * (parts.count - 1.0 + writing) * values_of_c(problem) / (2.0 * tuning.bandwidth);
   }
   // Every part is written and read again, out of the cache for the most part. What a thin result makes to add
   // up fills no multiprocessor.

@@ -149,8 +149,8 @@ KernelSpec pipelined() {
   };
   spec.local_bytes = [](const Tunables& t) {
     const int stages = at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
-    const int column = at(t, "CLUSTER") == 1 ? 0 : at(t, "TSM") * (at(t, "TSN") / at(t, "WPTN"));
-    return sizeof(float) * static_cast<std::size_t>(std::max(stages, column));
+    const int others = (at(t, "CLUSTER") - 1) * 4 * pipelined_work_items(t);
+    return sizeof(float) * static_cast<std::size_t>(std::max(stages, others));
   };
   const auto block = [](const char* reason, const char* tile, const char* per_item, auto lanes) {
     return Rule{reason, [=](const Tunables& t) { return at(t, tile) % (lanes(t) * at(t, per_item)) == 0; }};

@@ -31,12 +31,16 @@ std::vector<Case> cases() {
   const Tunables flat = {{"TSM", 256}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 16}, {"LANES_M", 8}};
   const Tunables one_column = {{"TSM", 256}, {"TSN", 32}, {"TSK", 8},
                                {"WPTM", 16}, {"WPTN", 4}, {"LANES_M", 4}};
+  const Tunables third_of_m = {{"TSM", 48}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 4}, {"LANES_M", 2}};
+  const Tunables third_of_n = {{"TSM", 64}, {"TSN", 96}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   const Tunables small = {{"TSM", 64}, {"TSN", 8}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 16}};
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
           {"pairs", "pipelined", wide, problem_of(198, 302, 300, "NT")},
           {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
+          {"third_of_m", "pipelined", third_of_m, problem_of(101, 130, 300, "TN")},
+          {"third_of_n", "pipelined", third_of_n, problem_of(131, 197, 300, "NN")},
           {"batch", "pipelined", small, problem_of(100, 12, 256, "NN", 5)},
           {"columns", "thin_columns", {{"LANES", 16}, {"SLICES", 4}}, problem_of(333, 3, 700, "NN")},
           {"columns_of_batch", "thin_columns", {{"SLICES", 1}}, problem_of(1, 500, 300, "NT", 3)},

@@ -120,27 +120,40 @@
 #define SLOT (tid / 32 / BLOCKS_M * LANES_N + LANE_N(tid % 32))
 #define FIRST_COLUMN(slot) ((slot) / LANES_N * (LANES_N * WPTN) + (slot) % LANES_N * 4)
 #define NEXT_COLUMN(wn) ((wn) / 4 * (4 * LANES_N) + (wn) % 4)
-#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC < 4 && TSN % 3 != 0 && COLUMN <= STAGES * STAGE)
+#define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC < 4 && TSN % 3 != 0 && SLOTS * TSM <= STAGES * STAGE)
 
-// A column of each work-item takes SLOTS * TSM values of local memory. With CLUSTER, they put as many there
-// at once as there is room for: COLUMNS, a divisor of WPTN.
-#define COLUMN (SLOTS * TSM)
-#define LOCAL_FLOATS (CLUSTER > 1 && COLUMN > STAGES * STAGE ? COLUMN : STAGES * STAGE)
-#define FITS(columns) ((columns)*COLUMN <= LOCAL_FLOATS)
-#define COLUMNS LEAST(WPTN, FITS(16) ? 16 : FITS(8) ? 8 : FITS(4) ? 4 : FITS(2) ? 2 : 1)
+// With CLUSTER, the quadruples of a work-item's sums are dealt out: the q-th is the (q % CLUSTER)-th
+// work-group's to add up and write. The others put theirs where that one reads them, as many rounds of
+// dealing at once as there is room for. The q-th of one work-group's stands behind those before it that are
+// not its own.
+#define QUADRUPLES (WPTM * WPTN / 4)
+#define OF_ALL (4 * WORK_ITEMS)  // values of all work-items' q-th quadruples
+#define OTHERS ((CLUSTER - 1) * OF_ALL)
+#define LOCAL_FLOATS (CLUSTER > 1 && OTHERS > STAGES * STAGE ? OTHERS : STAGES * STAGE)
+#define ROUNDS LEAST((QUADRUPLES + CLUSTER - 1) / CLUSTER, LOCAL_FLOATS / OTHERS)
+#define AT_ONCE LEAST(QUADRUPLES - first, ROUNDS * CLUSTER)
+#define EVEN (QUADRUPLES % (ROUNDS * CLUSTER) == 0)
+#define DEALT(q, group) (((q) / CLUSTER * (CLUSTER - 1) + (q) % CLUSTER - ((q) % CLUSTER > (group))) * OF_ALL)
 
-// Of these values, four for each work-item are one work-group's to add up, four more the next one's, and so
-// on. WRITE puts the sum of the i-th, and its neighbours down the column, where it belongs.
-#define FIRST_OF_SHARE ((int)get_group_id(2) * (4 * WORK_ITEMS))
-#define NEXT_OF_SHARE (CLUSTER * (4 * WORK_ITEMS))
-#define WRITE(width, i, sum)                                                                             \
-  do {                                                                                                   \
-    const long row = first_row + (i) % TSM;                                                              \
-    const long col = first_col + FIRST_COLUMN((i) / TSM % SLOTS) + NEXT_COLUMN(first + (i) / COLUMN);    \
-    if (row < p.M && col < p.N) {                                                                        \
-      UPDATE(FLOAT(width), *(__global FLOAT(width)*)&c_member[col * p.ldc + row], p.alpha, sum, p.beta); \
-    }                                                                                                    \
+// A work-item's q-th quadruple, and writing something to where in C it belongs, if the first belongs to
+// (row, col) of this tile.
+#define QUADRUPLE(q) (acc[(q) / (WPTM / 4)] + (q) % (WPTM / 4) * 4)
+#define WRITE(q, row, col, sum)                                                                         \
+  do {                                                                                                  \
+    const int at_row = (row) + (q) % (WPTM / 4) * (4 * LANES_M);                                        \
+    const int at_col = (col) + NEXT_COLUMN((q) / (WPTM / 4));                                           \
+    if ((EVEN || (q) < QUADRUPLES) && at_row < rows && at_col < cols) {                                 \
+      UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_first[at_col * p.ldc + at_row], p.alpha, sum, p.beta); \
+    }                                                                                                   \
   } while (0)
+
+// In local memory, all work-items' q-th quadruples stand as they do in C: in runs down the columns, of those
+// rows that are in them. Where a work-item's is in its run, and where in the tile of C the v-th value is if
+// they are the first quadruples.
+#define RUN (TSM / WPTM * 4)
+#define RUN_PLACE (tid / 32 % BLOCKS_M * (4 * LANES_M) + LANE_M(tid % 32) * 4)
+#define RUN_ROW(v) ((v) % RUN / (4 * LANES_M) * (LANES_M * WPTM) + (v) % (4 * LANES_M))
+#define RUN_COLUMN(v) FIRST_COLUMN((v) / RUN)
 
 // With WRITES_THROUGH_LOCAL, a work-item writes WPTM values at a time, in vectors. The i-th stands so many
 // rows and columns of C from the first.
@@ -370,36 +383,65 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
     const float one = p.M > first_row ? 1.0f : 0.0f;
 #endif
 #if CLUSTER > 1
+    const int rank = (int)get_group_id(2);
+    const int rows = (int)LEAST(p.M - first_row, TSM);
+    const int cols = (int)LEAST(p.N - first_col, TSN);
+    __global float* c_first = c_member + first_col * p.ldc + first_row;
 #pragma unroll
-    for (int first = 0; first < WPTN; first += COLUMNS) {
+    for (int first = 0; first < QUADRUPLES; first += ROUNDS * CLUSTER) {
 #pragma unroll
-      for (int i = 0; i < COLUMNS * WPTM; i += 4) {
-        vstore4(vload4(0, acc[first + i / WPTM] + i % WPTM) * one, 0,
-                tiles + i / WPTM * COLUMN + SLOT * TSM + m0 + i % WPTM * LANES_M);
-      }
-      CLUSTER_BARRIER();
-#pragma unroll 2
-      for (int i = FIRST_OF_SHARE; i < COLUMNS * COLUMN; i += NEXT_OF_SHARE) {
-        float4 total;
-        ADD_CLUSTER(4, total, tiles + i + 4 * tid);
-#if VC == 4
-        WRITE(4, i + 4 * tid, total);
-#else
-        // Nobody else reads this share: it goes back, so that neighbours write what stands beside.
-        vstore4(total, 0, tiles + i + 4 * tid);
-#endif
-      }
-#if VC < 4
-      barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 2
-      for (int i = FIRST_OF_SHARE; i < COLUMNS * COLUMN; i += NEXT_OF_SHARE) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          WRITE(1, i + j * WORK_ITEMS + tid, tiles[i + j * WORK_ITEMS + tid]);
+      for (int q = 0; q < AT_ONCE; ++q) {
+        if (q % CLUSTER != rank) {
+          vstore4(vload4(0, QUADRUPLE(first + q)) * one, 0, tiles + DEALT(q, rank) + 4 * tid);
         }
       }
-#endif
       CLUSTER_BARRIER();
+      // All of a work-group's reads are under way at once.
+#pragma unroll
+      for (int group = 0; group < CLUSTER; ++group) {
+        if (group == rank) {
+#pragma unroll
+          for (int q = group; q < AT_ONCE; q += CLUSTER) {
+            ADD_TO_OWN(QUADRUPLE(first + q), group, tiles + DEALT(q, part) + 4 * tid);
+          }
+        }
+      }
+      CLUSTER_BARRIER();
+#if VC == 4
+      // Where each of them goes is computed anew for each member of a batch: kept, it would take registers.
+      int row = m0;
+      int col = n0;
+      FORGET(row);
+      FORGET(col);
+#pragma unroll
+      for (int q = 0; q < AT_ONCE; ++q) {
+        if (q % CLUSTER == rank) {
+          WRITE(first + q, row, col, vload4(0, QUADRUPLE(first + q)));
+        }
+      }
+#else
+      // Neighbours write what stands beside.
+#pragma unroll
+      for (int q = 0; q < AT_ONCE; ++q) {
+        if (q % CLUSTER == rank) {
+          vstore4(vload4(0, QUADRUPLE(first + q)) * one, 0,
+                  tiles + q / CLUSTER * OF_ALL + SLOT * RUN + RUN_PLACE);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+      for (int i = 0; i < 4 / VC; ++i) {
+        const int v = (i * WORK_ITEMS + tid) * VC;
+        const int row = RUN_ROW(v);
+        const int col = RUN_COLUMN(v);
+#pragma unroll 4
+        for (int round = 0; round < ROUNDS; ++round) {
+          WRITE(first + round * CLUSTER + rank, row, col,
+                *(const LOCAL_PTR FLOAT(VC)*)(tiles + round * OF_ALL + v));
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     }
 #else
 #if WRITES_THROUGH_LOCAL

@@ -20,8 +20,8 @@ constexpr std::int64_t shortest_part = 32;
 // Into how many parts K might be split.
 constexpr std::int64_t one_part[] = {1};
 constexpr std::int64_t counts_in_cluster[] = {1, 2, 3, 4, 5, 6, 7, most_in_cluster};
-constexpr std::int64_t part_counts[] = {2,  3,  4,  5,  6,  8,   10,  12,  16,  20,
-                                        24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
+constexpr std::int64_t part_counts[] = {2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12,  14,  16,  18,
+                                        20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 512, 1024};
 
 bool may_repack(const KernelSpec& spec, const Problem& problem) {
   return spec.repacks && problem.batch_by == BatchBy::strides;

@@ -64,10 +64,15 @@ class Builder {
   }
 
  private:
-  // A multiple of every tile in K and every vector.
+  // Whole tiles in K and whole vectors.
   std::int64_t part_length() const {
-    constexpr std::int64_t granule = 32;
-    return choice_.parts == 1 ? problem_.k : round_up(ceil_div(problem_.k, choice_.parts), granule);
+    if (choice_.parts == 1) {
+      return problem_.k;
+    }
+    constexpr std::int64_t of_thin = 32;
+    const std::int64_t granule =
+        spec_.thin ? of_thin : spec_.tile(settle_for(spec_, choice_.tunables, inner_)).k;
+    return round_up(ceil_div(problem_.k, choice_.parts), granule);
   }
 
   // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy

@@ -263,8 +263,8 @@ double adding_seconds(const Problem& problem, const Calibration& calibration, co
                       const DeviceInfo& device, const Parts& parts) {
   const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
   if (parts.clustered) {
-    // Barriers; of every part, what is others' to add up; and writing value by value. (From 669
-    // settings of pipelined, and 626 of thin kernels too, on an H200.)
+    // Barriers; of every part, what is others' to add up; and writing value by value. (From 669 settings of
+    // pipelined, and 626 of thin kernels too, on an H200.)
     const double barriers = calibration.spec->thin ? 0.9e-6 : 0.7e-6;
     const double writing = value_or(calibration.tunables, "VC", 4) == 1 ? 1.0 : 0.0;
     return barriers +

@@ -157,9 +157,13 @@ TEST(Planner, AddsUpInClustersWhereTheDeviceHasThem) {
   EXPECT_TRUE(plan.workspace_bytes.empty());
   EXPECT_EQ(plan.steps[0].tunables.at("CLUSTER"), 4);
   EXPECT_EQ(plan.steps[0].geometry.groups[2], 4u);
-  // 129 of k in 8 parts are 5 of 32, since parts begin where vectors do.
-  const Plan shorter = carry_out(in_cluster(8), make_problem(plain, 256, 256, 129), device);
-  EXPECT_EQ(shorter.steps.at(0).tunables.at("CLUSTER"), 5);
+  // Parts are whole tiles: 129 of k in 8 parts are 5 of 2 tiles of 16, or 6 of 3 tiles of 8.
+  for (const auto& [tile, parts] : {std::pair(16, 5), std::pair(8, 6)}) {
+    Choice choice = in_cluster(8);
+    choice.tunables = {{"TSK", tile}};
+    const Plan shorter = carry_out(choice, make_problem(plain, 256, 256, 129), device);
+    EXPECT_EQ(shorter.steps.at(0).tunables.at("CLUSTER"), parts);
+  }
 }
 
 TEST(Planner, KeepsTheOrderOfSumsAtTheLevelEverywhere) {

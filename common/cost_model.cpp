@@ -261,20 +261,19 @@ double with_moving(double seconds, const Problem& problem, const Calibration& ca
 
 double adding_seconds(const Problem& problem, const Calibration& calibration, const Tuning& tuning,
                       const DeviceInfo& device, const Parts& parts) {
-  const double of_parts = sizeof(float) * parts.count * values_of_c(problem);
+  const double of_c = sizeof(float) * values_of_c(problem);
   if (parts.clustered) {
     // Barriers; of every part, what is others' to add up; and writing value by value. (From 669 settings of
     // pipelined, and 626 of thin kernels too, on an H200.)
     const double barriers = calibration.spec->thin ? 0.9e-6 : 0.7e-6;
     const double writing = value_or(calibration.tunables, "VC", 4) == 1 ? 1.0 : 0.0;
-    return barriers +
-           sizeof(float) * (parts.count - 1.0 + writing) * values_of_c(problem) / (2.0 * tuning.bandwidth);
+    return barriers + (parts.count - 1.0 + writing) * of_c / (2.0 * tuning.bandwidth);
   }
   // Every part is written and read again, out of the cache for the most part. What a thin result makes to add
   // up fills no multiprocessor.
   constexpr double less_for_thin = 0.5e-6;
   return step_seconds(tuning, device) - (calibration.spec->thin ? less_for_thin : 0.0) +
-         (2.0 * of_parts + sizeof(float) * moved_of_c(problem)) / (2.0 * tuning.bandwidth);
+         (2.0 * parts.count * of_c + sizeof(float) * moved_of_c(problem)) / (2.0 * tuning.bandwidth);
 }
 
 }  // namespace

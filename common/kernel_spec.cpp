@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "kernel_source.h"
+#include "rounding.h"
 
 namespace duogemm {
 namespace {
@@ -74,6 +75,12 @@ Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& prob
            " adds up k in another order than the level everywhere has");
   }
   return settled;
+}
+
+std::int64_t part_length(const KernelSpec& spec, const Tunables& tunables, std::int64_t k,
+                         std::int64_t parts) {
+  constexpr std::int64_t of_thin = 32;
+  return round_up(ceil_div(k, parts), spec.thin ? of_thin : spec.tile(tunables).k);
 }
 
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {

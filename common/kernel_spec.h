@@ -96,6 +96,11 @@ Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& prob
 // Whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
 
+// How much of k each of `parts` parts takes, but for the last: whole tiles, and of kernels for thin results
+// whole vectors.
+std::int64_t part_length(const KernelSpec& spec, const Tunables& tunables, std::int64_t k,
+                         std::int64_t parts);
+
 // Every setting that the declared ranges and the rules allow.
 std::vector<Tunables> legal_settings(const KernelSpec& spec);
 

@@ -183,8 +183,8 @@ class Offers {
       return;
     }
     const KernelSpec& spec = *calibration.spec;
-    // What is missing of a last tile is multiplied as zeros.
-    const std::int64_t step = spec.thin || spec.stops_at_k ? 1 : spec.tile(calibration.tunables).k;
+    // Others multiply what is missing of a last tile as zeros.
+    const bool stops_at_k = spec.thin || spec.stops_at_k;
     const double most_groups =
         static_cast<double>(std::min(calibration.timings.back().groups, groups_at_once)) *
         static_cast<double>(device_.compute_units);
@@ -196,10 +196,12 @@ class Offers {
         break;
       }
       const bool clustered = parts > 1 && dictated == &Storage::whole;
-      const double depth = static_cast<double>(round_up(ceil_div(problem_.k, parts), step));
+      const std::int64_t depth = stops_at_k ? ceil_div(problem_.k, parts)
+                                            : part_length(spec, calibration.tunables, problem_.k, parts);
       const double seconds =
           storage->seconds + predict_seconds(storage->problem, calibration, tuning_, device_, all_groups,
-                                             depth, {static_cast<double>(parts), clustered});
+                                             static_cast<double>(depth),
+                                             {static_cast<double>(parts), clustered});
       const int steps = 1 + (storage->repacked ? 1 : 0) + (parts > 1 && !clustered ? 1 : 0);
       offers_.push_back({&spec, &calibration.tunables, &wanted, parts, storage->repacked, storage->turning,
                          clustered, beside_host(seconds, steps * tuning_.enqueue)});

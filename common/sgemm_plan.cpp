@@ -47,7 +47,10 @@ class Builder {
     if (choice_.repacked) {
       repack();
     }
-    const std::int64_t length = part_length();
+    const std::int64_t length =
+        choice_.parts == 1
+            ? problem_.k
+            : part_length(spec_, settle_for(spec_, choice_.tunables, inner_), problem_.k, choice_.parts);
     const std::int64_t parts = ceil_div(problem_.k, length);
     const bool gathers = parts > 1 && !choice_.clustered;
     if (gathers) {
@@ -64,17 +67,6 @@ class Builder {
   }
 
  private:
-  // Whole tiles in K and whole vectors.
-  std::int64_t part_length() const {
-    if (choice_.parts == 1) {
-      return problem_.k;
-    }
-    constexpr std::int64_t of_thin = 32;
-    const std::int64_t granule =
-        spec_.thin ? of_thin : spec_.tile(settle_for(spec_, choice_.tunables, inner_)).k;
-    return round_up(ceil_div(problem_.k, choice_.parts), granule);
-  }
-
   // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy
   // as well.
   struct Copy {

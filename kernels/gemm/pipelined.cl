@@ -402,7 +402,11 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
         if (group == rank) {
 #pragma unroll
           for (int q = group; q < AT_ONCE; q += CLUSTER) {
-            ADD_TO_OWN(QUADRUPLE(first + q), group, tiles + DEALT(q, part) + 4 * tid);
+            float4 total;
+            ADD_CLUSTER(4, total,
+                        part == group ? vload4(0, QUADRUPLE(first + q))
+                                      : READ_IN_CLUSTER(4, tiles + DEALT(q, part) + 4 * tid, part));
+            vstore4(total, 0, QUADRUPLE(first + q));
           }
         }
       }

@@ -40,7 +40,7 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
     CLUSTER_BARRIER();                                                                                  \
     for (int i = (int)get_group_id(2) * WORK_ITEMS + tid; i < ROWS * THIN; i += CLUSTER * WORK_ITEMS) { \
       float total;                                                                                      \
-      ADD_CLUSTER(1, total, totals + i);                                                                \
+      ADD_CLUSTER(1, total, READ_IN_CLUSTER(1, totals + i, part));                                      \
       WRITE(i % ROWS, i / ROWS, total);                                                                 \
     }                                                                                                   \
     CLUSTER_BARRIER();                                                                                  \

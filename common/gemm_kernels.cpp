@@ -51,13 +51,9 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   }
   const bool trans_a = p.a_op == Transpose::yes;
   const bool trans_b = p.b_op == Transpose::yes;
-  // Vectors along m or n end with the matrix, unless there is more in memory.
-  const auto whole = [](int width, bool padded, std::int64_t size) {
-    return padded ? width : static_cast<int>(std::gcd(size, std::int64_t{width}));
-  };
-  const int va = whole(vector_width(p.a_aligned, p.lda, p.a_stride, p), trans_a || p.a_padded, p.m);
-  const int vb = whole(vector_width(p.b_aligned, p.ldb, p.b_stride, p), !trans_b || p.b_padded, p.n);
-  int vc = whole(vector_width(p.c_aligned, p.ldc, p.c_stride, p), p.c_padded, p.m);
+  const int va = vector_width(p.a_aligned, p.lda, p.a_stride, p);
+  const int vb = vector_width(p.b_aligned, p.ldb, p.b_stride, p);
+  int vc = vector_width(p.c_aligned, p.ldc, p.c_stride, p);
   // C could be written in vectors wherever its storage allows, and parts of a split C always, but is as in
   // the measurements: where neither A nor B is in vectors, C is not; and beside vectors of 4, in those or in
   // none.
@@ -65,6 +61,9 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
   if (widest == 1 || (widest == 4 && vc == 2)) {
     vc = 1;
   }
+  // The last vectors of columns end beyond the matrix. (Of a copy, that is in memory.)
+  const bool ragged = (!trans_a && !p.a_padded && p.m % va != 0) ||
+                      (trans_b && !p.b_padded && p.n % vb != 0) || (!p.c_padded && p.m % vc != 0);
   const bool shifted = (!trans_a && va == 4 && p.lda % 8 != 0) || (trans_b && vb == 4 && p.ldb % 8 != 0);
   return Tunables{{"TRANS_A", trans_a},
                   {"TRANS_B", trans_b},
@@ -72,6 +71,7 @@ std::optional<Tunables> pipelined_dictated(const Problem& p) {
                   {"VB", vb},
                   {"VC", vc},
                   {"SHIFTED", shifted},
+                  {"RAGGED", ragged},
                   {"BATCH", static_cast<int>(p.batch_by)},
                   {"CLUSTER", p.cluster}};
 }
@@ -87,7 +87,7 @@ Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
   const int width = !one_counts ? std::min(timed("VA"), timed("VB")) : timed(turns_a ? "VB" : "VA");
   dictated["VC"] = std::min(width, timed("VC"));
   dictated["VA"] = dictated["VB"] = width;
-  return without(std::move(dictated), {"SHIFTED", "BATCH", "CLUSTER"});
+  return without(std::move(dictated), {"SHIFTED", "RAGGED", "BATCH", "CLUSTER"});
 }
 
 // Of an operand that does not fill a tile, work-items beyond its last vector copy that one too. Where all
@@ -95,12 +95,15 @@ Tunables pipelined_timed_as(Tunables dictated, const Tunables& others) {
 // as long on an H200 (44 narrow problems).
 bool pipelined_suits(const Problem& p, const Tunables& t) {
   constexpr std::int64_t few = 4096;
-  const auto contended = [&](bool straight, std::int64_t size, const char* tile, std::int64_t stride) {
+  const auto contended = [&](bool straight, bool vectors, std::int64_t size, const char* tile,
+                             std::int64_t stride) {
     const bool by_all = p.batch == 1 || stride == 0;
-    return by_all && straight && quarters(size) && size < at(t, tile) && size * p.k <= few;
+    return by_all && straight && vectors && size < at(t, tile) && size * p.k <= few;
   };
-  return at(t, "ASYNC") != 1 || !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
-                                  contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride));
+  const bool a_vectors = in_vectors(p.a_aligned, p.lda, p.a_stride, p);
+  const bool b_vectors = in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
+  return at(t, "ASYNC") != 1 || !(contended(p.a_op == Transpose::no, a_vectors, p.m, "TSM", p.a_stride) ||
+                                  contended(p.b_op == Transpose::yes, b_vectors, p.n, "TSN", p.b_stride));
 }
 
 int pipelined_work_items(const Tunables& t) {

@@ -5,6 +5,7 @@
 
 #include "guarded_run.h"
 #include "planner.h"
+#include "rounding.h"
 #include "shapes.h"
 #include "test_devices.h"
 
@@ -26,6 +27,14 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* o
   return p;
 }
 
+// With a gap behind each column, so that the next begins with a vector.
+Problem padded(Problem problem) {
+  for (std::int64_t* ld : {&problem.lda, &problem.ldb, &problem.ldc}) {
+    *ld = round_up(*ld, 4);
+  }
+  return problem;
+}
+
 std::vector<Case> cases() {
   const Tunables wide = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"LANES_M", 4}, {"STAGES", 2}};
   const Tunables flat = {{"TSM", 256}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 16}, {"LANES_M", 8}};
@@ -37,6 +46,7 @@ std::vector<Case> cases() {
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
           {"pairs", "pipelined", wide, problem_of(198, 302, 300, "NT")},
+          {"ragged", "pipelined", wide, padded(problem_of(197, 301, 333, "NT"))},
           {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
           {"third_of_m", "pipelined", third_of_m, problem_of(101, 130, 300, "TN")},

@@ -37,6 +37,9 @@
 #ifndef SHIFTED
 #define SHIFTED 0  // columns of A or B that are copied along begin at odd multiples of 16 bytes: 0 1
 #endif
+#ifndef RAGGED
+#define RAGGED 0  // the last vectors along m or n may go beyond the matrix, into the gap behind a column: 0 1
+#endif
 #ifndef BATCH
 #define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
 #endif
@@ -135,16 +138,32 @@
 #define EVEN (QUADRUPLES % (ROUNDS * CLUSTER) == 0)
 #define DEALT(q, group) (((q) / CLUSTER * (CLUSTER - 1) + (q) % CLUSTER - ((q) % CLUSTER > (group))) * OF_ALL)
 
+// Writes a vector of sums to C, of which `left` values, one at least, are in the matrix.
+#define WRITE_VECTOR(place, sum, left)                                        \
+  do {                                                                        \
+    if (!RAGGED || (left) >= VC) {                                            \
+      UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)(place), p.alpha, sum, p.beta); \
+    } else {                                                                  \
+      float values[VC];                                                       \
+      VSTORE(VC)(sum, 0, values);                                             \
+      _Pragma("unroll") for (int v = 0; v < VC; ++v) {                        \
+        if (v < (left)) {                                                     \
+          UPDATE(float, (place)[v], p.alpha, values[v], p.beta);              \
+        }                                                                     \
+      }                                                                       \
+    }                                                                         \
+  } while (0)
+
 // A work-item's q-th quadruple, and writing something to where in C it belongs, if the first belongs to
 // (row, col) of this tile.
 #define QUADRUPLE(q) (acc[(q) / (WPTM / 4)] + (q) % (WPTM / 4) * 4)
-#define WRITE(q, row, col, sum)                                                                         \
-  do {                                                                                                  \
-    const int at_row = (row) + (q) % (WPTM / 4) * (4 * LANES_M);                                        \
-    const int at_col = (col) + NEXT_COLUMN((q) / (WPTM / 4));                                           \
-    if ((EVEN || (q) < QUADRUPLES) && at_row < rows && at_col < cols) {                                 \
-      UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_first[at_col * p.ldc + at_row], p.alpha, sum, p.beta); \
-    }                                                                                                   \
+#define WRITE(q, row, col, sum)                                            \
+  do {                                                                     \
+    const int at_row = (row) + (q) % (WPTM / 4) * (4 * LANES_M);           \
+    const int at_col = (col) + NEXT_COLUMN((q) / (WPTM / 4));              \
+    if ((EVEN || (q) < QUADRUPLES) && at_row < rows && at_col < cols) {    \
+      WRITE_VECTOR(&c_first[at_col * p.ldc + at_row], sum, rows - at_row); \
+    }                                                                      \
   } while (0)
 
 // In local memory, all work-items' q-th quadruples stand as they do in C: in runs down the columns, of those
@@ -173,7 +192,7 @@
   straight_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM, VA)
 #define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, p.lda, tid, TSM, VA)
 #define A_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(a_place + (stage), a_from, &a_next, p.lda, rows, -0.0f, tid, TSM, VA)
+  straight_copy_rows(a_place + (stage), a_from, &a_next, p.lda, first_row, p.M, rows, -0.0f, tid, TSM, VA)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
 #elif TURN_ASYNC
@@ -202,7 +221,7 @@
   straight_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN, VB)
 #define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, p.ldb, tid, TSN, VB)
 #define B_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, rows, 0.0f, tid, TSN, VB)
+  straight_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, first_col, p.N, rows, 0.0f, tid, TSN, VB)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
 #elif TURN_ASYNC
@@ -225,10 +244,12 @@
 #endif
 #define THROUGH_REGISTERS (!TURN_ASYNC && (TRANS_A || !TRANS_B))
 
-// Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none.
+// Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none. With
+// RAGGED, the last row of all is none of a whole tile.
+#define WHOLE (TSK + RAGGED)
 #define FETCH(stage, rows)       \
   do {                           \
-    if ((rows) >= TSK) {         \
+    if ((rows) >= WHOLE) {       \
       A_FETCH(stage);            \
       B_FETCH(stage);            \
     } else if ((rows) > 0) {     \
@@ -370,8 +391,8 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
     LOAD_FRAGMENTS(0, 0, 0);
     int now = 0;
     int ahead = LAST_STAGE;
-    while (left >= (THROUGH_REGISTERS ? 2 * TSK : TSK)) {
-      MULTIPLY(TSK, TSK, true);
+    while (left >= (THROUGH_REGISTERS ? TSK + WHOLE : WHOLE)) {
+      MULTIPLY(WHOLE, TSK, true);
     }
     while (left > -(STAGES - 1) * TSK) {
       MULTIPLY(left, left - TSK, left > -(STAGES - 2) * TSK);
@@ -468,8 +489,8 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
       for (int i = 0; i < WPTM / VC; ++i) {
         const int columns_on = COLUMNS_ON(i) + NEXT_COLUMN(wn);
         if (ROWS_ON(i) < rows && columns_on < cols) {
-          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_first[columns_on * p.ldc + ROWS_ON(i)], p.alpha,
-                 *(const LOCAL_PTR FLOAT(VC)*)(tiles + (tid + i * WORK_ITEMS) * VC), p.beta);
+          WRITE_VECTOR(&c_first[columns_on * p.ldc + ROWS_ON(i)],
+                       *(const LOCAL_PTR FLOAT(VC)*)(tiles + (tid + i * WORK_ITEMS) * VC), rows - ROWS_ON(i));
         }
       }
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -479,8 +500,7 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
       for (int wm = 0; wm < WPTM; wm += VC) {
         const long row = first_row + m0 + wm / 4 * (4 * LANES_M) + wm % 4;
         if (row < p.M && col < p.N) {
-          UPDATE(FLOAT(VC), *(__global FLOAT(VC)*)&c_member[col * p.ldc + row], p.alpha,
-                 VLOAD(VC)(0, acc[wn] + wm), p.beta);
+          WRITE_VECTOR(&c_member[col * p.ldc + row], VLOAD(VC)(0, acc[wn] + wm), p.M - row);
         }
       }
 #endif

@@ -42,15 +42,19 @@
 // Where in a tile a work-item begins to write.
 #define STRAIGHT_PLACE(size, vector) (STRAIGHT_ROW(size, vector) * (size) + STRAIGHT_COLUMN(size, vector))
 
-// from[i] becomes where a work-item begins to read its i-th vector; columns first to end - 1 are there.
+// The column that its i-th vector begins with; columns first to end - 1 are there.
+#define STRAIGHT_SOURCE(size, vector, i)                                                           \
+  (EXISTING((first + STRAIGHT_COLUMN(size, vector) + (i)*STRAIGHT_APART(size, vector)) / (vector), \
+            (end + (vector)-1) / (vector)) *                                                       \
+   (vector))
+
+// from[i] becomes where a work-item begins to read its i-th vector.
 FUNCTION void
 straight_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
                const long end, const int tid, const int size, const int vector) {
 #pragma unroll
   for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-    const long column = first + STRAIGHT_COLUMN(size, vector) + i * STRAIGHT_APART(size, vector);
-    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld +
-              EXISTING(column / vector, (end + vector - 1) / vector) * vector;
+    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + STRAIGHT_SOURCE(size, vector, i);
   }
 }
 
@@ -78,20 +82,23 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
   *next += TSK * ld;
 }
 
-// Copies a tile of which only `rows` rows are there.
+// Copies a tile of which only `rows` rows are there. With RAGGED, vectors of the last one may go beyond what
+// is in memory; `first` and `end` are straight_begin's.
 FUNCTION void
 straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
-                   const int rows, const float fill, const int tid, const int size, const int vector) {
+                   const long first, const long end, const int rows, const float fill, const int tid,
+                   const int size, const int vector) {
   if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
 #pragma unroll
     for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
       const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
 #pragma unroll
       for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+        const long values = RAGGED ? end - STRAIGHT_SOURCE(size, vector, i) : vector;
 #pragma unroll
         for (int x = 0; x < vector; ++x) {
           place[row * size + i * STRAIGHT_APART(size, vector) + x] =
-              is_there ? from[i][*next + row * ld + x] : fill;
+              is_there && x < values ? from[i][*next + row * ld + x] : fill;
         }
       }
     }

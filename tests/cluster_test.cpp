@@ -46,7 +46,7 @@ std::vector<Case> cases() {
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
           {"pairs", "pipelined", wide, problem_of(198, 302, 300, "NT")},
-          {"ragged", "pipelined", wide, padded(problem_of(197, 301, 333, "NT"))},
+          {"ragged", "pipelined", wide, padded(problem_of(197, 301, 1703, "NT"))},
           {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
           {"third_of_m", "pipelined", third_of_m, problem_of(101, 130, 300, "TN")},

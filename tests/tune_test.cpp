@@ -282,6 +282,18 @@ TEST(CostModel, GoesUpInStepsWhereTheMeasurementsDo) {
   EXPECT_DOUBLE_EQ(foretold(stepped, 13), 336e-6);
 }
 
+TEST(CostModel, MakesSmallTilesSlowerThanTheyWereMeasured) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  const auto of_tile = [&](int side, std::int64_t n) {
+    return predict_seconds(Problem::packed(1000, n, 1000),
+                           {&spec, settle(spec, {{"TSM", side}, {"TSN", side}}), {timed(1, 50)}}, {},
+                           large_gpu(), 1.0, 1000.0, {});
+  };
+  EXPECT_GT(of_tile(32, 1000), 1.01 * of_tile(64, 1000));
+  EXPECT_GT(of_tile(64, 1000), 1.01 * of_tile(128, 1000));
+  EXPECT_EQ(of_tile(32, 16), of_tile(128, 16)) << "of thin results, tiles are larger than what they read";
+}
+
 TEST(CostModel, WaitsForALastRound) {
   // One is slow by itself; from four on each adds its share.
   const std::vector<Timing> timings = {timed(1, 50),  timed(2, 55),  timed(3, 65),  timed(4, 80),

@@ -136,6 +136,18 @@ int pipelined_work_items(const Tunables& t) {
   return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
 }
 
+// How many sums a work-group of a cluster shows the others at once: all of them, if that is not too much.
+int exchanged_in_cluster(const Tunables& t) {
+  constexpr int most = 48 * 1024 / sizeof(float);
+  const int cluster = at(t, "CLUSTER");
+  if (cluster == 1) {
+    return 0;
+  }
+  const int round = (cluster - 1) * 4 * pipelined_work_items(t);
+  const int rounds = ceil_div(at(t, "WPTM") * at(t, "WPTN") / 4, cluster);
+  return round * std::max(std::min(rounds, most / round), 1);
+}
+
 // How many rows of an operand's tile a work-group copies at once (see tiles.h).
 int rows_at_once(const Tunables& t, int across, bool turns) {
   const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
@@ -178,8 +190,7 @@ KernelSpec pipelined() {
   };
   spec.local_bytes = [](const Tunables& t) {
     const int stages = at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
-    const int others = (at(t, "CLUSTER") - 1) * 4 * pipelined_work_items(t);
-    return sizeof(float) * static_cast<std::size_t>(std::max(stages, others));
+    return sizeof(float) * static_cast<std::size_t>(std::max(stages, exchanged_in_cluster(t)));
   };
   const auto block = [](const char* reason, const char* tile, const char* per_item, auto lanes) {
     return Rule{reason, [=](const Tunables& t) { return at(t, tile) % (lanes(t) * at(t, per_item)) == 0; }};

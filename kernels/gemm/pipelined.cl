@@ -126,14 +126,20 @@
 #define WRITES_THROUGH_LOCAL (CLUSTER == 1 && VC < 4 && TSN % 3 != 0 && SLOTS * TSM <= STAGES * STAGE)
 
 // With CLUSTER, the quadruples of a work-item's sums are dealt out: the q-th is the (q % CLUSTER)-th
-// work-group's to add up and write. The others put theirs where that one reads them, as many rounds of
-// dealing at once as there is room for. The q-th of one work-group's stands behind those before it that are
-// not its own.
+// work-group's to add up and write. The others put theirs where that one reads them, all rounds of dealing at
+// once where 48 KiB are enough for that: barriers between rounds would wait for what was written to C. (So
+// much never keeps work-groups out: the sums take more of the registers than of local memory.) The q-th of
+// one work-group's stands behind those before it that are not its own.
 #define QUADRUPLES (WPTM * WPTN / 4)
 #define OF_ALL (4 * WORK_ITEMS)  // values of all work-items' q-th quadruples
 #define OTHERS ((CLUSTER - 1) * OF_ALL)
-#define LOCAL_FLOATS (CLUSTER > 1 && OTHERS > STAGES * STAGE ? OTHERS : STAGES * STAGE)
-#define ROUNDS LEAST((QUADRUPLES + CLUSTER - 1) / CLUSTER, LOCAL_FLOATS / OTHERS)
+#if CLUSTER > 1
+#define IN_LOCAL_MEMORY (48 * 1024 / 4 / OTHERS)
+#define ROUNDS LEAST((QUADRUPLES + CLUSTER - 1) / CLUSTER, IN_LOCAL_MEMORY > 0 ? IN_LOCAL_MEMORY : 1)
+#define LOCAL_FLOATS (ROUNDS * OTHERS > STAGES * STAGE ? ROUNDS * OTHERS : STAGES * STAGE)
+#else
+#define LOCAL_FLOATS (STAGES * STAGE)
+#endif
 #define AT_ONCE LEAST(QUADRUPLES - first, ROUNDS * CLUSTER)
 #define EVEN (QUADRUPLES % (ROUNDS * CLUSTER) == 0)
 #define DEALT(q, group) (((q) / CLUSTER * (CLUSTER - 1) + (q) % CLUSTER - ((q) % CLUSTER > (group))) * OF_ALL)

@@ -38,6 +38,8 @@ TEST(Vectors, AreAsWideAsColumnsAllow) {
   EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 2)), (std::vector{2, 2, 2})) << "a last vector is whole, too";
   EXPECT_EQ(widths(problem_of(65, 65, 64, "TN", 0)), (std::vector{4, 4, 1}));
   EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 1)), (std::vector{1, 1, 1}));
+  EXPECT_EQ(widths(problem_of(64, 65, 63, "TT", 0)), (std::vector{1, 1, 4})) << "short sums: C is most of it";
+  EXPECT_EQ(widths(problem_of(64, 65, 65, "TT", 0)), (std::vector{1, 1, 1}));
   Problem batch = problem_of(64, 64, 64, "NT", 0);
   batch.batch = 3;
   batch.a_stride = 64 * 64 + 2;
@@ -126,6 +128,7 @@ TEST_P(Widths, AllGiveTheSameBits) {
                      device);
       }
     }
+    expect_right({&pipelined(), tunables}, problem_of(132, 131, 21, ops, 0), ++seed, device);
     for (const std::int64_t k : {5696, 5701}) {
       for (const std::int64_t gap : {1, 3}) {
         expect_right({&pipelined(), tunables}, problem_of(131, 135, k, ops, gap), ++seed, device);

@@ -32,6 +32,7 @@ enum class Reproducibility { run_to_run, everywhere };
 // As in BLAS: when beta is 0, C is written but never read; when alpha or k is 0, C becomes beta C, and A and
 // B are not read and may be null. A NaN or an infinity in A spreads to its row of C and no further, one in B
 // to its column. C must overlap neither A nor B, nor itself within a batch; A and B may overlap each other.
+// What stands between columns is never written; between those of A and B it may be read, and changes nothing.
 struct Sgemm {
   Layout layout = Layout::column_major;
   Transpose a_op = Transpose::no;

@@ -145,6 +145,27 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
   }
 }
 
+// Small tiles, tall ones and such with a third of a power of two exchange their columns in different ways.
+TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
+  const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
+                         {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TURN_ASYNC", 1}};
+  const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},    {"WPTM", 8},    {"WPTN", 8},
+                              {"LANES_M", 4}, {"SQUARES", 1}, {"LANES_K", 4}, {"TURN_ASYNC", 1}};
+  struct Case {
+    const char* ops;
+    Tunables tunables;
+  };
+  std::uint32_t seed = 0;
+  for (auto [ops, tunables] :
+       {Case{"TN", through_registers}, Case{"TN", tall}, Case{"NT", tall}, Case{"TN", by_thirds}}) {
+    tunables["BYTES"] = 1;
+    expect_right({&pipelined(), tunables}, problem_of(132, 68, 53, ops, 0), ++seed, device);
+    expect_right({&pipelined(), tunables}, problem_of(131, 67, 48, ops, 0), ++seed, device);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Vectors, Widths, ::testing::ValuesIn(test_devices()),
                          [](const auto& info) { return info.param.text(); });
 

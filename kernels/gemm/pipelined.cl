@@ -79,6 +79,9 @@
 #ifndef ASYNC
 #define ASYNC 1  // copy to local memory past the registers, where the device can, see operations.h: 0 1 2
 #endif
+#ifndef BYTES
+#define BYTES 0  // count in bytes what changes from tile to tile, see tiles.h: 0 1
+#endif
 #ifndef WALK
 #define WALK 0  // the order of a work-item's multiply-adds for one k, see below: 0 1 2 3
 #endif
@@ -279,10 +282,10 @@
     }                    \
   } while (0)
 
-#define LOAD_FRAGMENTS(which, stage, k)                                               \
-  do {                                                                                \
-    load_fragment(a[which], tiles + (stage), k, m0, WPTM, 4 * LANES_M, TRANS_A, TSM); \
-    load_fragment(b[which], B_PART(stage), k, n0, WPTN, 4 * LANES_N, !TRANS_B, TSN);  \
+#define LOAD_FRAGMENTS(which, stage, k)                                                     \
+  do {                                                                                      \
+    load_fragment(a[which], tiles + (stage), a_places, k, WPTM, 4 * LANES_M, TRANS_A, TSM); \
+    load_fragment(b[which], B_PART(stage), b_places, k, WPTN, 4 * LANES_N, !TRANS_B, TSN);  \
   } while (0)
 
 // The order of the multiply-adds of one k: what a compiler makes of it differs by several percent, because
@@ -394,6 +397,10 @@ pipelined(PARAMETERS(PRODUCT_IN_PARTS)) {
 
     float a[2][WPTM];
     float b[2][WPTN];
+    int a_places[EXCHANGES(TRANS_A, TSM)];
+    int b_places[EXCHANGES(!TRANS_B, TSN)];
+    fragment_begin(a_places, m0, TRANS_A, TSM);
+    fragment_begin(b_places, n0, !TRANS_B, TSN);
     LOAD_FRAGMENTS(0, 0, 0);
     int now = 0;
     int ahead = LAST_STAGE;

@@ -12,7 +12,7 @@
 // in the loop over k. They read different ones, because copies from the same address wait for each other.
 // Rows beyond K are -0 in A and +0 in B: their product is -0, which changes no sum.
 //
-// A work-item keeps where it reads the first tile; `next` is how far the next one is from there, in elements,
+// A work-item keeps where it reads the first tile; `next` is how far the next one is from there, in UNITs,
 // and the same for all work-items. Pointers that move instead cost compilers more: to change a register that
 // a copy reads from, they have to wait, or to copy it.
 //
@@ -24,6 +24,17 @@
 
 #include "gemm/existing.h"
 #include "gemm/least.h"
+
+// What distances that change from tile to tile are counted in: with BYTES, nothing is left to scale in the
+// loop over k. Most settings are faster that way on an H200, by 2 percent, and some slower: compilers make
+// something else of the rest of the loop too.
+#if BYTES
+#define UNIT ((int)sizeof(float))
+#define FURTHER(from, units) ((const __global float*)((const __global char*)(from) + (units)))
+#else
+#define UNIT 1
+#define FURTHER(from, units) ((from) + (units))
+#endif
 
 // The greatest power of two that is not above x, and how many of `all` to take at once, of `most` that could.
 #define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))
@@ -70,16 +81,16 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
       for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
         LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
         if (vector == 4) {
-          COPY_TO_LOCAL(4, to, from[i] + (*next + row * ld));
+          COPY_TO_LOCAL(4, to, FURTHER(from[i], *next + row * ld * UNIT));
         } else if (vector == 2) {
-          COPY_TO_LOCAL(2, to, from[i] + (*next + row * ld));
+          COPY_TO_LOCAL(2, to, FURTHER(from[i], *next + row * ld * UNIT));
         } else {
-          COPY_TO_LOCAL(1, to, from[i] + (*next + row * ld));
+          COPY_TO_LOCAL(1, to, FURTHER(from[i], *next + row * ld * UNIT));
         }
       }
     }
   }
-  *next += TSK * ld;
+  *next += TSK * ld * UNIT;
 }
 
 // Copies a tile of which only `rows` rows are there. With RAGGED, vectors of the last one may go beyond what
@@ -98,17 +109,19 @@ straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* ne
 #pragma unroll
         for (int x = 0; x < vector; ++x) {
           place[row * size + i * STRAIGHT_APART(size, vector) + x] =
-              is_there && x < values ? from[i][*next + row * ld + x] : fill;
+              is_there && x < values ? FURTHER(from[i], *next + row * ld * UNIT)[x] : fill;
         }
       }
     }
   }
-  *next += TSK * ld;
+  *next += TSK * ld * UNIT;
 }
 
 #if !TURN_ASYNC
 // --- Turned through registers: a work-item reads four rows of one or a few columns -------------------------
-#define EXCHANGE(k, size) ((size) % 32 == 0 ? (k) / 4 % 2 * 16 : 0)  // quadruples of columns stay together
+#define TOGETHER 16  // columns that stay together
+#define TURNED_EXCHANGES(size) ((size) % 32 == 0 ? 2 : 1)
+#define EXCHANGE(k, size) ((k) / 4 % TURNED_EXCHANGES(size) * TOGETHER)
 #define TURNED_ABREAST(size) ABREAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
 #define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
 #define TURNED_ROWS(size) (POWER_OF_2(WORK_ITEMS / 2 / TURNED_ABREAST(size)) * 8)  // rows at once
@@ -128,17 +141,18 @@ turned_load(float* values, const __global float** from, long* next, const int ro
       for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
         float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
         if (vector == 4 && rows >= TSK) {
-          vstore4(*(const __global float4*)(from[i] + (*next + row)), 0, to);
+          vstore4(*(const __global float4*)FURTHER(from[i], *next + row * UNIT), 0, to);
         } else {
 #pragma unroll
           for (int k = 0; k < 4; ++k) {
-            to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? from[i][*next + row + k] : fill;
+            to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? FURTHER(from[i], *next + row * UNIT)[k]
+                                                                     : fill;
           }
         }
       }
     }
   }
-  *next += TSK;
+  *next += TSK * UNIT;
 }
 
 FUNCTION void
@@ -173,8 +187,8 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
 // another place in each of the rows, as far as there are so many places.
 #define TOGETHER (32 / LANES_K)
 #define PLACES(size) ((size) % 3 == 0 ? (size) / 3 : (size))  // of which an exchange leads to another
-#define EXCHANGES(size) LEAST((PLACES(size) + TOGETHER - 1) / TOGETHER, LANES_K)
-#define EXCHANGE(k, size) ((k) / (LANES_K / EXCHANGES(size)) % EXCHANGES(size) * TOGETHER)
+#define TURNED_EXCHANGES(size) LEAST((PLACES(size) + TOGETHER - 1) / TOGETHER, LANES_K)
+#define EXCHANGE(k, size) ((k) / (LANES_K / TURNED_EXCHANGES(size)) % TURNED_EXCHANGES(size) * TOGETHER)
 
 // TURNED_COLUMN, exchanged; by an addition where that is the same.
 #define TURNED_PLACE(size, i)                                                                   \
@@ -191,11 +205,11 @@ turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, cons
       LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
       for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-        COPY_TO_LOCAL(1, to + row * size, from[i] + (*next + row));
+        COPY_TO_LOCAL(1, to + row * size, FURTHER(from[i], *next + row * UNIT));
       }
     }
   }
-  *next += TSK;
+  *next += TSK * UNIT;
 }
 
 // Copies a tile of which only `rows` rows are there.
@@ -208,11 +222,11 @@ turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next,
       LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
 #pragma unroll
       for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-        to[row * size] = row + TURNED_ROW(size) < rows ? from[i][*next + row] : fill;
+        to[row * size] = row + TURNED_ROW(size) < rows ? *FURTHER(from[i], *next + row * UNIT) : fill;
       }
     }
   }
-  *next += TSK;
+  *next += TSK * UNIT;
 }
 
 #endif
@@ -228,18 +242,43 @@ turned_begin(const __global float** from, const __global float* matrix, const lo
 }
 
 // --- Into registers ---------------------------------------------------------------------------------------
-// What a work-item needs of row k: `count` values, in quadruples that are `span` columns apart, from `column`
-// on.
+#define EXCHANGES(turned, size) (BYTES && (turned) ? TURNED_EXCHANGES(size) : 1)
+
+// places[e] becomes where `column` stands in a row with the e-th exchange. With BYTES, a compiler does not
+// see what that was made from: it would join it with where the tile begins, and do so anew for each tile.
+// Left apart, a load adds the two, which NVIDIA's can where one is the same for all work-items.
 FUNCTION void
-load_fragment(float* fragment, const LOCAL_PTR float* tile, const int k, const int column, const int count,
+fragment_begin(int* places, const int column, const int turned, const int size) {
+#pragma unroll
+  for (int e = 0; e < EXCHANGES(turned, size); ++e) {
+    places[e] = (column ^ (e * TOGETHER)) * UNIT;
+#if BYTES
+    FORGET(places[e]);
+#endif
+  }
+}
+
+// What a work-item needs of row k: `count` values, in quadruples that are `span` columns apart, from
+// fragment_begin's column on.
+FUNCTION void
+load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* places, const int k, const int count,
               const int span, const int turned, const int size) {
 #pragma unroll
   for (int i = 0; i < count / 4; ++i) {
-    // Which of these a compiler makes more of: with TURN_ASYNC there are many exchanges.
     const int exchange = turned ? EXCHANGE(k, size) : 0;
+#if BYTES
+    // The bits of `away` beside those of e are none of the column's.
+    const int away = i * span ^ exchange;
+    const int e = away / TOGETHER % EXCHANGES(turned, size);
+    const LOCAL_PTR float* row = tile + (k * size + away - e * TOGETHER);
+    vstore4(*(const LOCAL_PTR float4*)((const LOCAL_PTR char*)row + places[e]), i, fragment);
+#else
+    // Which of these a compiler makes more of: with TURN_ASYNC there are many exchanges.
+    const int column = places[0];
     const int place = !TURN_ASYNC || !turned ? (column + i * span) ^ exchange
                       : span % 32 == 0       ? (column ^ exchange) + i * span
                                              : column ^ (i * span ^ exchange);
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);
+#endif
   }
 }

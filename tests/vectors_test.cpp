@@ -96,6 +96,11 @@ TEST(Vectors, LetOperandsBeThatAreTurnedOnTheWay) {
 
 class Widths : public ::testing::TestWithParam<DeviceName> {};
 
+struct Case {
+  const char* ops;
+  Tunables tunables;
+};
+
 // That the choice gives the very bits of the problem, with scalars that depend on the seed.
 void expect_right(const Choice& choice, Problem problem, std::uint32_t seed, TestDevice& on) {
   problem.alpha = 0.5f;
@@ -111,10 +116,6 @@ void expect_right(const Choice& choice, Problem problem, std::uint32_t seed, Tes
 
 TEST_P(Widths, AllGiveTheSameBits) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
-  struct Case {
-    const char* ops;
-    Tunables tunables;
-  };
   const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
   const Tunables turned_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TURN_ASYNC", 1}};
   const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
@@ -153,10 +154,6 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
                          {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TURN_ASYNC", 1}};
   const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},    {"WPTM", 8},    {"WPTN", 8},
                               {"LANES_M", 4}, {"SQUARES", 1}, {"LANES_K", 4}, {"TURN_ASYNC", 1}};
-  struct Case {
-    const char* ops;
-    Tunables tunables;
-  };
   std::uint32_t seed = 0;
   for (auto [ops, tunables] :
        {Case{"TN", through_registers}, Case{"TN", tall}, Case{"NT", tall}, Case{"TN", by_thirds}}) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "call_recorder.h"
 #include "device_selection.h"
 #include "duogemm/sgemm.hpp"
 #include "problem.h"
@@ -147,6 +148,7 @@ void Context::sgemm(const Sgemm& request, const float* a, const float* b, float*
   implementation_->multiply(problem, count(problem.a_stride), strided(a, problem.a_stride),
                             count(problem.b_stride), strided(b, problem.b_stride),
                             strided(c, problem.c_stride));
+  record_call(request, CallMemory::host);
 }
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
@@ -164,6 +166,7 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
     std::swap(a, b);
   }
   implementation_->multiply(problem, problem.batch, listed(a), problem.batch, listed(b), listed(c));
+  record_call(request, CallMemory::host, CallBatch::lists);
 }
 
 namespace {

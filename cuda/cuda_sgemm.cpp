@@ -3,6 +3,7 @@
 #include <mutex>
 #include <optional>
 
+#include "call_recorder.h"
 #include "cuda_backend.h"
 #include "cuda_device.h"
 #include "duogemm/cuda.hpp"
@@ -90,6 +91,7 @@ void multiply(CUstream stream, const Sgemm& request, const float* a, const float
   const auto ours_c = borrow_memory(kept.context, c);
   kept.runtime->enqueue(problem, *queue, {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}},
                         lend(kept, workspace));
+  record_call(request, CallMemory::device);
 }
 
 void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
@@ -112,6 +114,7 @@ void multiply_batched(CUstream stream, const Sgemm& request, const float* const*
                           {table_b.get()},
                           {table_c.get()}}},
                         lend(kept, workspace));
+  record_call(request, CallMemory::device, CallBatch::lists);
 }
 
 }  // namespace

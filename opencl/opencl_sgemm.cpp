@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "call_recorder.h"
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
 #include "opencl_devices.h"
@@ -95,8 +96,9 @@ std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
   return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
 }
 
-// What a call is about, in the problem's order of operands.
+// What a call is about, as it came and in the problem's order of operands.
 struct Call {
+  Sgemm request;
   Problem problem;
   Matrix a, b, c;
   OffsetTables tables{};
@@ -163,11 +165,13 @@ void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wai
                              "clEnqueueMarkerWithWaitList");
     }
   });
+  record_call(call.request, CallMemory::device,
+              call.problem.batch_by == BatchBy::offsets ? CallBatch::lists : CallBatch::strides);
 }
 
 Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c) {
   const auto [problem, exchanged] = to_column_major(request);
-  return {problem, exchanged ? b : a, exchanged ? a : b, c};
+  return {request, problem, exchanged ? b : a, exchanged ? a : b, c};
 }
 
 Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,

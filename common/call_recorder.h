@@ -1,0 +1,19 @@
+// What DUOGEMM_RECORD asks for: the calls of a program, in a trace that `duogemm replay` runs again.
+#pragma once
+
+#include "duogemm/sgemm.hpp"
+
+namespace duogemm {
+
+// Where the matrices of a call are, and how those of a batch are found.
+enum class CallMemory { host, device };
+enum class CallBatch { strides, lists };
+
+// Notes a call that was served in the file that the environment variable DUOGEMM_RECORD names, in the format
+// that bench/traces/README.md describes. Does nothing without the variable, nor for a call that changes
+// nothing. Any thread may call. The file is complete after every call, so that nothing is lost when the
+// process is killed; the child of a fork writes a file of its own. A file that cannot be written is
+// complained about once.
+void record_call(const Sgemm& call, CallMemory memory, CallBatch batch = CallBatch::strides) noexcept;
+
+}  // namespace duogemm

@@ -1,0 +1,367 @@
+// What DUOGEMM_RECORD writes. The variable is read once in a process: each test records in children.
+#include "call_recorder.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "device_selection.h"
+#include "duogemm/duogemm.h"
+#include "files.h"
+#include "temporary_directory.h"
+#include "test_devices.h"
+#ifdef DUOGEMM_WITH_OPENCL
+#include "duogemm/opencl.hpp"
+#endif
+
+namespace duogemm::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr Sgemm small{.m = 2, .n = 3, .k = 4, .lda = 2, .ldb = 4, .ldc = 2};
+
+class CallRecorder : public ::testing::Test {
+ protected:
+  // In a child that records; how it ended, as waitpid has it. What it says on stderr is kept.
+  int record(const std::function<void()>& work) const { return record_in(file_, work); }
+  int record_in(const std::filesystem::path& file, const std::function<void()>& work) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("DUOGEMM_RECORD", file.c_str(), 1);
+      static_cast<void>(!std::freopen(errors_.c_str(), "w", stderr));
+      work();
+      std::fflush(stderr);
+      _exit(::testing::Test::HasFailure() ? 1 : 0);  // no destructor of the library's runs
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+  }
+
+  // The lines behind the head, which is looked at here.
+  static std::vector<json> calls_in(const std::filesystem::path& file) {
+    std::istringstream lines(contents_of(file));
+    std::vector<json> found;
+    for (std::string line; std::getline(lines, line);) {
+      found.push_back(json::parse(line));
+    }
+    if (found.empty() || found.front().value("schema", "") != "duogemm.trace/1") {
+      ADD_FAILURE() << file << " has no head";
+      return {};
+    }
+    found.erase(found.begin());
+    return found;
+  }
+  std::vector<json> calls() const { return calls_in(file_); }
+
+  const TemporaryDirectory folder_;
+  const std::filesystem::path file_ = folder_.path() / "trace.jsonl";
+  const std::filesystem::path errors_ = folder_.path() / "stderr.txt";
+};
+
+TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
+  EXPECT_EQ(record([] {
+              record_call(small, CallMemory::host);
+              Sgemm all = small;
+              all.layout = Layout::row_major;
+              all.a_op = Transpose::yes;
+              all.alpha = 0.1f;
+              all.beta = -std::numeric_limits<float>::infinity();
+              all.lda = 12;
+              all.ldb = 13;
+              all.ldc = 14;
+              all.batch = 5;
+              all.a_stride = 100;
+              all.c_stride = 300;
+              all.level = Reproducibility::everywhere;
+              record_call(all, CallMemory::device);
+              record_call(all, CallMemory::device, CallBatch::lists);
+            }),
+            0);
+  const json first = {{"m", 2}, {"n", 3}, {"k", 4}, {"lda", 2}, {"ldb", 4}, {"ldc", 2}, {"memory", "host"}};
+  json second = {{"m", 2},
+                 {"n", 3},
+                 {"k", 4},
+                 {"ops", "TN"},
+                 {"lda", 12},
+                 {"ldb", 13},
+                 {"ldc", 14},
+                 {"alpha", 0.1},
+                 {"beta", "-inf"},
+                 {"batch", 5},
+                 {"a_stride", 100},
+                 {"b_stride", 0},
+                 {"c_stride", 300},
+                 {"layout", "row_major"},
+                 {"level", "everywhere"},
+                 {"memory", "device"}};
+  json third = second;
+  for (const char* stride : {"a_stride", "b_stride", "c_stride"}) {
+    third.erase(stride);
+  }
+  third["batch_by"] = "lists";
+  EXPECT_EQ(calls(), (std::vector<json>{first, second, third}));
+  EXPECT_EQ(contents_of(errors_), "");
+}
+
+TEST_F(CallRecorder, CountsTheSameCallInARowAndLeavesOutWhatChangesNothing) {
+  EXPECT_EQ(record([] {
+              Sgemm other = small;
+              other.beta = 1.0f;
+              Sgemm nothing = other;
+              nothing.alpha = 0.0f;
+              for (int i = 0; i < 12; ++i) {
+                record_call(small, CallMemory::device);
+                record_call(nothing, CallMemory::device);
+              }
+              record_call(other, CallMemory::device);
+              record_call(small, CallMemory::device);
+            }),
+            0);
+  const std::vector<json> found = calls();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].value("times", 1), 12);
+  EXPECT_EQ(found[1].value("times", 1), 1);
+  EXPECT_EQ(found[1].value("beta", 0.0), 1.0);
+  EXPECT_EQ(found[2].value("times", 1), 1);
+}
+
+TEST_F(CallRecorder, LosesNothingWhenTheProcessIsKilled) {
+  const int status = record([] {
+    for (int i = 0; i < 7; ++i) {
+      record_call(small, CallMemory::device);
+    }
+    raise(SIGKILL);
+  });
+  EXPECT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().value("times", 1), 7);
+}
+
+TEST_F(CallRecorder, TakesCallsOfAllThreads) {
+  constexpr int threads = 8;
+  constexpr int rounds = 200;
+  EXPECT_EQ(record([] {
+              std::vector<std::thread> all;
+              for (int thread = 0; thread < threads; ++thread) {
+                all.emplace_back([thread] {
+                  Sgemm own = small;
+                  own.ldc = 10 + thread;
+                  for (int i = 0; i < rounds; ++i) {
+                    record_call(own, CallMemory::device);
+                  }
+                });
+              }
+              for (std::thread& thread : all) {
+                thread.join();
+              }
+            }),
+            0);
+  std::map<int, int> times;
+  for (const json& call : calls()) {
+    times[call.at("ldc").get<int>()] += call.value("times", 1);
+  }
+  ASSERT_EQ(times.size(), static_cast<std::size_t>(threads));
+  for (const auto& [ldc, count] : times) {
+    EXPECT_EQ(count, rounds) << ldc;
+  }
+}
+
+TEST_F(CallRecorder, GivesTheChildOfAForkAFileOfItsOwn) {
+  EXPECT_EQ(record([] {
+              record_call(small, CallMemory::device);
+              const pid_t child = fork();
+              if (child == 0) {
+                Sgemm other = small;
+                other.beta = 2.0f;
+                record_call(other, CallMemory::device);
+                _exit(0);
+              }
+              waitpid(child, nullptr, 0);
+              record_call(small, CallMemory::device);
+            }),
+            0);
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().value("times", 1), 2);
+  std::size_t others = 0;
+  for (const auto& file : files_in(folder_.path())) {
+    if (file.filename().string().starts_with("trace.jsonl.")) {
+      ++others;
+      ASSERT_EQ(calls_in(file).size(), 1u);
+      EXPECT_EQ(calls_in(file).front().value("beta", 0.0), 2.0);
+    }
+  }
+  EXPECT_EQ(others, 1u);
+}
+
+TEST_F(CallRecorder, LeavesAFileToTheProcessThatWritesIt) {
+  EXPECT_EQ(record([&] {
+              record_call(small, CallMemory::device);
+              record([] {
+                Sgemm other = small;
+                other.beta = 2.0f;
+                record_call(other, CallMemory::device);
+              });
+            }),
+            0);
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().value("beta", 0.0), 0.0);
+}
+
+TEST_F(CallRecorder, NamesTheFileByTheProcess) {
+  EXPECT_EQ(record_in(folder_.path() / "trace-%p.jsonl", [] { record_call(small, CallMemory::device); }), 0);
+  std::size_t found = 0;
+  for (const auto& file : files_in(folder_.path())) {
+    found += std::filesystem::is_regular_file(file) && file.extension() == ".jsonl" &&
+             file.filename().string().find_first_of("0123456789") == std::string("trace-").size();
+  }
+  EXPECT_EQ(found, 1u);
+}
+
+TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
+  for (const std::string file : {"/nowhere/trace.jsonl", "/dev/full", "/"}) {
+    EXPECT_EQ(record_in(file,
+                        [] {
+                          for (int i = 0; i < 3; ++i) {
+                            record_call(small, CallMemory::device);
+                          }
+                        }),
+              0);
+    const std::string said = contents_of(errors_);
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+    EXPECT_NE(said.find("DUOGEMM_RECORD=" + file + ": calls are not recorded: "), std::string::npos) << said;
+  }
+}
+
+// The public calls, on a device if there is one.
+class RecordedCalls : public CallRecorder {
+ protected:
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    if (fork() == 0) {  // drivers do not survive a fork: a child looks
+      std::string reason;
+      bool any = false;
+      for (const DeviceName& name : test_devices()) {
+        any = any || find_test_device(name, reason) != nullptr;
+      }
+      _exit(write(ends[1], any ? "y" : "n", 1) == 1 ? 0 : 1);
+    }
+    char answer = 'n';
+    const bool read_it = read(ends[0], &answer, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    wait(nullptr);
+    if (!read_it || answer != 'y') {
+      GTEST_SKIP() << "no device was found";
+    }
+  }
+
+  static constexpr float a_[] = {1, 2, 3, 4};
+  static constexpr float b_[] = {5, 6, 7, 8};
+  static constexpr Sgemm square_{
+      .layout = Layout::row_major, .m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2};
+};
+
+TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
+  EXPECT_EQ(record([] {
+              float c[4];
+              sgemm(square_, a_, b_, c);
+              const float* const list_a[] = {a_, b_};
+              const float* const list_b[] = {b_, a_};
+              float d[4];
+              float* const list_c[] = {c, d};
+              Sgemm two = square_;
+              two.batch = 2;
+              sgemm_batched(two, list_a, list_b, list_c);
+              Sgemm wrong = square_;
+              wrong.lda = 1;
+              EXPECT_THROW(sgemm(wrong, a_, b_, c), Error);
+            }),
+            0);
+  ASSERT_EQ(calls().size(), 2u);
+  EXPECT_EQ(calls()[0].value("layout", ""), "row_major");
+  EXPECT_EQ(calls()[0].value("memory", ""), "host");
+  EXPECT_EQ(calls()[1].value("batch_by", ""), "lists");
+  EXPECT_EQ(calls()[1].value("batch", 1), 2);
+}
+
+TEST_F(RecordedCalls, OfC) {
+  EXPECT_EQ(record([] {
+              duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+              problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = 2;
+              float c[4];
+              EXPECT_EQ(duogemm_sgemm(&problem, a_, b_, c), DUOGEMM_SUCCESS);
+            }),
+            0);
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().at("m"), 2);
+}
+
+TEST_F(RecordedCalls, OfBlas) {
+  EXPECT_EQ(record([] {
+              void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
+              ASSERT_NE(library, nullptr) << dlerror();
+              using Gemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
+                                    float, float*, int);
+              const auto gemm = reinterpret_cast<Gemm>(dlsym(library, "cblas_sgemm"));
+              ASSERT_NE(gemm, nullptr);
+              float c[4] = {};
+              gemm(102, 112, 111, 2, 1, 2, 0.5f, a_, 2, b_, 2, 1.0f, c, 2);
+            }),
+            0);
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front(), (json{{"m", 2},
+                                   {"n", 1},
+                                   {"k", 2},
+                                   {"ops", "TN"},
+                                   {"lda", 2},
+                                   {"ldb", 2},
+                                   {"ldc", 2},
+                                   {"alpha", 0.5},
+                                   {"beta", 1.0},
+                                   {"memory", "host"}}));
+}
+
+#ifdef DUOGEMM_WITH_OPENCL
+TEST_F(RecordedCalls, OfOpenCl) {
+  EXPECT_EQ(record([] {
+              std::string reason;
+              TestDevice* const found = find_test_device({find_backend("opencl"), 0}, reason);
+              if (found == nullptr) {
+                return;
+              }
+              const auto memory = found->device->allocate(sizeof a_);
+              const auto result = found->device->allocate(sizeof a_);
+              found->queue->write(*memory, a_, sizeof a_);
+              const auto queue = reinterpret_cast<cl_command_queue>(found->queue->native());
+              const auto in = reinterpret_cast<cl_mem>(memory->native());
+              const auto out = reinterpret_cast<cl_mem>(result->native());
+              opencl::sgemm(queue, square_, {in}, {in}, {out});
+              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, {});
+              found->queue->finish();
+            }),
+            0);
+  if (calls().empty()) {
+    GTEST_SKIP() << "no opencl device was found";
+  }
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().value("memory", ""), "device");
+  EXPECT_EQ(calls().front().value("times", 1), 2);
+}
+#endif
+
+}  // namespace
+}  // namespace duogemm::testing

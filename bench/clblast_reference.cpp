@@ -30,6 +30,55 @@ Place place(const PreparedPlan::Operands& operands, Operand operand) {
   return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
 }
 
+cl_command_queue commands_of(const Queue& queue) {
+  return reinterpret_cast<cl_command_queue>(queue.native());
+}
+
+std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
+  return {place(operands, operand_a), place(operands, operand_b), place(operands, operand_c)};
+}
+
+// temporary: null when CLBlast is to allocate what it needs.
+void multiply_one(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
+                  cl_mem temporary, cl_event* done) {
+  const auto [a, b, c] = places(operands);
+  check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n),
+                      size(p.k), p.alpha, a.memory, a.offset, size(p.lda), b.memory, b.offset, size(p.ldb),
+                      p.beta, c.memory, c.offset, size(p.ldc), &queue, done, temporary),
+        "Gemm");
+}
+
+void multiply_strided(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
+                      cl_event* done) {
+  const auto [a, b, c] = places(operands);
+  check(clblast::GemmStridedBatched(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op),
+                                    size(p.m), size(p.n), size(p.k), p.alpha, a.memory, a.offset, size(p.lda),
+                                    size(p.a_stride), b.memory, b.offset, size(p.ldb), size(p.b_stride),
+                                    p.beta, c.memory, c.offset, size(p.ldc), size(p.c_stride), size(p.batch),
+                                    &queue, done),
+        "GemmStridedBatched");
+}
+
+// CLBlast wants the lists of a batch, and its scalars, on the host.
+void multiply_listed(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue) {
+  const auto [a, b, c] = places(operands);
+  const auto list = [&](std::size_t first, std::int64_t stride) {
+    std::vector<std::size_t> offsets;
+    for (std::int64_t i = 0; i < p.batch; ++i) {
+      offsets.push_back(first + size(i * stride));
+    }
+    return offsets;
+  };
+  const std::vector<float> alphas(size(p.batch), p.alpha);
+  const std::vector<float> betas(size(p.batch), p.beta);
+  check(clblast::GemmBatched(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m),
+                             size(p.n), size(p.k), alphas.data(), a.memory, list(a.offset, p.a_stride).data(),
+                             size(p.lda), b.memory, list(b.offset, p.b_stride).data(), size(p.ldb),
+                             betas.data(), c.memory, list(c.offset, p.c_stride).data(), size(p.ldc),
+                             size(p.batch), &queue),
+        "GemmBatched");
+}
+
 cl_ulong end_of(const cl::Event& event) {
   return opencl::translated([&] {
     event.wait();
@@ -63,35 +112,19 @@ class ClBlastReference final : public Reference {
 
  private:
   void launch(const PreparedPlan::Operands& operands, cl_event* done) {
-    p_.batch == 1 ? multiply(operands, done) : multiply_batch(operands, done);
-  }
-
-  void multiply(const PreparedPlan::Operands& operands, cl_event* done) {
-    const auto [a, b, c] = places(operands);
-    cl_command_queue commands = this->commands();
-    check(clblast::Gemm(clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op), size(p_.m),
-                        size(p_.n), size(p_.k), p_.alpha, a.memory, a.offset, size(p_.lda), b.memory,
-                        b.offset, size(p_.ldb), p_.beta, c.memory, c.offset, size(p_.ldc), &commands, done,
-                        temporary_ == nullptr ? nullptr : reinterpret_cast<cl_mem>(temporary_->native())),
-          "Gemm");
-  }
-
-  void multiply_batch(const PreparedPlan::Operands& operands, cl_event* done) {
-    const auto [a, b, c] = places(operands);
-    cl_command_queue commands = this->commands();
-    check(clblast::GemmStridedBatched(clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op),
-                                      size(p_.m), size(p_.n), size(p_.k), p_.alpha, a.memory, a.offset,
-                                      size(p_.lda), size(p_.a_stride), b.memory, b.offset, size(p_.ldb),
-                                      size(p_.b_stride), p_.beta, c.memory, c.offset, size(p_.ldc),
-                                      size(p_.c_stride), size(p_.batch), &commands, done),
-          "GemmStridedBatched");
+    if (p_.batch == 1) {
+      multiply_one(p_, operands, commands_of(queue()),
+                   temporary_ == nullptr ? nullptr : reinterpret_cast<cl_mem>(temporary_->native()), done);
+    } else {
+      multiply_strided(p_, operands, commands_of(queue()), done);
+    }
   }
 
   // What CLBlast would otherwise allocate anew in each execution; a batch gives it no choice.
   std::size_t temporary_bytes() {
     std::size_t bytes = 0;
     if (p_.batch == 1) {
-      cl_command_queue commands = this->commands();
+      cl_command_queue commands = commands_of(queue());
       check(clblast::GemmTempBufferSize<float>(
                 clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op), size(p_.m), size(p_.n),
                 size(p_.k), 0, size(p_.lda), 0, size(p_.ldb), 0, size(p_.ldc), &commands, bytes),
@@ -99,11 +132,6 @@ class ClBlastReference final : public Reference {
     }
     return bytes;
   }
-
-  static std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
-    return {place(operands, operand_a), place(operands, operand_b), place(operands, operand_c)};
-  }
-  cl_command_queue commands() { return reinterpret_cast<cl_command_queue>(queue().native()); }
 
   const Problem p_;
   std::unique_ptr<Buffer> temporary_;
@@ -121,6 +149,15 @@ class ClBlast final : public ReferenceLibrary {
   Queue& queue() override { return queue_; }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
     return std::make_unique<ClBlastReference>(device_, queue_, problem);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    if (problem.batch_by == BatchBy::offsets) {
+      multiply_listed(problem, operands, commands_of(queue_));
+    } else if (problem.batch == 1) {
+      multiply_one(problem, operands, commands_of(queue_), nullptr, nullptr);
+    } else {
+      multiply_strided(problem, operands, commands_of(queue_), nullptr);
+    }
   }
 
  private:

@@ -15,6 +15,7 @@ void add_explain_command(CLI::App& app, Action& action);
 void add_ladder_command(CLI::App& app, Action& action);
 void add_latency_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
+void add_replay_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_tune_command(CLI::App& app, Action& action);

@@ -4,33 +4,47 @@
 namespace duogemm::bench {
 namespace {
 
+int size(std::int64_t value) { return static_cast<int>(value); }
+
+// As cuBLAS's lists want the addresses that a table holds.
+template <typename Element>
+Element** cuda_list(const PreparedPlan::Operands& operands, Operand operand) {
+  return reinterpret_cast<Element**>(cuda_pointer(operands, operand));
+}
+
+void multiply(cublasHandle_t handle, const Problem& p, const PreparedPlan::Operands& operands) {
+  const cublasOperation_t a_op = cublas_operation(p.a_op);
+  const cublasOperation_t b_op = cublas_operation(p.b_op);
+  if (p.batch_by == BatchBy::addresses) {
+    DUOGEMM_CUBLAS(cublasSgemmBatched(handle, a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha,
+                                      cuda_list<const float>(operands, table_a), size(p.lda),
+                                      cuda_list<const float>(operands, table_b), size(p.ldb), &p.beta,
+                                      cuda_list<float>(operands, table_c), size(p.ldc), size(p.batch)));
+    return;
+  }
+  const float* const a = cuda_pointer(operands, operand_a);
+  const float* const b = cuda_pointer(operands, operand_b);
+  float* const c = cuda_pointer(operands, operand_c);
+  if (p.batch == 1) {
+    DUOGEMM_CUBLAS(cublasSgemm(handle, a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha, a, size(p.lda),
+                               b, size(p.ldb), &p.beta, c, size(p.ldc)));
+  } else {
+    DUOGEMM_CUBLAS(cublasSgemmStridedBatched(handle, a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha, a,
+                                             size(p.lda), p.a_stride, b, size(p.ldb), p.b_stride, &p.beta, c,
+                                             size(p.ldc), p.c_stride, size(p.batch)));
+  }
+}
+
 class CublasReference final : public Reference {
  public:
   CublasReference(cublasHandle_t handle, Queue& queue, const Problem& problem)
       : Reference(queue), handle_(handle), problem_(problem) {}
 
   void enqueue(const PreparedPlan::Operands& operands) override {
-    problem_.batch == 1 ? multiply(operands) : multiply_batch(operands);
+    bench::multiply(handle_, problem_, operands);
   }
 
  private:
-  void multiply(const PreparedPlan::Operands& operands) {
-    const Problem& p = problem_;
-    DUOGEMM_CUBLAS(cublasSgemm(handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m),
-                               size(p.n), size(p.k), &p.alpha, cuda_pointer(operands, operand_a), size(p.lda),
-                               cuda_pointer(operands, operand_b), size(p.ldb), &p.beta,
-                               cuda_pointer(operands, operand_c), size(p.ldc)));
-  }
-  void multiply_batch(const PreparedPlan::Operands& operands) {
-    const Problem& p = problem_;
-    DUOGEMM_CUBLAS(cublasSgemmStridedBatched(
-        handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m), size(p.n), size(p.k),
-        &p.alpha, cuda_pointer(operands, operand_a), size(p.lda), p.a_stride,
-        cuda_pointer(operands, operand_b), size(p.ldb), p.b_stride, &p.beta,
-        cuda_pointer(operands, operand_c), size(p.ldc), p.c_stride, size(p.batch)));
-  }
-  static int size(std::int64_t value) { return static_cast<int>(value); }
-
   cublasHandle_t handle_;
   const Problem problem_;
 };
@@ -67,6 +81,9 @@ class Cublas final : public ReferenceLibrary {
   Queue& queue() override { return queue_; }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
     return std::make_unique<CublasReference>(handle_, queue_, problem);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    bench::multiply(handle_, problem, operands);
   }
 
  private:

@@ -63,8 +63,9 @@ class Description {
   cublasLtMatmulDesc_t multiplication_ = nullptr;
 };
 
-// The algorithms that cublasLt expects to be the fastest, best first.
-std::vector<cublasLtMatmulAlgo_t> candidates(cublasLtHandle_t handle, const Description& description) {
+// The algorithms that cublasLt expects to be the fastest, best first, at most so many.
+std::vector<cublasLtMatmulAlgo_t> candidates(cublasLtHandle_t handle, const Description& description,
+                                             int most) {
   cublasLtMatmulPreference_t preference = nullptr;
   DUOGEMM_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
   const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, decltype(&cublasLtMatmulPreferenceDestroy)> owner(
@@ -76,7 +77,7 @@ std::vector<cublasLtMatmulAlgo_t> candidates(cublasLtHandle_t handle, const Desc
   int count = 0;
   DUOGEMM_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle, description.multiplication(), description.a(),
                                                 description.b(), description.c(), description.c(), preference,
-                                                most_candidates, results, &count));
+                                                most, results, &count));
   std::vector<cublasLtMatmulAlgo_t> algorithms;
   for (int i = 0; i < count; ++i) {
     if (results[i].state == CUBLAS_STATUS_SUCCESS) {
@@ -93,12 +94,17 @@ class CublasLtReference final : public Reference {
 
   void enqueue(const PreparedPlan::Operands& operands) override { enqueue(operands, algorithm_); }
 
+  // Keeps the first of the candidates, which takes no time. With the queue's device current.
+  void take_first() {
+    const std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(handle_, description_, 1);
+    require_any(algorithms);
+    algorithm_ = algorithms.front();
+  }
+
   // Times the candidates in turns and keeps the fastest. With the queue's device current.
   void choose(const PreparedPlan::Operands& operands) {
     const std::vector<cublasLtMatmulAlgo_t> algorithms = usable(operands);
-    if (algorithms.empty()) {
-      throw Error(Status::unsupported, "cublasLt: no algorithm for this problem");
-    }
+    require_any(algorithms);
     std::vector<Contender> contenders;
     for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
       contenders.push_back({"", [&](int repeats) { return time(operands, algorithm, repeats); }});
@@ -113,9 +119,15 @@ class CublasLtReference final : public Reference {
   }
 
  private:
+  static void require_any(const std::vector<cublasLtMatmulAlgo_t>& algorithms) {
+    if (algorithms.empty()) {
+      throw Error(Status::unsupported, "cublasLt: no algorithm for this problem");
+    }
+  }
+
   // An algorithm may turn out not to run after all.
   std::vector<cublasLtMatmulAlgo_t> usable(const PreparedPlan::Operands& operands) {
-    std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(handle_, description_);
+    std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(handle_, description_, most_candidates);
     std::erase_if(algorithms, [&](const cublasLtMatmulAlgo_t& algorithm) {
       return multiply(operands, algorithm) != CUBLAS_STATUS_SUCCESS;
     });
@@ -164,10 +176,7 @@ class CublasLt final : public ReferenceLibrary {
   CublasLt& operator=(const CublasLt&) = delete;
 
   std::string title() const override { return "cublasLt"; }
-  std::string name() const override {
-    return title() + " " + cublas_version_text(cublasLtGetVersion()) + " (the best of " +
-           std::to_string(most_candidates) + ")";
-  }
+  std::string name() const override { return title() + " " + cublas_version_text(cublasLtGetVersion()); }
   Device& device() override { return device_; }
   Queue& queue() override { return queue_; }
   std::unique_ptr<Reference> prepare(const Problem& problem,
@@ -175,6 +184,14 @@ class CublasLt final : public ReferenceLibrary {
     auto reference = std::make_unique<CublasLtReference>(handle_, queue_, *workspace_, problem);
     queue_.with_device([&] { reference->choose(operands); });
     return reference;
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    if (problem.batch_by == BatchBy::addresses) {
+      throw Error(Status::unsupported, "cublasLt: it takes no lists of matrices");
+    }
+    CublasLtReference reference(handle_, queue_, *workspace_, problem);
+    reference.take_first();
+    reference.enqueue(operands);
   }
 
  private:

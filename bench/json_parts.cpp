@@ -16,10 +16,14 @@ std::string utc_now() {
 
 }  // namespace
 
+Json dated_head(const char* schema) {
+  return {{"schema", schema}, {"version", DUOGEMM_VERSION}, {"date", utc_now()}};
+}
+
 Json file_head(const char* schema, bool cold, const MeasureOptions& measure) {
-  return {{"schema", schema},       {"version", DUOGEMM_VERSION},
-          {"date", utc_now()},      {"operands", cold ? "cold" : "hot"},
-          {"noise", measure.noise}, {"seconds", measure.seconds}};
+  Json head = dated_head(schema);
+  head.update({{"operands", cold ? "cold" : "hot"}, {"noise", measure.noise}, {"seconds", measure.seconds}});
+  return head;
 }
 
 Json to_json(const DeviceInfo& device) {

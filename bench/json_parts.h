@@ -14,7 +14,9 @@ namespace duogemm::bench {
 
 using Json = nlohmann::ordered_json;
 
-// What every result file begins with: which schema and program, when, and how it was measured.
+// What every result file begins with: which schema and program, and when.
+Json dated_head(const char* schema);
+// The same, and how it was measured in the loop of common/measure.h.
 Json file_head(const char* schema, bool cold, const MeasureOptions& measure);
 Json to_json(const DeviceInfo& device);
 Json to_json(const std::optional<GpuState>& state);  // null when empty

@@ -15,20 +15,28 @@ CBLAS_TRANSPOSE operation(Transpose op) { return op == Transpose::no ? CblasNoTr
 // would take the cores from whoever is timed next.
 constexpr std::chrono::milliseconds until_threads_sleep{40};
 
+blasint size(std::int64_t value) { return static_cast<blasint>(value); }
+
+float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+  const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
+  return reinterpret_cast<float*>(place.buffer->native()) + place.offset;
+}
+
+// The members of a batch one after the other: not every release has a call for all of them.
+void multiply_members(const Problem& p, const PreparedPlan::Operands& operands) {
+  for (std::int64_t i = 0; i < p.batch; ++i) {
+    cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k), p.alpha,
+                pointer(operands, operand_a) + i * p.a_stride, size(p.lda),
+                pointer(operands, operand_b) + i * p.b_stride, size(p.ldb), p.beta,
+                pointer(operands, operand_c) + i * p.c_stride, size(p.ldc));
+  }
+}
+
 class OpenBlasReference final : public Reference {
  public:
   OpenBlasReference(Queue& queue, const Problem& problem) : Reference(queue), problem_(problem) {}
 
-  // The members of a batch one after the other: not every release has a call for all of them.
-  void enqueue(const PreparedPlan::Operands& operands) override {
-    const Problem& p = problem_;
-    for (std::int64_t i = 0; i < p.batch; ++i) {
-      cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
-                  p.alpha, pointer(operands, operand_a) + i * p.a_stride, size(p.lda),
-                  pointer(operands, operand_b) + i * p.b_stride, size(p.ldb), p.beta,
-                  pointer(operands, operand_c) + i * p.c_stride, size(p.ldc));
-    }
-  }
+  void enqueue(const PreparedPlan::Operands& operands) override { multiply_members(problem_, operands); }
 
   double timed(int repeats, const Turn& turn) override {
     const double seconds = Reference::timed(repeats, turn);
@@ -37,12 +45,6 @@ class OpenBlasReference final : public Reference {
   }
 
  private:
-  static blasint size(std::int64_t value) { return static_cast<blasint>(value); }
-  static float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
-    const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
-    return reinterpret_cast<float*>(place.buffer->native()) + place.offset;
-  }
-
   const Problem problem_;
 };
 
@@ -65,6 +67,9 @@ class OpenBlas final : public ReferenceLibrary {
   Queue& queue() override { return *queue_; }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
     return std::make_unique<OpenBlasReference>(*queue_, problem);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    multiply_members(problem, operands);
   }
 
  private:

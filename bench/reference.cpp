@@ -12,19 +12,37 @@ double Reference::timed(int repeats, const Turn& turn) {
   });
 }
 
-std::unique_ptr<ReferenceLibrary> main_library([[maybe_unused]] Device& device,
-                                               [[maybe_unused]] Queue& queue) {
+std::unique_ptr<ReferenceLibrary> make_library([[maybe_unused]] const std::string& title, Device& device,
+                                               [[maybe_unused]] Queue& queue,
+                                               [[maybe_unused]] std::size_t host_threads) {
+  [[maybe_unused]] const std::string& backend = device.info().backend;
 #ifdef DUOGEMM_WITH_CUBLAS
-  if (device.info().backend == "cuda") {
+  if (title == "cuBLAS" && backend == "cuda") {
     return make_cublas(device, queue);
+  }
+  if (title == "cublasLt" && backend == "cuda") {
+    return make_cublaslt(device, queue);
+  }
+#endif
+#ifdef DUOGEMM_WITH_CLBLAST
+  if (title == "CLBlast" && backend == "opencl") {
+    return make_clblast(device, queue);
   }
 #endif
 #ifdef DUOGEMM_WITH_OPENBLAS
-  if (device.info().kind == DeviceKind::cpu) {
-    return make_openblas(device.info().compute_units);
+  if (title == "OpenBLAS") {
+    return make_openblas(host_threads);
   }
 #endif
   return nullptr;
+}
+
+std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
+  const DeviceInfo& info = device.info();
+  if (info.backend == "cuda") {
+    return make_library("cuBLAS", device, queue, 0);
+  }
+  return info.kind == DeviceKind::cpu ? make_library("OpenBLAS", device, queue, info.compute_units) : nullptr;
 }
 
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue) {
@@ -32,16 +50,11 @@ std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Que
   if (auto library = main_library(device, queue)) {
     libraries.push_back(std::move(library));
   }
-#ifdef DUOGEMM_WITH_CUBLAS
-  if (device.info().backend == "cuda") {
-    libraries.push_back(make_cublaslt(device, queue));
+  for (const char* title : {"cublasLt", "CLBlast"}) {
+    if (auto library = make_library(title, device, queue, 0)) {
+      libraries.push_back(std::move(library));
+    }
   }
-#endif
-#ifdef DUOGEMM_WITH_CLBLAST
-  if (device.info().backend == "opencl") {
-    libraries.push_back(make_clblast(device, queue));
-  }
-#endif
   return libraries;
 }
 

@@ -45,7 +45,16 @@ class ReferenceLibrary {
   // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C.
   virtual std::unique_ptr<Reference> prepare(const Problem& problem,
                                              const PreparedPlan::Operands& operands) = 0;
+  // Puts the multiplication on the library's queue as a program does that calls it once: nothing is kept for
+  // the next time but what the library itself keeps. The members of a batch by tables stand its strides
+  // apart. Only with the queue's device current.
+  virtual void multiply(const Problem& problem, const PreparedPlan::Operands& operands) = 0;
 };
+
+// The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
+// works on `host_threads` threads, on whatever device.
+std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
+                                               std::size_t host_threads);
 
 // The one that the ladder stands beside: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
 // others, or where this build lacks the library. `device` and `queue` must outlive it.

@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 extern char** environ;
 
@@ -35,6 +37,24 @@ std::string read_all(int from) {
   return text;
 }
 
+// This program's environment with some NAME=VALUE besides or instead. They must outlive it.
+std::vector<char*> environment_with(const std::vector<std::string>& changes) {
+  std::vector<char*> all;
+  for (const std::string& change : changes) {
+    all.push_back(const_cast<char*>(change.c_str()));
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view kept(*entry);
+    const std::string_view name = kept.substr(0, kept.find('=') + 1);
+    if (std::none_of(changes.begin(), changes.end(),
+                     [&](const std::string& change) { return change.starts_with(name); })) {
+      all.push_back(*entry);
+    }
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> find_tool(const std::string& name) {
@@ -50,7 +70,7 @@ std::optional<std::filesystem::path> find_tool(const std::string& name) {
 }
 
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
-                    ToolErrors errors) {
+                    ToolErrors errors, const std::vector<std::string>& environment) {
   const ToolResult not_started{127, {}};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -67,7 +87,8 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   }
   words.push_back(nullptr);
   pid_t child = 0;
-  const bool started = posix_spawn(&child, tool.c_str(), actions.get(), nullptr, words.data(), environ) == 0;
+  const bool started = posix_spawn(&child, tool.c_str(), actions.get(), nullptr, words.data(),
+                                   environment_with(environment).data()) == 0;
   close(ends[1]);
   ToolResult result = not_started;
   if (started) {

@@ -16,9 +16,10 @@ struct ToolResult {
   std::string out;  // its standard output
 };
 
-// Runs it and waits. Its standard error is this program's, or goes nowhere.
+// Runs it and waits. Its standard error is this program's, or goes nowhere; its environment is this program's
+// with these NAME=VALUE besides or instead.
 enum class ToolErrors { show, drop };
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
-                    ToolErrors errors);
+                    ToolErrors errors, const std::vector<std::string>& environment = {});
 
 }  // namespace duogemm::bench

@@ -78,10 +78,12 @@ void expect_refused(const Outcome& outcome, const BadInput& bad) {
 
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
-      {"", {"no command", "compare, devices, explain, ladder, latency, plan, report, sweep, tune, verify"}},
+      {"",
+       {"no command",
+        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify"}},
       {"climb",
        {"no command 'climb'",
-        "compare, devices, explain, ladder, latency, plan, report, sweep, tune, verify"}},
+        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},

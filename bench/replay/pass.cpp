@@ -1,0 +1,225 @@
+#include "replay/pass.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "host_device.h"
+#include "judge.h"
+#include "replay/operands.h"
+#include "table.h"
+
+namespace duogemm::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_walks = 5;    // again
+constexpr double walking_seconds = 3.0;  // after which no further walk begins
+constexpr std::size_t calls_to_judge = 5;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// What is reached by that fraction of the values, which are not empty and lose their order.
+double quantile(std::vector<float>& values, double fraction) {
+  const auto place = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return static_cast<double>(values[static_cast<std::size_t>(place)]);
+}
+
+// The device, and what stands on it for the trace.
+class Stage {
+ public:
+  Stage(const Trace& trace, const Subject& subject) : trace_(trace), subject_(subject) {
+    if (subject.needs_device()) {
+      const auto start = Clock::now();
+      opened_ = subject.device.backend->open(subject.device.index, {});
+      own_queue_ = opened_->create_queue();
+      context_s_ = subject.choosing_s + seconds_since(start);
+    }
+    if (subject.on_arrays()) {
+      arrays_ = open_host();
+      array_queue_ = arrays_->create_queue();
+    }
+    operands_ = std::make_unique<TraceOperands>(trace, device(), queue());
+    call_seconds_.reserve(static_cast<std::size_t>(trace.call_count()));
+  }
+
+  double context_s() const { return context_s_; }
+  Device& device() { return arrays_ ? *arrays_ : *opened_; }
+  Queue& queue() { return arrays_ ? *array_queue_ : *own_queue_; }
+  Caller& caller() { return *caller_; }
+
+  // Makes the caller first where there is none yet.
+  Walk walk() {
+    operands_->restore_c(queue());
+    call_seconds_.clear();
+    Walk walk;
+    queue().with_device([&] {
+      const auto start = Clock::now();
+      if (!caller_) {
+        caller_ = make_caller(subject_, device(), queue());
+      }
+      for_each_call([&](std::size_t which) {
+        const auto before = Clock::now();
+        call(which);
+        call_seconds_.push_back(static_cast<float>(seconds_since(before)));
+      });
+      queue().finish();
+      walk.wall_s = seconds_since(start);
+    });
+    std::vector<float> new_seconds = seconds_of_new_calls();
+    walk.new_median_s = quantile(new_seconds, 0.5);
+    walk.new_p99_s = quantile(new_seconds, 0.99);
+    walk.call_median_s = quantile(call_seconds_, 0.5);
+    walk.call_p99_s = quantile(call_seconds_, 0.99);
+    return walk;
+  }
+
+  // Seconds for each of the different calls.
+  std::vector<double> time_calls() {
+    operands_->restore_c(queue());
+    std::vector<double> seconds(trace_.calls.size(), 0.0);
+    queue().with_device([&] {
+      for_each_call([&](std::size_t which) {
+        const auto before = Clock::now();
+        call(which);
+        queue().finish();
+        seconds[which] += seconds_since(before);
+      });
+    });
+    return seconds;
+  }
+
+  // Nothing but judging comes after this.
+  void give_up_operands() { operands_.reset(); }
+
+ private:
+  template <typename Work>
+  void for_each_call(const Work& work) const {
+    for (const TraceStep& step : trace_.steps) {
+      for (std::int64_t i = 0; i < step.times; ++i) {
+        work(step.call);
+      }
+    }
+  }
+
+  std::vector<float> seconds_of_new_calls() const {
+    std::vector<float> seconds;
+    std::vector<bool> seen(trace_.calls.size(), false);
+    auto next = call_seconds_.begin();
+    for_each_call([&](std::size_t which) {
+      if (!seen[which]) {
+        seen[which] = true;
+        seconds.push_back(*next);
+      }
+      ++next;
+    });
+    return seconds;
+  }
+
+  void call(std::size_t which) { caller_->call(trace_.calls[which], operands_->of(which)); }
+
+  const Trace& trace_;
+  const Subject& subject_;
+  std::unique_ptr<Device> opened_;  // null for those who need none
+  std::unique_ptr<Queue> own_queue_;
+  std::unique_ptr<Device> arrays_;  // the host, where operands are plain arrays
+  std::unique_ptr<Queue> array_queue_;
+  double context_s_ = 0.0;
+  std::unique_ptr<TraceOperands> operands_;
+  std::unique_ptr<Caller> caller_;
+  std::vector<float> call_seconds_;
+};
+
+std::string judge(const TraceCall& call, Stage& stage) {
+  OperandSets sets(call.problem, 1, stage.device(), stage.queue());
+  const PreparedPlan::Operands matrices = sets.operands(0);
+  const ListTables tables(call, matrices, stage.device(), stage.queue());
+  stage.queue().with_device([&] {
+    stage.caller().call(call, tables.with(matrices));
+    stage.queue().finish();
+  });
+  const Verdict verdict = Judge(call.problem).look_at_all(sets, stage.queue());
+  if (verdict.ok()) {
+    return "";
+  }
+  return "m=" + std::to_string(call.problem.m) + " n=" + std::to_string(call.problem.n) +
+         " k=" + std::to_string(call.problem.k) + format(": an error of %.3g bounds", verdict.worst_error) +
+         (verdict.first_fault.empty() ? "" : ", " + verdict.first_fault);
+}
+
+// Calls over all the trace, the first and the last among them. Those whose scalars are not finite have no
+// right result.
+void judge_some(const Trace& trace, Stage& stage, PassResult& result) {
+  std::set<std::size_t> chosen;
+  for (std::size_t i = 0; i < calls_to_judge; ++i) {
+    chosen.insert(i * (trace.calls.size() - 1) / (calls_to_judge - 1));
+  }
+  for (const std::size_t which : chosen) {
+    const TraceCall& call = trace.calls[which];
+    if (!std::isfinite(call.problem.alpha) || !std::isfinite(call.problem.beta)) {
+      continue;
+    }
+    ++result.checked;
+    if (const std::string fault = judge(call, stage); !fault.empty() && result.fault.empty()) {
+      result.fault = fault;
+    }
+  }
+}
+
+Json to_json(const Walk& walk) {
+  return {walk.wall_s, walk.call_median_s, walk.call_p99_s, walk.new_median_s, walk.new_p99_s};
+}
+
+Walk walk_from_json(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)}; }
+
+}  // namespace
+
+PassResult run_pass(const Trace& trace, const Subject& subject, bool first_only) {
+  PassResult result;
+  Stage stage(trace, subject);
+  result.context_s = stage.context_s();
+  result.first = stage.walk();
+  result.name = stage.caller().name();
+  if (first_only) {
+    return result;
+  }
+  for (const auto start = Clock::now(); result.again.empty() || (result.again.size() < most_walks &&
+                                                                 seconds_since(start) < walking_seconds);) {
+    result.again.push_back(stage.walk());
+  }
+  result.call_s = stage.time_calls();
+  stage.give_up_operands();
+  judge_some(trace, stage, result);
+  return result;
+}
+
+Json to_json(const PassResult& result) {
+  Json json = {{"name", result.name},    {"context_s", result.context_s}, {"first", to_json(result.first)},
+               {"again", Json::array()}, {"call_s", result.call_s},       {"checked", result.checked},
+               {"fault", result.fault}};
+  for (const Walk& walk : result.again) {
+    json["again"].push_back(to_json(walk));
+  }
+  return json;
+}
+
+PassResult pass_from_json(const Json& json) {
+  PassResult result;
+  result.name = json.at("name");
+  result.context_s = json.at("context_s");
+  result.first = walk_from_json(json.at("first"));
+  for (const Json& walk : json.at("again")) {
+    result.again.push_back(walk_from_json(walk));
+  }
+  result.call_s = json.at("call_s").get<std::vector<double>>();
+  result.checked = json.at("checked");
+  result.fault = json.at("fault");
+  return result;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,86 @@
+// A replay: processes that run a trace by this library and by another, in turns.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu_watch.h"
+#include "progress.h"
+#include "replay/pass.h"
+
+namespace duogemm::bench {
+
+struct ReplayRequest {
+  std::vector<std::string> files;
+  ChosenDevice device;
+  std::optional<CallMemory> through;   // where the trace's own data was when not given
+  std::optional<std::string> against;  // title, or "none"; the one that fits the device when not given
+  std::size_t repeats = 1;             // of all processes
+};
+
+// Of the same kind of pass in all repeats. Walks of the same pass again count all.
+struct Passes {
+  std::vector<Walk> walks;
+  std::vector<double> context_s;
+
+  // The walk whose wall time is the median.
+  const Walk& median() const;
+};
+
+// What one library did with a trace.
+struct Performance {
+  std::string name;
+  Passes first;  // with nothing on disk
+  Passes disk;   // ours only: with the programs that the first pass has left there
+  Passes again;
+  std::vector<double> call_s;  // as PassResult has it, the smallest of all repeats
+  std::size_t checked = 0;
+  std::string fault;
+};
+
+struct TraceReport {
+  std::string file;
+  Trace trace;
+  CallMemory through = CallMemory::device;
+  std::string against;  // title; empty when there is no other
+  Performance ours;
+  std::optional<Performance> other;
+  std::string unavailable;  // why there is no other
+
+  bool ok() const { return ours.fault.empty(); }
+};
+
+struct ReplayReport {
+  DeviceInfo device;
+  std::optional<GpuState> gpu_before;
+  std::optional<GpuState> gpu_after;
+  std::vector<TraceReport> traces;
+
+  bool ok() const;
+};
+
+// The different calls of a trace on which the other was faster, by how many seconds in the whole trace, the
+// most first, at most `most`.
+struct LostCall {
+  std::size_t call;
+  std::int64_t times;
+  double ours_s;
+  double other_s;
+};
+std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most);
+
+// All traces are looked at before the first process is started. after_trace: is called with what there is
+// whenever a trace is done.
+ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
+                        const std::function<void(const ReplayReport&)>& after_trace);
+
+// What a process that run_replay has started is to do: runs the pass, and prints its result or its error.
+struct PassRequest {
+  std::string file;
+  Subject subject;
+  bool first_only;
+};
+int serve_pass(const PassRequest& request);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,266 @@
+#include "replay/trace.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "rounding.h"
+
+namespace duogemm::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* schema = "duogemm.trace/1";
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+// Takes the members of a call's object, each once; none may be left.
+class Members {
+ public:
+  explicit Members(json object) : object_(std::move(object)) {}
+
+  std::int64_t integer(const char* name, std::optional<std::int64_t> usual = {}) {
+    const json value = take(name, !usual);
+    if (value.is_null()) {
+      return *usual;
+    }
+    if (!value.is_number_integer()) {
+      reject(std::string(name) + " is " + value.dump() + "; it must be a whole number");
+    }
+    return value.get<std::int64_t>();
+  }
+
+  float scalar(const char* name, float usual) {
+    const json value = take(name, false);
+    if (value.is_null()) {
+      return usual;
+    }
+    if (value.is_number()) {
+      return value.get<float>();
+    }
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    for (const auto& [text, number] :
+         {std::pair("nan", std::nanf("")), {"inf", infinity}, {"-inf", -infinity}}) {
+      if (value == text) {
+        return number;
+      }
+    }
+    reject(std::string(name) + " is " + value.dump() + R"(; it must be a number, "nan", "inf" or "-inf")");
+  }
+
+  // Which of the words, the first of which is meant when nothing is said.
+  std::size_t word(const char* name, const std::vector<std::string>& words) {
+    const json value = take(name, false);
+    if (value.is_null()) {
+      return 0;
+    }
+    std::string known;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (value == words[i]) {
+        return i;
+      }
+      known += (i == 0 ? "" : " or ") + words[i];
+    }
+    reject(std::string(name) + " is " + value.dump() + "; it must be " + known);
+  }
+
+  void require_none_left() const {
+    if (!object_.empty()) {
+      reject("there is no member '" + object_.begin().key() + "' of a call");
+    }
+  }
+
+ private:
+  json take(const char* name, bool required) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) {
+      if (required) {
+        reject(std::string("the member '") + name + "' is missing");
+      }
+      return nullptr;
+    }
+    json value = std::move(*found);
+    object_.erase(found);
+    if (value.is_null()) {
+      reject(std::string(name) + " is null");
+    }
+    return value;
+  }
+
+  json object_;
+};
+
+json parse_object(const std::string& line) {
+  json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) {
+    reject("this is no JSON object");
+  }
+  return object;
+}
+
+// A stride for matrices that the program's lists had anywhere: none of them begins inside another.
+std::int64_t list_stride(std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  return round_up(std::max<std::int64_t>(ld * (cols - 1) + rows, 1), std::int64_t{4});
+}
+
+// Leading dimensions, and strides: as small as they can be where nothing is said.
+void read_places(Members& members, Sgemm& request) {
+  struct Form {
+    std::int64_t first;  // rows of a matrix as it is stored, or columns where these are contiguous
+    std::int64_t others;
+  };
+  const auto form = [&](bool transposed, std::int64_t rows, std::int64_t cols) -> Form {
+    const bool by_columns = transposed == (request.layout == Layout::row_major);
+    return by_columns ? Form{rows, cols} : Form{cols, rows};
+  };
+  const Form a = form(request.a_op == Transpose::yes, request.m, request.k);
+  const Form b = form(request.b_op == Transpose::yes, request.k, request.n);
+  const Form c = form(false, request.m, request.n);
+  const auto size_of = [](std::int64_t ld, std::int64_t others) {
+    std::int64_t size = 0;
+    return __builtin_mul_overflow(ld, others, &size) ? std::numeric_limits<std::int64_t>::max() : size;
+  };
+  request.lda = members.integer("lda", std::max<std::int64_t>(a.first, 1));
+  request.ldb = members.integer("ldb", std::max<std::int64_t>(b.first, 1));
+  request.ldc = members.integer("ldc", std::max<std::int64_t>(c.first, 1));
+  request.a_stride = members.integer("a_stride", size_of(request.lda, a.others));
+  request.b_stride = members.integer("b_stride", size_of(request.ldb, b.others));
+  request.c_stride = members.integer("c_stride", size_of(request.ldc, c.others));
+}
+
+struct Line {
+  TraceCall call;
+  std::int64_t times;
+};
+
+Line parse_call(const std::string& text) {
+  Members members(parse_object(text));
+  Sgemm request;
+  request.m = members.integer("m");
+  request.n = members.integer("n");
+  request.k = members.integer("k");
+  const std::size_t ops = members.word("ops", {"NN", "NT", "TN", "TT"});
+  request.a_op = ops >= 2 ? Transpose::yes : Transpose::no;
+  request.b_op = ops % 2 == 1 ? Transpose::yes : Transpose::no;
+  request.alpha = members.scalar("alpha", 1.0f);
+  request.beta = members.scalar("beta", 0.0f);
+  request.batch = members.integer("batch", 1);
+  request.layout =
+      members.word("layout", {"column_major", "row_major"}) == 1 ? Layout::row_major : Layout::column_major;
+  request.level = members.word("level", {"run_to_run", "everywhere"}) == 1 ? Reproducibility::everywhere
+                                                                           : Reproducibility::run_to_run;
+  read_places(members, request);
+  const bool lists = members.word("batch_by", {"strides", "lists"}) == 1;
+  const bool host = members.word("memory", {"device", "host"}) == 1;
+  const std::int64_t times = members.integer("times", 1);
+  members.require_none_left();
+  if (times < 1) {
+    reject("times is " + std::to_string(times) + "; it must be at least 1");
+  }
+  Problem problem = to_column_major(lists ? without_strides(request) : request).problem;
+  if (lists) {
+    problem.a_stride = list_stride(problem.a_rows(), problem.a_cols(), problem.lda);
+    problem.b_stride = list_stride(problem.b_rows(), problem.b_cols(), problem.ldb);
+    problem.c_stride = list_stride(problem.m, problem.n, problem.ldc);
+    validate(problem);
+  }
+  if (problem.is_empty()) {
+    reject("this call changes nothing");
+  }
+  return {
+      {problem, host ? CallMemory::host : CallMemory::device, lists ? CallBatch::lists : CallBatch::strides},
+      times};
+}
+
+std::string parse_head(const std::string& text) {
+  const json head = parse_object(text);
+  const json found = head.value("schema", json());
+  if (found != schema) {
+    reject("the schema is " + found.dump() + "; it must be \"" + schema + "\"");
+  }
+  const auto about = head.find("about");
+  return about != head.end() && about->is_string() ? about->get<std::string>() : "";
+}
+
+// The same text, less how often it comes.
+std::string identity_of(const TraceCall& call) {
+  const Problem& p = call.problem;
+  std::ostringstream text;
+  for (const std::int64_t number :
+       {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride}) {
+    text << number << ' ';
+  }
+  text << std::hexfloat << p.alpha << ' ' << p.beta << ' ' << static_cast<int>(p.a_op)
+       << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(call.memory)
+       << static_cast<int>(call.batch);
+  return text.str();
+}
+
+}  // namespace
+
+std::int64_t Trace::call_count() const {
+  std::int64_t count = 0;
+  for (const TraceStep& step : steps) {
+    count += step.times;
+  }
+  return count;
+}
+
+double Trace::flops() const {
+  double sum = 0.0;
+  for (const TraceStep& step : steps) {
+    sum += calls[step.call].problem.flops() * static_cast<double>(step.times);
+  }
+  return sum;
+}
+
+Trace parse_trace(const std::string& text, const std::string& file) {
+  Trace trace;
+  trace.name = std::filesystem::path(file).stem();
+  std::map<std::string, std::size_t> known;
+  std::istringstream lines(text);
+  std::int64_t count = 0;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    try {
+      if (number == 1) {
+        trace.about = parse_head(line);
+        continue;
+      }
+      const Line parsed = parse_call(line);
+      if (parsed.times > most_calls - count) {
+        reject("the calls are more than " + std::to_string(most_calls));
+      }
+      count += parsed.times;
+      const auto [place, is_new] = known.emplace(identity_of(parsed.call), trace.calls.size());
+      if (is_new) {
+        trace.calls.push_back(parsed.call);
+      }
+      trace.steps.push_back({place->second, parsed.times});
+    } catch (const Error& error) {
+      reject(file + ":" + std::to_string(number) + ": " + error.what());
+    }
+  }
+  if (trace.steps.empty()) {
+    reject(file + ": there is no call in this trace");
+  }
+  return trace;
+}
+
+Trace load_trace(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  if (!std::filesystem::is_regular_file(file) || !(text << stream.rdbuf())) {
+    reject(file + ": there is no such file, or it is empty");
+  }
+  return parse_trace(text.str(), file);
+}
+
+}  // namespace duogemm::bench

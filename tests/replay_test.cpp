@@ -1,0 +1,215 @@
+// Traces, and their replay from the first call on.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "files.h"
+#include "json_parts.h"
+#include "replay/operands.h"
+#include "replay/trace.h"
+#include "temporary_directory.h"
+
+namespace duogemm::testing {
+namespace {
+
+using namespace bench;
+
+const std::string head = R"({"schema":"duogemm.trace/1","about":"a test"})"
+                         "\n";
+
+TEST(Trace, IsReadAsColumnMajorCallsWithTheirUsualMembers) {
+  const Trace trace =
+      parse_trace(head + R"({"m":2,"n":3,"k":4,"times":5})"
+                         "\n"
+                         R"({"m":3,"n":2,"k":4,"layout":"row_major","memory":"host","alpha":"nan"})"
+                         "\n"
+                         R"({"m":2,"n":3,"k":4})"
+                         "\n"
+                         R"({"m":2,"n":3,"k":4,"ops":"TN","batch":7,"a_stride":0,"beta":0.1})"
+                         "\n"
+                         R"({"m":2,"n":3,"k":4,"ldc":9,"batch":7,"batch_by":"lists"})"
+                         "\n",
+                  "folder/some.jsonl");
+  EXPECT_EQ(trace.name, "some");
+  EXPECT_EQ(trace.about, "a test");
+  EXPECT_EQ(trace.call_count(), 9);
+  ASSERT_EQ(trace.calls.size(), 4u);
+  ASSERT_EQ(trace.steps.size(), 5u);
+  EXPECT_EQ(trace.steps[0].times, 5);
+  EXPECT_EQ(trace.steps[2].call, 0u);
+  const Problem& plain = trace.calls[0].problem;
+  EXPECT_EQ((std::vector{plain.m, plain.n, plain.k, plain.lda, plain.ldb, plain.ldc}),
+            (std::vector<std::int64_t>{2, 3, 4, 2, 4, 2}));
+  const Problem& by_rows = trace.calls[1].problem;
+  EXPECT_EQ((std::vector{by_rows.m, by_rows.n, by_rows.k, by_rows.lda, by_rows.ldb, by_rows.ldc}),
+            (std::vector<std::int64_t>{2, 3, 4, 2, 4, 2}));
+  EXPECT_TRUE(std::isnan(by_rows.alpha));
+  EXPECT_EQ(trace.calls[1].memory, CallMemory::host);
+  const Problem& batch = trace.calls[2].problem;
+  EXPECT_EQ(batch.a_op, Transpose::yes);
+  EXPECT_EQ((std::vector{batch.lda, batch.a_stride, batch.b_stride, batch.c_stride}),
+            (std::vector<std::int64_t>{4, 0, 12, 6}));
+  EXPECT_EQ(batch.beta, 0.1f);
+  const Problem& lists = trace.calls[3].problem;
+  EXPECT_EQ(trace.calls[3].batch, CallBatch::lists);
+  EXPECT_EQ((std::vector{lists.a_stride, lists.b_stride, lists.c_stride}),
+            (std::vector<std::int64_t>{8, 12, 20}));
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_trace(text, "some.jsonl");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_argument);
+    return error.what();
+  }
+  return "was accepted";
+}
+
+TEST(Trace, IsRefusedWithTheLineAndTheReason) {
+  const std::string good = "{\"m\":2,\"n\":3,\"k\":4}\n";
+  const std::pair<std::string, std::string> bad[] = {
+      {R"({"m":2,"n":3,"k")", "this is no JSON object"},
+      {R"({"m":2,"n":3})", "the member 'k' is missing"},
+      {R"({"m":2,"n":3,"k":null})", "k is null"},
+      {R"({"m":2.5,"n":3,"k":4})", "m is 2.5; it must be a whole number"},
+      {R"({"m":2,"n":3,"k":4,"lda":1})", "lda is 1"},
+      {R"({"m":2,"n":3,"k":4,"ops":"NC"})", "ops is \"NC\"; it must be NN or NT or TN or TT"},
+      {R"({"m":2,"n":3,"k":4,"alpha":"one"})", "alpha is \"one\"; it must be a number"},
+      {R"({"m":2,"n":3,"k":4,"times":0})", "times is 0; it must be at least 1"},
+      {R"({"m":2,"n":3,"k":4,"times":20000001})", "the calls are more than 20000000"},
+      {R"({"m":2,"n":3,"k":4,"size":5})", "there is no member 'size' of a call"},
+      {R"({"m":0,"n":3,"k":4})", "this call changes nothing"},
+      {R"({"m":9000000000000000000,"n":9000000000000000000,"k":4})", "c reaches beyond 2^60 elements"},
+      {"", "this is no JSON object"},
+  };
+  for (const auto& [line, reason] : bad) {
+    const std::string said = refusal(head + good + line + "\n");
+    EXPECT_TRUE(said.starts_with("some.jsonl:3: " + reason)) << line << " -> " << said;
+  }
+  EXPECT_EQ(refusal(R"({"schema":"duogemm.trace/2"})"),
+            "some.jsonl:1: the schema is \"duogemm.trace/2\"; it must be \"duogemm.trace/1\"");
+  EXPECT_EQ(refusal(good), "some.jsonl:1: the schema is null; it must be \"duogemm.trace/1\"");
+  EXPECT_EQ(refusal(head), "some.jsonl: there is no call in this trace");
+}
+
+TEST(Trace, NeedsMemoryForItsLargestMatrices) {
+  DeviceInfo device;
+  device.backend = "opencl";
+  device.kind = DeviceKind::gpu;
+  device.slice_alignment = 4;
+  device.memory_bytes = std::size_t{1} << 30;
+  device.max_allocation_bytes = device.memory_bytes;
+  const auto fits = [&](const std::string& sizes) {
+    try {
+      require_memory(parse_trace(head + "{" + sizes + "}\n", "some"), device, CallMemory::device);
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::out_of_memory);
+      EXPECT_NE(std::string(error.what()).find("some"), std::string::npos);
+      return false;
+    }
+  };
+  EXPECT_TRUE(fits(R"("m":5000,"n":5000,"k":5000)"));
+  EXPECT_FALSE(fits(R"("m":8000,"n":8000,"k":8000)"));
+  device.max_allocation_bytes = std::size_t{90} << 20;
+  EXPECT_FALSE(fits(R"("m":5000,"n":5000,"k":5000)"));
+}
+
+TEST(Trace, OfThisRepositoryAreAllGood) {
+  std::size_t count = 0;
+  for (const auto& file : files_in(std::filesystem::path(DUOGEMM_SOURCE) / "bench" / "traces")) {
+    if (file.extension() == ".jsonl") {
+      const Trace trace = load_trace(file);
+      EXPECT_FALSE(trace.about.empty()) << file;
+      EXPECT_GT(trace.call_count(), 50) << file;
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 9u);
+}
+
+// The program, in a folder of its own.
+class Replay : public ::testing::Test {
+ protected:
+  int run(const std::string& arguments) const {
+    const std::string command = "cd '" + folder_.path().string() +
+                                "' && DUOGEMM_RECORD=not_this '" DUOGEMM_PROGRAM "' replay " + arguments +
+                                " >stdout.txt 2>stderr.txt";
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  std::string errors() const { return contents_of(folder_.path() / "stderr.txt"); }
+  std::string output() const { return contents_of(folder_.path() / "stdout.txt"); }
+  void write_trace(const std::string& calls) const {
+    overwrite(folder_.path() / "trace.jsonl", head + calls);
+  }
+
+  void expect_complete_report(const std::string& where) const {
+    const Json json = Json::parse(contents_of(folder_.path() / "out.json"));
+    EXPECT_EQ(json.at("schema"), "duogemm.replay/1");
+    const Json& trace = json.at("traces").at(0);
+    EXPECT_EQ(trace.at("through"), where);
+    EXPECT_EQ(trace.at("calls"), 6);
+    EXPECT_EQ(trace.at("different"), 3);
+    EXPECT_EQ(trace.at("ok"), true);
+    EXPECT_EQ(trace.at("ours").at("checked"), 3);
+    for (const char* pass : {"first", "disk", "again"}) {
+      EXPECT_GT(trace.at("ours").at(pass).at("wall_s"), 0.0) << pass;
+    }
+    EXPECT_LT(trace.at("ours").at("disk").at("wall_s"), trace.at("ours").at("first").at("wall_s"));
+    if (!trace.at("other").is_null()) {
+      EXPECT_EQ(trace.at("other").at("checked"), 3);
+      EXPECT_GT(trace.at("other").at("again").at("wall_s"), 0.0);
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "not_this"));
+  }
+
+  const TemporaryDirectory folder_;
+};
+
+TEST_F(Replay, RunsATraceOnADeviceAndOnPlainArraysBesideTheOtherLibrary) {
+  write_trace(
+      "{\"m\":33,\"n\":17,\"k\":20,\"beta\":0.5,\"times\":4}\n"
+      "{\"m\":33,\"n\":17,\"k\":20,\"alpha\":2,\"batch\":3}\n"
+      "{\"m\":33,\"n\":17,\"k\":20,\"batch\":2,\"batch_by\":\"lists\"}\n");
+  if (run("trace.jsonl --json out.json") == 2 && errors().find("device was found") != std::string::npos) {
+    GTEST_SKIP() << errors();
+  }
+  EXPECT_EQ(errors(), "");
+  expect_complete_report("device");
+  EXPECT_NE(output().find("first, programs on disk"), std::string::npos);
+  EXPECT_EQ(run("trace.jsonl --through host --json out.json"), 0) << errors();
+  expect_complete_report("host");
+}
+
+TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {
+  write_trace(R"({"m":2,"n":3,"k":4,"memory":"host"}
+{"m":2,"n":3,"k":4,"memory":"device"})");
+  const std::pair<std::string, std::string> bad[] = {
+      {"none.jsonl", "none.jsonl: there is no such file"},
+      {"trace.jsonl", "say --through"},
+      {"trace.jsonl --through disk", "--through"},
+      {"trace.jsonl --through host --against CLBlast", "only OpenBLAS works on the host's memory"},
+      {"trace.jsonl --through host --json no/folder.json", "there is no folder no"},
+      {"trace.jsonl --against MKL", "--against"},
+  };
+  for (const auto& [arguments, reason] : bad) {
+    const int status = run(arguments);
+    if (errors().find("no device was found") != std::string::npos) {
+      GTEST_SKIP() << errors();
+    }
+    EXPECT_EQ(status, 2) << arguments;
+    EXPECT_NE(errors().find(reason), std::string::npos) << arguments << " -> " << errors();
+    const std::string said = errors();
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  }
+  write_trace(R"({"m":1000000,"n":1000000,"k":1000000})");
+  EXPECT_EQ(run("trace.jsonl --through host"), 2);
+  EXPECT_NE(errors().find("of memory"), std::string::npos) << errors();
+}
+
+}  // namespace
+}  // namespace duogemm::testing

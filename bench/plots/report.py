@@ -38,8 +38,9 @@ td, th {{ border: 1px solid #999; padding: 0.2em 0.6em; text-align: left; }}
 
 
 class Picture:
-    def __init__(self, name, title, text, figure):
-        self.name, self.title, self.text, self.figure = name, title, text, figure
+    def __init__(self, name, title, text, figure, table=()):
+        """table: rows of cells below the picture, the first of them the heads of columns."""
+        self.name, self.title, self.text, self.figure, self.table = name, title, text, figure, table
 
 
 def ladder_pictures(documents):
@@ -103,7 +104,16 @@ def explain_pictures(documents):
     return pictures
 
 
-DRAW = {"ladder": ladder_pictures, "compare": compare_pictures, "sweep": sweep_pictures, "explain": explain_pictures}
+def replay_pictures(documents):
+    import replay_figures
+    return [Picture(f"replay_{number}", "Programs from their first call on", "Wall time of all calls of each trace: a first pass with nothing "
+                    "on disk, a first pass of a new process with programs on disk, and a pass again in the same process. A context of the "
+                    "runtime is there before.", replay_figures.replay(document), replay_figures.table(document))
+            for number, document in enumerate(documents, 1)]
+
+
+DRAW = {"ladder": ladder_pictures, "compare": compare_pictures, "replay": replay_pictures, "sweep": sweep_pictures,
+        "explain": explain_pictures}
 
 
 def warnings_of(document):
@@ -118,7 +128,16 @@ def section(picture, svg):
     data = base64.b64encode(svg).decode()
     alt = html.escape(f"{picture.title}. {picture.text}", quote=True)
     return (f"<h2>{html.escape(picture.title)}</h2>\n<p>{html.escape(picture.text)}</p>\n"
-            f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n')
+            f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n' + table_text(picture.table))
+
+
+def table_text(table):
+    if not table:
+        return ""
+    lines = [[html.escape(cell) for cell in row] for row in table]
+    head = "".join(f"<th>{cell}</th>" for cell in lines[0])
+    rest = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in lines[1:])
+    return f"<table>\n<tr>{head}</tr>\n{rest}</table>\n"
 
 
 def write_report(paths, folder):

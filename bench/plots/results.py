@@ -4,7 +4,7 @@ import json
 import math
 import pathlib
 
-KINDS = ("ladder", "compare", "explain", "sweep")
+KINDS = ("ladder", "compare", "explain", "replay", "sweep")
 
 
 class BadFile(Exception):

@@ -40,12 +40,16 @@ def run(*command, cwd=None):
 def measure(program, folder):
     """Small result files of every kind that this machine can write."""
     written = []
-    for name, arguments in {"ladder": ["ladder", "--kernels", "1,2,11", "--size", "64"],
-                            "explain": ["explain", "--diff", "1:11", "--size", "64"],
-                            "line": ["sweep", "--kernel", "2", "--over", "size=32:64:16"],
-                            "map": ["sweep", "--kernel", "6", "--over", "WPTM=2:4", "--over", "size=32:64:x2"]}.items():
+    trace = folder / "trace.jsonl"
+    trace.write_text('{"schema":"duogemm.trace/1"}\n{"m":16,"n":16,"k":16,"times":3}\n')
+    quick = ["--seconds", "0.01"]
+    for name, arguments in {"ladder": ["ladder", "--kernels", "1,2,11", "--size", "64", *quick],
+                            "explain": ["explain", "--diff", "1:11", "--size", "64", *quick],
+                            "replay": ["replay", trace],
+                            "line": ["sweep", "--kernel", "2", "--over", "size=32:64:16", *quick],
+                            "map": ["sweep", "--kernel", "6", "--over", "WPTM=2:4", "--over", "size=32:64:x2", *quick]}.items():
         file = folder / f"{name}.json"
-        done = run(program, *arguments, "--seconds", "0.01", "--json", file)
+        done = run(program, *arguments, "--json", file)
         if done.returncode == 0:
             written.append(file)
         else:

@@ -26,6 +26,7 @@ COMMANDS = {
     "cold_ladder": ["ladder", "--kernels", "1", "--size", "32", "--seconds", "0.01", "--cold"],
     "compare": ["compare", "--shapes", "shapes.txt", "--seconds", "0.001"],
     "explain": ["explain", "--diff", "1:general", "--size", "32", "--seconds", "0.01"],
+    "replay": ["replay", "trace.jsonl"],
     "sweep": ["sweep", "--kernel", "8", "--over", "WPTM=7:8", "--over", "USE_SHUFFLE=0:1", "--size", "32", "--seconds", "0.01"],
 }
 
@@ -74,6 +75,7 @@ def check_documentation():
 def check_program(program):
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "shapes.txt").write_text("cube 8 8 8\nhuge 16777216 16777216 16777216\n")
+        pathlib.Path(folder, "trace.jsonl").write_text('{"schema":"duogemm.trace/1"}\n{"m":8,"n":8,"k":8,"times":3}\n{"m":8,"n":8,"k":8,"beta":"inf"}\n')
         for name, arguments in COMMANDS.items():
             file = pathlib.Path(folder, f"{name}.json")
             done = subprocess.run([program, *arguments, "--json", str(file)], cwd=folder, capture_output=True, text=True)

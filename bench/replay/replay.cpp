@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <tuple>
 
 #include "device_selection.h"
 #include "replay/operands.h"
@@ -201,17 +203,29 @@ bool ReplayReport::ok() const {
 }
 
 std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most) {
-  std::vector<LostCall> lost;
   if (!report.other) {
-    return lost;
+    return {};
   }
+  const auto key = [](const TraceCall& call) {
+    const Problem& p = call.problem;
+    return std::tuple(p.m, p.n, p.k, p.a_op, p.b_op, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride,
+                      p.c_stride, call.batch, p.beta == 0.0f);
+  };
+  std::map<decltype(key(report.trace.calls.front())), LostCall> sums;
   std::vector<std::int64_t> times(report.trace.calls.size(), 0);
   for (const TraceStep& step : report.trace.steps) {
     times[step.call] += step.times;
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (report.ours.call_s[i] > report.other->call_s[i]) {
-      lost.push_back({i, times[i], report.ours.call_s[i], report.other->call_s[i]});
+    LostCall& sum = sums.try_emplace(key(report.trace.calls[i]), LostCall{i, 0, 0.0, 0.0}).first->second;
+    sum.times += times[i];
+    sum.ours_s += report.ours.call_s[i];
+    sum.other_s += report.other->call_s[i];
+  }
+  std::vector<LostCall> lost;
+  for (const auto& [call, sum] : sums) {
+    if (sum.ours_s > sum.other_s) {
+      lost.push_back(sum);
     }
   }
   std::stable_sort(lost.begin(), lost.end(), [](const LostCall& a, const LostCall& b) {

@@ -60,10 +60,10 @@ struct ReplayReport {
   bool ok() const;
 };
 
-// The different calls of a trace on which the other was faster, by how many seconds in the whole trace, the
-// most first, at most `most`.
+// The calls of a trace on which the other was faster, those first that lost the most seconds in the whole
+// trace, at most `most`. Calls that differ in their scalars alone are one, but for a beta that is 0.
 struct LostCall {
-  std::size_t call;
+  std::size_t call;  // the first of them
   std::int64_t times;
   double ours_s;
   double other_s;

@@ -34,8 +34,9 @@ int run_one_pass(const ReplayFlags& flags) {
   const ChosenDevice device = flags.device.choose().front();
   device.info();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return serve_pass(
-      {flags.files.front(), {flags.pass, device, *memory_of(flags.through), seconds}, flags.first_only});
+  return serve_pass({flags.files.front(),
+                     {flags.pass, device, memory_of(flags.through).value_or(CallMemory::device), seconds},
+                     flags.first_only});
 }
 
 int run(const ReplayFlags& flags) {

@@ -24,7 +24,7 @@ class Reader {
         cpu_(device.info().kind == DeviceKind::cpu),
         spec_(find_kernel("bandwidth")),
         tunables_(settle(spec_, {{"GROUP", cpu_ ? 1 : 256}, {"WIDTH", cpu_ ? 16 : 4}})),
-        kernel_(programs.get(spec_, tunables_)),
+        kernel_(programs.get(variant_of(spec_, tunables_))),
         work_items_(device.info().compute_units * (cpu_ ? 64 : 256 * 16)),
         in_(device.allocate(most_bytes)),
         out_(device.allocate(work_items_ * sizeof(float))) {
@@ -83,11 +83,16 @@ class Reader {
 
 }  // namespace
 
+// More than any cache holds, and no large part of the memory.
+std::size_t bandwidth_bytes(const DeviceInfo& info) {
+  const std::size_t wanted = (info.kind == DeviceKind::cpu ? 256 : 1024) * mebibyte;
+  return std::min({wanted, info.max_allocation_bytes / 4, info.memory_bytes / 16});
+}
+
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs) {
   const DeviceInfo& info = device.info();
-  // More than any cache holds, and no large part of the memory; a quarter of the cache.
-  const std::size_t wanted = (info.kind == DeviceKind::cpu ? 256 : 1024) * mebibyte;
-  const std::size_t large = std::min({wanted, info.max_allocation_bytes / 4, info.memory_bytes / 16});
+  const std::size_t large = bandwidth_bytes(info);
+  // A quarter of the cache.
   const std::size_t small = std::clamp(info.cache_bytes / 4, mebibyte / 2, 16 * mebibyte);
   Reader reader(device, queue, programs, large);
   const bool gpu = info.kind == DeviceKind::gpu;

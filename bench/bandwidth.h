@@ -11,6 +11,9 @@ struct Bandwidth {
   double memory = 0.0;
 };
 
+// Of device memory that measuring takes.
+std::size_t bandwidth_bytes(const DeviceInfo& info);
+
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs);
 
 }  // namespace duogemm::bench

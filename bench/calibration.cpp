@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner.h"
+#include "plan/lower.h"
 
 namespace duogemm::bench {
 namespace {
@@ -22,10 +22,9 @@ constexpr std::int64_t deep = 1024;
 constexpr double clearly_more = 2.0;
 constexpr std::int64_t deepest = 1 << 14;
 
-// Thin results are made at the speed of a cache, or of memory, as the size of the long operand decides: here
-// in units of the cache's. A cache of two halves may hold everything twice.
+// Skinny results are made at the speed of the last cache: so much of it the long operand takes, which may be
+// held twice where it has two halves.
 constexpr double cached = 1.0 / 2.0;
-constexpr double uncached = 8.0;
 
 // Two sums are told apart, the shorter of which is a quarter of the longer one. Where that would be less than
 // a few vectors, there are too many rows to say anything.
@@ -66,17 +65,13 @@ Timing timing_of(int groups, const Measured& little, const Measured& much) {
   return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
 }
 
-bool holds(const DeviceInfo& device, double bytes) {
-  return 4.0 * bytes <= static_cast<double>(device.memory_bytes) &&
-         bytes <= static_cast<double>(device.max_allocation_bytes);
-}
-
 }  // namespace
 
-std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t parts,
+std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
                             const Problem& problem, const DeviceInfo& device) {
-  Plan plan = carry_out({&spec, tunables, parts, {}}, problem, device);
-  return plan.steps.at(plan.multiply).tunables == tunables ? std::optional(std::move(plan)) : std::nullopt;
+  const Schedule schedule = schedule_for({&spec, tunables, slices}, problem, device);
+  return schedule.kernel->tunables == tunables ? std::optional(lower(schedule, problem, device))
+                                               : std::nullopt;
 }
 
 Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience)
@@ -84,19 +79,9 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
-  if (kind.thin != 0) {
-    Calibration calibration{&spec, tunables, thin_timings(spec, tunables, kind, cached * cache_, promising)};
-    if (promising(calibration.timings) && holds(device_, uncached * cache_)) {
-      const auto any = [](const std::vector<Timing>&) { return true; };
-      calibration.uncached = thin_timings(spec, tunables, kind, uncached * cache_, any);
-    }
-    return calibration;
-  }
-  Calibration calibration{&spec, tunables, timings(spec, tunables, kind, promising)};
-  if (promising(calibration.timings)) {
-    calibration.reading = reading_rate(spec, tunables, kind);
-  }
-  return calibration;
+  return {&spec, tunables,
+          kind.thin != 0 ? thin_timings(spec, tunables, kind, promising)
+                         : timings(spec, tunables, kind, promising)};
 }
 
 double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
@@ -137,11 +122,11 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
   return timings;
 }
 
-// With a long operand of `bytes`, and of a quarter of them, or less where the cache holds it anyway: then
-// short sums say best what does not depend on k.
+// With a long operand that fills much of the cache, and with a short one: that says best what does not depend
+// on k.
 std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
-                                             const OperandKind& kind, double bytes,
-                                             const Promising& promising) {
+                                             const OperandKind& kind, const Promising& promising) {
+  const double bytes = cached * cache_;
   const std::int64_t rows_of_all = spec.tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
   std::vector<Timing> timings;
   for (const int count : group_counts) {
@@ -158,30 +143,13 @@ std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunab
     }
     const Measured much = measured(std::max(fitting, shortest_of_thin));
     const std::int64_t quarter = much.depth / shorter;
-    const Measured little = measured(bytes < cache_ ? std::min(quarter, shallow) : quarter);
+    const Measured little = measured(std::min(quarter, shallow));
     timings.push_back(timing_of(count, little, much));
     if (much.seconds > patience_) {
       break;
     }
   }
   return timings;
-}
-
-// Of narrow tiles, whose results of few rows or columns are made at that speed; 0 for others.
-double Calibrator::reading_rate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind) {
-  constexpr std::int64_t narrow = 32;
-  constexpr std::int64_t bytes = std::int64_t{1} << 30;  // no cache holds a large part of it
-  constexpr std::int64_t k = 4096;
-  constexpr std::int64_t length = bytes / static_cast<std::int64_t>(sizeof(float)) / k;
-  const Multiples tile = spec.tile(tunables);
-  if (device_.kind != DeviceKind::gpu || std::min(tile.m, tile.n) > narrow || !holds(device_, bytes)) {
-    return 0.0;
-  }
-  const bool tall = tile.m >= tile.n;
-  const Problem problem = make_problem(kind, tall ? length : tile.m, tall ? tile.n : length, k);
-  const double read = static_cast<double>(bytes) * static_cast<double>(tile.m + tile.n) /
-                      static_cast<double>(std::max(tile.m, tile.n));
-  return read / (seconds(spec, tunables, problem) - stopwatch_.launch());
 }
 
 }  // namespace duogemm::bench

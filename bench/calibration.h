@@ -1,9 +1,9 @@
 // Measures what the cost model wants to know of a kernel (common/cost_model.h).
 #pragma once
 
+#include "plan/tuning.h"
 #include "probes.h"
 #include "stopwatch.h"
-#include "tuning.h"
 
 namespace duogemm::bench {
 
@@ -26,8 +26,7 @@ class Calibrator {
   std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                               const Promising& promising);
   std::vector<Timing> thin_timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                                   double bytes, const Promising& promising);
-  double reading_rate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind);
+                                   const Promising& promising);
 
   Stopwatch& stopwatch_;
   const DeviceInfo& device_;
@@ -36,7 +35,7 @@ class Calibrator {
 };
 
 // The plan of a kernel with all its tunables; empty where the problem dictates others.
-std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t parts,
+std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
                             const Problem& problem, const DeviceInfo& device);
 
 }  // namespace duogemm::bench

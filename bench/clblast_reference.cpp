@@ -147,6 +147,12 @@ class ClBlast final : public ReferenceLibrary {
   }
   Device& device() override { return device_; }
   Queue& queue() override { return queue_; }
+  // Padded copies of the operands, by a little more than they take themselves.
+  double workspace_bytes(const Problem& problem) const override {
+    constexpr double padding = 1.1;
+    return padding * sizeof(float) * static_cast<double>(problem.batch) *
+           static_cast<double>(problem.a_elements() + problem.b_elements() + problem.c_elements());
+  }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
     return std::make_unique<ClBlastReference>(device_, queue_, problem);
   }

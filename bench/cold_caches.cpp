@@ -5,18 +5,12 @@
 
 #include "executor.h"
 #include "measure.h"
+#include "plan/lower.h"
 
 namespace duogemm::bench {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
-// Four times the largest cache. OpenCL does not know a GPU's, hence the least; and memory is for operands.
-std::size_t uncacheable_bytes(const DeviceInfo& info) {
-  const std::size_t least = info.kind == DeviceKind::cpu ? 64 * mebibyte : 512 * mebibyte;
-  const std::size_t most = std::min(info.memory_bytes / 16, info.max_allocation_bytes);
-  return std::min(std::max(least, 4 * info.cache_bytes), most);
-}
 
 // Writes so much on a CPU, whose caches the host's are.
 std::function<void()> writing_on_host(std::size_t bytes) {
@@ -41,13 +35,20 @@ std::function<void()> writing_on_device(std::size_t bytes, Device& device, Queue
 }  // namespace
 
 ColdCaches::ColdCaches(Device& device, Queue& queue)
-    : bytes_(uncacheable_bytes(device.info())),
-      write_other_data_(device.info().kind == DeviceKind::cpu ? writing_on_host(bytes_)
-                                                              : writing_on_device(bytes_, device, queue)) {}
+    : write_other_data_(device.info().kind == DeviceKind::cpu
+                            ? writing_on_host(bytes(device.info()))
+                            : writing_on_device(bytes(device.info()), device, queue)) {}
 
-std::size_t ColdCaches::sets(std::size_t bytes) const {
+std::size_t ColdCaches::sets(std::size_t operands, const DeviceInfo& info) {
   // One more than the repeats: a library may need an execution before those that are timed.
-  return std::min<std::size_t>(bytes_ / bytes + 1, most_repeats + 1);
+  return std::min<std::size_t>(bytes(info) / operands + 1, most_repeats + 1);
+}
+
+// Four times the largest cache. OpenCL does not know a GPU's, hence the least; and memory is for operands.
+std::size_t ColdCaches::bytes(const DeviceInfo& info) {
+  const std::size_t least = info.kind == DeviceKind::cpu ? 64 * mebibyte : 512 * mebibyte;
+  const std::size_t most = std::min(info.memory_bytes / 16, info.max_allocation_bytes);
+  return std::min(std::max(least, 4 * info.cache_bytes), most);
 }
 
 }  // namespace duogemm::bench

@@ -13,16 +13,15 @@ class ColdCaches {
   // Both must outlive this.
   ColdCaches(Device& device, Queue& queue);
 
-  // How many sets of operands of that many bytes the executions within a sample take in turn, so that none
-  // finds its operands in a cache.
-  std::size_t sets(std::size_t bytes) const;
+  // How many sets of operands, of that many bytes each, the executions within a sample take in turn, so that
+  // none finds its operands in a cache.
+  static std::size_t sets(std::size_t operands, const DeviceInfo& info);
+  // Of device memory that this takes: several times what the caches hold.
+  static std::size_t bytes(const DeviceInfo& info);
   // Before a sample: fills the caches with other data.
   void clear() { write_other_data_(); }
-  // Of device memory that this takes.
-  std::size_t bytes() const { return bytes_; }
 
  private:
-  std::size_t bytes_;  // several times what the caches hold
   std::function<void()> write_other_data_;
 };
 

@@ -20,5 +20,6 @@ void add_report_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_tune_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
+void add_warm_command(CLI::App& app, Action& action);
 
 }  // namespace duogemm::bench

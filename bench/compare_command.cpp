@@ -21,6 +21,7 @@ struct CompareFlags {
   std::optional<std::string> ops;
   std::optional<std::int64_t> batch;
   std::vector<std::string> against;
+  std::string through = name_of(Through::device);
   Conditions conditions;
   LevelFlag level;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
@@ -75,6 +76,25 @@ MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& devi
   return options;
 }
 
+Through through_of(const CompareFlags& flags, std::size_t devices) {
+  for (const Through through : {Through::host, Through::blas}) {
+    if (flags.through != name_of(through)) {
+      continue;
+    }
+    if (flags.conditions.graph || flags.timing.cold) {
+      reject("--through " + flags.through + ": --graph and --cold go with --through device");
+    }
+    if (through == Through::blas && flags.level.level() != Reproducibility::run_to_run) {
+      reject("--through blas: BLAS has no --level; it is run_to_run");
+    }
+    if (through == Through::blas && devices > 1) {
+      reject("--through blas: the drop-in library has one device in a process; --backend all has two");
+    }
+    return through;
+  }
+  return Through::device;
+}
+
 CompareRequest make_request(const CompareFlags& flags) {
   CompareRequest request;
   request.lists = choose_lists(flags);
@@ -94,6 +114,7 @@ CompareRequest make_request(const CompareFlags& flags) {
     request.conditions.against = flags.against;
     std::erase(*request.conditions.against, "none");
   }
+  request.conditions.through = through_of(flags, request.devices.size());
   if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
     reject("--graph: only cuda has graphs");
   }
@@ -113,6 +134,16 @@ void print(const std::vector<CompareReport>& reports,
   std::fflush(stdout);
 }
 
+// Throws when the one shape that the user gave was run nowhere.
+void require_given_shape_ran(const CompareRequest& request, const std::vector<CompareReport>& reports) {
+  const bool one = request.lists.size() == 1 && request.lists.front().shapes.size() == 1;
+  const auto was_skipped = [](const CompareReport& report) { return !report.rows.front().skipped.empty(); };
+  if (one && std::all_of(reports.begin(), reports.end(), was_skipped)) {
+    const CompareRow& row = reports.front().rows.front();
+    throw Error(Status::out_of_memory, row.shape.label + " " + row.skipped);
+  }
+}
+
 int run(const CompareFlags& flags) {
   if (!flags.json.empty()) {
     require_writable("--json", flags.json);
@@ -120,6 +151,7 @@ int run(const CompareFlags& flags) {
   const CompareRequest request = make_request(flags);
   Progress progress;
   const auto after_list = [&](const std::vector<CompareReport>& reports, const std::string& list) {
+    require_given_shape_ran(request, reports);
     if (list == request.lists.front().name) {
       print(reports, head_text);
     }
@@ -151,6 +183,12 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");
   flags.level.add_to(command);
+  command
+      .add_option("--through", flags.through,
+                  "How ours is called: 'device', on buffers and a queue; 'host', on plain arrays; 'blas', on "
+                  "plain arrays through the drop-in library")
+      ->check(CLI::IsMember({"device", "host", "blas"}))
+      ->capture_default_str();
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));

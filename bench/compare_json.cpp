@@ -106,7 +106,10 @@ Json report_json(const CompareReport& report, const std::vector<ShapeList>& list
 
 std::string compare_json(const std::vector<CompareReport>& reports, const CompareRequest& request) {
   Json json = file_head(schema, request.conditions.cold, request.measure);
-  json.update({{"graph", request.conditions.graph}, {"level", request.level}, {"runs", Json::array()}});
+  json.update({{"graph", request.conditions.graph},
+               {"level", request.level},
+               {"through", name_of(request.conditions.through)},
+               {"runs", Json::array()}});
   for (const CompareReport& report : reports) {
     json["runs"].push_back(report_json(report, request.lists, request.measure.noise));
   }

@@ -9,6 +9,7 @@
 #include "gpu_watch.h"
 #include "inspection.h"
 #include "measure.h"
+#include "own_library.h"
 #include "shapes.h"
 
 namespace duogemm::bench {
@@ -43,6 +44,7 @@ struct Other {
 
 struct CompareReport {
   DeviceInfo device;
+  Through through = Through::device;
   std::vector<Other> others;
   std::optional<GpuState> gpu_before;
   std::optional<GpuState> gpu_after;  // right after the last sample

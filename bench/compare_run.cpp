@@ -11,9 +11,10 @@ class Comparing {
  public:
   Comparing(const CompareRequest& request, Progress& progress) : request_(request), progress_(progress) {
     for (const ChosenDevice& chosen : request.devices) {
-      arenas_.push_back(std::make_unique<Arena>(chosen, request.conditions));
+      arenas_.push_back(std::make_unique<Arena>(chosen, request.conditions, request.devices.size()));
       CompareReport& report = reports_.emplace_back();
       report.device = arenas_.back()->info();
+      report.through = request.conditions.through;
       for (const auto& library : arenas_.back()->libraries()) {
         report.others.push_back({library->title(), library->name()});
       }

@@ -76,6 +76,9 @@ Table summary_table() {
 std::string head_text(const CompareReport& report) {
   std::string text = report.device.name + " through " + report.device.runtime + ", driver " +
                      (report.gpu_before ? report.gpu_before->driver : report.device.driver) + "\n";
+  text += report.through == Through::host   ? "called on plain arrays\n"
+          : report.through == Through::blas ? "called on plain arrays through libduogemm_blas\n"
+                                            : "";
   for (const Other& other : report.others) {
     text += (&other == &report.others.front() ? "beside " : ", ") + other.name;
   }

@@ -53,7 +53,7 @@ void CompilePool::work() {
     waiting_.pop_front();
     lock.unlock();
     try {
-      programs_.get(*job.spec, job.tunables);
+      programs_.get(variant_of(*job.spec, job.tunables));
     } catch (const std::exception& error) {
       job.failure = error.what();
     }

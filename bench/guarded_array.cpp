@@ -30,6 +30,8 @@ std::size_t GuardedArray::bytes(std::int64_t length, std::size_t count, const De
   return to_bytes(guard_elements(info) + static_cast<std::int64_t>(count) * pitch_elements(length, info));
 }
 
+std::size_t GuardedArray::host_bytes() { return 2 * to_bytes(piece); }
+
 GuardedArray::GuardedArray(std::int64_t length, const Sequence& content, std::size_t count, Device& device,
                            Queue& queue)
     : length_(length),

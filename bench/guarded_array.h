@@ -19,6 +19,9 @@ class GuardedArray {
   // Device memory for them, bands included.
   static std::size_t bytes(std::int64_t length, std::size_t count, const DeviceInfo& info);
 
+  // What filling them or looking at them takes of the machine's memory.
+  static std::size_t host_bytes();
+
   const Buffer* array(std::size_t i) const { return arrays_[i].get(); }
 
   // Fills the first array again, and the bands around it.

@@ -37,11 +37,11 @@ class HostBuffer final : public Buffer {
 
 class HostQueue final : public Queue {
  public:
-  void write(const Buffer& to, const void* from, std::size_t bytes) override {
-    std::memcpy(reinterpret_cast<void*>(to.native()), from, bytes);
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
   }
-  void read(const Buffer& from, void* to, std::size_t bytes) override {
-    std::memcpy(to, reinterpret_cast<const void*>(from.native()), bytes);
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
   }
   void launch(const Kernel&, const Geometry&, std::span<const Argument>) override { refuse_kernels(); }
   void barrier(bool) override {}

@@ -95,6 +95,19 @@ class Fingerprint {
 
 }  // namespace
 
+// The chosen rows and columns, twice, in arrays that grow to twice of what they hold; and two pieces of an
+// operand.
+double Judge::host_bytes(const Problem& problem) {
+  const Selection chosen = select(problem);
+  const double inputs =
+      static_cast<double>(chosen.rows.size() + chosen.cols.size()) * static_cast<double>(problem.k);
+  const double outputs = static_cast<double>(chosen.rows.size() * chosen.cols.size());
+  return 4 * sizeof(float) * inputs +
+         (sizeof(Sample) + 2 * sizeof(double) + sizeof(float)) * outputs *
+             static_cast<double>(chosen.members.size()) +
+         static_cast<double>(GuardedArray::host_bytes());
+}
+
 Judge::Judge(const Problem& problem) : problem_(problem) {
   const Selection chosen = select(problem);
   for (std::int64_t member : chosen.members) {

@@ -15,6 +15,8 @@ namespace duogemm::bench {
 class Judge {
  public:
   explicit Judge(const Problem& problem);
+  // What that takes of the machine's memory.
+  static double host_bytes(const Problem& problem);
 
   // Looks at C, and what is around it, of the first set.
   Verdict look_at_c(const OperandSets& sets, Queue& queue) const;

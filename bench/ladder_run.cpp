@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ladder_memory.h"
 #include "ladder_session.h"
 #include "timing_warnings.h"
 
@@ -10,7 +11,6 @@ namespace duogemm::bench {
 namespace {
 
 constexpr std::uint32_t seed = 20141;
-constexpr double gigabyte = 1e9;
 
 Problem problem_of(const Shape& shape) { return Problem::packed(shape.m, shape.n, shape.k); }
 
@@ -39,41 +39,18 @@ double estimate_seconds(const LadderRequest& request, std::int64_t size, Progres
   return seconds;
 }
 
-// The largest power of two up to the tutorial's 4096 for which the whole ladder takes well under a minute:
-// time grows with the cube of the size, once the device is busy.
+// The largest power of two up to the tutorial's 4096 for which there is memory and the whole ladder takes
+// well under a minute: time grows with the cube of the size, once the device is busy.
 Shape choose_shape(const LadderRequest& request, Progress& progress) {
   constexpr double budget_seconds = 40.0;
   std::int64_t size = 256;
-  while (size < 4096 && 8.0 * estimate_seconds(request, size, progress) < budget_seconds) {
+  const auto fits = [&](std::int64_t other) {
+    return !lacking_ladder_memory(request, {other, other, other});
+  };
+  while (size < 4096 && fits(2 * size) && 8.0 * estimate_seconds(request, size, progress) < budget_seconds) {
     size *= 2;
   }
   return {size, size, size};
-}
-
-// Rejects what cannot be run on any device before anything large is allocated on the host.
-void require_plannable(const LadderRequest& request, const Problem& problem) {
-  for (const ChosenDevice& chosen : request.devices) {
-    const DeviceInfo info = chosen.info();
-    for (const LadderSetting& setting : request.settings) {
-      try {
-        plan_setting(setting, problem, info);
-      } catch (const Error& error) {
-        if (error.status() != Status::unsupported) {
-          throw;
-        }
-      }
-    }
-    const double bytes = sizeof(float) * (static_cast<double>(problem.a_elements()) +
-                                          static_cast<double>(problem.b_elements()) +
-                                          static_cast<double>(problem.c_elements()));
-    if (bytes > static_cast<double>(info.memory_bytes)) {
-      throw Error(Status::invalid_argument,
-                  "m=" + std::to_string(problem.m) + " n=" + std::to_string(problem.n) +
-                      " k=" + std::to_string(problem.k) + " needs " + std::to_string(bytes / gigabyte) +
-                      " GB of device memory; " + info.name + " has " +
-                      std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) + " GB");
-    }
-  }
 }
 
 }  // namespace
@@ -95,7 +72,7 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
 
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
   const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
-  require_plannable(request, problem_of(shape));
+  require_ladder_memory(request, shape);
   progress.show("random matrices and their product in double precision");
   const HostProblem host = random_problem(problem_of(shape), Distribution::signed_unit, seed);
   const Oracle oracle(host.problem, host.a, host.b, host.c);

@@ -60,7 +60,7 @@ struct LadderRequest {
 };
 
 // One report per device; contenders of all devices take turns in the same loop.
-// Throws invalid_argument when a device has not enough memory for the problem.
+// Throws as require_ladder_memory does (see ladder_memory.h).
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress);
 
 }  // namespace duogemm::bench

@@ -1,17 +1,9 @@
 #include "ladder_session.h"
 
-#include <algorithm>
-
 #include "peak.h"
 #include "traffic.h"
 
 namespace duogemm::bench {
-namespace {
-
-constexpr double gigabyte = 1e9;
-
-}  // namespace
-
 LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& chosen)
     : device_(chosen.backend->open(chosen.index, request.device_options)),
       queue_(device_->create_queue()),
@@ -29,7 +21,6 @@ LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& c
 void LadderSession::prepare(const HostProblem& host, Progress& progress) {
   report_.shape = {host.problem.m, host.problem.n, host.problem.k};
   plan(host.problem);
-  require_memory(host);
   guarded_.emplace(host, *device_, *queue_);
   sets_.emplace(host.problem, set_count(host.problem), *device_, *queue_);
   prepared_.resize(report_.rows.size());
@@ -152,30 +143,8 @@ void LadderSession::plan(const Problem& problem) {
   }
 }
 
-void LadderSession::require_memory(const HostProblem& host) const {
-  const OperandBytes sets = operand_bytes(host.problem, set_count(host.problem), device_->info());
-  std::size_t total = sizeof(float) * (host.a.size() + host.b.size() + host.c.size()) + sets.total +
-                      (cold_ ? cold_->bytes() : 0);
-  std::size_t largest = sets.largest;
-  for (const std::optional<Plan>& plan : plans_) {
-    for (std::size_t bytes : plan ? plan->workspace_bytes : std::vector<std::size_t>{}) {
-      total += bytes;
-      largest = std::max(largest, bytes);
-    }
-  }
-  const DeviceInfo& info = device_->info();
-  if (total > info.memory_bytes || largest > info.max_allocation_bytes) {
-    throw Error(Status::invalid_argument,
-                "m=" + std::to_string(host.problem.m) + " n=" + std::to_string(host.problem.n) +
-                    " k=" + std::to_string(host.problem.k) + " needs " +
-                    std::to_string(static_cast<double>(total) / gigabyte) + " GB of device memory; " +
-                    info.name + " has " + std::to_string(static_cast<double>(info.memory_bytes) / gigabyte) +
-                    " GB: choose smaller sizes or fewer kernels");
-  }
-}
-
 std::size_t LadderSession::set_count(const Problem& problem) const {
-  return cold_ ? cold_->sets(operand_bytes(problem, 1, device_->info()).total) : 1;
+  return cold_ ? ColdCaches::sets(operand_bytes(problem, 1, device_->info()).total, device_->info()) : 1;
 }
 
 void LadderSession::clear_caches() {

@@ -30,7 +30,6 @@ class LadderSession {
   void prepare_library(const HostProblem& host);
   GuardedOperands& operands_of_library() { return guarded_for_library_ ? *guarded_for_library_ : *guarded_; }
   void plan(const Problem& problem);
-  void require_memory(const HostProblem& host) const;
   std::size_t set_count(const Problem& problem) const;
   void clear_caches();
   std::function<double(int)> timed(std::function<void(const PreparedPlan::Operands&)> enqueue);

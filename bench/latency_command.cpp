@@ -5,7 +5,9 @@
 
 #include "commands.h"
 #include "host_problem.h"
+#include "memory_need.h"
 #include "options.h"
+#include "plan/lower.h"
 #include "runtime.h"
 #include "table.h"
 #include "temporary_directory.h"
@@ -60,11 +62,22 @@ class Fresh {
   GuardedOperands operands_;
 };
 
+// Two of them are there at once.
+MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
+  MemoryNeed need = judged_need(problem);
+  need += guarded_need(problem);
+  for (int i = 0; i < 2; ++i) {
+    need.add_workspaces(plan_sgemm(problem, info));
+  }
+  return need;
+}
+
 int run(const LatencyFlags& flags) {
   const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
   const ChosenDevice chosen = flags.device.choose().front();
-  const HostProblem host =
-      random_problem(Problem::packed(shape.m, shape.n, shape.k), Distribution::signed_unit, 1);
+  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
+  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
   // Not the user's cache: there the first call might find its program. It leaves it behind as a user's does.
   const TemporaryDirectory folder;
   const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());

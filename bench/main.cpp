@@ -46,15 +46,9 @@ int status_of(duogemm::Status status) {
   }
 }
 
-// Of the threads of PoCL's that wake up together, Linux may put all on one core, and leave them there for the
-// time of a sample: ratios to other libraries then differ by a factor of two from run to run. On cores of
-// their own, unless the user says otherwise.
-void keep_threads_apart() { setenv("POCL_AFFINITY", "1", 0); }
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_threads_apart();
   CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
   app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
   app.require_subcommand(1);
@@ -70,6 +64,7 @@ int main(int argc, char** argv) {
   duogemm::bench::add_sweep_command(app, action);
   duogemm::bench::add_tune_command(app, action);
   duogemm::bench::add_verify_command(app, action);
+  duogemm::bench::add_warm_command(app, action);
   try {
     require_command(app, argc, argv);
     app.parse(argc, argv);

@@ -1,27 +1,14 @@
 #include "match.h"
 
+#include "host_memory.h"
+#include "memory_need.h"
+#include "plan/lower.h"
 #include "table.h"
 
 namespace duogemm::bench {
 namespace {
 
 constexpr std::size_t nobody = static_cast<std::size_t>(-1);
-
-// Ours in the guise of a library: timed in the very same way, with what a call costs on the host.
-class OwnMultiplication final : public Reference {
- public:
-  OwnMultiplication(const Problem& problem, Arena& arena)
-      : Reference(arena.queue()), problem_(problem), runtime_(arena.runtime()) {}
-  void enqueue(const PreparedPlan::Operands& operands) override {
-    runtime_.enqueue(problem_, queue(), operands);
-  }
-
- private:
-  const Problem problem_;
-  Runtime& runtime_;
-};
-
-std::string gigabytes(std::size_t bytes) { return format("%.2f GB", 1e-9 * static_cast<double>(bytes)); }
 
 std::string why_wrong(const Verdict& verdict) {
   return "its result is wrong: " + format("an error of %.3g bounds", verdict.worst_error) +
@@ -57,43 +44,44 @@ void Match::prepare_ours() {
   const Plan plan = plan_sgemm(problem_, arena_.info());
   row_.plan = describe(plan);
   require_memory(plan);
-  sets_.emplace(problem_, count_, arena_.device(), arena_.queue());
-  auto ours = std::make_unique<OwnMultiplication>(problem_, arena_);
+  ReferenceLibrary& library = arena_.own();
+  OperandSets& sets = sets_for(library);
+  auto ours = library.prepare(problem_, sets.operands(0));
   judge_.emplace(problem_);
-  judge_ours(*ours);
+  judge_ours(*ours, sets, library.queue());
   if (row_.ok()) {
-    enter({"duogemm", std::move(ours), &arena_.queue(), &*sets_, nobody});
+    enter({library.title(), std::move(ours), &library.queue(), &sets, nobody});
   }
 }
 
 // Twice: the second time must give the same bits, whatever it finds in C and in workspaces.
-void Match::judge_ours(Reference& ours) {
-  ours.execute(sets_->operands(0));
-  row_.verdict = judge_->look_at_all(*sets_, arena_.queue());
+void Match::judge_ours(Reference& ours, OperandSets& sets, Queue& queue) {
+  ours.execute(sets.operands(0));
+  row_.verdict = judge_->look_at_all(sets, queue);
   if (problem_.beta != 0.0f) {
-    sets_->restore_c(arena_.queue());
+    sets.restore_c(queue);
   }
-  ours.execute(sets_->operands(0));
-  row_.repeatable = judge_->look_at_c(*sets_, arena_.queue()).fingerprint == row_.verdict.fingerprint;
+  ours.execute(sets.operands(0));
+  row_.repeatable = judge_->look_at_c(sets, queue).fingerprint == row_.verdict.fingerprint;
 }
 
+// All devices of a comparison are one, and have operands of their own there.
 void Match::require_memory(const Plan& plan) const {
-  const DeviceInfo& info = arena_.info();
-  const OperandBytes operands = operand_bytes(problem_, count_, info);
-  std::size_t largest = operands.largest;
-  // A device that is a CPU shares its memory with the library on the host.
-  std::size_t total = operands.total * (info.kind == DeviceKind::cpu ? 2 : 1) + arena_.own_bytes();
-  for (std::size_t bytes : plan.workspace_bytes) {
-    largest = std::max(largest, bytes);
-    total += bytes;
+  const OperandBytes operands = operand_bytes(problem_, count_, arena_.info());
+  MemoryNeed need;
+  need.device = static_cast<double>(operands.total);
+  need.largest = static_cast<double>(operands.largest);
+  need.add_workspaces(plan);
+  need.add_buffer(static_cast<double>(arena_.own_bytes()));
+  need.host = Judge::host_bytes(problem_);
+  for (const auto& library : arena_.libraries()) {
+    const bool on_device = &library->device() == &arena_.device();
+    (on_device ? need.device : need.host) += library->workspace_bytes(problem_);
+    need.host += on_device ? 0.0 : static_cast<double>(operands.total);
   }
-  if (total > info.memory_bytes) {
-    throw Error(Status::out_of_memory,
-                "needs " + gigabytes(total) + " of memory; the device has " + gigabytes(info.memory_bytes));
-  }
-  if (largest > info.max_allocation_bytes) {
-    throw Error(Status::out_of_memory, "needs " + gigabytes(largest) + " at a stretch; the device gives " +
-                                           gigabytes(info.max_allocation_bytes));
+  need.device *= static_cast<double>(arena_.devices());
+  if (const auto reason = lacking_memory(need, arena_.info(), available_host_memory())) {
+    throw Error(Status::out_of_memory, *reason);
   }
 }
 
@@ -123,13 +111,11 @@ void Match::enter(Entrant entrant) {
 }
 
 OperandSets& Match::sets_for(ReferenceLibrary& library) {
-  if (&library.device() == &arena_.device()) {
-    return *sets_;
+  std::optional<OperandSets>& sets = &library.device() == &arena_.device() ? sets_ : host_sets_;
+  if (!sets) {
+    sets.emplace(problem_, count_, library.device(), library.queue());
   }
-  if (!host_sets_) {
-    host_sets_.emplace(problem_, count_, library.device(), library.queue());
-  }
-  return *host_sets_;
+  return *sets;
 }
 
 void Match::add_contenders(std::vector<Contender>& contenders) {

@@ -38,7 +38,7 @@ class Match {
     int recorded_repeats = 0;
   };
   void prepare_ours();
-  void judge_ours(Reference& ours);
+  void judge_ours(Reference& ours, OperandSets& sets, Queue& queue);
   void require_memory(const Plan& plan) const;
   // The library takes part as the row's `other`, or that says why it does not.
   void prepare(ReferenceLibrary& library, std::size_t other);
@@ -51,8 +51,9 @@ class Match {
   const Problem problem_;
   const std::size_t count_;  // of sets of operands
   CompareRow row_;
+  // On the device, and in the host's memory: where somebody works there.
   std::optional<OperandSets> sets_;
-  std::optional<OperandSets> host_sets_;  // for a library that works in the host's memory
+  std::optional<OperandSets> host_sets_;
   std::optional<Judge> judge_;
   std::vector<Entrant> entrants_;
 };

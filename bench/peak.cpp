@@ -18,7 +18,7 @@ double measure_peak(Device& device, Queue& queue, ProgramCache& programs) {
   const std::size_t work_items = device.info().compute_units * (cpu ? 64 : 256 * 32);
   const auto out = device.allocate(work_items * sizeof(float));
   const Geometry geometry = spec.geometry(static_cast<std::int64_t>(work_items), 1, tunables);
-  const auto kernel = programs.get(spec, tunables);
+  const auto kernel = programs.get(variant_of(spec, tunables));
   const Contender contender{
       "peak", [&](int repeats) {
         return queue.timed([&] {

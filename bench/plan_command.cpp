@@ -3,7 +3,7 @@
 
 #include "commands.h"
 #include "options.h"
-#include "planner.h"
+#include "plan/lower.h"
 #include "shapes.h"
 #include "table.h"
 
@@ -47,45 +47,46 @@ std::string steps_text(const Plan& plan) {
   table.add_column("work-items");
   table.add_column("tunables", Table::Align::left);
   for (const Step& step : plan.steps) {
-    table.add_row(
-        {step.spec->name, times(step.geometry.groups), times(step.geometry.local), to_text(step.tunables)});
+    table.add_row({step.kernel->spec->name, times(step.geometry.groups), times(step.geometry.local),
+                   to_text(step.kernel->tunables)});
   }
   return table.text();
 }
 
-std::string candidates_text(const std::vector<Choice>& choices, const Problem& problem, std::size_t count) {
+std::string candidates_text(const std::vector<Schedule>& schedules, const Problem& problem,
+                            std::size_t count) {
   Table table;
   table.add_column("rank");
   table.add_column("predicted us");
   table.add_column("TFLOP/s");
-  table.add_column("choice", Table::Align::left);
-  for (std::size_t i = 0; i < std::min(count, choices.size()); ++i) {
-    table.add_row({std::to_string(i + 1), microseconds(choices[i].seconds),
-                   tflops(problem, choices[i].seconds), to_text(choices[i])});
+  table.add_column("schedule", Table::Align::left);
+  for (std::size_t i = 0; i < std::min(count, schedules.size()); ++i) {
+    table.add_row({std::to_string(i + 1), microseconds(schedules[i].seconds),
+                   tflops(problem, schedules[i].seconds), to_text(schedules[i])});
   }
   return table.text();
 }
 
 int run(const PlanFlags& flags) {
   const Problem problem = problem_of(flags);
-  const std::optional<Choice> forced =
-      flags.force.empty() ? std::nullopt : std::optional(parse_choice(flags.force));
+  const std::optional<ScheduleRequest> forced =
+      flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));
   const DeviceInfo device = flags.device.choose().front().info();
-  const Tuning& tuning = tuning_for(device);
-  const Choice choice = forced ? *forced : choose(problem, device, tuning);
-  const Plan plan = carry_out(choice, problem, device);
+  const Planner& planner = planner_for(device);
+  const Schedule schedule = forced ? schedule_for(*forced, problem, device) : planner.select(problem);
+  const Plan plan = lower(schedule, problem, device);
   std::size_t workspace = 0;
   for (const std::size_t bytes : plan.workspace_bytes) {
     workspace += bytes;
   }
   std::printf("device     %s through %s\n", device.name.c_str(), device.runtime.c_str());
-  std::printf("tuning     %s\n", tuning.source.empty() ? "none" : tuning.source.c_str());
-  std::printf("choice     %s\n", to_text(choice).c_str());
-  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(choice.seconds).c_str(),
-              tflops(problem, choice.seconds).c_str());
+  std::printf("tuning     %s\n", planner.tuning().source.empty() ? "none" : planner.tuning().source.c_str());
+  std::printf("schedule   %s\n", to_text(schedule).c_str());
+  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(schedule.seconds).c_str(),
+              tflops(problem, schedule.seconds).c_str());
   std::printf("workspace  %zu bytes\n%s", workspace, steps_text(plan).c_str());
   if (flags.top > 0) {
-    std::printf("\n%s", candidates_text(rank(problem, device, tuning), problem, flags.top).c_str());
+    std::printf("\n%s", candidates_text(planner.rank(problem), problem, flags.top).c_str());
   }
   return 0;
 }
@@ -105,8 +106,8 @@ void add_plan_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24))
       ->capture_default_str();
   flags->level.add_to(*command);
-  command->add_option("--force", flags->force, "Another choice, such as pipelined:TSM=64,TSN=64,parts=2");
-  command->add_option("--top", flags->top, "Also list so many choices, the fastest by prediction first");
+  command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
+  command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

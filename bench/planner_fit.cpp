@@ -10,11 +10,11 @@ namespace {
 // Sums of logarithms of ratios: one percent on one problem.
 constexpr double least_gain = 0.01;
 
-std::optional<Choice> fastest(std::vector<Choice> choices) {
-  const auto least = std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    return *a.seconds < *b.seconds;
-  });
-  return least == choices.end() ? std::nullopt : std::optional(std::move(*least));
+std::optional<Schedule> fastest(std::vector<Schedule> schedules) {
+  const auto least =
+      std::min_element(schedules.begin(), schedules.end(),
+                       [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
+  return least == schedules.end() ? std::nullopt : std::optional(std::move(*least));
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ PlannerFit::PlannerFit(std::vector<Calibration> calibrations, std::vector<Proble
   for (const Calibration& calibration : calibrations_) {
     Offers& offers = offers_.emplace_back();
     for (const Problem& problem : problems_) {
-      offers.push_back(fastest(choices_with(calibration, problem, device, facts)));
+      offers.push_back(fastest(Planner::offers(calibration, problem, device, facts)));
     }
   }
 }
@@ -76,7 +76,7 @@ std::vector<Calibration> PlannerFit::chosen() const {
 std::optional<std::size_t> PlannerFit::pick(std::size_t problem, std::optional<std::size_t> without) const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < calibrations_.size(); ++i) {
-    const std::optional<Choice>& offer = offers_[i][problem];
+    const std::optional<Schedule>& offer = offers_[i][problem];
     if (!out_[i] && i != without && offer && (!best || *offer->seconds < *offers_[*best][problem]->seconds)) {
       best = i;
     }

@@ -8,14 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "planner.h"
+#include "plan/select.h"
 
 namespace duogemm::bench {
 
 class PlannerFit {
  public:
-  // Answers how long a choice really takes for one of the problems, in seconds.
-  using Measure = std::function<double(const Choice& choice, std::size_t problem)>;
+  // Answers how long a schedule really takes for one of the problems, in seconds.
+  using Measure = std::function<double(const Schedule& schedule, std::size_t problem)>;
 
   // How many kernels are measured on a problem of which nothing is known.
   static constexpr std::size_t explored = 4;
@@ -34,7 +34,7 @@ class PlannerFit {
   double regret() const { return regret_; }
 
  private:
-  using Offers = std::vector<std::optional<Choice>>;  // the best of a calibration for each problem
+  using Offers = std::vector<std::optional<Schedule>>;  // the best of a calibration for each problem
 
   std::optional<std::size_t> pick(std::size_t problem, std::optional<std::size_t> without) const;
   void explore(std::size_t problem, const Measure& measure);

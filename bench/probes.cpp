@@ -75,7 +75,7 @@ std::string label_of(const Problem& p) {
 
 std::string OperandKind::name() const {
   return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
-         (narrow_c ? " but C" : "") + (thin == 0 ? "" : " thin " + std::to_string(thin));
+         (thin == 0 ? "" : " thin " + std::to_string(thin));
 }
 
 std::vector<OperandKind> operand_kinds() {
@@ -89,7 +89,6 @@ std::vector<OperandKind> operand_kinds() {
   for (const bool a : {false, true}) {
     for (const bool b : {false, true}) {
       kinds.push_back({a, b, true});
-      kinds.push_back({a, b, true, 0, true});
       kinds.push_back({a, b, false});
     }
   }
@@ -105,7 +104,7 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
   problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
   problem.lda = leading(problem.a_rows(), kind.wide);
   problem.ldb = leading(problem.b_rows(), kind.wide);
-  problem.ldc = leading(problem.m, kind.wide && !kind.narrow_c);
+  problem.ldc = leading(problem.m, kind.wide);
   problem.batch = batch;
   if (batch > 1) {
     problem.a_stride = problem.a_elements();

@@ -14,9 +14,8 @@ struct OperandKind {
   bool b_transposed;
   bool wide;              // sizes and leading dimensions are multiples of 4
   std::int64_t thin = 0;  // how many columns C has, where that decides; else 0
-  bool narrow_c = false;  // but that of C is not
 
-  std::string name() const;  // "NT wide", "TN wide but C", "TN narrow", "NN wide thin 4"
+  std::string name() const;  // "NT wide", "TN narrow", "NN wide thin 4"
 };
 
 // All there are, the thin ones first.

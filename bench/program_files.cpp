@@ -2,10 +2,13 @@
 
 namespace duogemm::bench {
 
-std::vector<std::filesystem::path> program_folders(const std::string& name) {
+std::filesystem::path program_folder() {
   std::error_code unknown;
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+}
+
+std::vector<std::filesystem::path> program_folders(const std::string& name) {
+  const std::filesystem::path program = program_folder();
   return {program / name, program / DUOGEMM_SHARE_FROM_PROGRAM / name};
 }
 

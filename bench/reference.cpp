@@ -1,5 +1,7 @@
 #include "reference.h"
 
+#include <thread>
+
 #include "library_references.h"
 
 namespace duogemm::bench {
@@ -43,6 +45,23 @@ std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
     return make_library("cuBLAS", device, queue, 0);
   }
   return info.kind == DeviceKind::cpu ? make_library("OpenBLAS", device, queue, info.compute_units) : nullptr;
+}
+
+bool main_library_works_on_host([[maybe_unused]] const DeviceInfo& info) {
+#ifdef DUOGEMM_WITH_OPENBLAS
+  return info.kind == DeviceKind::cpu;
+#else
+  return false;
+#endif
+}
+
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host([[maybe_unused]] const DeviceInfo& device) {
+  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
+#ifdef DUOGEMM_WITH_OPENBLAS
+  libraries.push_back(make_openblas(device.kind == DeviceKind::cpu ? device.compute_units
+                                                                   : std::thread::hardware_concurrency()));
+#endif
+  return libraries;
 }
 
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue) {

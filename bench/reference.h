@@ -42,6 +42,8 @@ class ReferenceLibrary {
   // Where it wants its operands: a device's memory or the host's.
   virtual Device& device() = 0;
   virtual Queue& queue() = 0;
+  // Of its device's memory, what a multiplication takes besides the operands.
+  virtual double workspace_bytes(const Problem&) const { return 0.0; }
   // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C.
   virtual std::unique_ptr<Reference> prepare(const Problem& problem,
                                              const PreparedPlan::Operands& operands) = 0;
@@ -60,8 +62,14 @@ std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device&
 // others, or where this build lacks the library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
+// Whether the main library for such a device wants its operands in the host's memory.
+bool main_library_works_on_host(const DeviceInfo& info);
+
 // All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
 // OpenCL device.
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
+
+// Those that work on plain arrays, with as many threads as the device, if it is a CPU, or else the host has.
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

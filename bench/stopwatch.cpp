@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "plan/lower.h"
+
 namespace duogemm::bench {
 namespace {
 

@@ -13,11 +13,11 @@ std::int64_t part(std::int64_t size, std::size_t groups) {
 
 Multiples tile_of(const Plan& plan, const Shape& problem) {
   const Step& step = plan.steps[plan.multiply];
-  const KernelSpec& spec = *step.spec;
+  const KernelSpec& spec = *step.kernel->spec;
   if (spec.rung.empty()) {
-    return spec.tile(step.tunables);
+    return spec.tile(step.kernel->tunables);
   }
-  const std::int64_t k = spec.multiples(step.tunables).k;
+  const std::int64_t k = spec.multiples(step.kernel->tunables).k;
   const Extent& groups = step.geometry.groups;
   return {part(problem.m, groups[spec.row_major ? 1 : 0]), part(problem.n, groups[spec.row_major ? 0 : 1]),
           k};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cost_model.h"
+#include "plan/lower.h"
 
 namespace duogemm::bench {
 namespace {
@@ -19,7 +19,7 @@ constexpr int attempts_to_propose = 50;
 
 // Predicted or at first sight so many times slower than the best: not looked at any closer.
 constexpr double far_behind = 1.3;
-// So close to the best, other numbers of parts are tried.
+// So close to the best, other numbers of slices are tried.
 constexpr double close_behind = 1.15;
 // Nearer than this, two times have to be told apart in turns.
 constexpr double nearly_equal = 0.03;
@@ -27,13 +27,13 @@ constexpr double nearly_equal = 0.03;
 constexpr double hopeless_quality = 2.0;
 constexpr std::size_t neighbours = 3;
 
-// The fastest by prediction, with their numbers of parts, that are timed for a shape.
-constexpr std::size_t choices_of_a_shape = 16;
+// The fastest by prediction, with their numbers of slices, that are timed for a shape.
+constexpr std::size_t schedules_of_a_shape = 16;
 
 // Probes that take more than this share of the budget once are left out, as are calibrations.
 constexpr double probe_share = 1.0 / 5000;
 
-// The same for problems that the planner's choices are judged by at the end.
+// The same for problems that the planner's schedules are judged by at the end.
 constexpr double judge_share = probe_share / 4;
 
 // The last part of the budget is for measuring the best again.
@@ -54,9 +54,9 @@ bool fits(const Problem& problem, const DeviceInfo& device) {
   return std::max({a, b, c}) <= device.max_allocation_bytes && a + b + c <= device.memory_bytes / 4;
 }
 
-const Choice& fastest(const std::vector<Choice>& choices) {
-  return *std::min_element(choices.begin(), choices.end(),
-                           [](const Choice& a, const Choice& b) { return *a.seconds < *b.seconds; });
+const Schedule& fastest(const std::vector<Schedule>& schedules) {
+  return *std::min_element(schedules.begin(), schedules.end(),
+                           [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
 }
 
 std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
@@ -68,10 +68,24 @@ bool same_problem(const TunedShape& one, const TunedShape& other) {
          one.m == other.m && one.n == other.n && one.k == other.k && one.batch == other.batch;
 }
 
-// The tunables that the problem dictates and on which the kernel's time depends.
+// The tunables that the problem fixes and on which the kernel's time depends.
 std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem) {
-  const std::optional<Tunables> dictated = spec.dictated(problem);
-  return dictated ? std::optional(spec.timed_as(*dictated, {})) : std::nullopt;
+  std::optional<Tunables> fixed = fixed_tunables(spec, problem);
+  if (fixed) {
+    std::erase_if(*fixed, [&](const auto& tunable) {
+      return std::find(spec.untimed.begin(), spec.untimed.end(), tunable.first) != spec.untimed.end();
+    });
+  }
+  return fixed;
+}
+
+// Those that the schedule's operands leave open.
+Tunables open_tunables(const Schedule& schedule, const Problem& problem) {
+  const KernelSpec& spec = *schedule.kernel->spec;
+  const auto fixed = fixed_tunables(spec, packed(problem, schedule.pack_a, schedule.pack_b));
+  Tunables open = schedule.kernel->tunables;
+  std::erase_if(open, [&](const auto& tunable) { return fixed->contains(tunable.first); });
+  return open;
 }
 
 bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
@@ -87,15 +101,18 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
-      calibrator_(stopwatch_, device.info(), cache_bytes(tuning_for(device.info()), device.info()),
+      calibrator_(stopwatch_, device.info(), CostFacts(tuning_for(device.info()), device.info()).cache,
                   options.budget * probe_share),
       random_(options.seed),
       resumed_(resumed) {
   facts_.target = {device.info().backend, kind_name(device.info().kind), device.info().name, 0};
   facts_.bandwidth = stopwatch_.bandwidth();
   facts_.launch = stopwatch_.launch();
-  facts_.enqueue = stopwatch_.enqueue();
-  facts_.cache = tuning_for(device.info()).cache;
+  const Tuning& shipped = tuning_for(device.info());
+  facts_.reading = shipped.reading;
+  facts_.cached = shipped.cached;
+  facts_.cache = shipped.cache;
+  facts_.clusters = shipped.clusters;
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
@@ -117,7 +134,7 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
   const bool on_cpu = device_.info().kind == DeviceKind::cpu;
   for (const KernelSpec& spec : registry()) {
     const auto fixed =
-        spec.dictated && spec.for_cpus == on_cpu ? spec.dictated(edge_problems(kind).front()) : std::nullopt;
+        spec.for_cpus == on_cpu ? fixed_tunables(spec, edge_problems(kind).front()) : std::nullopt;
     if (fixed && spec.thin == (kind.thin != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
@@ -362,24 +379,24 @@ void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
                        [&](const Shared& member) { return member.get() == &candidate; });
   });
   if (!kept) {
-    programs_.forget(*candidate.spec, candidate.tunables);
+    programs_.forget(variant_of(*candidate.spec, candidate.tunables));
   }
 }
 
-// Without clusters: only the kernel that has none is compiled and checked yet.
-std::vector<Choice> Tuner::choices_for(const Candidate& candidate, const Problem& problem) const {
-  std::vector<Choice> choices = choices_with(candidate, problem, device_.info(), facts_);
-  std::erase_if(choices, [](const Choice& choice) { return choice.clustered; });
-  return choices;
+// Of operands as they are, and without clusters.
+std::vector<Schedule> Tuner::schedules_for(const Candidate& candidate, const Problem& problem) const {
+  std::vector<Schedule> schedules = Planner::offers(candidate, problem, device_.info(), facts_);
+  std::erase_if(schedules, [](const Schedule& each) { return each.clustered || each.packs(); });
+  return schedules;
 }
 
 // The least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
 double Tuner::quality_of(const Field& field, const Candidate& candidate) const {
   double quality = infinity;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    const auto choices = choices_for(candidate, field.probes[probe].problem);
-    if (!choices.empty() && *fastest(choices).seconds <= options_.budget * probe_share) {
-      quality = std::min(quality, *fastest(choices).seconds / incumbent(field, probe));
+    const auto schedules = schedules_for(candidate, field.probes[probe].problem);
+    if (!schedules.empty() && *fastest(schedules).seconds <= options_.budget * probe_share) {
+      quality = std::min(quality, *fastest(schedules).seconds / incumbent(field, probe));
     }
   }
   return quality;
@@ -392,17 +409,17 @@ double Tuner::incumbent(const Field& field, std::size_t probe) const {
 // Times the candidate on a probe if it may be among its best.
 void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
   const Problem& problem = field.probes[probe].problem;
-  const std::vector<Choice> choices = choices_for(*candidate, problem);
-  if (choices.empty()) {
+  const std::vector<Schedule> schedules = schedules_for(*candidate, problem);
+  if (schedules.empty()) {
     return;
   }
   const double best = incumbent(field, probe);
   const double limit = options_.budget * probe_share;
-  if (*fastest(choices).seconds > std::min(far_behind * best, limit) ||
+  if (*fastest(schedules).seconds > std::min(far_behind * best, limit) ||
       !plan_of(*candidate->spec, candidate->tunables, 1, problem, device_.info())) {
     return;
   }
-  const Score score = best_parts(field, probe, *candidate, choices, best);
+  const Score score = best_slices(field, probe, *candidate, schedules, best);
   candidate->quality = std::min(candidate->quality, best < infinity ? score.seconds / best : 1.0);
   if (score.seconds <= far_behind * best) {
     candidate->scores[probe] = score;
@@ -410,22 +427,22 @@ void Tuner::contend(Field& field, std::size_t probe, const Shared& candidate) {
   }
 }
 
-// Begins with the number of parts that the model has for the best, and goes on to its neighbours while that
+// Begins with the number of slices that the model has for the best, and goes on to its neighbours while that
 // helps.
-Tuner::Score Tuner::best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
-                               const std::vector<Choice>& choices, double incumbent) {
+Tuner::Score Tuner::best_slices(const Field& field, std::size_t probe, const Candidate& candidate,
+                                const std::vector<Schedule>& schedules, double incumbent) {
   const Problem& problem = field.probes[probe].problem;
   const auto time = [&](std::ptrdiff_t at) -> Score {
-    const std::int64_t parts = choices[static_cast<std::size_t>(at)].parts;
-    const auto plan = plan_of(*candidate.spec, candidate.tunables, parts, problem, device_.info());
+    const std::int64_t slices = schedules[static_cast<std::size_t>(at)].slices;
+    const auto plan = plan_of(*candidate.spec, candidate.tunables, slices, problem, device_.info());
     return {plan ? stopwatch_.seconds(*plan, problem, {.hopeless = far_behind * incumbent}) : infinity,
-            parts};
+            slices};
   };
-  const std::ptrdiff_t start = &fastest(choices) - choices.data();
+  const std::ptrdiff_t start = &fastest(schedules) - schedules.data();
   Score best = time(start);
   for (const std::ptrdiff_t step : {-1, 1}) {
     for (std::ptrdiff_t at = start + step; best.seconds <= close_behind * incumbent && at >= 0 &&
-                                           at < static_cast<std::ptrdiff_t>(choices.size());
+                                           at < static_cast<std::ptrdiff_t>(schedules.size());
          at += step) {
       const Score other = time(at);
       if (other.seconds >= best.seconds) {
@@ -445,7 +462,7 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
     // Whatever the device did meanwhile: both again, in turns.
     const Problem& problem = field.probes[probe].problem;
     const auto plan = [&](const Shared& of) {
-      return *plan_of(*of->spec, of->tunables, score(of).parts, problem, device_.info());
+      return *plan_of(*of->spec, of->tunables, score(of).slices, problem, device_.info());
     };
     const std::vector<double> again = stopwatch_.seconds({plan(best.front()), plan(candidate)}, problem,
                                                          {.samples = 7, .sample_seconds = 2e-4});
@@ -493,8 +510,8 @@ void Tuner::measure_again(Field& field) {
     const Problem& problem = field.probes[probe].problem;
     std::vector<Plan> plans;
     for (const Shared& member : best) {
-      plans.push_back(
-          *plan_of(*member->spec, member->tunables, member->scores.at(probe).parts, problem, device_.info()));
+      plans.push_back(*plan_of(*member->spec, member->tunables, member->scores.at(probe).slices, problem,
+                               device_.info()));
     }
     const std::vector<double> again = stopwatch_.seconds(plans, problem, {.samples = 7});
     for (std::size_t i = 0; i < best.size(); ++i) {
@@ -515,6 +532,7 @@ void Tuner::measure_again(Field& field) {
 PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations) {
   Tuning all = facts_;
   all.calibrations = calibrations;
+  const Planner planner(device_.info(), all);
   std::vector<Problem> problems;
   std::vector<double> best;
   for (const Field& field : fields) {
@@ -525,7 +543,7 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
       }
     }
     for (const Problem& judge : field.judges) {
-      const Choice picked = rank(judge, device_.info(), all).front();
+      const Schedule picked = planner.rank(judge).front();
       if (picked.seconds.value_or(infinity) <= options_.budget * judge_share) {
         problems.push_back(judge);
         best.push_back(infinity);
@@ -534,25 +552,23 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
   }
   CompilePool pool(programs_, options_.threads);
   for (const Problem& problem : problems) {
-    const std::vector<Choice> choices = rank(problem, device_.info(), all);
-    compile(pool, problem, std::span(choices).first(std::min(choices.size(), PlannerFit::explored)));
+    const std::vector<Schedule> schedules = planner.rank(problem);
+    compile(pool, problem, std::span(schedules).first(std::min(schedules.size(), PlannerFit::explored)));
   }
   finish(pool);
   PlannerFit fit(calibrations, problems, device_.info(), facts_);
-  const auto measure = [&](const Choice& choice, std::size_t problem) {
-    return stopwatch_.seconds(carry_out(choice, problems[problem], device_.info()), problems[problem],
+  const auto measure = [&](const Schedule& schedule, std::size_t problem) {
+    return stopwatch_.seconds(lower(schedule, problems[problem], device_.info()), problems[problem],
                               {.samples = 5});
   };
   fit.eliminate(best, measure, [&] { return enough(); });
   return fit;
 }
 
-void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const {
-  for (const Choice& choice : choices) {
-    if (can_run(choice, problem, device_.info())) {
-      for (const Step& step : carry_out(choice, problem, device_.info()).steps) {
-        pool.add({0, step.spec, step.tunables});
-      }
+void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const Schedule> schedules) const {
+  for (const Schedule& schedule : schedules) {
+    for (const Step& step : lower(schedule, problem, device_.info()).steps) {
+      pool.add({0, step.kernel->spec, step.kernel->tunables});
     }
   }
 }
@@ -575,44 +591,40 @@ void Tuner::tune_shapes() {
     const std::vector<Calibration> found = calibrations(field);
     all.calibrations.insert(all.calibrations.end(), found.begin(), found.end());
   }
-  std::vector<std::vector<Choice>> choices;
+  std::vector<std::vector<Schedule>> schedules;
   CompilePool pool(programs_, options_.threads);
   for (const NamedShape& shape : options_.shapes) {
-    choices.push_back(worth_trying(shape.problem, all));
-    compile(pool, shape.problem, choices.back());
+    schedules.push_back(worth_trying(shape.problem, all));
+    compile(pool, shape.problem, schedules.back());
   }
   finish(pool);
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
     if (stop_) {
       return;
     }
-    if (const auto tuned = tune(options_.shapes[i].problem, choices[i])) {
+    if (const auto tuned = tune(options_.shapes[i].problem, schedules[i])) {
       tuned_shapes_.push_back(*tuned);
     }
   }
 }
 
-std::vector<Choice> Tuner::worth_trying(const Problem& problem, const Tuning& all) const {
-  std::vector<Choice> choices;
+std::vector<Schedule> Tuner::worth_trying(const Problem& problem, const Tuning& all) const {
   if (!fits(problem, device_.info())) {
-    return choices;
+    return {};
   }
-  for (const Choice& choice : rank(problem, device_.info(), all)) {
-    if (choice.seconds && choices.size() < choices_of_a_shape && can_run(choice, problem, device_.info())) {
-      choices.push_back(choice);
-    }
-  }
-  return choices;
+  std::vector<Schedule> schedules = Planner(device_.info(), all).rank(problem);
+  schedules.resize(std::min(schedules.size(), schedules_of_a_shape));
+  return schedules;
 }
 
-std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<Choice>& choices) {
-  std::vector<std::pair<double, Choice>> timed;
+std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<Schedule>& schedules) {
+  std::vector<std::pair<double, Schedule>> timed;
   double best = infinity;
-  for (const Choice& choice : choices) {
+  for (const Schedule& schedule : schedules) {
     try {
-      const double seconds = stopwatch_.seconds(carry_out(choice, problem, device_.info()), problem,
+      const double seconds = stopwatch_.seconds(lower(schedule, problem, device_.info()), problem,
                                                 {.hopeless = far_behind * best});
-      timed.emplace_back(seconds, choice);
+      timed.emplace_back(seconds, schedule);
       best = std::min(best, seconds);
     } catch (const Error& error) {
       if (!of_candidate(error)) {
@@ -627,24 +639,20 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   timed.resize(std::min(timed.size(), bests_of_a_probe));
   std::vector<Plan> plans;
-  for (const auto& [seconds, choice] : timed) {
-    plans.push_back(carry_out(choice, problem, device_.info()));
+  for (const auto& [seconds, schedule] : timed) {
+    plans.push_back(lower(schedule, problem, device_.info()));
   }
   const std::vector<double> again = stopwatch_.seconds(plans, problem, {.samples = 7});
   const auto first = static_cast<std::size_t>(std::min_element(again.begin(), again.end()) - again.begin());
-  const Choice& winner = timed[first].second;
+  const Schedule& winner = timed[first].second;
   return TunedShape{problem.a_op == Transpose::yes,
                     problem.b_op == Transpose::yes,
                     problem.m,
                     problem.n,
                     problem.k,
                     problem.batch,
-                    winner.spec,
-                    winner.tunables,
-                    winner.parts,
-                    winner.repacked,
-                    winner.turning,
-                    winner.clustered,
+                    {winner.kernel->spec, open_tunables(winner, problem), winner.slices, winner.clustered,
+                     winner.pack_a, winner.pack_b},
                     again[first]};
 }
 
@@ -714,7 +722,7 @@ void Tuner::keep_resumed(Tuning& all) const {
 std::string Tuner::summary() const {
   const auto longer = [](double regret) {
     char text[64];
-    std::snprintf(text, sizeof text, " (the planner's choices take %.1f%% longer)", 100.0 * (regret - 1.0));
+    std::snprintf(text, sizeof text, " (the planner's schedules take %.1f%% longer)", 100.0 * (regret - 1.0));
     return std::string(text);
   };
   std::string text = fitted_ ? "All together" + longer(regret_) + "\n" : "";

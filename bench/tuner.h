@@ -64,7 +64,7 @@ class Tuner {
  private:
   struct Score {
     double seconds;
-    std::int64_t parts;
+    std::int64_t slices;
   };
   struct Candidate : Calibration {
     std::map<std::size_t, Score> scores = {};  // by probe
@@ -109,19 +109,19 @@ class Tuner {
   void look_at(const CompilePool::Job& compiled);
   void look_at(Field& field, const Shared& candidate);
   void contend(Field& field, std::size_t probe, const Shared& candidate);
-  Score best_parts(const Field& field, std::size_t probe, const Candidate& candidate,
-                   const std::vector<Choice>& choices, double incumbent);
+  Score best_slices(const Field& field, std::size_t probe, const Candidate& candidate,
+                    const std::vector<Schedule>& schedules, double incumbent);
   void enter(Field& field, std::size_t probe, const Shared& candidate);
-  std::vector<Choice> choices_for(const Candidate& candidate, const Problem& problem) const;
+  std::vector<Schedule> schedules_for(const Candidate& candidate, const Problem& problem) const;
   double quality_of(const Field& field, const Candidate& candidate) const;
   void forget_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
   PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
-  void compile(CompilePool& pool, const Problem& problem, std::span<const Choice> choices) const;
+  void compile(CompilePool& pool, const Problem& problem, std::span<const Schedule> schedules) const;
   std::vector<CompilePool::Job> finish(CompilePool& pool) const;
   void tune_shapes();
-  std::optional<TunedShape> tune(const Problem& problem, const std::vector<Choice>& choices);
-  std::vector<Choice> worth_trying(const Problem& problem, const Tuning& all) const;
+  std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
+  std::vector<Schedule> worth_trying(const Problem& problem, const Tuning& all) const;
   static std::set<Shared> members(const Field& field);
   static std::vector<Calibration> calibrations(const Field& field);
   std::vector<Calibration> chosen(const Field& field) const;

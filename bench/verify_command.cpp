@@ -6,8 +6,9 @@
 
 #include "commands.h"
 #include "ladder.h"
+#include "memory_need.h"
 #include "options.h"
-#include "planner.h"
+#include "plan/lower.h"
 #include "progress.h"
 #include "table.h"
 #include "verify_problems.h"
@@ -55,6 +56,23 @@ class Verifier {
 
   const DeviceInfo& info() const { return device_->info(); }
 
+  // What checking the setting takes of memory.
+  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) const {
+    MemoryNeed need;
+    for (const Problem& problem : problems) {
+      MemoryNeed one = judged_need(problem);
+      try {
+        one.add_workspaces(make_plan(setting, problem));
+      } catch (const Error& error) {
+        if (error.status() != Status::unsupported) {
+          throw;
+        }
+      }
+      need = guards_ == Guards::none ? need += one : larger(need, one);
+    }
+    return need;
+  }
+
   Verdict verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
     Verdict verdict;
     for (const Problem& problem : problems) {
@@ -79,16 +97,22 @@ class Verifier {
 
   void verify(const LadderSetting& setting, const Problem& problem, Verdict& verdict) {
     const Plan plan = make_plan(setting, problem);
-    const bool reorders = !is_rung(setting) && setting.spec->reorders(plan.steps.at(plan.multiply).tunables);
+    const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
     verify(plan, is_rung(setting), !reorders, problem, verdict);
     if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
-      Choice in_parts{setting.spec, setting.tunables, 2, setting.spec->repacks};
-      verify(carry_out(in_parts, problem, narrow()), false, false, problem, verdict);
+      const bool packs = setting.spec->repacks;
+      ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
+      verify_sliced(sliced, problem, verdict);
       if (info().clusters) {
-        in_parts.clustered = true;
-        verify(carry_out(in_parts, problem, narrow()), false, false, problem, verdict);
+        sliced.clustered = true;
+        verify_sliced(sliced, problem, verdict);
       }
     }
+  }
+
+  void verify_sliced(const ScheduleRequest& request, const Problem& problem, Verdict& verdict) {
+    const DeviceInfo device = narrow();
+    verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, verdict);
   }
 
   void verify(const Plan& plan, bool is_rung, bool is_chain, const Problem& problem, Verdict& verdict) {
@@ -105,7 +129,7 @@ class Verifier {
       verdict.fault = describe(problem) + ": " + comparison.first_fault;
     }
     for (const Step& step : plan.steps) {
-      verdict.launched.insert(step.spec->name);
+      verdict.launched.insert(step.kernel->spec->name);
     }
     if (guards_ == Guards::none) {
       kept_.push_back(std::move(run));
@@ -148,6 +172,16 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   return problems;
 }
 
+void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& settings,
+                    const Verifier& verifier) {
+  MemoryNeed need;
+  for (const LadderSetting& setting : settings) {
+    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
+    need = flags.no_guards ? need += own : larger(need, own);
+  }
+  require_memory(to_text(flags.size.shape()), need, verifier.info());
+}
+
 Table make_table(bool gemm) {
   Table table;
   if (!gemm) {
@@ -181,6 +215,9 @@ int run(const VerifyFlags& flags) {
   const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : ladder_settings(choice);
   Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
   require_supported(choice, settings, verifier.info());
+  if (flags.size.given()) {
+    require_memory(flags, settings, verifier);
+  }
   Progress progress;
   Table table = make_table(flags.gemm);
   bool ok = true;

@@ -1,20 +1,28 @@
-# Writes OUTPUT: C++ with the text of FILES (relative to ROOT), in pieces that every compiler takes as one literal.
+# Writes OUTPUT: C++ with the text of FILES (relative to ROOT), and which devices each speaks of, so that only the one
+# that a device needs is parsed.
 set(entries "")
 foreach(file IN LISTS FILES)
   file(READ ${ROOT}/${file} text)
-  string(APPEND entries "    {\"${file}\", R\"duogemm(${text})duogemm\"},\n")
+  set(target "")
+  foreach(member IN ITEMS backend kind name)
+    string(JSON value GET "${text}" device ${member})
+    string(APPEND target "\"${value}\", ")
+  endforeach()
+  foreach(member IN ITEMS compute_capability vector_floats)
+    string(JSON value GET "${text}" device ${member})
+    string(APPEND target "${value}, ")
+  endforeach()
+  string(APPEND entries "    {\"${file}\", {${target}}, R\"duogemm(${text})duogemm\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"tuning.h\"
+file(WRITE ${OUTPUT} "#include \"plan/tuning.h\"
 
 namespace duogemm {
-namespace {
 
-const EmbeddedTuning tunings[] = {
+std::span<const EmbeddedTuning> embedded_tunings() {
+  static const EmbeddedTuning tunings[] = {
 ${entries}};
-
-}  // namespace
-
-std::span<const EmbeddedTuning> embedded_tunings() { return tunings; }
+  return tunings;
+}
 
 }  // namespace duogemm
 ")

@@ -29,8 +29,16 @@ class Buffer {
   virtual std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const = 0;
   // Whether it begins at a multiple of 16 bytes, as memory does unless somebody else gave it to us.
   virtual bool aligned() const { return true; }
-  // The runtime's own handle: a cl_mem, or a CUdeviceptr.
+  // The runtime's own handle: a cl_mem, or a CUdeviceptr; of wrapped memory its address.
   virtual std::uintptr_t native() const = 0;
+};
+
+// Memory of the host for copies to and from the device, which reads and writes it by itself where the runtime
+// has such memory (pinned).
+class Staging {
+ public:
+  virtual ~Staging() = default;
+  virtual std::byte* data() = 0;
 };
 
 // What a runtime tells of a compiled kernel. Empty where it does not.
@@ -54,14 +62,18 @@ class Kernel {
   virtual std::size_t sub_group_size(const Extent& local) const = 0;
   // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
   virtual std::string binary() const = 0;
+  // Whether it was compiled when the library was built.
+  virtual bool is_shipped() const { return false; }
   // When launched with this work-group.
   virtual KernelFacts facts(const Extent&) const { return {}; }
 };
 
-// In work-groups, not work-items: a global size is thus always a whole number of work-groups.
+// In work-groups, not work-items: a global size is thus always a whole number of work-groups. Where a device
+// has clusters (DeviceInfo::clusters), neighbours in the third dimension can form them.
 struct Geometry {
   Extent groups;
   Extent local;
+  std::size_t cluster = 1;  // work-groups in each
 };
 
 // A buffer that a kernel does not read may be null.
@@ -90,8 +102,19 @@ struct QueueState {
 class Queue {
  public:
   virtual ~Queue() = default;
-  virtual void write(const Buffer& to, const void* from, std::size_t bytes) = 0;  // blocks
-  virtual void read(const Buffer& from, void* to, std::size_t bytes) = 0;         // blocks
+  // Copies to and from a buffer, from byte `offset` of it on. The host's memory stays as it is until the
+  // queue is finished.
+  virtual void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  virtual void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) = 0;
+  // The same from its beginning, done when they return.
+  void write(const Buffer& to, const void* from, std::size_t bytes) {
+    start_write(to, 0, from, bytes);
+    finish();
+  }
+  void read(const Buffer& from, void* to, std::size_t bytes) {
+    start_read(from, 0, to, bytes);
+    finish();
+  }
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
   // What is launched from here on starts when everything before is done. If the next kernel `awaits` that by
@@ -136,6 +159,12 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual std::unique_ptr<Staging> allocate_staging(std::size_t bytes);  // if not overridden, as any other
+  // The host's memory from an address on, for kernels to work on in place: nothing is copied, and
+  // copies to and from it are not. Only where DeviceInfo::host_memory says so.
+  virtual std::unique_ptr<Buffer> wrap(const void*) {
+    throw Error(Status::unsupported, "this device does not work on the host's memory");
+  }
   virtual std::unique_ptr<Queue> create_queue() = 0;
   // What the compiler is told besides the text.
   virtual std::string build_options(const ProgramSource& source) const = 0;

@@ -77,10 +77,9 @@ Sgemm from_c(const duogemm_problem* problem) {
 
 }  // namespace
 
-duogemm_status call_from_c(const duogemm_problem* problem,
-                           const std::function<void(const Sgemm&)>& call) noexcept {
+duogemm_status call_from_c(const std::function<void()>& call) noexcept {
   try {
-    call(from_c(problem));
+    call();
     return DUOGEMM_SUCCESS;
   } catch (const Error& error) {
     return remember(to_c(error.status()), error.what());
@@ -91,6 +90,11 @@ duogemm_status call_from_c(const duogemm_problem* problem,
   } catch (...) {
     return remember(DUOGEMM_DEVICE_ERROR, "unknown error");
   }
+}
+
+duogemm_status call_from_c(const duogemm_problem* problem,
+                           const std::function<void(const Sgemm&)>& call) noexcept {
+  return call_from_c([&] { call(from_c(problem)); });
 }
 
 duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
@@ -114,6 +118,10 @@ duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float
                                      const float* const* b, float* const* c) {
   return duogemm::call_from_c(
       problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm_batched(request, a, b, c); });
+}
+
+duogemm_status duogemm_warm(void) {
+  return duogemm::call_from_c([] { duogemm::warm(); });
 }
 
 const char* duogemm_last_error(void) { return duogemm::last_error.c_str(); }

@@ -14,6 +14,9 @@ namespace duogemm {
 duogemm_status call_from_c(const duogemm_problem* problem,
                            const std::function<void(const Sgemm&)>& call) noexcept;
 
+// The same for a call without a problem.
+duogemm_status call_from_c(const std::function<void()>& call) noexcept;
+
 // The same for a call that answers a number of bytes, which is stored when there is no error.
 duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
                             const std::function<std::size_t(const Sgemm&)>& call) noexcept;

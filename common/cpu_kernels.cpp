@@ -8,16 +8,15 @@
 namespace duogemm {
 namespace {
 
-Tunables cpu_dictated(const Problem& p) {
-  return {{"TRANS_A", p.a_op == Transpose::yes},
-          {"TRANS_B", p.b_op == Transpose::yes},
-          {"BATCH", static_cast<int>(p.batch_by)}};
+Tunables cpu_fixed(int storage) {
+  return storage >= 4 ? Tunables{} : Tunables{{"TRANS_A", storage % 2}, {"TRANS_B", storage / 2}};
 }
 
 KernelSpec for_cpus(KernelSpec spec) {
   spec.for_cpus = true;
   spec.computes = [](const Problem& p) { return p.multiplies(); };
-  spec.dictated = cpu_dictated;
+  spec.storage = transposes;
+  spec.fixed = cpu_fixed;
   spec.geometry = [tile = spec.tile](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{group_count(m, tile(t).m) * group_count(n, tile(t).n), 1, 1}, {1, 1, 1}};
   };
@@ -55,15 +54,15 @@ KernelSpec cpu_dots() {
   spec = for_cpus(std::move(spec));
   spec.thin = true;
   spec.reorders = [](const Tunables&) { return true; };
-  spec.dictated = [](const Problem& p) -> std::optional<Tunables> {
+  spec.storage = [](const Problem& p) {
     constexpr std::int64_t few = 4;
     const Problem along = vectors_along_k(p);
-    if (std::min(p.m, p.n) > few || along.a_op == Transpose::no || along.b_op == Transpose::yes) {
-      return std::nullopt;
-    }
-    return Tunables{{"BATCH", static_cast<int>(p.batch_by)}};
+    const bool takes =
+        std::min(p.m, p.n) <= few && along.a_op == Transpose::yes && along.b_op == Transpose::no;
+    return takes ? 0 : -1;
   };
-  spec.computes = [takes = spec.dictated](const Problem& p) { return p.multiplies() && takes(p); };
+  spec.fixed = [](int) { return Tunables{}; };
+  spec.computes = [takes = spec.storage](const Problem& p) { return p.multiplies() && takes(p) >= 0; };
   return spec;
 }
 

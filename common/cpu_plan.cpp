@@ -40,23 +40,6 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
   return problem.m < problem.n && problem.m < tunables.at("WIDTH");
 }
 
-// All tunables: the choice's as far as they fit, and what the problem dictates. `rows`: whether C is stored
-// by rows.
-Tunables fitted(const Choice& choice, const Problem& p, bool rows) {
-  const KernelSpec& spec = *choice.spec;
-  Tunables set = settle(spec, choice.tunables);
-  set["ROWS_C"] = rows;
-  set["COLS"] = fitting_columns(set["COLS"], p.n);
-  if (spec.name == "cpu_direct") {
-    set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
-    if (p.a_op == Transpose::yes) {
-      set["WIDTH"] = 4;  // as many rows as are turned at once, and enough chains of sums to fill the pipeline
-      set["VECTORS"] = 4;
-    }
-  }
-  return settle_for(spec, std::move(set), p);
-}
-
 }  // namespace
 
 Problem vectors_along_k(Problem p) {
@@ -69,37 +52,53 @@ Problem vectors_along_k(Problem p) {
   return p;
 }
 
-Choice choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
+const Variant& cpu_variant(const ScheduleRequest& request, const Problem& problem) {
+  const KernelSpec& spec = *request.spec;
+  Tunables set = settle(spec, request.tunables);
+  const Problem given = vectors_along_k(problem);
+  const bool rows = by_rows(given, set);
+  const Problem p = rows ? exchanged(given) : given;
+  set["ROWS_C"] = rows;
+  set["COLS"] = fitting_columns(set["COLS"], p.n);
+  if (spec.name == "cpu_direct") {
+    set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
+    if (p.a_op == Transpose::yes) {
+      set["WIDTH"] =
+          4;  // as many rows as are transposed at once, and enough chains of sums to fill the pipeline
+      set["VECTORS"] = 4;
+    }
+  }
+  return variant_of(spec, settle_for(spec, std::move(set), p));
+}
+
+ScheduleRequest choose_on_cpu(const Problem& problem, const DeviceInfo& device) {
   const Problem given = vectors_along_k(problem);
   const Tunables registers = cpu_registers(device);
   const KernelSpec& dots = find_kernel("cpu_dots");
   // To add up a vector's elements takes as long as several of its multiply-adds.
   const std::int64_t shortest = 4 * registers.at("WIDTH");
-  if (given.level == Reproducibility::run_to_run && dots.dictated(given) && given.k >= shortest) {
+  if (given.level == Reproducibility::run_to_run && dots.storage(given) >= 0 && given.k >= shortest) {
     return {&dots, {{"WIDTH", registers.at("WIDTH")}}};
   }
   const Problem p = by_rows(given, registers) ? exchanged(given) : given;
-  return cpu_reads_in_place(p, device) ? Choice{&find_kernel("cpu_direct"), registers}
-                                       : Choice{&find_kernel("cpu_panels"), cpu_blocks(device)};
+  return cpu_reads_in_place(p, device) ? ScheduleRequest{&find_kernel("cpu_direct"), registers}
+                                       : ScheduleRequest{&find_kernel("cpu_panels"), cpu_blocks(device)};
 }
 
-Plan plan_on_cpu(const Choice& choice, const Problem& problem, const DeviceInfo& device) {
-  const KernelSpec& spec = *choice.spec;
-  if (choice.repacked) {
-    throw Error(Status::invalid_argument, "repacked=1: kernel " + spec.name + " takes operands as they are");
-  }
+Plan lower_on_cpu(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  const Variant& kernel = *schedule.kernel;
   const Problem given = vectors_along_k(problem);
-  const bool rows = by_rows(given, settle(spec, choice.tunables));
+  const bool rows = kernel.tunables.at("ROWS_C") == 1;
   const Problem p = rows ? exchanged(given) : given;
-  const Tunables tunables = fitted(choice, p, rows);
-  const CpuTile tile = cpu_tile(p, tunables, device);
+  const CpuTile tile = cpu_tile(p, kernel.tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
   std::vector<StepArgument> arguments =
       product_arguments(p, rows ? place_of_b : place_of_a, rows ? place_of_a : place_of_b, place_of_c);
   arguments.insert(arguments.end(), {tile.m, tile.n});
   Plan plan;
-  add_step(plan, spec, tunables, {{groups, members, 1}, {1, 1, 1}}, std::move(arguments), device);
+  plan.scalars = {problem.alpha, problem.beta};
+  add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}}, std::move(arguments), device);
   return plan;
 }
 

@@ -41,10 +41,14 @@ struct DeviceInfo {
   bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
   bool shuffle = false;             // work-items of a sub-group can exchange values
   bool steps_overlap = false;       // kernels that await what was launched before are started early
+  bool host_memory = false;         // kernels work on the host's memory in place (Device::wrap)
+  bool compiles_abreast = false;    // programs of one process are compiled side by side
   bool clusters = false;            // work-groups of a cluster can read each other's local memory
 
   bool is_nvidia() const { return compute_capability != 0; }
   bool is_pocl() const { return platform == "Portable Computing Language"; }
+
+  bool operator==(const DeviceInfo&) const = default;
 };
 
 }  // namespace duogemm

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -27,6 +29,10 @@ constexpr int format_version = 1;
 
 // Far above any program; a larger file is not one of ours.
 constexpr off_t most_bytes = off_t{256} << 20;
+
+// Of a file until it is whole; mkostemp replaces the last six letters.
+constexpr std::string_view temporary_name = "new-XXXXXX";
+constexpr std::size_t unique_from = temporary_name.size() - 6;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -138,7 +144,7 @@ void make_directories(const fs::path& path) {
 // Makes the file whole under a name of its own, and then renames it, so that no reader ever finds a part of
 // it and the last of several writers wins. False, with errno, when that fails.
 bool write_whole(const fs::path& path, std::string_view header, std::string_view payload) {
-  std::string temporary = path.parent_path() / "new-XXXXXX";
+  std::string temporary = path.parent_path() / temporary_name;
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // of mode 0600
   if (!file.is_open()) {
     return false;
@@ -151,6 +157,22 @@ bool write_whole(const fs::path& path, std::string_view header, std::string_view
   ::unlink(temporary.c_str());
   errno = error;
   return false;
+}
+
+// A process that was killed while it wrote has left its file, which nobody will rename. One that is older
+// than any write takes is removed.
+void remove_leftovers(const fs::path& directory) {
+  constexpr std::chrono::hours age(1);
+  std::error_code nothing_there;
+  for (const auto& entry : fs::directory_iterator(directory, nothing_there)) {
+    const std::string name = entry.path().filename();
+    struct stat status;
+    if (name.size() == temporary_name.size() && name.starts_with(temporary_name.substr(0, unique_from)) &&
+        ::lstat(entry.path().c_str(), &status) == 0 && is_trusted(status) &&
+        std::time(nullptr) - status.st_mtime > std::chrono::seconds(age).count()) {
+      ::unlink(entry.path().c_str());
+    }
+  }
 }
 
 }  // namespace
@@ -177,6 +199,7 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
     return;
   }
   make_directories(directory_);
+  remove_leftovers(directory_);
   const fs::path path = file_of(key);
   if (!write_whole(path, header(key, payload), payload)) {
     log_line("could not write " + path.string() + ": " + reason(errno));

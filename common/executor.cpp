@@ -9,6 +9,7 @@ namespace {
 struct Resolve {
   const PreparedPlan::Operands& operands;
   const PreparedPlan::Workspaces& workspaces;
+  const Scalars& scalars;
 
   Argument operator()(std::int32_t value) const { return value; }
   Argument operator()(std::int64_t value) const { return value; }
@@ -21,6 +22,9 @@ struct Resolve {
   }
   Argument operator()(OffsetOf offset) const {
     return operands[static_cast<std::size_t>(offset.operand.slot)].offset;
+  }
+  Argument operator()(ScalarOf scalar) const {
+    return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
   }
 };
 
@@ -35,16 +39,17 @@ Problem placed(const Problem& problem, const PreparedPlan::Operands& operands) {
 }
 
 PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs)
-    : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())) {
+    : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())), scalars_(plan.scalars) {
   for (const Step& step : plan.steps) {
-    std::shared_ptr<const Kernel> kernel = programs.get(*step.spec, step.tunables);
-    const std::size_t multiple = step.spec->sub_group_multiple(step.tunables);
-    const std::size_t size = kernel->sub_group_size(step.geometry.local);
-    if (size % multiple != 0) {
+    const KernelSpec& spec = *step.kernel->spec;
+    std::shared_ptr<const Kernel> kernel = programs.get(*step.kernel);
+    const int multiple = spec.sub_group_multiple(step.kernel->tunables);
+    const std::size_t size = multiple == 1 ? 1 : kernel->sub_group_size(step.geometry.local);
+    if (size % static_cast<std::size_t>(multiple) != 0) {
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), load_kernel(step.spec->path).awaits, step.geometry, step.arguments});
+    steps_.push_back({std::move(kernel), load_kernel(spec.path).awaits, step.geometry, step.arguments});
   }
 }
 
@@ -56,27 +61,28 @@ PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::
   return workspaces;
 }
 
-void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
+void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+                           const Scalars& scalars) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (i > 0) {
       queue.barrier(steps_[i].awaits);
     }
-    enqueue(steps_[i], queue, operands, workspaces);
+    enqueue(steps_[i], queue, operands, workspaces, scalars);
   }
 }
 
 void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands,
                                     const Workspaces& workspaces) const {
-  enqueue(steps_[multiply_], queue, operands, workspaces);
+  enqueue(steps_[multiply_], queue, operands, workspaces, scalars_);
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
-                           const Workspaces& workspaces) {
-  constexpr std::size_t most_arguments = 24;
+                           const Workspaces& workspaces, const Scalars& scalars) {
+  constexpr std::size_t most_arguments = 26;
   std::array<Argument, most_arguments> arguments;
   std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {
-    arguments.at(count++) = std::visit(Resolve{operands, workspaces}, argument);
+    arguments.at(count++) = std::visit(Resolve{operands, workspaces, scalars}, argument);
   }
   queue.launch(*step.kernel, step.geometry, {arguments.data(), count});
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend.h"
-#include "plan.h"
+#include "plan/plan.h"
 #include "program_cache.h"
 
 namespace duogemm {
@@ -39,7 +39,12 @@ class PreparedPlan {
   // are.
   Workspaces workspaces_in(const Buffer& memory, std::size_t begin) const;
 
-  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
+  // With the factors of the problem that was planned, or others of which the same are zero.
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
+    enqueue(queue, operands, workspaces, scalars_);
+  }
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+               const Scalars& scalars) const;
   // The multiplication alone, without the steps that bring operands into its form. Only after a whole
   // enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
@@ -52,11 +57,12 @@ class PreparedPlan {
     std::vector<StepArgument> arguments;
   };
   static void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
-                      const Workspaces& workspaces);
+                      const Workspaces& workspaces, const Scalars& scalars);
 
   std::vector<PreparedStep> steps_;
   std::size_t multiply_;
   WorkspaceLayout layout_;
+  Scalars scalars_;
 };
 
 // A prepared plan with memory of its own for its workspaces: for one queue at a time.

@@ -1,6 +1,8 @@
 #include "kernel_spec.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <tuple>
 
 #include "kernel_source.h"
@@ -13,11 +15,13 @@ namespace {
 
 const TunableDeclaration& find(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
                                const std::string& name) {
-  std::string known;
   for (const TunableDeclaration& tunable : declared) {
     if (tunable.name == name) {
       return tunable;
     }
+  }
+  std::string known;
+  for (const TunableDeclaration& tunable : declared) {
     known += (known.empty() ? "" : ", ") + tunable.name;
   }
   reject(name + ": kernel " + spec.name + " has no such tunable; it has " + known);
@@ -37,6 +41,29 @@ std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
 std::size_t work_items(const KernelSpec& spec, const Tunables& tunables) {
   const Extent local = spec.geometry(1, 1, tunables).local;
   return local[0] * local[1] * local[2];
+}
+
+// With 255 registers for each work-item, of 64 Ki, and 227 KiB of local memory; or as many as it asks for.
+double surely_resident(const Tunables& tunables, const Extent& local, std::size_t local_bytes) {
+  constexpr std::size_t registers = 65536;
+  constexpr std::size_t memory = 227 * 1024;
+  const std::size_t by_registers = registers / (256 * local[0] * local[1]);
+  const std::size_t by_memory = memory / (local_bytes + 1024);
+  const int asked = value_or(tunables, "RESIDENT", 0);
+  return std::max({static_cast<double>(std::min(by_registers, by_memory)), static_cast<double>(asked), 1.0});
+}
+
+Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
+  const Extent local = spec.geometry(1, 1, tunables).local;
+  const std::size_t local_bytes = spec.local_bytes(tunables);
+  return {&spec,
+          tunables,
+          spec.tile(tunables),
+          local,
+          local_bytes,
+          spec.reorders(tunables),
+          value_or(tunables, "USE_SHUFFLE", 0) != 0,
+          surely_resident(tunables, local, local_bytes)};
 }
 
 }  // namespace
@@ -61,15 +88,18 @@ Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
   return settled;
 }
 
+std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
+  const int storage = spec.storage ? spec.storage(problem) : -1;
+  return storage < 0 ? std::nullopt : std::optional(spec.fixed(storage));
+}
+
 Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
-  const std::optional<Tunables> dictated = spec.dictated(problem);
-  if (!dictated) {
+  std::optional<Tunables> fixed = fixed_tunables(spec, problem);
+  if (!fixed) {
     reject("kernel " + spec.name + " does not take this problem");
   }
-  for (const auto& [name, value] : *dictated) {
-    chosen[name] = value;
-  }
-  const Tunables settled = settle(spec, chosen);
+  fixed->merge(chosen);
+  Tunables settled = settle(spec, *fixed);
   if (problem.level == Reproducibility::everywhere && spec.reorders(settled)) {
     reject("kernel " + spec.name + " with " + to_text(settled) +
            " adds up k in another order than the level everywhere has");
@@ -77,10 +107,14 @@ Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& prob
   return settled;
 }
 
-std::int64_t part_length(const KernelSpec& spec, const Tunables& tunables, std::int64_t k,
-                         std::int64_t parts) {
-  constexpr std::int64_t of_thin = 32;
-  return round_up(ceil_div(k, parts), spec.thin ? of_thin : spec.tile(tunables).k);
+const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& variants = *new std::map<std::pair<const KernelSpec*, Tunables>, Variant>;
+  const std::lock_guard lock(mutex);
+  const auto found = variants.find({&spec, tunables});
+  return found != variants.end()
+             ? found->second
+             : variants.emplace(std::pair(&spec, tunables), make_variant(spec, tunables)).first->second;
 }
 
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
@@ -139,21 +173,25 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
   return best;
 }
 
-std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
-                                              const DeviceInfo& device) {
-  if (const std::size_t count = work_items(spec, tunables); count > device.max_work_group) {
-    return "a work-group of " + std::to_string(count) + " work-items; the device allows " +
+std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device) {
+  const std::size_t items = kernel.local[0] * kernel.local[1] * kernel.local[2];
+  if (items > device.max_work_group) {
+    return "a work-group of " + std::to_string(items) + " work-items; the device allows " +
            std::to_string(device.max_work_group);
   }
-  const std::size_t bytes = spec.local_bytes(tunables);
-  if (bytes > device.local_bytes) {
-    return std::to_string(bytes) + " bytes of local memory; the device has " +
+  if (kernel.local_bytes > device.local_bytes) {
+    return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
            std::to_string(device.local_bytes);
   }
-  if (value_or(tunables, "USE_SHUFFLE", 0) != 0 && !device.shuffle) {
+  if (kernel.shuffles && !device.shuffle) {
     return "USE_SHUFFLE; the device has no sub-group shuffle";
   }
   return std::nullopt;
+}
+
+std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
+                                              const DeviceInfo& device) {
+  return unsupported_reason(make_variant(spec, tunables), device);
 }
 
 const KernelSpec& find_kernel(std::string_view name) {

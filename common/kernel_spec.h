@@ -52,30 +52,25 @@ struct KernelSpec {
   std::function<std::size_t(const Tunables&)> local_bytes = [](const Tunables&) { return std::size_t{0}; };
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
 
-  // Of a production kernel: the tunables that the problem leaves no choice about; nothing when the kernel
-  // cannot do it. And whether it can take a part of k, told by two more arguments (see pipelined.cl).
-  std::function<std::optional<Tunables>(const Problem&)> dictated = {};
+  // Of a production kernel: how a problem's operands are stored, as far as that fixes tunables, as a number
+  // from 0 to 31; negative when the kernel cannot compute the problem. And the tunables that this fixes.
+  std::function<int(const Problem&)> storage = {};
+  std::function<Tunables(int storage)> fixed = {};
+
+  // Whether it can take a slice of k, told by two more arguments (see pipelined.cl).
   bool splits_k = false;
   bool stops_at_k = false;  // of the last tile along k, it multiplies only what is there, and no zeros
   bool repacks = false;     // whether it is worth having operands copied first (see repack.cl)
   bool thin = false;        // for results of few rows or columns, and measured on such
 
-  // From the tunables: how many neighbours in a column of C are written at once; empty where they are many.
-  std::function<int(const Tunables&)> written_at_once = {};
-
   // Whether the problem gives such a setting enough to do; the planner passes over others.
-  std::function<bool(const Problem&, const Tunables&)> suits = [](const Problem&, const Tunables&) {
-    return true;
-  };
+  std::function<bool(const Problem&, const Tunables&)> suits = {};
 
   // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
   std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
 
-  // From those tunables: the ones that its time depends on, with the others set so, as they are when it is
-  // measured.
-  std::function<Tunables(Tunables, const Tunables&)> timed_as = [](Tunables dictated, const Tunables&) {
-    return dictated;
-  };
+  // Of the fixed tunables, those that its time does not depend on.
+  std::vector<std::string> untimed = {};
 
   // Whether a work-item of it has a core to itself (see cpu_plan.h).
   bool for_cpus = false;
@@ -89,17 +84,30 @@ struct KernelSpec {
 // declared range, or a combination that breaks one of the kernel's rules.
 Tunables settle(const KernelSpec& spec, const Tunables& overrides);
 
-// A setting as above of `chosen` with what the problem dictates. Throws invalid_argument, too, where the
+// The tunables that the problem fixes; nothing when the kernel cannot compute it.
+std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem);
+
+// A setting as above of `chosen` with what the problem fixes. Throws invalid_argument, too, where the
 // kernel does not take the problem or adds up k in an order that the problem's level does not allow.
 Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem);
 
+// A kernel with a value for each of its tunables: one program, and what follows from the values.
+struct Variant {
+  const KernelSpec* spec;
+  Tunables tunables;
+  Multiples tile;
+  Extent local;             // work-items of a work-group
+  std::size_t local_bytes;  // of a work-group
+  bool reorders;            // see KernelSpec
+  bool shuffles;
+  double surely_resident;  // how many work-groups of it a GPU's compute unit has room for at the least
+};
+
+// The one variant with these tunables, all of the kernel's and legal. It lives as long as the process.
+const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables);
+
 // Whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
-
-// How much of k each of `parts` parts takes, but for the last: whole tiles, and of kernels for thin results
-// whole vectors.
-std::int64_t part_length(const KernelSpec& spec, const Tunables& tunables, std::int64_t k,
-                         std::int64_t parts);
 
 // Every setting that the declared ranges and the rules allow.
 std::vector<Tunables> legal_settings(const KernelSpec& spec);
@@ -109,6 +117,7 @@ std::vector<Tunables> legal_settings(const KernelSpec& spec);
 Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed);
 
 // Why the device cannot run the kernel with these tunables, as far as can be told before compiling it.
+std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device);
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device);
 

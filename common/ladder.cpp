@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "kernel_source.h"
+#include "plan/lower.h"
 
 namespace duogemm {
 namespace {
@@ -67,8 +68,8 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
 }
 
 // Whether it is for the problems to say what the tunable is, and not for the user.
-bool is_dictated(const KernelSpec& spec, const std::string& name) {
-  if (!spec.dictated) {
+bool is_fixed(const KernelSpec& spec, const std::string& name) {
+  if (!spec.storage) {
     return false;
   }
   if (name == "ROWS_C") {  // by which plans for CPUs exchange rows and columns
@@ -78,8 +79,8 @@ bool is_dictated(const KernelSpec& spec, const std::string& name) {
     for (const Transpose op : {Transpose::no, Transpose::yes}) {
       Problem problem = Problem::packed(8, n, 8);
       problem.a_op = op;
-      const auto dictated = spec.dictated(problem);
-      if (dictated && dictated->contains(name)) {
+      const auto fixed = fixed_tunables(spec, problem);
+      if (fixed && fixed->contains(name)) {
         return true;
       }
     }
@@ -94,7 +95,7 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
   for (const KernelSpec* spec : chosen) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     Tunables set = applicable(choice.set, declared);
-    std::erase_if(set, [&](const auto& tunable) { return is_dictated(*spec, tunable.first); });
+    std::erase_if(set, [&](const auto& tunable) { return is_fixed(*spec, tunable.first); });
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {
       overrides[name] = value;
@@ -112,7 +113,7 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
   }
   for (const auto& tunable : unused) {
     if (std::any_of(chosen.begin(), chosen.end(),
-                    [&](const KernelSpec* spec) { return is_dictated(*spec, tunable.first); })) {
+                    [&](const KernelSpec* spec) { return is_fixed(*spec, tunable.first); })) {
       reject(tunable.first + ": each problem decides it");
     }
   }
@@ -160,6 +161,10 @@ void require_supported(const LadderChoice& choice, const std::vector<LadderSetti
       reject(to_text(choice.set) + ": kernel " + setting.spec->name + " then needs " + *reason);
     }
   }
+}
+
+std::string to_text(const Shape& shape) {
+  return "m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k);
 }
 
 std::vector<Shape> edge_shapes(const Multiples& multiples) {

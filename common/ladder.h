@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "guarded_run.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 namespace duogemm {
 
@@ -50,6 +50,9 @@ struct Shape {
 
   double flops() const { return Problem::packed(m, n, k).flops(); }
 };
+
+// "m=1 n=2 k=3"
+std::string to_text(const Shape& shape);
 
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
 // and skinny both ways.

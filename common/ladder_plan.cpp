@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "plan.h"
+#include "plan/lower.h"
 #include "rounding.h"
 
 namespace duogemm {
@@ -101,7 +101,7 @@ class LadderPlanner {
 
   void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
            std::vector<StepArgument> arguments) {
-    add_step(plan_, spec, tunables, geometry, std::move(arguments), device_);
+    add_step(plan_, variant_of(spec, tunables), geometry, std::move(arguments), device_);
   }
 
   Operand workspace(std::int64_t rows, std::int64_t cols) {

@@ -38,8 +38,6 @@ struct Problem {
   bool a_padded = false;
   bool b_padded = false;
   bool c_padded = false;
-  // Into how many parts k is split that a cluster of work-groups adds up by itself.
-  int cluster = 1;
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }

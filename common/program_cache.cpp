@@ -23,12 +23,6 @@ bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables
   return true;
 }
 
-ProgramSource program_source(const KernelSpec& spec, const Tunables& tunables) {
-  const KernelSource& source = load_kernel(spec.path);
-  return {spec.name, source.text, Defines(tunables.begin(), tunables.end()),
-          source.embedded && is_standard(source.tunables, tunables)};
-}
-
 // compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
 std::string lacking_operation(const std::string& log) {
   static const std::string marker = "unsupported: ";
@@ -67,46 +61,58 @@ void log_ready(const char* how, const std::string& kernel, const DeviceInfo& dev
   log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
 }
 
-std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
-  return spec.name + " " + to_text(tunables);
-}
-
 }  // namespace
 
-std::shared_ptr<const Kernel> ProgramCache::get(const KernelSpec& spec, const Tunables& tunables) {
-  const std::shared_ptr<Slot> own = slot(spec, tunables);
+ProgramSource program_source(const Variant& variant) {
+  const KernelSource& source = load_kernel(variant.spec->path);
+  return {variant.spec->name, source.text, Defines(variant.tunables.begin(), variant.tunables.end()),
+          source.embedded && is_standard(source.tunables, variant.tunables)};
+}
+
+std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {
+  const std::shared_ptr<Slot> own = slot(variant);
   const std::lock_guard lock(own->mutex);
   if (!own->kernel) {
-    own->kernel = obtain(program_source(spec, tunables));
+    own->kernel = obtain(program_source(variant)).kernel;
   }
   return own->kernel;
 }
 
-void ProgramCache::forget(const KernelSpec& spec, const Tunables& tunables) {
-  const std::lock_guard lock(mutex_);
-  slots_.erase(name_of(spec, tunables));
+bool ProgramCache::prepare(const Variant& variant) {
+  const std::shared_ptr<Slot> own = slot(variant);
+  const std::lock_guard lock(own->mutex);
+  if (own->kernel) {
+    return false;
+  }
+  const auto [kernel, compiled] = obtain(program_source(variant));
+  own->kernel = kernel;
+  return compiled;
 }
 
-std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const KernelSpec& spec, const Tunables& tunables) {
+void ProgramCache::forget(const Variant& variant) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Slot>& found = slots_[name_of(spec, tunables)];
+  slots_.erase(&variant);
+}
+
+std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const Variant& variant) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Slot>& found = slots_[&variant];
   if (!found) {
     found = std::make_shared<Slot>();
   }
   return found;
 }
 
-std::shared_ptr<const Kernel> ProgramCache::obtain(const ProgramSource& source) const {
-  if (!disk_.enabled()) {
-    return compile(source);
+ProgramCache::Obtained ProgramCache::obtain(const ProgramSource& source) const {
+  const std::string key = disk_.enabled() ? key_of(device_, source) : "";
+  if (std::shared_ptr<const Kernel> kernel = disk_.enabled() ? load(key, source.entry) : nullptr) {
+    return {kernel, false};
   }
-  const std::string key = key_of(device_, source);
-  std::shared_ptr<const Kernel> kernel = load(key, source.entry);
-  if (!kernel) {
-    kernel = compile(source);
+  const std::shared_ptr<const Kernel> kernel = compile(source);
+  if (disk_.enabled()) {
     keep(key, *kernel);
   }
-  return kernel;
+  return {kernel, !kernel->is_shipped()};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {

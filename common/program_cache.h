@@ -1,16 +1,19 @@
 // The compiled kernels of one device: in memory, then on disk, then from the compiler.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "backend.h"
 #include "disk_cache.h"
 #include "kernel_spec.h"
 
 namespace duogemm {
+
+// What the compiler is given. Throws as load_kernel does.
+ProgramSource program_source(const Variant& variant);
 
 // May be used by several threads.
 class ProgramCache {
@@ -20,9 +23,11 @@ class ProgramCache {
 
   // Throws build_failed with the compiler's log, or unsupported when compat/ says that the device lacks an
   // operation.
-  std::shared_ptr<const Kernel> get(const KernelSpec& spec, const Tunables& tunables);
+  std::shared_ptr<const Kernel> get(const Variant& variant);
+  // The same ahead of time. Whether a compiler had to work for it.
+  bool prepare(const Variant& variant);
   // Lets go of a kernel: plans that have it keep it.
-  void forget(const KernelSpec& spec, const Tunables& tunables);
+  void forget(const Variant& variant);
 
  private:
   // Several threads prepare different kernels at once, and each kernel but once.
@@ -30,8 +35,12 @@ class ProgramCache {
     std::mutex mutex;
     std::shared_ptr<const Kernel> kernel;
   };
-  std::shared_ptr<Slot> slot(const KernelSpec& spec, const Tunables& tunables);
-  std::shared_ptr<const Kernel> obtain(const ProgramSource& source) const;
+  std::shared_ptr<Slot> slot(const Variant& variant);
+  struct Obtained {
+    std::shared_ptr<const Kernel> kernel;
+    bool compiled;
+  };
+  Obtained obtain(const ProgramSource& source) const;
   // Null when the disk has none that the device takes.
   std::shared_ptr<const Kernel> load(const std::string& key, const std::string& entry) const;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) const;
@@ -40,7 +49,7 @@ class ProgramCache {
   Device& device_;
   DiskCache disk_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Slot>> slots_;
+  std::unordered_map<const Variant*, std::shared_ptr<Slot>> slots_;
 };
 
 }  // namespace duogemm

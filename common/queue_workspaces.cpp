@@ -26,9 +26,9 @@ void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t ali
 }
 
 void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands& operands,
-            const PreparedPlan::Workspaces& workspaces) {
+            const PreparedPlan::Workspaces& workspaces, const Scalars& scalars) {
   queue.barrier(false);  // the call before may work on the same memory
-  plan.enqueue(queue, operands, workspaces);
+  plan.enqueue(queue, operands, workspaces, scalars);
 }
 
 }  // namespace
@@ -41,26 +41,26 @@ void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
 }
 
 void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
-                              const PreparedPlan::Operands& operands,
+                              const PreparedPlan::Operands& operands, const Scalars& scalars,
                               const std::optional<LentWorkspace>& lent) {
   const std::size_t needed = plan->workspace_bytes();
   if (lent) {
     require_fits(*lent, needed, workspace_alignment(device_.info()));
   }
   if (needed == 0) {
-    plan->enqueue(queue, operands, {});
+    plan->enqueue(queue, operands, {}, scalars);
     return;
   }
   const QueueState state = queue.state();
   const std::shared_ptr<Kept> kept = kept_for(state);
   const std::lock_guard lock(kept->mutex);
   if (lent) {
-    launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin));
+    launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
     return;
   }
   provide(*kept, plan, state.capturing);
   try {
-    launch(*plan, queue, operands, kept->workspaces);
+    launch(*plan, queue, operands, kept->workspaces, scalars);
   } catch (...) {
     // The memory may be the reason: OpenCL may find out that there is none when it is first used.
     kept->replace(nullptr);

@@ -32,7 +32,8 @@ class QueueWorkspaces {
   // invalid_argument when the memory lent does not do or when the queue's own would have to grow while it is
   // being captured; then nothing is launched.
   void enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
-               const PreparedPlan::Operands& operands, const std::optional<LentWorkspace>& lent);
+               const PreparedPlan::Operands& operands, const Scalars& scalars,
+               const std::optional<LentWorkspace>& lent);
 
  private:
   struct Kept {

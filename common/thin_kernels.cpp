@@ -30,29 +30,35 @@ Thin thin_m(const Problem& p) {
   return {1, p.n, p.m, p.b_op == Transpose::no, p.a_op == Transpose::yes, vectors};
 }
 
-// By the thinner side that a kernel with `x_along_k` can take.
-std::optional<Tunables> dictated_thin(const Problem& p, bool x_along_k) {
+// By the thinner side that a kernel with `x_along_k` can take: the bits are the side, whether more than one
+// row or column is there, how Y is stored, and whether X is read in vectors.
+int storage_of_thin(const Problem& p, bool x_along_k) {
   const bool n_first = p.n <= p.m;
   for (const Thin& thin : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
     if (thin.width <= widest && thin.x_along_k == x_along_k && p.k <= longest_int_k) {
       const bool vectors = thin.x_in_vectors && (x_along_k || quarters(thin.length));
-      return Tunables{
-          {"SIDE", thin.side},     {"THIN", thin.width == 1 ? 1 : 4},       {"Y_ALONG_K", thin.y_along_k},
-          {"VX", vectors ? 4 : 1}, {"BATCH", static_cast<int>(p.batch_by)}, {"CLUSTER", p.cluster}};
+      return thin.side + 2 * int{thin.width > 1} + 4 * int{thin.y_along_k} + 8 * int{vectors};
     }
   }
-  return std::nullopt;
+  return -1;
+}
+
+Tunables fixed_of_thin(int storage) {
+  return storage >= 16 ? Tunables{}
+                       : Tunables{{"SIDE", storage % 2},
+                                  {"THIN", storage / 2 % 2 == 1 ? 4 : 1},
+                                  {"Y_ALONG_K", storage / 4 % 2},
+                                  {"VX", storage / 8 == 1 ? 4 : 1}};
 }
 
 KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), int (*items)(const Tunables&),
                 int (*local_floats)(const Tunables&)) {
   spec.splits_k = true;
   spec.thin = true;
-  spec.dictated = [=](const Problem& p) { return dictated_thin(p, x_along_k); };
-  spec.computes = [=](const Problem& p) { return p.multiplies() && dictated_thin(p, x_along_k); };
-  spec.timed_as = [](Tunables dictated, const Tunables&) {
-    return without(std::move(dictated), {"SIDE", "Y_ALONG_K", "BATCH", "CLUSTER"});
-  };
+  spec.storage = [=](const Problem& p) { return storage_of_thin(p, x_along_k); };
+  spec.fixed = fixed_of_thin;
+  spec.computes = [=](const Problem& p) { return p.multiplies() && storage_of_thin(p, x_along_k) >= 0; };
+  spec.untimed = {"SIDE", "Y_ALONG_K"};
   spec.tile = [=](const Tunables& t) {
     return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "THIN"),
                      at(t, "SIDE") == 0 ? at(t, "THIN") : rows(t), at(t, "DEPTH")};
@@ -61,7 +67,7 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
     return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
   };
   spec.local_bytes = [=](const Tunables& t) {
-    const int totals = at(t, "CLUSTER") == 1 ? 0 : rows(t) * at(t, "THIN");
+    const int totals = rows(t) * at(t, "THIN");  // where there are clusters
     return sizeof(float) * static_cast<std::size_t>(local_floats(t) + totals);
   };
   return spec;

@@ -1,7 +1,6 @@
 #include "tunables.h"
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 #include "duogemm/error.h"
@@ -17,17 +16,28 @@ std::string join(const std::vector<int>& values) {
   return text;
 }
 
+// Of "#define NAME 32  // meaning: 8 16 32". By hand: std::regex takes milliseconds for a library's kernels.
 TunableDeclaration parse_definition(const std::string& name, const std::string& line) {
-  static const std::regex pattern(R"(^#define (\w+) (-?\d+)\s*// (.*): ([-\d ]+)$)");
-  std::smatch match;
-  if (!std::regex_match(line, match, pattern) || match[1] != name) {
-    throw Error(Status::build_failed, "tunable " + name + ": expected '#define " + name +
-                                          " <value>  // <meaning>: <allowed values>', found '" + line + "'");
+  const auto wrong = [&]() -> Error {
+    return {Status::build_failed, "tunable " + name + ": expected '#define " + name +
+                                      " <value>  // <meaning>: <allowed values>', found '" + line + "'"};
+  };
+  const std::string start = "#define " + name + " ";
+  const std::size_t comment = line.find("// ");
+  const std::size_t colon = line.rfind(": ");
+  if (line.rfind(start, 0) != 0 || comment == std::string::npos || colon == std::string::npos ||
+      colon < comment + 3) {
+    throw wrong();
   }
-  TunableDeclaration declaration{name, std::stoi(match[2]), match[3], {}};
-  std::istringstream range(match[4]);
-  for (int value; range >> value;) {
-    declaration.allowed.push_back(value);
+  TunableDeclaration declaration{name, 0, line.substr(comment + 3, colon - comment - 3), {}};
+  std::istringstream value(line.substr(start.size(), comment - start.size()));
+  std::istringstream range(line.substr(colon + 2));
+  for (int allowed; range >> allowed;) {
+    declaration.allowed.push_back(allowed);
+  }
+  if (!(value >> declaration.standard) || !(value >> std::ws).eof() || !range.eof() ||
+      declaration.allowed.empty()) {
+    throw wrong();
   }
   if (!declaration.allows(declaration.standard)) {
     throw Error(Status::build_failed, "tunable " + name + ": its value is not among the allowed ones");

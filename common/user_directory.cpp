@@ -14,16 +14,16 @@ fs::path environment(const char* name) {
 
 }  // namespace
 
-fs::path user_directory(const char* own, const char* xdg, const char* in_home) {
+fs::path user_directory(const char* own, const char* xdg, const char* in_home, const char* folder) {
   if (std::getenv(own) != nullptr) {
     return environment(own);
   }
   // The specification: a path that is not absolute is to be ignored.
   if (const fs::path shared = environment(xdg); shared.is_absolute()) {
-    return shared / "duogemm";
+    return shared / folder;
   }
   const fs::path home = environment("HOME");
-  return home.is_absolute() ? home / in_home / "duogemm" : fs::path();
+  return home.is_absolute() ? home / in_home / folder : fs::path();
 }
 
 }  // namespace duogemm

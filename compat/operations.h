@@ -18,16 +18,16 @@
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.
-//   IN_CLUSTER                 stands before a kernel. With the tunable CLUSTER above 1, so many work-groups,
-//                              neighbours in the third dimension, run at the same time as a cluster, and may
-//                              read each other's local memory: in CUDA, for compute capability 9.0. Elsewhere
-//                              that is unsupported: NVIDIA's OpenCL (driver 580) takes PTX that asks for
-//                              clusters, and starts work-groups one by one. With CLUSTER 1 it does nothing
+//   CLUSTERS                   whether work-groups can form clusters: as many neighbours in the third
+//                              dimension as the launch says run at the same time and may read each other's
+//                              local memory. 1 in CUDA for compute capability 9.0. Elsewhere 0, and what
+//                              follows is missing: NVIDIA's OpenCL (driver 580) takes PTX that asks for
+//                              clusters, and starts work-groups one by one
 //   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster and the local memory of all.
 //                              A work-group must not end before the others have read what they need of it
 //   READ_IN_CLUSTER(width, p, group)
-//                              `width` floats, 1 or 4, of another work-group of the cluster, the group-th,
-//                              from where p points to in this one's local memory
+//                              `width` floats, 1 or 4, of a work-group of the cluster, the group-th, from
+//                              where p points to in this one's local memory
 //   FORGET(x)                  hides from the compiler what the int x was made from, so that it computes anew
 //                              what follows from x, and keeps no registers for it all along: NVIDIA's
 //                              compilers carry whatever a loop does not change over from before it
@@ -232,13 +232,8 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #endif
 
 // --- Clusters --------------------------------------------------------------------------------------------
-#if defined(CLUSTER) && CLUSTER > 1
-
 #if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define IN_CLUSTER __cluster_dims__(1, 1, CLUSTER)
-#else
-#error "unsupported: CLUSTER above 1 needs CUDA and compute capability 9.0"
-#endif
+#define CLUSTERS 1
 
 #define CLUSTER_BARRIER() \
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory")
@@ -270,7 +265,7 @@ DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint grou
 #define READ_IN_CLUSTER(width, pointer, group) DUOGEMM_READ_IN_CLUSTER(width)(pointer, group)
 
 #else
-#define IN_CLUSTER
+#define CLUSTERS 0
 #endif
 
 // --- Compilers -------------------------------------------------------------------------------------------

@@ -15,6 +15,10 @@ duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duog
   });
 }
 
+duogemm_status duogemm_cuda_warm(struct CUstream_st* stream) {
+  return duogemm::call_from_c([&] { duogemm::cuda::warm(stream); });
+}
+
 duogemm_status duogemm_cuda_sgemm_workspace_bytes(struct CUstream_st* stream, const duogemm_problem* problem,
                                                   size_t* bytes) {
   return duogemm::bytes_from_c(problem, bytes, [&](const duogemm::Sgemm& request) {

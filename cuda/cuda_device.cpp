@@ -1,11 +1,13 @@
 #include "cuda_device.h"
 
+#include <array>
 #include <string>
 #include <utility>
 
 #include "cuda_devices.h"
 #include "cuda_recording.h"
 #include "nvrtc_compile.h"
+#include "shipped_programs.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -35,6 +37,25 @@ class CudaBuffer final : public Buffer {
   bool owned_;
 };
 
+class CudaStaging final : public Staging {
+ public:
+  CudaStaging(SharedContext context, std::size_t bytes) : context_(std::move(context)) {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuMemHostAlloc(&data_, bytes, 0));
+  }
+  ~CudaStaging() override {
+    const CurrentContext current(context_);
+    driver()->cuMemFreeHost(data_);
+  }
+  CudaStaging(const CudaStaging&) = delete;
+  CudaStaging& operator=(const CudaStaging&) = delete;
+  std::byte* data() override { return static_cast<std::byte*>(data_); }
+
+ private:
+  SharedContext context_;
+  void* data_ = nullptr;
+};
+
 class CudaKernel final : public Kernel {
  public:
   CudaKernel(SharedContext context, const void* image, const std::string& entry, std::string binary = {},
@@ -44,10 +65,11 @@ class CudaKernel final : public Kernel {
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
       DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
-      // AWAIT_STEP_BEFORE is there for what the code was compiled for, which need not be the device.
+      // AWAIT_STEP_BEFORE and clusters are there for what the code was compiled for, which need not be the
+      // device.
       int compiled_for = 0;
       DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
-      can_await_ = compiled_for >= 90;
+      is_for_90_ = compiled_for >= 90;
     } catch (...) {
       driver()->cuModuleUnload(module_);
       throw;
@@ -61,9 +83,10 @@ class CudaKernel final : public Kernel {
   CudaKernel& operator=(const CudaKernel&) = delete;
   std::size_t sub_group_size(const Extent&) const override { return 32; }
   std::string binary() const override { return binary_; }
+  bool is_shipped() const override { return binary_.empty(); }
   KernelFacts facts(const Extent& local) const override;
   CUfunction get() const { return function_; }
-  bool can_await() const { return can_await_; }
+  bool is_for_90() const { return is_for_90_; }
 
   void apply(const DeviceOptions& options) const {
     const CurrentContext current(context_);
@@ -88,7 +111,7 @@ class CudaKernel final : public Kernel {
   KernelFacts texts_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
-  bool can_await_ = false;
+  bool is_for_90_ = false;
 };
 
 KernelFacts CudaKernel::facts(const Extent& local) const {
@@ -144,15 +167,13 @@ class CudaQueue final : public Queue {
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
 
-  void write(const Buffer& to, const void* from, std::size_t bytes) override {
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
     const CurrentContext current(context_);
-    DUOGEMM_CUDA(cuMemcpyHtoDAsync(to.native(), from, bytes, stream_));
-    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+    DUOGEMM_CUDA(cuMemcpyHtoDAsync(to.native() + offset, from, bytes, stream_));
   }
-  void read(const Buffer& from, void* to, std::size_t bytes) override {
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
     const CurrentContext current(context_);
-    DUOGEMM_CUDA(cuMemcpyDtoHAsync(to, from.native(), bytes, stream_));
-    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+    DUOGEMM_CUDA(cuMemcpyDtoHAsync(to, from.native() + offset, bytes, stream_));
   }
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
   void barrier(bool awaits) override { early_ = awaits; }
@@ -232,12 +253,10 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   const Extent& groups = geometry.groups;
   const Extent& local = geometry.local;
   const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
-  [[maybe_unused]] const bool early = std::exchange(early_, false) && cuda_kernel.can_await();
+  [[maybe_unused]] const bool early = std::exchange(early_, false) && cuda_kernel.is_for_90();
 #if CUDA_VERSION >= 12030
-  if (early && driver()->cuLaunchKernelEx != nullptr) {
-    CUlaunchAttribute attribute{};
-    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    attribute.value.programmaticStreamSerializationAllowed = 1;
+  if ((early || geometry.cluster > 1) && driver()->cuLaunchKernelEx != nullptr) {
+    std::array<CUlaunchAttribute, 2> attributes{};
     CUlaunchConfig config{};
     config.gridDimX = dimension(groups[0]);
     config.gridDimY = dimension(groups[1]);
@@ -246,8 +265,17 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
     config.blockDimY = dimension(local[1]);
     config.blockDimZ = dimension(local[2]);
     config.hStream = stream_;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes.data();
+    if (early) {
+      CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+      attribute.value.programmaticStreamSerializationAllowed = 1;
+    }
+    if (geometry.cluster > 1) {
+      CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+      attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      attribute.value.clusterDim = {1, 1, dimension(geometry.cluster)};
+    }
     DUOGEMM_CUDA(cuLaunchKernelEx(&config, cuda_kernel.get(), parameters.data(), nullptr));
     return;
   }
@@ -270,6 +298,29 @@ std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, co
     }
     return nullptr;  // the build had other architectures in mind
   }
+}
+
+std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,
+                                               int compute_capability) {
+  const std::optional<std::string> cubin = shipped_program(source, compute_capability);
+  if (!cubin) {
+    return nullptr;
+  }
+  try {
+    return std::make_shared<CudaKernel>(context, cubin->data(), source.entry);
+  } catch (const Error& error) {
+    if (error.status() != Status::build_failed) {
+      throw;
+    }
+    return nullptr;  // the driver is older than the toolkit
+  }
+}
+
+// What needs no compiler at run time; null when there is no such program.
+std::shared_ptr<const CudaKernel> load_built(const SharedContext& context, const ProgramSource& source,
+                                             int compute_capability) {
+  const auto shipped = load_shipped(context, source, compute_capability);
+  return shipped ? shipped : load_prebuilt(context, source);
 }
 
 }  // namespace
@@ -303,6 +354,10 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   return std::make_unique<CudaBuffer>(context_, pointer, bytes, true);
 }
 
+std::unique_ptr<Staging> CudaDevice::allocate_staging(std::size_t bytes) {
+  return std::make_unique<CudaStaging>(context_, bytes);
+}
+
 std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }
 
 std::string CudaDevice::build_options(const ProgramSource& source) const {
@@ -310,8 +365,10 @@ std::string CudaDevice::build_options(const ProgramSource& source) const {
 }
 
 std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
-  std::shared_ptr<const CudaKernel> kernel = options_.explain ? nullptr : load_prebuilt(context_, source);
-  if (!kernel) {
+  std::shared_ptr<const CudaKernel> kernel =
+      options_.explain ? nullptr : load_built(context_, source, info_.compute_capability);
+  // Compiled for devices without clusters, a kernel cannot run in one.
+  if (!kernel || (info_.clusters && !kernel->is_for_90())) {
     const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
     kernel = std::make_shared<CudaKernel>(context_, program.image.data(), source.entry, program.image,
                                           options_.explain ? texts_of(program) : KernelFacts{});

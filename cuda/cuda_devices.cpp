@@ -44,6 +44,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.clock_mhz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
   DUOGEMM_CUDA(cuDeviceTotalMem(&info.memory_bytes, device));
   info.max_allocation_bytes = info.memory_bytes;
+  info.compiles_abreast = true;
   info.cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   info.max_work_group = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -54,8 +55,8 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30;
 #if CUDA_VERSION >= 12030
-  info.clusters = info.compute_capability >= 90 && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
   info.steps_overlap = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
+  info.clusters = info.steps_overlap && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
 #endif
   return info;
 }

@@ -128,6 +128,8 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const
   multiply_batched(stream, request, a, b, c, std::nullopt);
 }
 
+WarmUp warm(CUstream_st* stream) { return kept_for(context_of(stream)).runtime->warm(); }
+
 std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
   return workspace_bytes(stream, to_column_major(request).problem);
 }

@@ -30,6 +30,8 @@ namespace duogemm::cuda {
   X(cuCtxPopCurrent)                             \
   X(cuMemAlloc)                                  \
   X(cuMemFree)                                   \
+  X(cuMemHostAlloc)                              \
+  X(cuMemFreeHost)                               \
   X(cuMemcpyHtoDAsync)                           \
   X(cuMemcpyDtoHAsync)                           \
   X(cuModuleLoadData)                            \

@@ -2,6 +2,7 @@
 
 #include "opencl_device.h"
 #include "opencl_devices.h"
+#include "pocl_threads.h"
 
 namespace duogemm {
 namespace {
@@ -28,8 +29,13 @@ class OpenClBackend final : public Backend {
                                                 std::to_string(devices.size()));
     }
     return opencl::translated([&] {
-      return std::make_unique<opencl::ClDevice>(devices[index], opencl::describe(devices[index], index),
-                                                cl::Context(devices[index]), options.explain);
+      const cl::Device& device = devices[index];
+      const DeviceInfo info = opencl::describe(device, index);
+      const cl::Context context(device);
+      if (info.is_pocl()) {
+        opencl::keep_threads_apart(context, device, info.compute_units);
+      }
+      return std::make_unique<opencl::ClDevice>(device, info, context, options.explain);
     });
   }
 };

@@ -58,4 +58,8 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
   });
 }
 
+duogemm_status duogemm_opencl_warm(cl_command_queue queue) {
+  return duogemm::call_from_c([&] { duogemm::opencl::warm(queue); });
+}
+
 void duogemm_opencl_forget(cl_context context) { duogemm::opencl::forget(context); }

@@ -14,6 +14,11 @@ constexpr const char* verbose = "-cl-nv-verbose";  // NVIDIA's compiler tells of
 
 const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuffer&>(buffer).get(); }
 
+// By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
+void set_argument(cl_kernel kernel, cl_uint index, std::size_t bytes, const void* value) {
+  cl::detail::errHandler(clSetKernelArg(kernel, index, bytes, value), "clSetKernelArg");
+}
+
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
 
 // An event's profiling times are in nanoseconds.
@@ -52,6 +57,27 @@ class Members {
   std::size_t end_ = 0;
 };
 
+// A buffer in the host's memory, mapped as long as this lives: NVIDIA's driver pins such memory.
+class ClStaging final : public Staging {
+ public:
+  ClStaging(const cl::Context& context, const cl::Device& device, std::size_t bytes)
+      : queue_(context, device), buffer_(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes) {
+    data_ = queue_.enqueueMapBuffer(buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
+  }
+  ~ClStaging() override {
+    clEnqueueUnmapMemObject(queue_(), buffer_(), data_, 0, nullptr, nullptr);
+    clFinish(queue_());
+  }
+  ClStaging(const ClStaging&) = delete;
+  ClStaging& operator=(const ClStaging&) = delete;
+  std::byte* data() override { return static_cast<std::byte*>(data_); }
+
+ private:
+  cl::CommandQueue queue_;
+  cl::Buffer buffer_;
+  void* data_;
+};
+
 // How many work-groups a kernel wants on a multiprocessor (see compat/dialect.h); 0 when it does not say.
 int wanted_residents(const ProgramSource& source) {
   for (const auto& [name, value] : source.defines) {
@@ -80,6 +106,19 @@ ClBuffer::ClBuffer(cl::Buffer buffer) : buffer_(std::move(buffer)), bytes_(buffe
 
 std::unique_ptr<Buffer> ClBuffer::slice(std::size_t offset, std::size_t bytes) const {
   return translated([&] { return std::make_unique<ClBuffer>(slices_->find(buffer_, offset, bytes)); });
+}
+
+void ClBuffer::bind(cl_kernel kernel, cl_uint index) const {
+  set_argument(kernel, index, sizeof(cl_mem), &buffer_());
+}
+
+std::unique_ptr<Buffer> ClHostMemory::slice(std::size_t offset, std::size_t) const {
+  return std::make_unique<ClHostMemory>(reinterpret_cast<const void*>(address_ + offset));
+}
+
+void ClHostMemory::bind(cl_kernel kernel, cl_uint index) const {
+  cl::detail::errHandler(clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address_)),
+                         "clSetKernelArgSVMPointer");
 }
 
 ClSlices::~ClSlices() {
@@ -158,17 +197,16 @@ void ClQueue::wait_for_events() {
   }
 }
 
-void ClQueue::write(const Buffer& to, const void* from, std::size_t bytes) {
-  translated([&] { queue_.enqueueWriteBuffer(unwrap(to), CL_TRUE, 0, bytes, from); });
+void ClQueue::start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
+  translated([&] { queue_.enqueueWriteBuffer(unwrap(to), CL_FALSE, offset, bytes, from); });
 }
 
-void ClQueue::read(const Buffer& from, void* to, std::size_t bytes) {
-  translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_TRUE, 0, bytes, to); });
+void ClQueue::start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) {
+  translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_FALSE, offset, bytes, to); });
 }
 
 void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {
-  // By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
-  cl::detail::errHandler(clSetKernelArg(kernel_(), index, bytes, value), "clSetKernelArg");
+  set_argument(kernel_(), index, bytes, value);
 }
 
 void ClKernel::set(std::span<const Argument> arguments) const {
@@ -176,7 +214,11 @@ void ClKernel::set(std::span<const Argument> arguments) const {
   cl_uint index = 0;
   for (const Argument& argument : arguments) {
     if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
-      set(index++, sizeof(cl_mem), *buffer == nullptr ? nullptr : &unwrap(**buffer)());
+      if (*buffer != nullptr) {
+        static_cast<const ClMemory&>(**buffer).bind(kernel_(), index++);
+      } else {
+        set(index++, sizeof(cl_mem), nullptr);
+      }
     } else if (!in_struct) {
       std::visit([&](const auto& value) { set(index++, sizeof value, &value); }, argument);
     }
@@ -241,6 +283,17 @@ ClDevice::ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool
 std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
   return translated(
       [&] { return std::make_unique<ClBuffer>(cl::Buffer(context_, CL_MEM_READ_WRITE, bytes)); });
+}
+
+std::unique_ptr<Staging> ClDevice::allocate_staging(std::size_t bytes) {
+  return translated([&] { return std::make_unique<ClStaging>(context_, device_, bytes); });
+}
+
+std::unique_ptr<Buffer> ClDevice::wrap(const void* host) {
+  if (!info_.host_memory) {
+    return Device::wrap(host);
+  }
+  return std::make_unique<ClHostMemory>(host);
 }
 
 std::unique_ptr<Queue> ClDevice::create_queue() {

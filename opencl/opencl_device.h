@@ -1,6 +1,7 @@
 // One OpenCL device with its context: buffers, queues and programs.
 #pragma once
 
+#include <limits>
 #include <mutex>
 #include <span>
 
@@ -27,12 +28,33 @@ class ClSlices {
   std::vector<Slice> slices_;
 };
 
-class ClBuffer final : public Buffer {
+// What a kernel's pointer can be bound to.
+class ClMemory : public Buffer {
+ public:
+  virtual void bind(cl_kernel kernel, cl_uint index) const = 0;  // throws cl::Error
+};
+
+// The host's memory, which is no memory object and has no end that OpenCL knows.
+class ClHostMemory final : public ClMemory {
+ public:
+  explicit ClHostMemory(const void* address) : address_(reinterpret_cast<std::uintptr_t>(address)) {}
+  std::size_t bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
+  bool aligned() const override { return address_ % 16 == 0; }
+  std::uintptr_t native() const override { return address_; }
+  void bind(cl_kernel kernel, cl_uint index) const override;
+
+ private:
+  std::uintptr_t address_;
+};
+
+class ClBuffer final : public ClMemory {
  public:
   explicit ClBuffer(cl::Buffer buffer);
   std::size_t bytes() const override { return bytes_; }
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_()); }
+  void bind(cl_kernel kernel, cl_uint index) const override;
   const cl::Buffer& get() const { return buffer_; }
 
  private:
@@ -77,8 +99,8 @@ class ClQueue final : public Queue {
       : queue_(std::move(queue)), events_(events) {}
   // Lets what is enqueued from here on wait for the events. The first launch or barrier does so by itself.
   void wait_for_events();
-  void write(const Buffer& to, const void* from, std::size_t bytes) override;
-  void read(const Buffer& from, void* to, std::size_t bytes) override;
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override;
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
   void barrier(bool awaits) override;
   void finish() override;
@@ -100,6 +122,8 @@ class ClDevice final : public Device {
   ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain = false);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
+  std::unique_ptr<Staging> allocate_staging(std::size_t bytes) override;
+  std::unique_ptr<Buffer> wrap(const void* host) override;
   std::unique_ptr<Queue> create_queue() override;
   std::string build_options(const ProgramSource& source) const override;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;

@@ -59,6 +59,16 @@ void describe_core(const cl::Device& device, DeviceInfo& info) {
 #endif
 }
 
+// Fine-grained system SVM is OpenCL's word for it. PoCL (3.1 to 7.1) has it on CPUs and does not say so: it
+// gives kernels whatever address it was told, copies nothing and keeps no record. CL_MEM_USE_HOST_PTR would
+// not do: each new buffer costs a command of its own there, and buffers that overlap are undefined.
+bool works_on_host_memory(const cl::Device& device, const DeviceInfo& info) {
+  cl_device_svm_capabilities capabilities = 0;
+  clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities, &capabilities, nullptr);
+  const bool promised = (capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0;
+  return info.kind == DeviceKind::cpu && (promised || (info.is_pocl() && capabilities != 0));
+}
+
 }  // namespace
 
 std::vector<cl::Device> find_devices() {
@@ -109,6 +119,7 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
     info.compute_capability = static_cast<int>(10 * query(device, nv_compute_capability_major) +
                                                query(device, nv_compute_capability_minor));
   }
+  info.host_memory = works_on_host_memory(device, info);
   info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30 || has_extension(device, "cl_khr_subgroup_shuffle");

@@ -44,6 +44,10 @@ Runtimes& runtimes() {
   return all;
 }
 
+std::shared_ptr<Runtime> runtime_of(const cl::CommandQueue& queue) {
+  return runtimes().find(queue.getInfo<CL_QUEUE_CONTEXT>(), queue.getInfo<CL_QUEUE_DEVICE>());
+}
+
 // The caller's buffer, once it is known to be of the queue's context.
 cl::Buffer borrow(const char* name, cl_mem handle, const cl::Context& context) {
   if (handle == nullptr) {
@@ -140,9 +144,7 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
     }
   }
   ClQueue ours(queue, events);
-  runtimes()
-      .find(context, queue.getInfo<CL_QUEUE_DEVICE>())
-      ->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}}, lent);
+  runtime_of(queue)->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}}, lent);
 }
 
 cl::CommandQueue borrow(cl_command_queue queue) {
@@ -189,9 +191,7 @@ std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
     if (problem.is_empty()) {
       return std::size_t{0};
     }
-    return runtimes()
-        .find(ours.getInfo<CL_QUEUE_CONTEXT>(), ours.getInfo<CL_QUEUE_DEVICE>())
-        ->workspace_bytes(problem);
+    return runtime_of(ours)->workspace_bytes(problem);
   });
 }
 
@@ -228,6 +228,10 @@ void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matri
   Call call = make_batched_call(request, a, b, c, offsets);
   call.workspace = workspace;
   run(queue, call, wait_for, done);
+}
+
+WarmUp warm(cl_command_queue queue) {
+  return translated([&] { return runtime_of(borrow(queue))->warm(); });
 }
 
 void forget(cl_context context) { runtimes().forget(context); }

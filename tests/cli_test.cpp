@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -80,10 +81,10 @@ TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",
        {"no command",
-        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify"}},
+        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify, warm"}},
       {"climb",
        {"no command 'climb'",
-        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify"}},
+        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify, warm"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -129,6 +130,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"explain --kernel 7 --arch 1", {"--arch", "1"}},
       {"explain --kernel 7 --arch 90 --device 0", {"--arch", "--device"}},
       {"explain --kernel 7 --json missing/e.json", {"--json missing/e.json", "no folder"}},
+      {"compare --size 64 --through gpu", {"--through", "gpu", "device,host,blas"}},
       {"plan -m 64 -n 64", {"-k is missing"}},
       {"plan --size 64 --ops AB", {"--ops", "AB"}},
       {"plan --size 64 --batch 0", {"--batch", "0"}},
@@ -136,11 +138,11 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"plan --size 64 --force fast", {"no kernel fast"}},
       {"plan --size 64 --force pipelined:TSM=7", {"TSM=7", "8, 16"}},
       {"plan --size 64 --force pipelined:TSM", {"TSM", "kernel:TUNABLE=number"}},
-      {"plan --size 64 --force general:parts=2", {"parts=2"}},
+      {"plan --size 64 --force general:slices=2", {"slices=2"}},
       {"plan --size 64 --force pipelined:clustered=2", {"clustered=2", "0 or 1"}},
-      {"plan --size 64 --force pipelined:repacked=7", {"repacked=7", "0 or 1"}},
-      {"plan --size 64 --force pipelined:turning=1", {"turning=1", "only with repacked=1"}},
-      {"plan --size 64 --force pipelined:parts=9,clustered=1", {"clustered=1", "up to 8 parts"}},
+      {"plan --size 64 --force pipelined:pack_a=7", {"pack_a=7", "0 or 1"}},
+      {"plan --size 64 --force general:pack_b=1", {"pack_b=1", "general does not"}},
+      {"plan --size 64 --force pipelined:slices=9,clustered=1", {"clustered=1", "up to 8 slices"}},
       {"plan --size 64 --force naive", {"naive is not a production kernel"}},
       {"tune --budget never", {"--budget never", "5m"}},
       {"tune --budget 0", {"--budget 0", "5m"}},
@@ -173,6 +175,8 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"verify --gemm --set TSM=20", {"TSM=20", "16, 24, 32, 40, 48, 64, 80, 96, 128"}},
       {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "8, 16, 32"}},
       {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},
+      {"warm --jobs 0", {"--jobs", "0", "range"}},
+      {"warm --backend vulkan", {"--backend", "vulkan", "all"}},
   };
   for (const BadInput& bad : inputs) {
     expect_refused(run(bad.arguments), bad);
@@ -265,6 +269,10 @@ TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
 #ifdef DUOGEMM_WITH_OPENCL
   inputs.push_back({"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}});
   inputs.push_back({"compare --backend opencl --size 64 --graph", {"--graph", "only cuda"}});
+  inputs.push_back({"compare --backend opencl --size 64 --through host --cold",
+                    {"--through host", "--cold", "--through device"}});
+  inputs.push_back({"compare --backend opencl --size 64 --through blas --level everywhere",
+                    {"--through blas", "--level", "run_to_run"}});
   inputs.push_back({"compare --backend opencl --size 64 --against cuBLAS", {"--against cuBLAS", "no such"}});
 #endif
   for (const BadInput& bad : inputs) {
@@ -279,13 +287,103 @@ TEST_F(ProgramOnADevice, RefusesAWorkGroupThatTheUserMadeTooLarge) {
   expect_refused(run(bad.arguments), bad);
 }
 
-TEST_F(ProgramOnADevice, RefusesMatricesThatTheDeviceHasNoMemoryFor) {
-  const std::string listed = run("devices").out;
-  if (listed.find("139.8 GiB") != std::string::npos) {
-    GTEST_SKIP() << "within the 32-bit indices of the ladder, no matrices are too large for this device";
+// Bytes of the largest device that the program lists. PoCL takes no more than POCL_MEMORY_LIMIT says.
+double device_memory(const std::string& listed) {
+  std::smatch found;
+  std::string rows = listed;
+  double most = 0.0;
+  for (; std::regex_search(rows, found, std::regex("  ([0-9.]+) GiB")); rows = found.suffix()) {
+    most = std::max(most, std::stod(found[1]));
   }
-  const BadInput bad{"ladder --size 40000 --kernels 1", {"m=40000 n=40000 k=40000", "GB", "has"}};
-  expect_refused(run(bad.arguments), bad);
+  return most * 0x1p30;
+}
+
+// A, B and C fit into the device, and so does no more than that: a second set of them, copies that are padded
+// or transposed, and what the host has besides are counted too.
+TEST_F(ProgramOnADevice, RefusesWhatThereIsNoMemoryForHoweverManyCopiesItTakes) {
+  setenv("POCL_MEMORY_LIMIT", "1", 1);
+  const double memory = device_memory(run("devices").out);
+  const long size = std::lround(std::sqrt(memory / (3.5 * sizeof(float)))) | 1;  // of no tile a multiple
+  const std::string shape = "m=" + std::to_string(size) + " n=" + std::to_string(size);
+  const std::string given = " --size " + std::to_string(size);
+  std::vector<BadInput> inputs = {
+      {"latency" + given, {shape, "needs", "GB", "memory"}},
+      {"verify --gemm --kernels general" + given, {shape, "needs", "GB", "memory"}},
+  };
+  constexpr long most_of_ladder = 46000;  // its indices have 32 bits
+  if (size <= most_of_ladder) {
+    inputs.push_back({"ladder --kernels 1" + given, {shape, "needs", "GB", "memory"}});
+    inputs.push_back({"verify --kernels 2" + given, {shape, "needs", "GB", "memory"}});
+    inputs.push_back({"explain --kernel 1" + given, {shape, "needs", "GB", "memory"}});
+    inputs.push_back(
+        {"sweep --kernel 1 --over size=" + std::to_string(size), {"no point", shape, "GB", "memory"}});
+  }
+  const std::string larger = std::to_string(2 * size);
+  inputs.push_back({"compare --against none --size " + larger, {"m" + larger, "needs", "GB", "memory"}});
+  for (const BadInput& bad : inputs) {
+    expect_refused(run(bad.arguments), bad);
+  }
+  unsetenv("POCL_MEMORY_LIMIT");
+}
+
+// PoCL keeps what it compiles in a folder of its own.
+class ProgramThatWarms : public ProgramOnADevice {
+ protected:
+  void SetUp() override {
+    ProgramOnADevice::SetUp();
+    setenv("DUOGEMM_CACHE_DIR", (folder_ / "programs").c_str(), 1);
+    setenv("POCL_CACHE_DIR", (folder_ / "pocl").c_str(), 1);
+  }
+  void TearDown() override {
+    setenv("DUOGEMM_CACHE_DIR", "", 1);
+    unsetenv("POCL_CACHE_DIR");
+    ProgramOnADevice::TearDown();
+  }
+
+  std::size_t kernels_kept_by_pocl() const {
+    const std::filesystem::path folder = folder_ / "pocl";
+    std::error_code nothing_there;
+    const std::filesystem::recursive_directory_iterator files(folder, nothing_there);
+    return static_cast<std::size_t>(std::count_if(
+        begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".so"; }));
+  }
+};
+
+TEST_F(ProgramThatWarms, CompilesAndThenFindsThePrograms) {
+  const Outcome first = run("warm");
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_TRUE(matches(first.out,
+                      "through [a-z]+: [1-9][0-9]* programs, [0-9]+ compiled, [0-9]+ there already, "
+                      "[0-9.]+ s\n$"))
+      << first.out;
+  const Outcome second = run("warm --jobs 3");
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_TRUE(matches(second.out, " programs, 0 compiled, [1-9][0-9]* there already,")) << second.out;
+  const Outcome worker = run("warm --share 2/5");
+  EXPECT_EQ(worker.status, 0) << worker.err;
+  EXPECT_TRUE(matches(worker.out, "^[1-9][0-9]* 0\\n$")) << worker.out;
+
+  // A common multiplication then needs no compiler; in PoCL's cache that shows.
+  const std::size_t kept = kernels_kept_by_pocl();
+  EXPECT_EQ(run("compare --size 200 --ops TN --against none --seconds 0.001").status, 0);
+  EXPECT_EQ(kernels_kept_by_pocl(), kept);
+
+  use_kernels_with("kernels/gemm/scale.cl", "{", "{ this is no C;");
+  const Outcome failed = run("warm --jobs 2");
+  EXPECT_EQ(failed.status, 1) << failed.out;
+  EXPECT_EQ(failed.out, "");
+  EXPECT_TRUE(matches(failed.err, "(^|\n)duogemm: scale GROUP=")) << failed.err;
+}
+
+TEST_F(ProgramThatWarms, NeedsAPlaceForPrograms) {
+  if (run("devices").out.find("PoCL") != std::string::npos) {
+    GTEST_SKIP() << "PoCL has a place of its own";
+  }
+  setenv("DUOGEMM_CACHE_DIR", "", 1);
+  expect_refused(run("warm"), {"warm", {"DUOGEMM_CACHE_DIR"}});
+  std::ofstream(folder_ / "programs") << "a file";
+  setenv("DUOGEMM_CACHE_DIR", (folder_ / "programs").c_str(), 1);
+  expect_refused(run("warm"), {"warm", {"programs", "folder"}});
 }
 
 TEST_F(ProgramOnADevice, WritesWhatItPrints) {
@@ -437,14 +535,14 @@ TEST_F(ProgramOnADevice, TimesTheFirstAndLaterCalls) {
 
 TEST_F(ProgramOnADevice, TellsItsPlan) {
   const Outcome outcome =
-      run("plan -m 100 -n 30 -k 4000 --ops TN --batch 3 --force pipelined:TSM=32,parts=4 --top 2");
+      run("plan -m 100 -n 30 -k 4000 --ops TN --batch 3 --force pipelined:TSM=32,slices=4 --top 2");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   for (const char* part :
-       {"TSM=32", "in 4 parts of k", "workspace  144000 bytes", "reduce", "TRANS_A=1", "rank"}) {
+       {"TSM=32", "in 4 slices of k", "workspace  144000 bytes", "reduce", "TRANS_A=1", "rank"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << outcome.out;
   }
-  const BadInput whole{"plan --size 100 --level everywhere --force pipelined:parts=4",
-                       {"parts=4", "run_to_run"}};
+  const BadInput whole{"plan --size 100 --level everywhere --force pipelined:slices=4",
+                       {"slices=4", "run_to_run"}};
   expect_refused(run(whole.arguments), whole);
 }
 
@@ -488,7 +586,7 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
 }
 
 // Straight and turned tiles of equal sizes, and with a side that is three times a power of two. Twelve
-// problems, eight of them again in parts of k, and once more in clusters where the device has them.
+// problems, eight of them again in slices of k, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
                             "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
@@ -551,7 +649,7 @@ TEST_F(ProgramOnBrokenKernels, SaysWhatIsWrong) {
        "general.*WRONG: .*C\\[19\\] was overwritten"},
       {"gemm/batch.h", "(member) * (stride)", "(member) * (member) * (stride)", verify_scale,
        "scale.*WRONG: .*a batch by strides: member 2"},
-      {"gemm/batch.h", "(table)[member])\n#else", "(table)[member] + (member == 1))\n#else", verify_scale,
+      {"gemm/batch.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_scale,
        "scale.*WRONG: .*a batch by offsets: member 1"},
       {"gemm/scale.cl", "p.beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
   };

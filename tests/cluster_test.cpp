@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "guarded_run.h"
-#include "planner.h"
-#include "rounding.h"
+#include "plan/lower.h"
 #include "shapes.h"
 #include "test_devices.h"
 
@@ -27,14 +26,6 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* o
   return p;
 }
 
-// With a gap behind each column, so that the next begins with a vector.
-Problem padded(Problem problem) {
-  for (std::int64_t* ld : {&problem.lda, &problem.ldb, &problem.ldc}) {
-    *ld = round_up(*ld, 4);
-  }
-  return problem;
-}
-
 std::vector<Case> cases() {
   const Tunables wide = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"LANES_M", 4}, {"STAGES", 2}};
   const Tunables flat = {{"TSM", 256}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 16}, {"LANES_M", 8}};
@@ -45,8 +36,6 @@ std::vector<Case> cases() {
   const Tunables small = {{"TSM", 64}, {"TSN", 8}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 16}};
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
-          {"pairs", "pipelined", wide, problem_of(198, 302, 300, "NT")},
-          {"ragged", "pipelined", wide, padded(problem_of(197, 301, 1703, "NT"))},
           {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
           {"third_of_m", "pipelined", third_of_m, problem_of(101, 130, 300, "TN")},
@@ -58,13 +47,16 @@ std::vector<Case> cases() {
           {"dots_of_batch", "thin_dots", {{"LANES", 32}}, problem_of(2, 90, 400, "NN", 3)}};
 }
 
-std::vector<std::uint32_t> bits_of(const Choice& choice, const HostProblem& host, TestDevice& on) {
-  const SelfContainedPlan plan(carry_out(choice, host.problem, on.device->info()), *on.device, *on.programs);
+std::vector<std::uint32_t> bits_of(const ScheduleRequest& request, const HostProblem& host, TestDevice& on) {
+  const DeviceInfo& info = on.device->info();
+  const Schedule schedule = schedule_for(request, host.problem, info);
+  const SelfContainedPlan plan(lower(schedule, host.problem, info), *on.device, *on.programs);
   GuardedOperands operands(host, *on.device, *on.queue);
   plan.enqueue(*on.queue, operands.operands());
   const std::vector<Oracle> oracles = oracles_of(host);
   const Comparison found = operands.compare(oracles, *on.queue);
-  EXPECT_TRUE(found.within_bound() && found.overwritten == 0) << to_text(choice) << ": " << found.first_fault;
+  EXPECT_TRUE(found.within_bound() && found.overwritten == 0)
+      << to_text(schedule) << ": " << found.first_fault;
   std::vector<std::uint32_t> bits(host.c.size());
   on.queue->read(*operands.operands()[2].buffer, bits.data(), sizeof(float) * bits.size());
   return bits;
@@ -80,13 +72,13 @@ TEST_P(Clusters, AddUpToTheBitsOfAFurtherStep) {
   for (const Case& each : cases()) {
     SCOPED_TRACE(each.name);
     const HostProblem host = random_problem(each.problem, Distribution::signed_unit, 1);
-    for (std::int64_t parts = 2; parts <= most_in_cluster; ++parts) {
-      SCOPED_TRACE(parts);
-      Choice choice{&find_kernel(each.kernel), each.tunables, parts};
-      const std::vector<std::uint32_t> wanted = bits_of(choice, host, device);
-      choice.clustered = true;
-      EXPECT_EQ(bits_of(choice, host, device), wanted);
-      EXPECT_EQ(bits_of(choice, host, device), wanted) << "the second time";
+    for (std::int64_t slices = 2; slices <= most_in_cluster; ++slices) {
+      SCOPED_TRACE(slices);
+      ScheduleRequest request{&find_kernel(each.kernel), each.tunables, slices};
+      const std::vector<std::uint32_t> wanted = bits_of(request, host, device);
+      request.clustered = true;
+      EXPECT_EQ(bits_of(request, host, device), wanted);
+      EXPECT_EQ(bits_of(request, host, device), wanted) << "the second time";
     }
   }
 }

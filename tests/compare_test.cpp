@@ -65,6 +65,12 @@ class Contenders : public ::testing::TestWithParam<DeviceName> {
 
 TEST_P(Contenders, AreRightOnEveryKindOfProblem) { match({}, every_kind()); }
 
+TEST_P(Contenders, AreCalledOnPlainArrays) { match({.through = Through::host, .against = {}}, every_kind()); }
+
+TEST_P(Contenders, AreCalledThroughTheDropInLibrary) {
+  match({.through = Through::blas, .against = {}}, every_kind());
+}
+
 TEST_P(Contenders, TakeOperandsThatNoCacheHolds) {
   match({.cold = true, .graph = false, .against = {}}, {every_kind().front(), every_kind().back()});
 }
@@ -173,9 +179,11 @@ TEST(Report, TellsWhatIsWrongWhatIsSkippedAndWhoIsMissing) {
 TEST(Report, IsWrittenAsTheSchemaSays) {
   CompareRequest request;
   request.lists = {{"x", {}}, {"y", {}}};
+  request.conditions.through = Through::host;
   const auto json = nlohmann::json::parse(compare_json({some_report()}, request));
   EXPECT_EQ(json["schema"], "duogemm.compare/1");
   EXPECT_EQ(json["operands"], "hot");
+  EXPECT_EQ(json["through"], "host");
   const auto& run = json["runs"][0];
   ASSERT_EQ(run["rows"].size(), 6u);
   EXPECT_EQ(run["rows"][0]["others"][0]["ratio"], 2.0);

@@ -849,26 +849,22 @@ TEST(CompatPtx, ReadOnlyLoadsAreNonCoherentOnlyWithLdg) {
 
 TEST(CompatPtx, ShuffleIsSynchronised) { EXPECT_TRUE(has(ptx_of(shuffle_item(32)), "shfl.sync.idx")); }
 
-ProgramSource clustered(int groups) {
+TEST(CompatPtx, ClustersNeedComputeCapability90) {
   const std::string text = complete_text(
       "#include \"dialect.h\"\n"
-      "__kernel IN_CLUSTER void clustered(__global float* out) { out[0] = 1.0f; }\n");
-  return {"clustered", text, {{"CLUSTER", groups}}, false};
-}
-
-TEST(CompatPtx, ClustersStandInTheThirdDimension) {
-  EXPECT_TRUE(has(cuda::compile_with_nvrtc(clustered(6), 91).image, ".reqnctapercluster 1, 1, 6"));
-  EXPECT_FALSE(has(cuda::compile_with_nvrtc(clustered(1), 91).image, "cluster 1"));
-}
-
-TEST(CompatPtx, ClustersNeedComputeCapability90) {
-  EXPECT_NO_THROW(cuda::compile_with_nvrtc(clustered(1), 89));
-  try {
-    cuda::compile_with_nvrtc(clustered(2), 89);
-    FAIL() << "it compiled";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("unsupported: CLUSTER"), std::string::npos) << error.what();
-  }
+      "__kernel void clustered(__global float* out) {\n"
+      "  __local float shared[1];\n"
+      "  shared[0] = out[0];\n"
+      "#if CLUSTERS\n"
+      "  CLUSTER_BARRIER();\n"
+      "  out[0] = READ_IN_CLUSTER(1, shared, 1);\n"
+      "#endif\n"
+      "}\n");
+  const auto ptx = [&](int capability) {
+    return cuda::compile_with_nvrtc({"clustered", text, {}, false}, capability, true).ptx;
+  };
+  EXPECT_TRUE(has(ptx(90), "barrier.cluster.arrive") && has(ptx(90), "ld.shared::cluster"));
+  EXPECT_FALSE(has(ptx(89), "cluster."));
 }
 
 #endif

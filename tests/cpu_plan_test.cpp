@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cpu_tiling.h"
+#include "plan/lower.h"
 
 namespace duogemm {
 namespace {
@@ -30,6 +31,10 @@ Problem with_ops(Problem problem, Transpose a_op, Transpose b_op) {
   problem.lda = problem.a_rows();
   problem.ldb = problem.b_rows();
   return problem;
+}
+
+Plan planned(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
+  return lower(schedule_for(request, problem, device), problem, device);
 }
 
 const Step& only_step(const Plan& plan) {
@@ -68,8 +73,18 @@ TEST(CpuTiles, GiveEveryCoreAsMuch) {
   for (const std::size_t cores : {1, 2, 3, 4, 8, 64}) {
     const DeviceInfo device = cpu(16, cores);
     const Problem problem = with_ops(Problem::packed(3072, 3072, 3072), Transpose::yes, Transpose::no);
-    const Step step = only_step(plan_on_cpu(choose_on_cpu(problem, device), problem, device));
+    const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
     EXPECT_EQ(step.geometry.groups[0] % cores, 0u) << cores;
+  }
+}
+
+TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
+  const DeviceInfo device = cpu(16);
+  for (const Problem& problem :
+       {Problem::packed(256, 256, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
+    const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
+    EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
+    EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
   }
 }
 
@@ -92,16 +107,22 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
             "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_panels");
+  // Rows of B far apart, in the cache and beyond it, and side by side.
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 256, 256), Transpose::no, Transpose::yes)), "cpu_direct");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 2048, 2048), Transpose::no, Transpose::yes)),
+            "cpu_panels");
+  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 64, 16384), Transpose::no, Transpose::yes)),
+            "cpu_direct");
 }
 
 TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
   for (const std::int64_t columns : {1, 4}) {
     Problem problem = with_ops(Problem::packed(512, columns, 512), Transpose::yes, Transpose::no);
     EXPECT_EQ(kernel_for(problem), "cpu_dots");
-    const Choice dots = choose_on_cpu(problem, cpu(16));
+    const ScheduleRequest dots = choose_on_cpu(problem, cpu(16));
     problem.level = Reproducibility::everywhere;
     EXPECT_EQ(kernel_for(problem), "cpu_direct");
-    EXPECT_THROW(carry_out(dots, problem, cpu(16)), Error);
+    EXPECT_THROW(schedule_for(dots, problem, cpu(16)), Error);
   }
   EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 5, 512), Transpose::yes, Transpose::no)), "cpu_panels");
   EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 20), Transpose::yes, Transpose::no)), "cpu_direct");
@@ -117,19 +138,19 @@ TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
   EXPECT_EQ(kernel_for(Problem::packed(512, 1, 512)), "cpu_direct");
 }
 
-TEST(CpuPlan, RefusesToRepack) {
+TEST(CpuPlan, RefusesToPack) {
   const Problem problem = Problem::packed(100, 100, 100);
-  Choice choice = choose_on_cpu(problem, cpu(16));
-  choice.repacked = true;
-  EXPECT_THROW(carry_out(choice, problem, cpu(16)), Error);
+  ScheduleRequest request = choose_on_cpu(problem, cpu(16));
+  request.pack_a = true;
+  EXPECT_THROW(schedule_for(request, problem, cpu(16)), Error);
 }
 
 TEST(CpuPlan, ExchangesOperandsWhereCIsNarrow) {
   const DeviceInfo device = cpu(16);
   const Problem problem = Problem::packed(1, 1000, 500);
-  const Step step = only_step(plan_on_cpu(choose_on_cpu(problem, device), problem, device));
-  EXPECT_EQ(step.tunables.at("ROWS_C"), 1);
-  EXPECT_EQ(step.tunables.at("COLS"), 1);
+  const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
+  EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 1);
+  EXPECT_EQ(step.kernel->tunables.at("COLS"), 1);
   EXPECT_EQ(std::get<std::int64_t>(step.arguments[0]), 1000);
   EXPECT_EQ(std::get<Operand>(step.arguments[4]), operand_b);
   EXPECT_EQ(std::get<Operand>(step.arguments[9]), operand_a);

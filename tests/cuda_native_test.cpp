@@ -96,6 +96,12 @@ TEST_F(CudaNative, IsCapturedInAGraph) {
   cudaGraphDestroy(graph);
 }
 
+TEST_F(CudaNative, WarmsUp) {
+  const cuda::CurrentContext current(context_);
+  EXPECT_GT(cuda::warm(nullptr).programs, 10u);
+  EXPECT_EQ(cuda::warm(nullptr).compiled, 0u);
+}
+
 TEST_F(CudaNative, RefusesNullPointers) {
   Sgemm request;
   request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <thread>
@@ -300,6 +302,28 @@ TEST_F(DiskCacheTest, ServesThreadsAndProcessesAtOnce) {
     EXPECT_TRUE(succeeds(child));
   }
   EXPECT_EQ(files_in(cache_path).size(), static_cast<std::size_t>(keys));
+}
+
+// A process that was killed while it wrote leaves its file behind.
+TEST_F(DiskCacheTest, RemovesOldFilesThatNobodyFinished) {
+  cache.store(key, payload);
+  const fs::path before = file();
+  const auto make = [&](const std::string& name, std::chrono::hours age) {
+    std::ofstream(cache_path / name) << "half of a program";
+    fs::last_write_time(cache_path / name, fs::file_time_type::clock::now() - age);
+  };
+  make("new-aB3xYz", std::chrono::hours(2));
+  make("new-zzzzzz", std::chrono::hours(0));  // somebody may be writing it
+  make("new-longer-name", std::chrono::hours(2));
+  make("notes.txt", std::chrono::hours(2));
+  fs::create_symlink("notes.txt", cache_path / "new-symlin");
+  fs::last_write_time(before, fs::file_time_type::clock::now() - std::chrono::hours(99));
+  cache.store("another key", payload);
+  EXPECT_FALSE(fs::exists(cache_path / "new-aB3xYz"));
+  for (const char* name : {"new-zzzzzz", "new-longer-name", "notes.txt", "new-symlin"}) {
+    EXPECT_TRUE(fs::exists(cache_path / name)) << name;
+  }
+  EXPECT_EQ(cache.load(key), payload);
 }
 
 // Sets environment variables, or removes them, for a scope.

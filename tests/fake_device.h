@@ -1,6 +1,7 @@
 // A device in memory that fails when it is told to, and remembers what it was asked for.
 #pragma once
 
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -28,9 +29,10 @@ struct Faults {
   int fails_at = 0;          // this operation alone; 0: none
   int lost_from = 0;         // this and all after it; 0: never
   bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
+  bool in_place = false;     // it works on the host's memory
 
   int operations = 0;
-  std::optional<Operation> failed = {};
+  std::optional<Operation> failed = {};  // the first that did
   int live_buffers = 0;
   int live_others = 0;  // device, queues, kernels and slices
   std::vector<Launch> launched = {};
@@ -101,8 +103,8 @@ class FakeQueue final : public Queue {
  public:
   explicit FakeQueue(Faults& faults)
       : now{reinterpret_cast<std::uintptr_t>(this)}, faults_(faults), counted_(faults.live_others) {}
-  void write(const Buffer& to, const void* from, std::size_t bytes) override;
-  void read(const Buffer& from, void* to, std::size_t bytes) override;
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override;
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override;
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override;
   void barrier(bool) override {
     const Turn turn;
@@ -136,11 +138,16 @@ class FakeDevice final : public Device {
     info_.local_bytes = 48 << 10;
     info_.max_groups = {1 << 20, 1 << 16, 1 << 16};
     info_.shuffle = true;
+    info_.host_memory = faults.in_place;
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     faults_.pass(Operation::allocate);
     return std::make_unique<FakeBuffer>(faults_, bytes);
+  }
+  std::unique_ptr<Buffer> wrap(const void* host) override {
+    float* const first = static_cast<float*>(const_cast<void*>(host));
+    return std::make_unique<FakeBuffer>(faults_, std::span(first, std::numeric_limits<std::int32_t>::max()));
   }
   std::unique_ptr<Queue> create_queue() override {
     faults_.pass(Operation::create_queue);

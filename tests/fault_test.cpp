@@ -40,7 +40,7 @@ class User {
 };
 
 // Makes a Context in its first call that gets so far, and multiplies twice, with larger operands at last.
-class ContextUser final : public User {
+class ContextUser : public User {
  public:
   explicit ContextUser(Faults& faults) { backend_faults = &faults; }
   ~ContextUser() override {
@@ -66,6 +66,12 @@ class ContextUser final : public User {
   }
 
   std::unique_ptr<Context> context_;
+};
+
+// The same on a device that works on the host's memory.
+class InPlaceUser final : public ContextUser {
+ public:
+  explicit InPlaceUser(Faults& faults) : ContextUser(faults) { faults.in_place = true; }
 };
 
 // Keeps nothing but a Runtime.
@@ -132,7 +138,7 @@ class PlanUser final : public User {
   void expect_steps() const {
     ASSERT_EQ(faults_.launched.size(), plan_.steps.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      EXPECT_EQ(faults_.launched[i].entry, plan_.steps[i].spec->name);
+      EXPECT_EQ(faults_.launched[i].entry, plan_.steps[i].kernel->spec->name);
       EXPECT_EQ(faults_.launched[i].after_barrier, i > 0);
     }
   }
@@ -174,7 +180,7 @@ class QueueUser final : public User {
     const FakeBuffer matrix(faults_, sizeof(float));
     const std::size_t launched = faults_.launched.size();
     try {
-      workspaces_.enqueue(prepared, queue, {{{&matrix}, {&matrix}, {&matrix}}}, {});
+      workspaces_.enqueue(prepared, queue, {{{&matrix}, {&matrix}, {&matrix}}}, {}, {});
     } catch (...) {
       EXPECT_TRUE(faults_.failed != Operation::allocate || faults_.launched.size() == launched);
       throw;
@@ -280,7 +286,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Usage{"context",
                             begin<ContextUser>,
                             {Operation::open, Operation::create_queue, Operation::allocate, Operation::write,
-                             Operation::compile, Operation::launch, Operation::read}},
+                             Operation::compile, Operation::launch, Operation::finish, Operation::read}},
+                      Usage{"context_in_place",
+                            begin<InPlaceUser>,
+                            {Operation::open, Operation::create_queue, Operation::compile, Operation::launch,
+                             Operation::finish}},
                       Usage{"runtime",
                             begin<RuntimeUser>,
                             {Operation::create_queue, Operation::allocate, Operation::write,

@@ -1,9 +1,16 @@
 // SGEMM on the caller's own OpenCL context, queue, buffers and events.
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 
+#include "duogemm/opencl.h"
+#include "opencl_backend.h"
 #include "opencl_caller.h"
+#include "opencl_devices.h"
 #include "random_sgemm.h"
 #include "refusal.h"
 
@@ -72,6 +79,28 @@ TEST_P(OpenClNative, ThreadsWithQueuesOfTheirOwnAndContextsOfTheirOwn) {
   }
 }
 
+// Each of PoCL's threads has a core to itself once a device is open.
+TEST_P(OpenClNative, KeepsThreadsApart) {
+  const DeviceInfo info = opencl::describe(device_, 0);
+  cpu_set_t cores;
+  ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+  if (!info.is_pocl() || info.kind != DeviceKind::cpu || info.compute_units < 2 ||
+      static_cast<std::size_t>(CPU_COUNT(&cores)) != info.compute_units ||
+      std::getenv("POCL_AFFINITY") != nullptr) {
+    GTEST_SKIP() << "threads stay where they are";
+  }
+  const auto device = opencl_backend().open(0, {});
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    cpu_set_t own;
+    if (sched_getaffinity(std::stoi(task.path().filename()), sizeof own, &own) == 0 && CPU_COUNT(&own) == 1) {
+      CPU_OR(&taken, &taken, &own);
+    }
+  }
+  EXPECT_TRUE(CPU_EQUAL(&taken, &cores));
+}
+
 TEST_P(OpenClNative, TakesNothingForWhatIsNotRead) {
   const OpenClCaller caller(device_);
   const cl::Buffer c = caller.buffer(std::vector<float>(4, 3.0f));
@@ -106,6 +135,17 @@ TEST_P(OpenClNative, WaitsForEventsAndSignalsItsOwn) {
   const std::vector<cl::Event> after = {finished};
   caller.queue.enqueueReadBuffer(c, CL_TRUE, 0, sizeof(float) * 4, result.data(), &after);
   EXPECT_EQ(result, std::vector<float>(4, 2.0f));
+}
+
+TEST_P(OpenClNative, WarmsUp) {
+  if (opencl::describe(device_, 0).kind != DeviceKind::cpu) {
+    GTEST_SKIP() << "it may take minutes";
+  }
+  const OpenClCaller caller(device_);
+  EXPECT_GT(opencl::warm(caller.queue()).programs, 10u);
+  EXPECT_EQ(duogemm_opencl_warm(caller.queue()), DUOGEMM_SUCCESS);
+  EXPECT_EQ(duogemm_opencl_warm(nullptr), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_STREQ(duogemm_last_error(), "queue is null");
 }
 
 TEST_P(OpenClNative, RefusesWhatCannotBe) {

@@ -81,8 +81,8 @@ class ProgramCacheTest : public ::testing::Test {
     ProgramCache programs(device, DiskCache(directory.path()));
     const KernelSpec& spec = find_kernel("naive");
     const Tunables tunables = settle(spec, set);
-    EXPECT_NE(programs.get(spec, tunables), nullptr);
-    EXPECT_EQ(programs.get(spec, tunables), programs.get(spec, tunables));
+    EXPECT_NE(programs.get(variant_of(spec, tunables)), nullptr);
+    EXPECT_EQ(programs.get(variant_of(spec, tunables)), programs.get(variant_of(spec, tunables)));
     return device.counts;
   }
 
@@ -172,7 +172,7 @@ TEST_F(ProgramCacheTest, AsksForNoBinaryWhenTheDiskCacheIsOff) {
   };
   ProgramCache programs(device, DiskCache(fs::path()));
   const KernelSpec& spec = find_kernel("naive");
-  EXPECT_NE(programs.get(spec, settle(spec, {})), nullptr);
+  EXPECT_NE(programs.get(variant_of(spec, settle(spec, {}))), nullptr);
   EXPECT_EQ(device.counts, compiled);
 }
 
@@ -279,7 +279,7 @@ TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
 TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
   ProgramCache programs(*real, DiskCache(directory.path()));
   const KernelSpec& spec = find_kernel("naive");
-  const std::shared_ptr<const Kernel> kernel = programs.get(spec, settle(spec, {}));
+  const std::shared_ptr<const Kernel> kernel = programs.get(variant_of(spec, settle(spec, {})));
   EXPECT_EQ(files_in(directory.path()).empty(), kernel->binary().empty());
 }
 
@@ -287,7 +287,7 @@ TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
   ProgramCache programs(*real, DiskCache(directory.path()));
   const KernelSpec& spec = find_kernel("naive");
-  programs.get(spec, settle(spec, {{"TS", 8}}));
+  programs.get(variant_of(spec, settle(spec, {{"TS", 8}})));
   EXPECT_EQ(files_in(directory.path()).size(), real->info().is_pocl() ? 0u : 1u);
 }
 

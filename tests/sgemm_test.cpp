@@ -10,7 +10,8 @@
 
 #include "host_problem.h"
 #include "oracle.h"
-#include "plan.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
 #include "problem.h"
 #include "random_sgemm.h"
 #include "test_devices.h"

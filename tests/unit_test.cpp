@@ -16,9 +16,9 @@
 #include "ladder.h"
 #include "measure.h"
 #include "oracle.h"
-#include "plan.h"
+#include "plan/plan.h"
+#include "plan/tuning.h"
 #include "temporary_directory.h"
-#include "tuning.h"
 
 namespace duogemm {
 namespace {
@@ -177,11 +177,11 @@ TEST(LegalSettings, AreAllSettled) {
 
 TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
   EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), {})),
-            "BATCH=0 LONG_OFFSETS=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
+            "LONG_OFFSETS=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
   const Tunables fixed = {{"TSM", 64}, {"WPTN", 2}, {"TRANS_B", 1}, {"GROUP", 128}};
   EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), fixed)),
-            "BATCH=0 LONG_OFFSETS=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
-  EXPECT_EQ(to_text(smallest_setting(find_kernel("scale"), fixed)), "BATCH=0 GROUP=128 WPT=1");
+            "LONG_OFFSETS=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
+  EXPECT_EQ(to_text(smallest_setting(find_kernel("scale"), fixed)), "GROUP=128 WPT=1");
 }
 
 TEST(SmallestSetting, RefusesWhatNoSettingHas) {
@@ -236,7 +236,7 @@ Plan plan_for(const char* name, const Problem& problem) {
 std::string steps_of(const Plan& plan) {
   std::string names;
   for (const Step& step : plan.steps) {
-    names += (names.empty() ? "" : " ") + step.spec->name;
+    names += (names.empty() ? "" : " ") + step.kernel->spec->name;
   }
   return names;
 }
@@ -378,23 +378,24 @@ Tuning some_tuning() {
   tuning.evidence = "measured";
   tuning.bandwidth = 4e12;
   tuning.launch = 1.5e-6;
-  tuning.enqueue = 5e-6;
+  tuning.reading = 5e12;
+  tuning.clusters = {16, 120};
   tuning.cache = 6e7;
-  tuning.calibrations = {
-      {&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}, 3e12, {{1, 4e-6, 2e-7}}}};
+  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
-  tuning.shapes = {{true, false, 100, 200, 300, 4, &spec, {{"TSM", 32}}, 2, true, true, true, 1e-5}};
+  tuning.shapes = {{true, false, 100, 200, 300, 4, {&spec, {{"TSM", 32}}, 2, true, true, false}, 1e-5}};
   return tuning;
 }
 
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 23) << json;  // a line for each kernel and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 26) << json;  // a line for each kernel and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
-  EXPECT_DOUBLE_EQ(read.enqueue, 5e-6);
+  EXPECT_DOUBLE_EQ(read.reading, 5e12);
+  EXPECT_DOUBLE_EQ(read.clusters.usable_units, 120);
   EXPECT_DOUBLE_EQ(read.cache, 6e7);
   EXPECT_EQ(read.target.compute_capability, 90);
   EXPECT_EQ(read.target.vector_floats, 16);
@@ -403,13 +404,11 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_EQ(read.calibrations[0].tunables, written.calibrations[0].tunables);
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
   EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
-  EXPECT_DOUBLE_EQ(read.calibrations[0].reading, 3e12);
-  ASSERT_EQ(read.calibrations[0].uncached.size(), 1u);
-  EXPECT_DOUBLE_EQ(read.calibrations[0].uncached[0].per_k, 2e-7);
   ASSERT_EQ(read.shapes.size(), 1u);
-  EXPECT_EQ(read.shapes[0].parts, 2);
-  EXPECT_TRUE(read.shapes[0].turning);
-  EXPECT_TRUE(read.shapes[0].clustered);
+  EXPECT_EQ(read.shapes[0].request.slices, 2);
+  EXPECT_TRUE(read.shapes[0].request.pack_a);
+  EXPECT_FALSE(read.shapes[0].request.pack_b);
+  EXPECT_TRUE(read.shapes[0].request.clustered);
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
 }
 
@@ -420,7 +419,7 @@ TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
     return message_of([&] { parse_tuning(json, "t.json"); }, Status::invalid_argument);
   };
   for (const auto& [from, to, named] :
-       {std::tuple("tuning/1", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
+       {std::tuple("tuning/2", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
         std::tuple("\"TSM\":128", "\"TSM\":129", "TSM=129"),
         std::tuple("\"WIDTH\": 16", "\"WIDTH\": 17", "WIDTH=17"),
         std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {

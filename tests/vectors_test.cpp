@@ -4,7 +4,7 @@
 
 #include "gemm_parts.h"
 #include "guarded_run.h"
-#include "planner.h"
+#include "plan/lower.h"
 #include "shapes.h"
 #include "test_devices.h"
 
@@ -22,76 +22,38 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* o
   return p;
 }
 
-Tunables dictated(const Problem& problem) { return pipelined().dictated(problem).value(); }
+int width_of(const Problem& problem) { return fixed_tunables(pipelined(), problem)->at("V"); }
 
-TEST(Vectors, AreAsWideAsColumnsAllow) {
-  const auto widths = [](const Problem& problem) {
-    const Tunables found = dictated(problem);
-    return std::vector{at(found, "VA"), at(found, "VB"), at(found, "VC")};
-  };
-  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 0)), (std::vector{4, 4, 4}));
-  EXPECT_EQ(widths(problem_of(66, 70, 64, "NT", 0)), (std::vector{2, 2, 2}));
-  EXPECT_EQ(widths(problem_of(65, 64, 64, "NT", 0)), (std::vector{1, 4, 1}));
-  EXPECT_EQ(widths(problem_of(1001, 1001, 100, "NT", 3)), (std::vector{4, 4, 4})) << "the last is ragged";
-  EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 0)), (std::vector{2, 4, 1})) << "which was measured";
-  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 2)), (std::vector{2, 2, 2}));
-  EXPECT_EQ(widths(problem_of(66, 64, 64, "NT", 2)), (std::vector{2, 2, 2})) << "a last vector is whole, too";
-  EXPECT_EQ(widths(problem_of(65, 65, 64, "TN", 0)), (std::vector{4, 4, 1}));
-  EXPECT_EQ(widths(problem_of(64, 64, 64, "NT", 1)), (std::vector{1, 1, 1}));
-  EXPECT_EQ(widths(problem_of(64, 65, 63, "TT", 0)), (std::vector{1, 1, 4})) << "short sums: C is most of it";
-  EXPECT_EQ(widths(problem_of(64, 65, 65, "TT", 0)), (std::vector{1, 1, 1}));
+TEST(Vectors, AreOfFourWhereAllColumnsOfBothOperandsAllow) {
+  EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 0)), 4);
+  EXPECT_EQ(width_of(problem_of(66, 64, 64, "NT", 0)), 1);
+  EXPECT_EQ(width_of(problem_of(64, 65, 64, "NT", 0)), 1);
+  EXPECT_EQ(width_of(problem_of(64, 67, 63, "NN", 0)), 4) << "B is transposed value by value beside A";
+  EXPECT_EQ(width_of(problem_of(65, 65, 64, "TN", 0)), 4) << "only C has odd columns";
+  EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 4)), 4);
+  EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 1)), 1);
+  EXPECT_EQ(width_of(problem_of(61, 64, 64, "NT", 3)), 1) << "a last vector would end in the gap";
   Problem batch = problem_of(64, 64, 64, "NT", 0);
   batch.batch = 3;
-  batch.a_stride = 64 * 64 + 2;
-  batch.b_stride = 0;
-  batch.c_stride = 64 * 64 + 1;
-  EXPECT_EQ(widths(batch), (std::vector{2, 4, 1}));
+  batch.a_stride = 64 * 64;
+  EXPECT_EQ(width_of(batch), 4);
   batch.a_aligned = false;
-  EXPECT_EQ(widths(batch), (std::vector{1, 4, 1}));
+  EXPECT_EQ(width_of(batch), 1);
+  batch.a_aligned = true;
+  batch.a_stride = 64 * 64 + 2;
+  EXPECT_EQ(width_of(batch), 1);
 }
 
-TEST(Vectors, AreTimedAsSinglesWhereTheyAreNotOfFour) {
-  const auto timed = [](const Problem& problem) { return pipelined().timed_as(dictated(problem), {}); };
-  EXPECT_EQ(timed(problem_of(66, 66, 64, "NT", 0)), timed(problem_of(65, 65, 64, "NT", 0)));
-  EXPECT_EQ(timed(problem_of(500, 500, 64, "NT", 0)), timed(problem_of(512, 512, 64, "NT", 0)));
-}
-
-TEST(Vectors, AreShiftedWhereCopiesShareSectors) {
-  const auto shifted = [](const Problem& problem) { return at(dictated(problem), "SHIFTED"); };
-  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 0)), 0);
-  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 4)), 1);
-  EXPECT_EQ(shifted(problem_of(64, 64, 64, "NT", 8)), 0);
-  EXPECT_EQ(shifted(problem_of(64, 64, 64, "TN", 4)), 0) << "operands that are turned are not copied along";
-  EXPECT_EQ(shifted(problem_of(66, 66, 64, "NT", 0)), 0) << "only vectors of four can pass by the cache";
-}
-
-TEST(Vectors, AreRaggedWhereTheyGoBeyondTheMatrix) {
-  const auto ragged = [](const Problem& problem) { return at(dictated(problem), "RAGGED") == 1; };
-  EXPECT_TRUE(ragged(problem_of(1001, 1000, 100, "NT", 3)));
-  EXPECT_TRUE(ragged(problem_of(1000, 1001, 100, "NT", 3)));
-  EXPECT_FALSE(ragged(problem_of(1000, 1000, 100, "NT", 4)));
-  EXPECT_FALSE(ragged(problem_of(1001, 1003, 100, "NT", 0))) << "single values";
-  EXPECT_FALSE(ragged(problem_of(1001, 1001, 101, "TN", 3))) << "only C has columns that end so";
-  EXPECT_FALSE(ragged(problem_of(65, 64, 64, "NT", 3))) << "too small for that to pay";
-  EXPECT_FALSE(ragged(repacked(problem_of(1001, 1001, 101, "NN", 3), {true, true})));
-}
-
-TEST(Vectors, LetOperandsBeThatAreTurnedOnTheWay) {
-  const auto found = [](const char* ops, bool turning) {
-    return copied_by_repacking(pipelined(), problem_of(65, 67, 63, ops, 0), turning);
-  };
-  const auto copied = [&](const char* ops, bool turning) {
-    return std::pair{found(ops, turning).a, found(ops, turning).b};
-  };
-  EXPECT_EQ(copied("NN", false), std::pair(true, true));
-  EXPECT_EQ(copied("NN", true), std::pair(true, false));
-  EXPECT_EQ(copied("TT", true), std::pair(false, true));
-  EXPECT_EQ(copied("TN", true), std::pair(false, false));
-  EXPECT_EQ(copied("NT", true), std::pair(true, true));
-  const Problem wanted = repacked(problem_of(65, 67, 63, "NN", 0), found("NN", true));
-  EXPECT_EQ(at(dictated(wanted), "VA"), 4);
-  EXPECT_EQ(at(dictated(wanted), "TRANS_B"), 0);
-  EXPECT_EQ(wanted.ldb, 63);
+TEST(Vectors, AreWhatPackingIsFor) {
+  const Problem odd = problem_of(65, 67, 63, "NN", 0);
+  EXPECT_EQ(width_of(odd), 1);
+  const Problem both = packed(odd, true, true);
+  EXPECT_EQ(width_of(both), 4);
+  EXPECT_EQ(fixed_tunables(pipelined(), both)->at("TRANS_B"), 1);
+  const Problem one = packed(problem_of(65, 67, 64, "NN", 0), true, false);
+  EXPECT_EQ(width_of(one), 4);
+  EXPECT_EQ(fixed_tunables(pipelined(), one)->at("TRANS_B"), 0);
+  EXPECT_EQ(one.ldb, 64);
 }
 
 class Widths : public ::testing::TestWithParam<DeviceName> {};
@@ -101,13 +63,14 @@ struct Case {
   Tunables tunables;
 };
 
-// That the choice gives the very bits of the problem, with scalars that depend on the seed.
-void expect_right(const Choice& choice, Problem problem, std::uint32_t seed, TestDevice& on) {
+// That the schedule gives the very bits of the problem, with scalars that depend on the seed.
+void expect_right(const ScheduleRequest& request, Problem problem, std::uint32_t seed, TestDevice& on) {
   problem.alpha = 0.5f;
   problem.beta = seed % 2 == 1 ? 0.0f : -1.5f;
   const HostProblem host = random_problem(problem, Distribution::wide_range, seed);
-  const Plan plan = carry_out(choice, problem, on.device->info());
-  SCOPED_TRACE(to_text(plan.steps.at(plan.multiply).tunables));
+  const DeviceInfo& info = on.device->info();
+  const Plan plan = lower(schedule_for(request, problem, info), problem, info);
+  SCOPED_TRACE(to_text(plan.steps.at(plan.multiply).kernel->tunables));
   GuardedOperands operands(host, *on.device, *on.queue);
   SelfContainedPlan(plan, *on.device, *on.programs).enqueue(*on.queue, operands.operands());
   const Comparison found = operands.compare(oracles_of(host), *on.queue);
@@ -142,7 +105,8 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TURN_ASYNC", 1}};
   for (const char* ops : {"NN", "TT"}) {
-    expect_right({&pipelined(), tunables, 1, true, true}, problem_of(135, 131, 53, ops, 0), 1, device);
+    expect_right({&pipelined(), tunables, 1, false, ops[0] == 'N', ops[1] == 'T'},
+                 problem_of(135, 131, 53, ops, 0), 1, device);
   }
 }
 
@@ -161,6 +125,15 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
     expect_right({&pipelined(), tunables}, problem_of(132, 68, 53, ops, 0), ++seed, device);
     expect_right({&pipelined(), tunables}, problem_of(131, 67, 48, ops, 0), ++seed, device);
   }
+}
+
+// C goes through local memory, which does not take all sums at once, in vectors and in single values.
+TEST_P(Widths, AllGiveTheSameBitsWhenWrittenInRounds) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const Tunables large = {{"TSM", 64}, {"TSN", 64}, {"TSK", 8}, {"WPTM", 8}, {"WPTN", 8}, {"STAGES", 2}};
+  expect_right({&pipelined(), large}, problem_of(131, 67, 52, "TN", 0), 1, device);
+  expect_right({&pipelined(), large}, problem_of(131, 67, 53, "NT", 0), 2, device);
+  expect_right({&pipelined(), large}, problem_of(132, 67, 53, "NT", 0), 3, device);
 }
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Widths, ::testing::ValuesIn(test_devices()),

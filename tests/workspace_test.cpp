@@ -6,8 +6,10 @@
 #include <set>
 
 #include "fake_device.h"
-#include "planner.h"
+#include "plan/lower.h"
+#include "plan/select.h"
 #include "queue_workspaces.h"
+#include "runtime.h"
 
 namespace duogemm::testing {
 namespace {
@@ -30,7 +32,7 @@ TEST(WorkspaceLayout, PartsAreAlignedAndApart) {
   EXPECT_EQ(begins(512), (std::vector<std::size_t>{0, 512, 1024, 1536, 1540}));
 }
 
-TEST(WorkspaceLayout, PartsOfAThinResultLieWithoutGaps) {
+TEST(WorkspaceLayout, PartialSumsOfASkinnyResultLieWithoutGaps) {
   const KernelSpec& spec = find_kernel("thin_columns");
   Problem problem = Problem::packed(1, 1000, 4096);
   problem.b_op = Transpose::yes;
@@ -39,7 +41,7 @@ TEST(WorkspaceLayout, PartsOfAThinResultLieWithoutGaps) {
   info.max_groups = {65535, 65535, 65535};
   info.max_work_group = 1024;
   info.local_bytes = 49152;
-  const Plan plan = carry_out({&spec, {}, 8, {}}, problem, info);
+  const Plan plan = lower(schedule_for({&spec, {}, 8}, problem, info), problem, info);
   EXPECT_EQ(plan.workspace_bytes, (std::vector<std::size_t>{8 * 1000 * sizeof(float)}));
 }
 
@@ -55,7 +57,7 @@ class Workspaces : public ::testing::Test {
   }
 
   void enqueue(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
-    workspaces_.enqueue(plan, queue, {{{&matrix_}, {&matrix_}, {&matrix_}}}, lent);
+    workspaces_.enqueue(plan, queue, {{{&matrix_}, {&matrix_}, {&matrix_}}}, {}, lent);
   }
 
   std::string refusal(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
@@ -383,6 +385,51 @@ TEST_F(Workspaces, MayBeNullWhereNoneIsNeeded) {
   ASSERT_EQ(p->workspace_bytes(), 0u);
   EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "accepted");
   EXPECT_EQ(pieces(), 0);
+}
+
+// A call's factors are bound when it is launched.
+class Plans : public ::testing::Test {
+ protected:
+  void multiply(const Problem& problem) {
+    runtime_.enqueue(problem, *queue_, {{{&a_}, {&b_}, {&c_}}});
+    queue_->finish();
+  }
+
+  Faults faults_;
+  Runtime runtime_{std::make_unique<FakeDevice>(faults_), DiskCache({})};
+  std::unique_ptr<Queue> queue_ = runtime_.device().create_queue();
+  FakeBuffer a_{faults_, 64 * sizeof(float)};
+  FakeBuffer b_{faults_, 64 * sizeof(float)};
+  FakeBuffer c_{faults_, 64 * sizeof(float)};
+};
+
+TEST_F(Plans, ServeAllFactors) {
+  std::fill_n(a_.data(), 9, 1.0f);
+  std::fill_n(b_.data(), 9, 1.0f);
+  std::fill_n(c_.data(), 9, 10.0f);
+  multiply(Problem::packed(3, 3, 3, 2.0f, 0.0f));
+  EXPECT_EQ(c_.data()[8], 6.0f);
+  multiply(Problem::packed(3, 3, 3, 5.0f, 0.0f));
+  EXPECT_EQ(c_.data()[8], 15.0f);
+  EXPECT_EQ(runtime_.plans(), 1u);
+  multiply(Problem::packed(3, 3, 3, 1.0f, 2.0f));
+  EXPECT_EQ(c_.data()[8], 33.0f);
+  multiply(Problem::packed(3, 3, 3, 1.0f, -1.0f));
+  EXPECT_EQ(c_.data()[8], -30.0f);
+  EXPECT_EQ(runtime_.plans(), 2u) << "where C is not read, the plan may be another";
+}
+
+TEST_F(Plans, AreThoseOfTheLastProblems) {
+  for (std::int64_t k = 1; k <= 8; ++k) {
+    for (std::size_t i = 0; i < Runtime::most_plans / 4; ++i) {
+      Problem problem = Problem::packed(1, 1, k);
+      problem.lda = 1 + static_cast<std::int64_t>(i % 4);
+      problem.ldc = 1 + static_cast<std::int64_t>(i / 4);
+      multiply(problem);
+      EXPECT_LE(runtime_.plans(), Runtime::most_plans);
+    }
+  }
+  EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
 }
 
 }  // namespace

@@ -80,9 +80,9 @@ void add_pocl(Artefacts& result, const std::string& entry, const std::set<std::f
 
 // As compiled: what the compiler is told besides is said at the top.
 std::string source_of(const Step& step, const Device& device) {
-  const KernelSource& source = load_kernel(step.spec->path);
-  const Defines defines(step.tunables.begin(), step.tunables.end());
-  return "// " + device.build_options({step.spec->name, {}, defines, false}) + "\n" + source.text;
+  const KernelSource& source = load_kernel(step.kernel->spec->path);
+  const Defines defines(step.kernel->tunables.begin(), step.kernel->tunables.end());
+  return "// " + device.build_options({step.kernel->spec->name, {}, defines, false}) + "\n" + source.text;
 }
 
 }  // namespace
@@ -91,16 +91,16 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
                        PoclCache& pocl) {
   const Step& step = plan.steps[plan.multiply];
   ProgramCache programs(device, DiskCache({}));
-  const std::shared_ptr<const Kernel> kernel = programs.get(*step.spec, step.tunables);
+  const std::shared_ptr<const Kernel> kernel = programs.get(*step.kernel);
   Artefacts result;
   result.facts = kernel->facts(step.geometry.local);
   result.files.emplace_back("cl", source_of(step, device));
   if (device.info().is_nvidia()) {
-    add_nvidia(result, step.spec->name);
+    add_nvidia(result, step.kernel->spec->name);
   } else if (device.info().is_pocl()) {
-    pocl.fresh(step.spec->name);
+    pocl.fresh(step.kernel->spec->name);
     run_once(plan, problem, device, *queue, programs);
-    add_pocl(result, step.spec->name, pocl.fresh(step.spec->name));
+    add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));
   } else {
     result.missing = "no instructions: only CUDA, NVIDIA's OpenCL and PoCL hand out what they compile";
   }

@@ -8,7 +8,7 @@
 #include "explain/instructions.h"
 #include "explain/pocl_cache.h"
 #include "explain/ptxas_log.h"
-#include "plan.h"
+#include "plan/plan.h"
 #include "program_cache.h"
 
 namespace duogemm::bench {

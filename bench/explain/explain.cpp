@@ -1,5 +1,6 @@
 #include "explain/explain.h"
 
+#include "ladder_memory.h"
 #include "traffic.h"
 
 namespace duogemm::bench {
@@ -11,11 +12,11 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   const Plan plan = plan_setting(setting, problem, device.info());
   const Step& step = plan.steps[plan.multiply];
   Explanation result{.setting = setting, .device = device.info(), .problem = shape};
-  result.tunables = step.tunables;
+  result.tunables = step.kernel->tunables;
   result.local = step.geometry.local;
   result.tile = tile_of(plan, shape);
   result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
-  result.local_bytes = result.artefacts.facts.local_bytes.value_or(step.spec->local_bytes(step.tunables));
+  result.local_bytes = result.artefacts.facts.local_bytes.value_or(step.kernel->local_bytes);
   const std::size_t work_items = result.local[0] * result.local[1] * result.local[2];
   const Multiples& tile = result.tile;
   result.loop = find_main_loop(result.artefacts.listing, static_cast<double>(tile.m * tile.n * tile.k) /
@@ -100,11 +101,13 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
     explain_absent(request, pocl, report);
     return report;
   }
+  const LadderRequest ladder = ladder_of(request);
+  require_ladder_memory(ladder, request.shape);
   std::vector<std::vector<Explanation>> by_device;
   for (const ChosenDevice& chosen : request.devices) {
     by_device.push_back(explain_on(chosen, request, pocl, progress));
   }
-  report.runs = run_ladder(ladder_of(request), progress);
+  report.runs = run_ladder(ladder, progress);
   for (std::size_t s = 0; s < request.settings.size(); ++s) {
     for (std::size_t d = 0; d < by_device.size(); ++d) {
       Explanation& explanation = by_device[d][s];

@@ -49,7 +49,7 @@ std::string call_text(const Problem& p) {
   std::string text =
       std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k) + " " + ops_of(p);
   if (p.batch > 1) {
-    text += " batch " + std::to_string(p.batch);
+    text.append(" batch ").append(std::to_string(p.batch));
   }
   return text + format(" alpha %g", p.alpha) + format(" beta %g", p.beta);
 }
@@ -156,7 +156,7 @@ std::string trace_text(const TraceReport& report, const DeviceInfo& device) {
   if (report.other) {
     text += " and " + milliseconds(first_context_s(report.other->first)) + " ms (" + report.other->name + ")";
   }
-  text += "\n" + lost_text(report);
+  text.append("\n").append(lost_text(report));
   if (!report.unavailable.empty()) {
     text += "without " + report.against + ": " + report.unavailable + "\n";
   }

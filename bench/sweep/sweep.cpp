@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel_source.h"
+#include "ladder_memory.h"
 
 namespace duogemm::bench {
 namespace {
@@ -93,9 +94,8 @@ std::vector<SweepPoint> make_points(const SweepRequest& request) {
 
 bool same(const Shape& a, const Shape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
 
-// Runs the points of the first one's shape, as far as they are possible, and takes them off the list.
-void run_shape(const SweepRequest& request, std::vector<SweepPoint*>& waiting, SweepReport& report,
-               Progress& progress) {
+// Takes the points of the first one's shape off the list.
+std::vector<SweepPoint*> take_shape(std::vector<SweepPoint*>& waiting) {
   const Shape shape = waiting.front()->shape;
   std::vector<SweepPoint*> together;
   std::erase_if(waiting, [&](SweepPoint* point) {
@@ -105,20 +105,54 @@ void run_shape(const SweepRequest& request, std::vector<SweepPoint*>& waiting, S
     }
     return taken;
   });
+  return together;
+}
+
+LadderRequest ladder_of(const SweepRequest& request, const std::vector<SweepPoint*>& together) {
   LadderRequest ladder{.settings = {},
                        .devices = {request.device},
                        .device_options = {},
-                       .shape = shape,
+                       .shape = together.front()->shape,
                        .measure = request.measure,
-                       .cold = request.cold,
-                       .abilities = report.peak == 0.0};
+                       .cold = request.cold};
   for (const SweepPoint* point : together) {
     ladder.settings.push_back(point->row.setting);
   }
+  return ladder;
+}
+
+// The points that are possible. Those for which there is not the memory become impossible.
+std::vector<SweepPoint*> possible_points(const SweepRequest& request, std::vector<SweepPoint>& points) {
+  std::vector<SweepPoint*> waiting;
+  for (SweepPoint& point : points) {
+    if (point.invalid.empty()) {
+      waiting.push_back(&point);
+    }
+  }
+  std::vector<SweepPoint*> possible;
+  while (!waiting.empty()) {
+    const std::vector<SweepPoint*> together = take_shape(waiting);
+    try {
+      require_ladder_memory(ladder_of(request, together), together.front()->shape);
+      possible.insert(possible.end(), together.begin(), together.end());
+    } catch (const Error& error) {
+      for (SweepPoint* point : together) {
+        point->invalid = error.what();
+      }
+    }
+  }
+  return possible;
+}
+
+// Points of one shape.
+void run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& together, SweepReport& report,
+               Progress& progress) {
+  const Shape shape = together.front()->shape;
+  LadderRequest ladder = ladder_of(request, together);
+  ladder.abilities = report.peak == 0.0;
   LadderReport run = run_ladder(ladder, progress).front();
   for (const std::string& warning : run.warnings(request.measure.noise)) {
-    report.warnings.push_back("m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) +
-                              " k=" + std::to_string(shape.k) + ": " + warning);
+    report.warnings.push_back(to_text(shape) + ": " + warning);
   }
   report.peak = std::max(report.peak, run.peak);
   report.reference = run.reference.name;
@@ -146,17 +180,12 @@ SweepReport run_sweep(const SweepRequest& request, Progress& progress) {
   report.axes = request.axes;
   require_axes(request, *report.spec);
   report.points = make_points(request);
-  std::vector<SweepPoint*> waiting;
-  for (SweepPoint& point : report.points) {
-    if (point.invalid.empty()) {
-      waiting.push_back(&point);
-    }
-  }
+  std::vector<SweepPoint*> waiting = possible_points(request, report.points);
   if (waiting.empty()) {
     reject("--over: no point is possible; the first: " + report.points.front().invalid);
   }
   while (!waiting.empty()) {
-    run_shape(request, waiting, report, progress);
+    run_shape(request, take_shape(waiting), report, progress);
   }
   return report;
 }

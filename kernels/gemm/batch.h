@@ -20,19 +20,13 @@
   MATRIX(POINTER, LONG, __global float, C, c)       \
   LONG(batch)
 
-// Where K may be split: how long a part is, and how far apart in C their results are.
+// Where K may be split: how long a part is, how far apart in C their results are, and how many work-groups,
+// which have one part each, form a cluster that adds them up (see cluster.h).
 #define PRODUCT_IN_PARTS(POINTER, LONG, SINGLE) \
-  PRODUCT(POINTER, LONG, SINGLE) LONG(k_chunk) LONG(chunk_stride)
+  PRODUCT(POINTER, LONG, SINGLE) LONG(k_chunk) LONG(chunk_stride) LONG(cluster)
 
-// Where the matrices of one member of the batch begin.
-//
-// BATCH 0: a stride apart. BATCH 1: a table holds the offset of each, in elements from `offset` on. BATCH 2:
-// a table holds the address of each, and the buffer itself is the null address.
-#if BATCH == 0
-#define MEMBER(base, offset, stride, table, member) ((base) + (offset) + (member) * (stride))
-#elif BATCH == 1
-#define MEMBER(base, offset, stride, table, member) ((base) + (offset) + (table)[member])
-#else
+// Where the matrices of one member of the batch begin: a stride apart, or where a table says. It holds the
+// offset of each in elements, from `offset` on, or the address of each if the buffer itself is the null
+// address.
 #define MEMBER(base, offset, stride, table, member) \
-  ((base) + (offset) + (table)[member] / (long)sizeof(float))
-#endif
+  ((base) + (offset) + ((table) == 0 ? (member) * (stride) : (table)[member] >> ((base) == 0 ? 2 : 0)))

@@ -20,9 +20,6 @@
 #ifndef ROWS_C
 #define ROWS_C 0  // C is stored by rows: 0 1
 #endif
-#ifndef BATCH
-#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
-#endif
 #ifndef WIDTH
 #define WIDTH 4  // rows in a vector; 4 where A is transposed: 4 8 16
 #endif

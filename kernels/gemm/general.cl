@@ -32,9 +32,6 @@
 #ifndef WPTN
 #define WPTN 4  // columns of C per work-item: 1 2 3 4 5 6 8
 #endif
-#ifndef BATCH
-#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
-#endif
 #ifndef LONG_OFFSETS
 #define LONG_OFFSETS 0  // how far it is from one end of a tile to the other does not fit in 31 bits: 0 1
 #endif

@@ -10,9 +10,6 @@
 #ifndef WPT
 #define WPT 4  // elements per work-item: 1 2 4 8
 #endif
-#ifndef BATCH
-#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
-#endif
 
 #include "dialect.h"
 #include "gemm/batch.h"

@@ -30,20 +30,28 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
   }
 }
 
-// What becomes of the sum for a row of the work-group and a column t. With CLUSTER, it is one of the part's
+// What becomes of the sum for a row of the work-group and a column t. In a cluster, it is one of the part's
 // `totals` until all are there.
-#if CLUSTER > 1
+#if CLUSTERS
 #define TOTALS() __local float totals[ROWS * THIN]
-#define FINISH(row_of_group, t, sum) (totals[(t)*ROWS + (row_of_group)] = (sum))
-#define FINISH_CLUSTER()                                                                                \
-  do {                                                                                                  \
-    CLUSTER_BARRIER();                                                                                  \
-    for (int i = (int)get_group_id(2) * WORK_ITEMS + tid; i < ROWS * THIN; i += CLUSTER * WORK_ITEMS) { \
-      float total;                                                                                      \
-      ADD_CLUSTER(1, total, READ_IN_CLUSTER(1, totals + i, part));                                      \
-      WRITE(i % ROWS, i / ROWS, total);                                                                 \
-    }                                                                                                   \
-    CLUSTER_BARRIER();                                                                                  \
+#define FINISH(row_of_group, t, sum)           \
+  do {                                         \
+    if (p.cluster > 1) {                       \
+      totals[(t)*ROWS + (row_of_group)] = sum; \
+    } else {                                   \
+      WRITE(row_of_group, t, sum);             \
+    }                                          \
+  } while (0)
+#define TOTAL_PLACE(q) (totals + (q)*WORK_ITEMS + tid)
+#define WRITE_TOTAL(q, total) WRITE(((q)*WORK_ITEMS + tid) % ROWS, ((q)*WORK_ITEMS + tid) / ROWS, total)
+#define FINISH_CLUSTER()                                                   \
+  do {                                                                     \
+    if (p.cluster > 1) {                                                   \
+      const int count = (ROWS * THIN - tid + WORK_ITEMS - 1) / WORK_ITEMS; \
+      CLUSTER_BARRIER();                                                   \
+      ADD_IN_CLUSTER(1, count, (int)p.cluster, TOTAL_PLACE, WRITE_TOTAL);  \
+      CLUSTER_BARRIER();                                                   \
+    }                                                                      \
   } while (0)
 #else
 #define TOTALS()

@@ -8,7 +8,7 @@
 //    v    +--------+
 //
 // K may be split further: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
-// g * chunk_stride behind C; or with CLUSTER, they add up what they have, and each writes a share of it.
+// g * chunk_stride behind C; or those of a cluster add up what they have, and each writes a share of it.
 // Those in the second dimension walk over the batch.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
@@ -25,12 +25,6 @@
 #endif
 #ifndef VX
 #define VX 1  // values of the long operand read at once; 4 needs alignment: 1 4
-#endif
-#ifndef BATCH
-#define BATCH 0  // how the members of a batch are found: strides, offsets or addresses, see batch.h: 0 1 2
-#endif
-#ifndef CLUSTER
-#define CLUSTER 1  // parts of k that are added up in a cluster, see cluster.h: 1 2 3 4 5 6 7 8
 #endif
 #ifndef HEIGHT
 #define HEIGHT 4  // rows of each work-item: 1 2 4 8
@@ -76,7 +70,7 @@
 
 NUMBERS_OF(PRODUCT_IN_PARTS);
 
-__kernel IN_CLUSTER __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
   NUMBERS(PRODUCT_IN_PARTS);
   const int tid = get_local_id(0);

@@ -93,23 +93,20 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
   *next += TSK * ld * UNIT;
 }
 
-// Copies a tile of which only `rows` rows are there. With RAGGED, vectors of the last one may go beyond what
-// is in memory; `first` and `end` are straight_begin's.
+// Copies a tile of which only `rows` rows are there.
 FUNCTION void
 straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
-                   const long first, const long end, const int rows, const float fill, const int tid,
-                   const int size, const int vector) {
+                   const int rows, const float fill, const int tid, const int size, const int vector) {
   if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
 #pragma unroll
     for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
       const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
 #pragma unroll
       for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-        const long values = RAGGED ? end - STRAIGHT_SOURCE(size, vector, i) : vector;
 #pragma unroll
         for (int x = 0; x < vector; ++x) {
           place[row * size + i * STRAIGHT_APART(size, vector) + x] =
-              is_there && x < values ? FURTHER(from[i], *next + row * ld * UNIT)[x] : fill;
+              is_there ? FURTHER(from[i], *next + row * ld * UNIT)[x] : fill;
         }
       }
     }

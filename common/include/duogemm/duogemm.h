@@ -68,6 +68,10 @@ duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, con
 duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
                                      const float* const* b, float* const* c);
 
+/* Compiles what later calls on the default device may need, or finds it on disk: see duogemm::Context::warm.
+ */
+duogemm_status duogemm_warm(void);
+
 /* One line about the last call of this thread that did not succeed; empty when there was none. Valid until
    this thread's next call of the library. */
 const char* duogemm_last_error(void);

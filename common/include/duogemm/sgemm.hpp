@@ -5,6 +5,7 @@
 // duogemm/duogemm.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,6 +57,12 @@ struct Sgemm {
   Reproducibility level = Reproducibility::run_to_run;
 };
 
+// How many programs a device may need, and how many of these a compiler had to work for.
+struct WarmUp {
+  std::size_t programs = 0;
+  std::size_t compiled = 0;
+};
+
 // A device with its compiled kernels. Any number of threads may use one at once; it must outlive its calls.
 //
 // Drivers do not survive fork(): in a process that was forked from one that had made a Context, calls and new
@@ -75,6 +82,13 @@ class Context {
   // "NVIDIA H200"
   std::string device_name() const;
 
+  // Compiles what calls may need later, or finds it on disk, so that none has to wait for a compiler: nothing
+  // for devices whose programs the library carries, up to minutes where a driver compiles one program at a
+  // time. There `duogemm warm` is faster, which starts several processes and leaves the programs on disk. A
+  // problem out of the common may still need another program. Throws Error: build_failed names the first
+  // program that could not be compiled, when all others have been.
+  WarmUp warm();
+
   // Multiplies matrices in host memory and returns when C is there. Copies to and from the device; C is
   // changed inside its m x n windows only, so other threads may work on the memory between them. Throws
   // Error: invalid_argument names the first wrong argument and C is untouched; out_of_memory and device_error
@@ -93,5 +107,6 @@ class Context {
 // The same on a context for the default device, made at the first call and kept until the process ends.
 void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
 void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
+WarmUp warm();
 
 }  // namespace duogemm

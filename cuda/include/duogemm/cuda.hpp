@@ -25,6 +25,10 @@ void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const floa
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c);
 
+// Compiles what later calls in the stream's context may need, or finds it in the library or on disk: see
+// Context::warm. Nothing is put on the stream, which must not be captured meanwhile.
+WarmUp warm(CUstream_st* stream);
+
 // --- Workspace: device memory for what a call has to keep between its commands ---------------------------
 //
 // Some problems need it, and by default the library sees to it: it keeps a piece for each stream, for the 64

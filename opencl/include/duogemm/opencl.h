@@ -44,6 +44,10 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
     size_t wait_count, const cl_event* wait_for, cl_event* done, cl_mem workspace, size_t workspace_offset,
     size_t workspace_bytes);
 
+/* Compiles what later calls on the queue's device may need, or finds it on disk: see duogemm::Context::warm.
+   Nothing is put on the queue. */
+duogemm_status duogemm_opencl_warm(cl_command_queue queue);
+
 /* Gives up the programs and the workspace that are kept for a context. No call on it may be running. */
 void duogemm_opencl_forget(cl_context context);
 

@@ -68,6 +68,10 @@ void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matri
                    OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done,
                    Workspace workspace);
 
+// Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Nothing
+// is put on the queue.
+WarmUp warm(cl_command_queue queue);
+
 // Gives up the programs and the workspace that are kept for a context, and the library's hold on it. No call
 // on it may be running.
 void forget(cl_context context);

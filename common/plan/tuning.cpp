@@ -1,4 +1,4 @@
-#include "tuning.h"
+#include "plan/tuning.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "duogemm.tuning/1";
+constexpr const char* schema = "duogemm.tuning/2";
 
 Json tunables_json(const Tunables& tunables) {
   Json json = Json::object();
@@ -55,24 +55,15 @@ std::vector<Timing> read_timings(const Json& json) {
 }
 
 Json to_json(const Calibration& calibration) {
-  Json json = {{"kernel", calibration.spec->name},
-               {"tunables", tunables_json(calibration.tunables)},
-               {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
-  if (!calibration.uncached.empty()) {
-    json["uncached_fixed_us_per_k_ns"] = to_json(calibration.uncached);
-  }
-  if (calibration.reading > 0.0) {
-    json["reading_gb_s"] = std::round(calibration.reading * 1e-9);
-  }
-  return json;
+  return {{"kernel", calibration.spec->name},
+          {"tunables", tunables_json(calibration.tunables)},
+          {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
 }
 
 Calibration read_calibration(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
   Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))),
-                          read_timings(json.at("groups_fixed_us_per_k_ns")),
-                          json.value("reading_gb_s", 0.0) * 1e9,
-                          read_timings(json.value("uncached_fixed_us_per_k_ns", Json::array()))};
+                          read_timings(json.at("groups_fixed_us_per_k_ns"))};
   if (calibration.timings.empty()) {
     throw Error(Status::invalid_argument, spec.name + " has no timings");
   }
@@ -80,18 +71,19 @@ Calibration read_calibration(const Json& json) {
 }
 
 Json to_json(const TunedShape& shape) {
+  const ScheduleRequest& request = shape.request;
   return {{"a_op", shape.a_transposed ? "T" : "N"},
           {"b_op", shape.b_transposed ? "T" : "N"},
           {"m", shape.m},
           {"n", shape.n},
           {"k", shape.k},
           {"batch", shape.batch},
-          {"kernel", shape.spec->name},
-          {"tunables", tunables_json(shape.tunables)},
-          {"parts", shape.parts},
-          {"repacked", shape.repacked},
-          {"turning", shape.turning},
-          {"clustered", shape.clustered},
+          {"kernel", request.spec->name},
+          {"tunables", tunables_json(request.tunables)},
+          {"slices", request.slices},
+          {"pack_a", request.pack_a},
+          {"pack_b", request.pack_b},
+          {"clustered", request.clustered},
           {"us", rounded(shape.seconds * 1e6)}};
 }
 
@@ -105,12 +97,8 @@ TunedShape read_shape(const Json& json) {
           json.at("n"),
           json.at("k"),
           json.at("batch"),
-          &spec,
-          tunables,
-          json.at("parts"),
-          json.at("repacked"),
-          json.value("turning", false),
-          json.value("clustered", false),
+          {&spec, tunables, json.at("slices"), json.value("clustered", false), json.value("pack_a", false),
+           json.value("pack_b", false)},
           json.at("us").get<double>() * 1e-6};
 }
 
@@ -155,16 +143,35 @@ std::vector<Tuning> users_tunings() {
   return tunings;
 }
 
-// The user's first. Read once in a process.
-const std::vector<Tuning>& all_tunings() {
-  static const std::vector<Tuning>& all = *[] {
-    auto* tunings = new std::vector<Tuning>(users_tunings());
-    for (const EmbeddedTuning& embedded : embedded_tunings()) {
-      tunings->push_back(parse_tuning(embedded.text, std::string(embedded.name)));
-    }
-    return tunings;
-  }();
+// Read once in a process.
+const std::vector<Tuning>& users() {
+  static const std::vector<Tuning>& all = *new std::vector<Tuning>(users_tunings());
   return all;
+}
+
+// Parsed when a device needs it, once in a process.
+const Tuning& parsed(const EmbeddedTuning& embedded) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tunings = *new std::map<std::string_view, Tuning>;
+  const std::lock_guard lock(mutex);
+  const auto found = tunings.find(embedded.name);
+  return found != tunings.end()
+             ? found->second
+             : tunings.emplace(embedded.name, parse_tuning(embedded.text, std::string(embedded.name)))
+                   .first->second;
+}
+
+// The one whose target is closest to the device; of equals the first.
+template <typename Any>
+const Any* closest_of(std::span<const Any> all, const DeviceInfo& device, int& best) {
+  const Any* closest = nullptr;
+  for (const Any& any : all) {
+    if (const auto close = closeness(any.target, device); close && *close > best) {
+      closest = &any;
+      best = *close;
+    }
+  }
+  return closest;
 }
 
 // An array with a line for each element.
@@ -191,16 +198,17 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
                   "schema " + json.at("schema").dump() + "; this version reads \"" + schema + "\"");
     }
     const Json& target = json.at("device");
-    Tuning tuning{{target.value("backend", ""), target.value("kind", ""), target.value("name", ""),
-                   target.value("compute_capability", 0), target.value("vector_floats", 0)},
-                  source,
-                  json.value("evidence", ""),
-                  json.at("bandwidth_gb_s").get<double>() * 1e9,
-                  json.at("launch_us").get<double>() * 1e-6,
-                  json.value("enqueue_us", 0.0) * 1e-6,
-                  json.value("cache_mb", 0.0) * 1e6,
-                  {},
-                  {}};
+    Tuning tuning;
+    tuning.target = {target.value("backend", ""), target.value("kind", ""), target.value("name", ""),
+                     target.value("compute_capability", 0), target.value("vector_floats", 0)};
+    tuning.source = source;
+    tuning.evidence = json.value("evidence", "");
+    tuning.bandwidth = json.at("bandwidth_gb_s").get<double>() * 1e9;
+    tuning.reading = json.value("reading_gb_s", 0.0) * 1e9;
+    tuning.cached = json.value("cached_gb_s", 0.0) * 1e9;
+    tuning.launch = json.at("launch_us").get<double>() * 1e-6;
+    tuning.cache = json.value("cache_mb", 0.0) * 1e6;
+    tuning.clusters = {json.value("cluster_group_units", 0.0), json.value("cluster_units", 0.0)};
     for (const Json& calibration : json.at("kernels")) {
       tuning.calibrations.push_back(read_calibration(calibration));
     }
@@ -228,9 +236,12 @@ std::string to_json(const Tuning& tuning) {
                        {"vector_floats", tuning.target.vector_floats}}},
                      {"evidence", tuning.evidence},
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
+                     {"reading_gb_s", rounded(tuning.reading * 1e-9)},
+                     {"cached_gb_s", rounded(tuning.cached * 1e-9)},
                      {"launch_us", rounded(tuning.launch * 1e6)},
-                     {"enqueue_us", rounded(tuning.enqueue * 1e6)},
                      {"cache_mb", rounded(tuning.cache * 1e-6)},
+                     {"cluster_group_units", tuning.clusters.group_units},
+                     {"cluster_units", tuning.clusters.usable_units},
                      {"registers", tunables_json(tuning.registers)}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it
@@ -239,16 +250,11 @@ std::string to_json(const Tuning& tuning) {
 }
 
 const Tuning& tuning_for(const DeviceInfo& device) {
-  const Tuning* closest = nullptr;
-  int best = -1;
-  for (const Tuning& tuning : all_tunings()) {
-    if (const auto close = closeness(tuning.target, device); close && *close > best) {
-      closest = &tuning;
-      best = *close;
-    }
-  }
   static const Tuning& nothing = *new Tuning;
-  return closest != nullptr ? *closest : nothing;
+  int best = -1;
+  const Tuning* own = closest_of(std::span<const Tuning>(users()), device, best);
+  const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device, best);
+  return embedded != nullptr ? parsed(*embedded) : own != nullptr ? *own : nothing;
 }
 
 std::filesystem::path tuning_directory() {

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <algorithm>
 #include <numeric>
@@ -13,8 +13,8 @@ std::string times(const Extent& extent) {
 }
 
 std::string describe(const Step& step) {
-  return step.spec->name + " " + to_text(step.tunables) + ", " + times(step.geometry.groups) + " groups of " +
-         times(step.geometry.local);
+  return step.kernel->spec->name + " " + to_text(step.kernel->tunables) + ", " + times(step.geometry.groups) +
+         " groups of " + times(step.geometry.local);
 }
 
 }  // namespace
@@ -46,16 +46,16 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
 }
 
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
-                                            const Place& c) {
-  return {problem.m,        problem.n,        problem.k,    problem.alpha, a.operand, a.offset,
-          problem.lda,      problem.a_stride, a.table,      b.operand,     b.offset,  problem.ldb,
-          problem.b_stride, b.table,          problem.beta, c.operand,     c.offset,  problem.ldc,
+                                            const Place& c, StepArgument alpha, StepArgument beta) {
+  return {problem.m,        problem.n,        problem.k,    alpha,     a.operand, a.offset,
+          problem.lda,      problem.a_stride, a.table,      b.operand, b.offset,  problem.ldb,
+          problem.b_stride, b.table,          beta,         c.operand, c.offset,  problem.ldc,
           problem.c_stride, c.table,          problem.batch};
 }
 
-void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
+void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device) {
-  if (const auto reason = unsupported_reason(spec, tunables, device)) {
+  if (const auto reason = unsupported_reason(kernel, device)) {
     throw Error(Status::unsupported, *reason);
   }
   for (std::size_t i = 0; i < geometry.groups.size(); ++i) {
@@ -65,7 +65,7 @@ void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, cons
                                            std::to_string(device.max_groups[i]));
     }
   }
-  plan.steps.push_back({&spec, tunables, geometry, std::move(arguments)});
+  plan.steps.push_back({&kernel, geometry, std::move(arguments)});
 }
 
 }  // namespace duogemm

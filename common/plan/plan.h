@@ -30,11 +30,19 @@ struct OffsetOf {
   Operand operand;
 };
 
-using StepArgument = std::variant<std::int32_t, std::int64_t, float, Operand, OffsetOf>;
+// Stands for a factor of the call. A plan serves all calls that differ in nothing but these, as long as the
+// same of them are zero.
+enum class ScalarOf { alpha, beta };
+
+struct Scalars {
+  float alpha = 1.0f;
+  float beta = 0.0f;
+};
+
+using StepArgument = std::variant<std::int32_t, std::int64_t, float, Operand, OffsetOf, ScalarOf>;
 
 struct Step {
-  const KernelSpec* spec;
-  Tunables tunables;
+  const Variant* kernel;
   Geometry geometry;
   std::vector<StepArgument> arguments;
 };
@@ -43,6 +51,7 @@ struct Plan {
   std::vector<Step> steps;
   std::size_t multiply = 0;                  // which of the steps multiplies
   std::vector<std::size_t> workspace_bytes;  // workspace i is slot first_workspace + i
+  Scalars scalars = {};                      // of the problem that was planned
 };
 
 // The plan that runs one rung of the ladder on a problem of any size: operands that are not as the kernel
@@ -51,12 +60,7 @@ struct Plan {
 Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
                  const DeviceInfo& device);
 
-// The plan for any problem whatever, with the kernels of kernels/gemm/. Empty when C stays as it is. The
-// offsets of the operands are those of the call. Throws unsupported when the problem has more work-groups
-// than the device allows.
-Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
-
-// What a plan does, for people: each step's kernel, its tunables and its launch in the form "general BATCH=0
+// What a plan does, for people: each step's kernel, its tunables and its launch in the form "general
 // TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace behind the last.
 std::string describe(const Plan& plan);
 
@@ -74,11 +78,6 @@ struct WorkspaceLayout {
 };
 WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
 
-// The same with one kernel that computes the problem, which is not empty, and with these tunables, but for
-// those that the problem decides.
-Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
-                const DeviceInfo& device);
-
 // Where a matrix is: in which buffer, from which element on, and the table that lists the members of a batch.
 struct Place {
   Operand operand;
@@ -91,10 +90,11 @@ inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
 // What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
-                                            const Place& c);
+                                            const Place& c, StepArgument alpha = ScalarOf::alpha,
+                                            StepArgument beta = ScalarOf::beta);
 
 // Adds a step; throws unsupported when the device cannot run it.
-void add_step(Plan& plan, const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
+void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);
 
 }  // namespace duogemm

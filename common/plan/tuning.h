@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel_spec.h"
+#include "plan/schedule.h"
 
 namespace duogemm {
 
@@ -28,8 +28,6 @@ struct Calibration {
   const KernelSpec* spec;
   Tunables tunables;
   std::vector<Timing> timings;
-  double reading = 0.0;               // bytes per second that work-groups read from memory; 0 when unknown
-  std::vector<Timing> uncached = {};  // of kernels for thin results, with operands that no cache holds
 };
 
 // What was best for one shape when it was measured.
@@ -37,12 +35,7 @@ struct TunedShape {
   bool a_transposed;
   bool b_transposed;
   std::int64_t m, n, k, batch;
-  const KernelSpec* spec;
-  Tunables tunables;  // those that the problem leaves open
-  std::int64_t parts;
-  bool repacked;
-  bool turning;
-  bool clustered;
+  ScheduleRequest request;
   double seconds;
 };
 
@@ -58,14 +51,23 @@ struct TuningTarget {
 // As a target has it.
 const char* kind_name(DeviceKind kind);
 
+// Where clusters of work-groups find room (cuOccupancyMaxActiveClusters tells). A cluster stays within a
+// group of units; 0: it may be anywhere.
+struct ClusterFacts {
+  double group_units = 0.0;   // compute units of such a group
+  double usable_units = 0.0;  // of all, by clusters of more than two work-groups
+};
+
 struct Tuning {
   TuningTarget target;
   std::string source;      // the file's name
   std::string evidence;    // on what, when and with which versions it was measured
-  double bandwidth = 0.0;  // of device memory, bytes per second; 0 when unknown
+  double bandwidth = 0.0;  // of device memory, bytes per second, reading and writing; 0 when unknown
+  double reading = 0.0;    // of reading alone; 0 when unknown
+  double cached = 0.0;     // of reading what the last cache before memory holds; 0 when unknown
   double launch = 0.0;     // seconds that one more kernel costs the device
-  double enqueue = 0.0;    // and that it costs the host; 0 when unknown
-  double cache = 0.0;      // bytes of the last one before memory; 0 for what the device says
+  double cache = 0.0;      // bytes that the last cache holds; 0 for most of what the device says
+  ClusterFacts clusters = {};
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;
   Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked
@@ -77,14 +79,16 @@ Tuning parse_tuning(std::string_view json, const std::string& source);
 std::string to_json(const Tuning& tuning);
 
 // The measurements that speak of the device most closely, the user's before those built in. A user's file
-// that cannot be used is passed over, and the log says why.
+// that cannot be used is passed over, and the log says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);
 
 // Where the user's own files are; empty when there is no such place.
 std::filesystem::path tuning_directory();
 
+// A file that was built in, with what it says of its target.
 struct EmbeddedTuning {
   std::string_view name;
+  TuningTarget target;
   std::string_view text;
 };
 // Defined by the build.

@@ -1,0 +1,12 @@
+// Measurements that nobody made: for a GPU without a tuning file, what the device says of itself tells how
+// long a few well-shaped kernels should take. Only their order matters for the choice.
+#pragma once
+
+#include "plan/tuning.h"
+
+namespace duogemm {
+
+// As tuning_for() has it, or of a GPU for which that has no kernels, by calculation.
+Tuning tuning_or_analytic(const DeviceInfo& device);
+
+}  // namespace duogemm

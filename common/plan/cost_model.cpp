@@ -1,0 +1,130 @@
+#include "plan/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace duogemm {
+namespace {
+
+// On the curve through the measured points. Beyond them every work-group adds its share of the last: a line
+// through the last two would promise too much of small tiles, which do not fill a unit yet at that point.
+// There is one launch all the same.
+Timing at(const std::vector<Timing>& timings, double groups, double launch) {
+  const Timing& last = timings.back();
+  if (groups > last.groups) {
+    const double times = groups / last.groups;
+    const double once = std::min(launch, last.fixed);
+    return {0, once + times * (last.fixed - once), times * last.per_k};
+  }
+  if (timings.size() == 1 || groups <= timings.front().groups) {
+    return timings.front();
+  }
+  std::size_t upper = 1;
+  while (upper + 1 < timings.size() && timings[upper].groups < groups) {
+    ++upper;
+  }
+  const Timing& from = timings[upper - 1];
+  const Timing& to = timings[upper];
+  const double share = (groups - from.groups) / (to.groups - from.groups);
+  return {0, from.fixed + share * (to.fixed - from.fixed), from.per_k + share * (to.per_k - from.per_k)};
+}
+
+// How many work-groups in clusters are resident when each unit has room for `each`. A cluster stays within a
+// group of units (GPC), and larger ones than two leave some units out.
+double resident_groups(double each, double cluster, const CostFacts& facts) {
+  if (cluster <= 2.0) {
+    return facts.units * each;
+  }
+  const double whole = std::floor(facts.clusters.usable_units / facts.clusters.group_units);
+  const double rest = facts.clusters.usable_units - whole * facts.clusters.group_units;
+  return cluster * (whole * std::floor(facts.clusters.group_units * each / cluster) +
+                    std::floor(rest * each / cluster));
+}
+
+// How many work-groups the busiest unit has to serve: waves are whole. Where clusters have taken all the room
+// there is, the next ones wait until enough of it is free again.
+double groups_per_unit(double groups, const Split& split, const Candidate& candidate,
+                       const CostFacts& facts) {
+  if (!split.clustered || facts.clusters.group_units <= 0.0) {
+    return std::ceil(groups / facts.units);
+  }
+  const double room = candidate.kernel->surely_resident;
+  const auto slices = static_cast<double>(split.slices);
+  const double at_once = std::max(resident_groups(room, slices, facts), slices);
+  const double rounds = std::floor(groups / at_once);
+  const double rest = groups - rounds * at_once;
+  double each = std::ceil(rest / facts.units);
+  while (resident_groups(each, slices, facts) < rest && each < room) {
+    ++each;
+  }
+  return rounds * room + each;
+}
+
+// Two things that go on at the same time. The shorter one is not hidden altogether.
+double overlapped(double one, double other) {
+  constexpr double visible = 0.05;
+  return std::max(one, other) + visible * std::min(one, other);
+}
+
+double adding_seconds(const Traffic& traffic, const CostFacts& facts, const Split& split) {
+  const auto slices = static_cast<double>(split.slices);
+  if (split.clustered) {
+    constexpr double barriers = 0.8e-6;
+    return barriers + (slices - 1.0) * traffic.result / (2.0 * facts.bandwidth);
+  }
+  // Every partial sum is written and read again, out of the cache for the most part.
+  return facts.step + (2.0 * slices * traffic.result + traffic.moved) / (2.0 * facts.bandwidth);
+}
+
+}  // namespace
+
+CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
+    : units(static_cast<double>(std::max<std::size_t>(device.compute_units, 1))),
+      bandwidth(tuning.bandwidth),
+      reading(tuning.reading > 0.0 ? tuning.reading : tuning.bandwidth),
+      cached(tuning.cached > 0.0 ? tuning.cached : 2.0 * reading),
+      cache(tuning.cache > 0.0 ? tuning.cache : 0.75 * static_cast<double>(device.cache_bytes)),
+      launch(tuning.launch),
+      // A device that has nothing else to do fills and drains once more. A step that is started early saves
+      // some of that.
+      step(tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6)),
+      clusters(tuning.clusters) {}
+
+Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  const auto batch = static_cast<double>(problem.batch);
+  const bool strided = problem.batch_by == BatchBy::strides;
+  const double a = (strided && problem.a_stride == 0 ? 1.0 : batch) * m * k;
+  const double b = (strided && problem.b_stride == 0 ? 1.0 : batch) * n * k;
+  inputs = sizeof(float) * (a + b);
+  result = sizeof(float) * batch * m * n;
+  moved = problem.beta == 0.0f ? result : 2.0 * result;
+  from_memory = inputs > facts.cache;
+}
+
+double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
+                       double groups, double depth, const Split& split) {
+  const double per_unit = groups_per_unit(groups, split, candidate, facts);
+  const Timing timing = at(candidate.calibration->timings, per_unit, facts.launch);
+  // A line through two depths may promise less for a short k than a kernel without work takes.
+  double seconds = std::max(timing.fixed + depth * timing.per_k, facts.launch);
+  if (facts.bandwidth <= 0.0) {
+    return seconds;
+  }
+  if (traffic.from_memory || !candidate.kernel->spec->thin) {  // which are measured with what they move
+    const double rate = traffic.from_memory ? facts.reading : facts.cached;
+    seconds = overlapped(seconds, traffic.inputs / rate + traffic.moved / facts.bandwidth);
+  }
+  return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);
+}
+
+double packing_seconds(double bytes, const CostFacts& facts) {
+  constexpr double cached = 0.5;
+  constexpr double uncached = 0.8;
+  const double moved = 2.0 * bytes;
+  return facts.step + moved / facts.bandwidth * (moved <= facts.cache ? cached : uncached);
+}
+
+}  // namespace duogemm

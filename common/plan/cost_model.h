@@ -1,0 +1,53 @@
+// How long a multiplication takes, predicted from a few measurements of its kernel (see README.md).
+#pragma once
+
+#include "plan/tuning.h"
+#include "problem.h"
+
+namespace duogemm {
+
+// What of a device the model wants to know.
+struct CostFacts {
+  CostFacts(const Tuning& tuning, const DeviceInfo& device);
+
+  double units;      // compute units
+  double bandwidth;  // of memory, bytes per second, reading and writing; 0 when unknown
+  double reading;    // the same of reading alone
+  double cached;     // and of reading what the last cache holds
+  double cache;      // bytes that it holds
+  double launch;     // seconds that a kernel without work takes
+  double step;       // seconds that another kernel in the plan costs besides its work
+  ClusterFacts clusters;
+};
+
+// What a problem moves, for any kernel.
+struct Traffic {
+  Traffic(const Problem& problem, const CostFacts& facts);
+
+  double inputs;     // bytes of A and B, each once
+  double result;     // bytes of C
+  double moved;      // the same, twice where C is read too
+  bool from_memory;  // no cache holds the operands
+};
+
+// A kernel for problems that are stored in one way, with what was measured of it.
+struct Candidate {
+  const Variant* kernel;
+  const Calibration* calibration;
+  double least_per_k;  // seconds of a work-group, where a unit is as busy as is best
+};
+
+// k in slices, which clusters of work-groups add up or a further step.
+struct Split {
+  std::int64_t slices = 1;
+  bool clustered = false;
+};
+
+// `groups` is how many work-groups there are in all, each of them over `depth` of k.
+double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
+                       double groups, double depth, const Split& split);
+
+// What packing operands of so many bytes takes, each of which is read and written once.
+double packing_seconds(double bytes, const CostFacts& facts);
+
+}  // namespace duogemm

@@ -1,0 +1,247 @@
+#include "plan/lower.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cpu_plan.h"
+#include "gemm_parts.h"
+#include "rounding.h"
+
+namespace duogemm {
+namespace {
+
+// As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many
+// members as the others, or one fewer. To start one takes an H200 0.64 ns, which is more than a small
+// product.
+Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
+  constexpr std::size_t busy = 128;
+  const std::size_t of_member = geometry.groups[0] * geometry.groups[2];
+  const std::size_t enough = ceil_div(busy * std::max<std::size_t>(device.compute_units, 1), of_member);
+  const std::size_t most = std::min(enough, device.max_groups[1]);
+  const auto members = static_cast<std::size_t>(batch);
+  geometry.groups[1] = ceil_div(members, ceil_div(members, most));
+  return geometry;
+}
+
+const Variant& support(const char* name, const Tunables& set) {
+  const KernelSpec& spec = find_kernel(name);
+  return variant_of(spec, settle(spec, set));
+}
+
+// Resolved once: these two are part of many plans.
+const Variant& pack_kernel(bool transposed_0, bool transposed_1) {
+  static const auto kernels = [] {
+    std::array<const Variant*, 4> all{};
+    for (int i = 0; i < 4; ++i) {
+      all[static_cast<std::size_t>(i)] = &support("repack", {{"TURN_0", i / 2}, {"TURN_1", i % 2}});
+    }
+    return all;
+  }();
+  return *kernels[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
+}
+
+// Where there are few elements, several work-items share one.
+const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
+  static const Variant& alone = support("reduce", {{"SLICES", 1}});
+  static const Variant& some = support("reduce", {{"SLICES", 8}});
+  static const Variant& many = support("reduce", {{"SLICES", 32}});
+  constexpr std::int64_t few_elements = 1 << 16;
+  if (elements > few_elements || slices < 16) {
+    return alone;
+  }
+  return slices < 128 ? some : many;
+}
+
+// How many tiles along M pipelined takes before the next along N: of the settings that were measured on an
+// H200 with 1 to 32, most were fastest with so many.
+constexpr std::int64_t group_m = 8;
+
+// Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
+// first have other leading dimensions then, and C is elsewhere while k is in slices.
+class Builder {
+ public:
+  Builder(const Schedule& schedule, const Problem& problem, const DeviceInfo& device)
+      : schedule_(schedule), kernel_(*schedule.kernel), problem_(problem), inner_(problem), device_(device) {}
+
+  Plan plan() {
+    if (schedule_.packs()) {
+      pack();
+    }
+    const std::int64_t length =
+        schedule_.slices == 1 ? problem_.k : slice_length(kernel_, problem_.k, schedule_.slices);
+    const std::int64_t slices = ceil_div(problem_.k, length);
+    const bool in_workspace = slices > 1 && !schedule_.clustered;
+    if (in_workspace) {
+      inner_ = partial_sums(*kernel_.spec, inner_, slices);
+      c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}, table_c};
+    }
+    plan_.multiply = plan_.steps.size();
+    multiply(length, slices, in_workspace);
+    if (in_workspace) {
+      reduce(slices);
+    }
+    plan_.scalars = {problem_.alpha, problem_.beta};
+    return std::move(plan_);
+  }
+
+ private:
+  // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy
+  // as well.
+  struct Copy {
+    Place from;
+    Place to;
+    bool transposed;
+    std::int64_t rows;
+    std::int64_t ld;
+    std::int64_t stride;
+    std::int64_t new_ld;
+    std::int64_t new_stride;
+    std::int64_t count;
+  };
+
+  void pack() {
+    inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
+    std::vector<Copy> copies;
+    if (schedule_.pack_a) {
+      copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
+                            inner_.lda, inner_.a_stride));
+      a_ = copies.back().to;
+    }
+    if (schedule_.pack_b) {
+      copies.push_back(copy(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride,
+                            inner_.ldb, inner_.b_stride));
+      b_ = copies.back().to;
+    }
+    // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
+    if (copies.size() == 2 && copies[0].count != copies[1].count) {
+      add_pack({copies[0]});
+      add_pack({copies[1]});
+    } else {
+      add_pack(copies);
+    }
+  }
+
+  Copy copy(const Place& from, bool transposed, std::int64_t rows, std::int64_t ld, std::int64_t stride,
+            std::int64_t new_ld, std::int64_t new_stride) {
+    const std::int64_t count = stride == 0 ? 1 : problem_.batch;
+    const Place to{workspace(count * new_ld * problem_.k), std::int64_t{0}, from.table};
+    return {from, to, transposed, rows, ld, stride, new_ld, new_stride, count};
+  }
+
+  // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
+  void add_pack(const std::vector<Copy>& copies) {
+    const Copy& one = copies.front();
+    const Copy& other = copies.back();
+    const Variant& kernel = pack_kernel(one.transposed, other.transposed);
+    const auto groups = [&](const Copy& c) {
+      return kernel.spec->geometry(c.new_ld, problem_.k, kernel.tunables);
+    };
+    Geometry geometry = groups(one);
+    if (copies.size() > 1) {
+      geometry.groups[0] += groups(other).groups[0];
+    }
+    std::vector<StepArgument> arguments = {problem_.k};
+    for (const Copy& copy : {one, other}) {
+      arguments.insert(arguments.end(), {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride,
+                                         copy.to.operand, copy.new_ld, copy.new_stride, copy.count});
+    }
+    add(kernel, geometry, std::max(one.count, other.count), std::move(arguments));
+  }
+
+  void multiply(std::int64_t length, std::int64_t slices, bool in_workspace) {
+    const Problem& p = inner_;
+    Geometry geometry = kernel_.spec->geometry(p.m, p.n, kernel_.tunables);
+    geometry.groups[2] = static_cast<std::size_t>(slices);
+    geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(slices) : 1;
+    std::vector<StepArgument> arguments =
+        in_workspace ? product_arguments(p, a_, b_, c_, 1.0f, 0.0f) : product_arguments(p, a_, b_, c_);
+    if (kernel_.spec->splits_k) {
+      arguments.insert(arguments.end(), {length, in_workspace ? p.ldc * p.n : std::int64_t{0},
+                                         static_cast<std::int64_t>(geometry.cluster)});
+    }
+    if (kernel_.spec->splits_k && !kernel_.spec->thin) {
+      arguments.insert(arguments.end(), {group_m, std::int64_t{c_in_vectors(p)}});
+    }
+    add(kernel_, geometry, p.batch, std::move(arguments));
+  }
+
+  void reduce(std::int64_t slices) {
+    const Problem& p = problem_;
+    const Variant& kernel = reduce_kernel(p.m * p.n * p.batch, slices);
+    add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
+        {p.m, p.n, slices, c_.operand, inner_.ldc, ScalarOf::alpha, ScalarOf::beta, operand_c,
+         OffsetOf{operand_c}, p.ldc, p.c_stride, p.batch});
+  }
+
+  void add(const Variant& kernel, const Geometry& geometry, std::int64_t batch,
+           std::vector<StepArgument> arguments) {
+    add_step(plan_, kernel, spread_over_batch(geometry, batch, device_), std::move(arguments), device_);
+  }
+
+  Operand workspace(std::int64_t elements) {
+    plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
+    return {first_workspace + static_cast<int>(plan_.workspace_bytes.size()) - 1};
+  }
+
+  const Schedule& schedule_;
+  const Variant& kernel_;
+  const Problem& problem_;
+  Problem inner_;
+  const DeviceInfo& device_;
+  Place a_ = place_of_a;
+  Place b_ = place_of_b;
+  Place c_ = place_of_c;
+  Plan plan_;
+};
+
+Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
+  const Variant& kernel = support("scale", set);
+  Plan plan;
+  plan.scalars = {p.alpha, p.beta};
+  add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
+           {p.m, p.n, ScalarOf::beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch},
+           device);
+  return plan;
+}
+
+}  // namespace
+
+Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  return schedule.kernel->spec->for_cpus ? lower_on_cpu(schedule, problem, device)
+                                         : Builder(schedule, problem, device).plan();
+}
+
+std::vector<const Variant*> programs_of(const Planner& planner) {
+  std::vector<const Variant*> programs = planner.kernels();
+  programs.push_back(&support("scale", {}));
+  if (planner.device().kind != DeviceKind::cpu) {
+    for (const std::int64_t slices : {2, 16, 128}) {
+      programs.push_back(&reduce_kernel(1, slices));
+    }
+    for (const int transposes : {0, 1, 2, 3}) {
+      programs.push_back(&pack_kernel(transposes / 2 == 1, transposes % 2 == 1));
+    }
+  }
+  return programs;
+}
+
+Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
+                const DeviceInfo& device) {
+  return problem.multiplies() ? lower(schedule_for({&spec, set}, problem, device), problem, device)
+                              : scale(set, problem, device);
+}
+
+Plan plan_sgemm(const Problem& problem, const Planner& planner) {
+  validate(problem);
+  if (problem.is_empty()) {
+    return {};
+  }
+  return problem.multiplies() ? lower(planner.select(problem), problem, planner.device())
+                              : scale({}, problem, planner.device());
+}
+
+Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {
+  return plan_sgemm(problem, planner_for(device));
+}
+
+}  // namespace duogemm

@@ -1,0 +1,164 @@
+#include "plan/schedule.h"
+
+#include <charconv>
+#include <map>
+
+#include "cpu_plan.h"
+#include "rounding.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+// Columns that begin anywhere in a cache's lines (128 bytes on GPUs, which move sectors of 32) take more of
+// them to read; short ones would be spread out too far.
+std::int64_t packed_ld(std::int64_t rows) {
+  constexpr std::int64_t sector = 8;
+  constexpr std::int64_t line = 32;
+  return round_up(rows, rows < 8 * line ? sector : line);
+}
+
+void require_allowed(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
+  const std::string slices = "slices=" + std::to_string(request.slices);
+  if (request.slices > 1 && !may_split(*request.spec, problem)) {
+    reject(slices +
+           ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
+  }
+  if (request.clustered && request.slices > most_in_cluster) {
+    reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
+  }
+  if (request.clustered && !device.clusters) {
+    throw Error(
+        Status::unsupported,
+        "clustered=1: on a device whose work-groups form clusters: through CUDA, of compute capability "
+        "9.0 and newer");
+  }
+  if ((request.pack_a || request.pack_b) && !may_pack(*request.spec, problem)) {
+    reject("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
+           request.spec->name + " does not, and not for batches by lists");
+  }
+}
+
+// "NAME=number", where the whole text is that.
+std::pair<std::string, int> parse_item(const std::string& item) {
+  const std::size_t equals = item.find('=');
+  const char* end = item.data() + item.size();
+  int value = 0;
+  if (equals == std::string::npos ||
+      std::from_chars(item.data() + equals + 1, end, value) != std::from_chars_result{end, std::errc()}) {
+    reject(item + ": a schedule is written kernel:TUNABLE=number,...,slices=number");
+  }
+  return {item.substr(0, equals), value};
+}
+
+void set(ScheduleRequest& request, const std::string& item) {
+  const std::map<std::string, bool*> switches = {
+      {"pack_a", &request.pack_a}, {"pack_b", &request.pack_b}, {"clustered", &request.clustered}};
+  const auto [name, value] = parse_item(item);
+  if (name == "slices") {
+    request.slices = value;
+  } else if (const auto found = switches.find(name); found != switches.end()) {
+    if (value != 0 && value != 1) {
+      reject(item + ": 0 or 1");
+    }
+    *found->second = value == 1;
+  } else {
+    request.tunables[name] = value;
+  }
+}
+
+}  // namespace
+
+bool may_split(const KernelSpec& spec, const Problem& problem) {
+  return spec.splits_k && problem.level == Reproducibility::run_to_run &&
+         problem.batch_by == BatchBy::strides;
+}
+
+bool may_pack(const KernelSpec& spec, const Problem& problem) {
+  return spec.repacks && problem.batch_by == BatchBy::strides;
+}
+
+std::string to_text(const Schedule& schedule) {
+  std::string text = schedule.kernel->spec->name + " " + to_text(schedule.kernel->tunables);
+  if (schedule.packs()) {
+    text += schedule.pack_a && schedule.pack_b ? " after packing A and B"
+            : schedule.pack_a                  ? " after packing A"
+                                               : " after packing B";
+  }
+  if (schedule.slices > 1) {
+    text += " in " + std::to_string(schedule.slices) + " slices of k";
+    text += schedule.clustered ? " that clusters add up" : "";
+  }
+  return text;
+}
+
+ScheduleRequest parse_schedule(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  ScheduleRequest request{&find_kernel(text.substr(0, colon))};
+  if (!request.spec->storage) {
+    reject(request.spec->name + " is not a production kernel");
+  }
+  std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string item = rest.substr(0, rest.find(','));
+    rest = item.size() == rest.size() ? "" : rest.substr(item.size() + 1);
+    set(request, item);
+  }
+  if (request.slices < 1 || (request.slices > 1 && !request.spec->splits_k)) {
+    reject("slices=" + std::to_string(request.slices) +
+           ": at least 1, and 1 for kernels that do not split k");
+  }
+  return request;
+}
+
+Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
+  require_allowed(request, problem, device);
+  if (request.spec->for_cpus) {
+    return {&cpu_variant(request, problem)};
+  }
+  Problem inner = packed(problem, request.pack_a, request.pack_b);
+  if (request.slices > 1 && !request.clustered) {
+    inner = partial_sums(*request.spec, inner, request.slices);
+  }
+  const Variant& kernel = variant_of(*request.spec, settle_for(*request.spec, request.tunables, inner));
+  if (const auto reason = unsupported_reason(*kernel.spec, kernel.tunables, device)) {
+    throw Error(Status::unsupported, *reason);
+  }
+  return {&kernel, request.slices, request.clustered, request.pack_a, request.pack_b};
+}
+
+Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
+  Problem p = problem;
+  if (pack_a) {
+    p.a_op = Transpose::no;
+    p.lda = packed_ld(p.m);
+    p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
+    p.a_aligned = p.a_padded = true;
+  }
+  if (pack_b) {
+    p.b_op = Transpose::yes;
+    p.ldb = packed_ld(p.n);
+    p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
+    p.b_aligned = p.b_padded = true;
+  }
+  return p;
+}
+
+Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
+  Problem p = problem;
+  // Skinny kernels write single values, and a result of few rows would mostly be padding.
+  p.ldc = spec.thin ? p.m : round_up(p.m, 4);
+  p.c_stride = slices * p.ldc * p.n;
+  p.c_aligned = true;
+  p.c_padded = !spec.thin;
+  p.beta = 0.0f;
+  return p;
+}
+
+std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices) {
+  constexpr std::int64_t of_skinny = 32;
+  return round_up(ceil_div(k, slices), kernel.spec->thin ? of_skinny : kernel.tile.k);
+}
+
+}  // namespace duogemm

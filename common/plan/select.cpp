@@ -1,0 +1,355 @@
+#include "plan/select.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+
+#include "cpu_plan.h"
+#include "plan/analytic.h"
+#include "rounding.h"
+
+namespace duogemm {
+namespace {
+
+// A slice of k shorter than this costs more to add up than it saves.
+constexpr std::int64_t shortest_slice = 32;
+
+// Where more slices take so many times as long as fewer did, yet more will not help.
+constexpr double past_the_best = 1.15;
+
+// Into how many slices k might be split.
+constexpr std::int64_t one_slice[] = {1};
+constexpr std::int64_t counts_in_cluster[] = {1, 2, 3, 4, 6, most_in_cluster};
+constexpr std::int64_t counts_of_slices[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024};
+
+// Whether a calibration with these tunables tells how long the kernel takes where the storage fixes `fixed`.
+bool speaks_of(const Calibration& calibration, const Tunables& fixed) {
+  const std::vector<std::string>& untimed = calibration.spec->untimed;
+  return std::all_of(fixed.begin(), fixed.end(), [&](const auto& tunable) {
+    const auto found = calibration.tunables.find(tunable.first);
+    return (found != calibration.tunables.end() && found->second == tunable.second) ||
+           std::find(untimed.begin(), untimed.end(), tunable.first) != untimed.end();
+  });
+}
+
+// What a work-group takes for each k where a unit is as busy as is best.
+double least_per_k(const Calibration& calibration) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Timing& timing : calibration.timings) {
+    least = std::min(least, timing.per_k / timing.groups);
+  }
+  return least;
+}
+
+bool is_shape(const TunedShape& shape, const Problem& problem) {
+  return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
+         shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
+         shape.b_transposed == (problem.b_op == Transpose::yes);
+}
+
+double values(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
+  return static_cast<double>(rows) * static_cast<double>(k) *
+         (stride == 0 ? 1.0 : static_cast<double>(batch));
+}
+
+}  // namespace
+
+// Looks at all there is for one problem.
+class Planner::Search {
+ public:
+  Search(const Planner& planner, const Problem& problem) : planner_(planner), problem_(problem) {}
+
+  // The fastest; null where there is none.
+  Schedule fastest() {
+    visit_all([&](const Candidate& candidate, const Schedule& schedule) {
+      if (schedule.seconds < best_.seconds && suits(candidate)) {
+        best_ = schedule;
+      }
+    });
+    return best_;
+  }
+
+  std::vector<Schedule> all() {
+    std::vector<Schedule> found;
+    visit_all([&](const Candidate& candidate, const Schedule& schedule) {
+      if (suits(candidate)) {
+        found.push_back(schedule);
+      }
+    });
+    return found;
+  }
+
+ private:
+  // One way of giving a problem's operands to a kernel.
+  struct Operands {
+    bool pack_a;
+    bool pack_b;
+    Problem problem;
+    double seconds;  // that this takes
+    Traffic traffic;
+  };
+
+  template <typename Visit>
+  void visit_all(const Visit& visit) {
+    for (const Kernel& kernel : planner_.kernels_) {
+      visit_kernel(kernel, {false, false, problem_, 0.0, Traffic(problem_, facts())}, visit);
+      if (!may_pack(*kernel.spec, problem_) || facts().bandwidth <= 0.0) {
+        continue;
+      }
+      for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
+        // What is read in vectors along m and n anyway gains nothing.
+        if ((!pack_a || a_gains()) && (!pack_b || b_gains())) {
+          visit_packed(kernel, pack_a, pack_b, visit);
+        }
+      }
+    }
+  }
+
+  bool a_gains() const {
+    return problem_.a_op == Transpose::yes || problem_.m % 4 != 0 || problem_.lda % 4 != 0 ||
+           problem_.a_stride % 4 != 0 || !problem_.a_aligned;
+  }
+  bool b_gains() const {
+    return problem_.b_op == Transpose::no || problem_.n % 4 != 0 || problem_.ldb % 4 != 0 ||
+           problem_.b_stride % 4 != 0 || !problem_.b_aligned;
+  }
+
+  template <typename Visit>
+  void visit_packed(const Kernel& kernel, bool pack_a, bool pack_b, const Visit& visit) {
+    const Problem& p = problem_;
+    const double copied = (pack_a ? values(p.m, p.k, p.a_stride, p.batch) : 0.0) +
+                          (pack_b ? values(p.n, p.k, p.b_stride, p.batch) : 0.0);
+    const double seconds = packing_seconds(sizeof(float) * copied, facts());
+    if (seconds < best_.seconds) {
+      const Problem inner = packed(p, pack_a, pack_b);
+      visit_kernel(kernel, {pack_a, pack_b, inner, seconds, Traffic(inner, facts())}, visit);
+    }
+  }
+
+  template <typename Visit>
+  void visit_kernel(const Kernel& kernel, const Operands& operands, const Visit& visit) {
+    const bool may = may_split(*kernel.spec, problem_);
+    visit_storage(
+        kernel, operands, operands.problem,
+        may && planner_.device_.clusters ? std::span<const std::int64_t>(counts_in_cluster) : one_slice, true,
+        visit);
+    if (may && facts().bandwidth > 0.0) {
+      visit_storage(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices,
+                    false, visit);
+    }
+  }
+
+  template <typename Visit>
+  void visit_storage(const Kernel& kernel, const Operands& operands, const Problem& stored,
+                     std::span<const std::int64_t> counts, bool clustered, const Visit& visit) {
+    const int storage = kernel.spec->storage(stored);
+    if (storage < 0) {
+      return;
+    }
+    for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
+      const bool forbidden = problem_.level == Reproducibility::everywhere && candidate.kernel->reorders;
+      if (forbidden || least_seconds(candidate, operands) >= best_.seconds) {
+        continue;
+      }
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::int64_t count : counts) {
+        const std::optional<double> seconds = predict(candidate, operands, {count, clustered && count > 1});
+        if (!seconds || *seconds > past_the_best * least) {
+          break;
+        }
+        least = std::min(least, *seconds);
+        visit(candidate, Schedule{candidate.kernel, count, clustered && count > 1, operands.pack_a,
+                                  operands.pack_b, *seconds});
+      }
+    }
+  }
+
+  double tiles(const Variant& kernel) const {
+    return static_cast<double>(ceil_div(problem_.m, kernel.tile.m)) *
+           static_cast<double>(ceil_div(problem_.n, kernel.tile.n));
+  }
+
+  // No split makes it faster than all units are, when all of them are busy to the end.
+  double least_seconds(const Candidate& candidate, const Operands& operands) const {
+    const double groups = tiles(*candidate.kernel) * static_cast<double>(problem_.batch);
+    return operands.seconds +
+           groups / facts().units * static_cast<double>(problem_.k) * candidate.least_per_k;
+  }
+
+  // Nothing where slices would be too short, or too many, or there are more work-groups than a launch takes.
+  std::optional<double> predict(const Candidate& candidate, const Operands& operands, const Split& split) {
+    const Variant& kernel = *candidate.kernel;
+    const double of_member = tiles(kernel);
+    const double groups = of_member * static_cast<double>(problem_.batch) * static_cast<double>(split.slices);
+    const double most =
+        std::min(candidate.calibration->timings.back().groups, groups_at_once) * facts().units;
+    if (of_member > static_cast<double>(planner_.device_.max_groups[0]) ||
+        (split.slices > 1 && (problem_.k / split.slices < shortest_slice || groups > most))) {
+      return std::nullopt;
+    }
+    // Other kernels multiply what is missing of a last tile as zeros.
+    const bool stops_at_k = kernel.spec->thin || kernel.spec->stops_at_k;
+    const std::int64_t depth =
+        stops_at_k ? ceil_div(problem_.k, split.slices) : slice_length(kernel, problem_.k, split.slices);
+    return operands.seconds +
+           predict_seconds(operands.traffic, candidate, facts(), groups, static_cast<double>(depth), split);
+  }
+
+  bool suits(const Candidate& candidate) const {
+    const KernelSpec& spec = *candidate.kernel->spec;
+    return !spec.suits || spec.suits(problem_, candidate.kernel->tunables);
+  }
+
+  const CostFacts& facts() const { return planner_.facts_; }
+
+  const Planner& planner_;
+  const Problem& problem_;
+  Schedule best_{.seconds = std::numeric_limits<double>::infinity()};
+};
+
+Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}
+
+Planner::Planner(const DeviceInfo& device, const Tuning& tuning)
+    : device_(device), tuning_(tuning), facts_(tuning_, device_) {
+  for (const Calibration& calibration : tuning_.calibrations) {
+    if (calibration.spec->for_cpus == (device_.kind == DeviceKind::cpu)) {
+      add(calibration);
+    }
+  }
+}
+
+Planner::Kernel::Kernel(const KernelSpec& of) : spec(&of) {
+  for (Tunables each = of.fixed(0); !each.empty(); each = of.fixed(static_cast<int>(fixed.size()))) {
+    fixed.push_back(std::move(each));
+  }
+  candidates.resize(fixed.size());
+}
+
+void Planner::add(const Calibration& calibration) {
+  const KernelSpec& spec = *calibration.spec;
+  auto kernel =
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.spec == &spec; });
+  if (kernel == kernels_.end()) {
+    kernel = kernels_.insert(kernels_.end(), Kernel(spec));
+  }
+  for (std::size_t storage = 0; storage < kernel->fixed.size(); ++storage) {
+    if (!speaks_of(calibration, kernel->fixed[storage])) {
+      continue;
+    }
+    Tunables tunables = kernel->fixed[storage];
+    tunables.insert(calibration.tunables.begin(), calibration.tunables.end());
+    const Variant& variant = variant_of(spec, tunables);
+    if (keeps_rules(spec, tunables) && !unsupported_reason(variant, device_)) {
+      kernel->candidates[storage].push_back({&variant, &calibration, least_per_k(calibration)});
+    }
+  }
+}
+
+std::optional<Schedule> Planner::forced(const Problem& problem) const {
+  const char* text = std::getenv("DUOGEMM_FORCE");
+  if (text == nullptr || *text == '\0') {
+    return std::nullopt;
+  }
+  ScheduleRequest request = parse_schedule(text);
+  if (!may_split(*request.spec, problem)) {  // promises are kept
+    request.slices = 1;
+    request.clustered = false;
+  }
+  request.pack_a = request.pack_a && may_pack(*request.spec, problem);
+  request.pack_b = request.pack_b && may_pack(*request.spec, problem);
+  Problem anyhow = problem;
+  anyhow.level = Reproducibility::run_to_run;
+  const Schedule schedule = schedule_for(request, anyhow, device_);
+  const bool keeps_level = problem.level == Reproducibility::run_to_run || !schedule.kernel->reorders;
+  return keeps_level ? std::optional(schedule) : std::nullopt;
+}
+
+std::optional<Schedule> Planner::tuned(const Problem& problem) const {
+  for (const TunedShape& shape : tuning_.shapes) {
+    const bool splits = shape.request.slices > 1;
+    if (is_shape(shape, problem) && (!splits || may_split(*shape.request.spec, problem))) {
+      try {
+        Schedule schedule = schedule_for(shape.request, problem, device_);
+        schedule.seconds = shape.seconds;
+        return schedule;
+      } catch (const Error&) {
+        return std::nullopt;  // operands are stored otherwise than when it was measured
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Schedule Planner::fallback(const Problem& problem) const {
+  if (device_.kind == DeviceKind::cpu) {
+    return schedule_for(choose_on_cpu(problem, device_), problem, device_);
+  }
+  return schedule_for({&find_kernel("general")}, problem, device_);
+}
+
+Schedule Planner::select(const Problem& problem) const {
+  if (const auto schedule = forced(problem)) {
+    return *schedule;
+  }
+  if (const auto schedule = tuned(problem)) {
+    return *schedule;
+  }
+  const Schedule fastest = Search(*this, problem).fastest();
+  return fastest.kernel != nullptr ? fastest : fallback(problem);
+}
+
+std::vector<Schedule> Planner::rank(const Problem& problem) const {
+  std::vector<Schedule> schedules = Search(*this, problem).all();
+  std::stable_sort(schedules.begin(), schedules.end(),
+                   [](const Schedule& a, const Schedule& b) { return a.seconds < b.seconds; });
+  if (schedules.empty()) {
+    schedules.push_back(fallback(problem));
+  }
+  return schedules;
+}
+
+std::vector<Schedule> Planner::offers(const Calibration& calibration, const Problem& problem,
+                                      const DeviceInfo& device, const Tuning& facts) {
+  Tuning tuning = facts;
+  tuning.calibrations = {calibration};
+  return Search(Planner(device, tuning), problem).all();
+}
+
+std::vector<const Variant*> Planner::kernels() const {
+  std::set<const Variant*> all;
+  for (const Kernel& kernel : kernels_) {
+    for (const std::vector<Candidate>& candidates : kernel.candidates) {
+      for (const Candidate& candidate : candidates) {
+        all.insert(candidate.kernel);
+      }
+    }
+  }
+  const std::int64_t small = 16;
+  const std::int64_t large = 2048;
+  for (const int ops : {0, 1, 2, 3}) {
+    for (const auto& [m, n] : {std::pair(large, large), {small, small}, {large, small}, {small, large}}) {
+      Problem problem = Problem::packed(m, n, large);
+      problem.a_op = ops % 2 == 1 ? Transpose::yes : Transpose::no;
+      problem.b_op = ops / 2 == 1 ? Transpose::yes : Transpose::no;
+      problem.lda = problem.a_rows();
+      problem.ldb = problem.b_rows();
+      all.insert(fallback(problem).kernel);
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+const Planner& planner_for(const DeviceInfo& device) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& planners = *new std::vector<std::unique_ptr<Planner>>;
+  const std::lock_guard lock(mutex);
+  const auto found = std::find_if(planners.begin(), planners.end(),
+                                  [&](const auto& planner) { return planner->device() == device; });
+  return found != planners.end() ? **found : *planners.emplace_back(std::make_unique<Planner>(device));
+}
+
+}  // namespace duogemm

@@ -1,0 +1,69 @@
+// The choice among the production kernels: which one, with which tunables, what is packed before it, and
+// into how many slices k is split.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "plan/cost_model.h"
+#include "plan/schedule.h"
+
+namespace duogemm {
+
+// All that is known of a device before a problem comes, in the form in which a choice is quick.
+class Planner {
+ public:
+  // With measurements or, where the tuning has none, what the device says of itself (see analytic.h).
+  explicit Planner(const DeviceInfo& device);
+  Planner(const DeviceInfo& device, const Tuning& tuning);
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  const DeviceInfo& device() const { return device_; }
+  const Tuning& tuning() const { return tuning_; }
+
+  // What the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape, or else
+  // what is predicted to be the fastest of what the device can run. For a valid problem that multiplies.
+  Schedule select(const Problem& problem) const;
+
+  // Whatever the candidates allow for the problem, the fastest by prediction first; where there is nothing,
+  // what select() falls back to. No slices of k at the level `everywhere`.
+  std::vector<Schedule> rank(const Problem& problem) const;
+
+  // Whatever one calibration offers for the problem, with slices in ascending order; may be none.
+  static std::vector<Schedule> offers(const Calibration& calibration, const Problem& problem,
+                                      const DeviceInfo& device, const Tuning& facts);
+
+  // Every kernel that select() may answer without DUOGEMM_FORCE, each once; of a CPU, those that it answers
+  // for a few problems of each kind.
+  std::vector<const Variant*> kernels() const;
+
+ private:
+  struct Kernel {
+    explicit Kernel(const KernelSpec& spec);
+    const KernelSpec* spec;
+    // By storage: the tunables that it fixes, and what there is for it.
+    std::vector<Tunables> fixed;
+    std::vector<std::vector<Candidate>> candidates;
+  };
+  class Search;
+
+  void add(const Calibration& calibration);
+  std::optional<Schedule> forced(const Problem& problem) const;
+  std::optional<Schedule> tuned(const Problem& problem) const;
+  // What there is without any candidate.
+  Schedule fallback(const Problem& problem) const;
+
+  DeviceInfo device_;
+  Tuning tuning_;
+  CostFacts facts_;
+  std::vector<Kernel> kernels_;
+};
+
+// The planner of a device, made when it is first asked for; it lives as long as the process.
+const Planner& planner_for(const DeviceInfo& device);
+
+// More work-groups on each compute unit than this make a device no busier.
+inline constexpr int groups_at_once = 12;
+
+}  // namespace duogemm

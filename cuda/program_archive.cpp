@@ -1,0 +1,109 @@
+#include "program_archive.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+// Compiled into this file: there is nothing to link.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace duogemm::cuda {
+
+// An archive is this, the entries, the compiler's name, and the images.
+struct ProgramArchive::Head {
+  std::array<char, 16> format;
+  std::uint64_t bytes;  // of the whole archive
+  std::uint32_t programs;
+  std::uint32_t compiler_bytes;
+};
+
+namespace {
+
+constexpr std::array<char, 16> format = {"duogemm cubins1"};
+
+std::string compressed(const std::string& image) {
+  constexpr int level = 19;  // the smallest without more memory; unpacking is no slower
+  std::string packed(ZSTD_compressBound(image.size()), '\0');
+  const std::size_t bytes = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), level);
+  if (ZSTD_isError(bytes)) {
+    throw Error(Status::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(bytes));
+  }
+  packed.resize(bytes);
+  return packed;
+}
+
+template <typename Part>
+void append(std::string& bytes, std::span<const Part> parts) {
+  bytes.append(reinterpret_cast<const char*>(parts.data()), parts.size_bytes());
+}
+
+}  // namespace
+
+ProgramKey program_key(const ProgramSource& source, int compute_capability) {
+  std::string whole = source.entry + "\n" + std::to_string(compute_capability) + "\n";
+  for (const auto& [name, value] : source.defines) {
+    whole += name + "=" + std::to_string(value) + "\n";
+  }
+  whole += source.text;
+  const XXH128_hash_t hash = XXH3_128bits(whole.data(), whole.size());
+  return {hash.high64, hash.low64};
+}
+
+std::string make_archive(const std::string& compiler, std::vector<ArchivedProgram> programs) {
+  std::sort(programs.begin(), programs.end(),
+            [](const ArchivedProgram& a, const ArchivedProgram& b) { return a.key < b.key; });
+  const auto twice =
+      std::unique(programs.begin(), programs.end(),
+                  [](const ArchivedProgram& a, const ArchivedProgram& b) { return a.key == b.key; });
+  programs.erase(twice, programs.end());
+  using Head = ProgramArchive::Head;
+  using Entry = ProgramArchive::Entry;
+  const std::size_t before = sizeof(Head) + programs.size() * sizeof(Entry) + compiler.size();
+  std::string images;
+  std::vector<Entry> entries;
+  for (const ArchivedProgram& program : programs) {
+    const std::string packed = compressed(program.image);
+    entries.push_back({program.key, before + images.size(), static_cast<std::uint32_t>(packed.size()),
+                       static_cast<std::uint32_t>(program.image.size())});
+    images += packed;
+  }
+  const Head head{format, before + images.size(), static_cast<std::uint32_t>(programs.size()),
+                  static_cast<std::uint32_t>(compiler.size())};
+  std::string bytes;
+  append(bytes, std::span(&head, 1));
+  append(bytes, std::span<const Entry>(entries));
+  return bytes + compiler + images;
+}
+
+ProgramArchive::ProgramArchive(std::string_view bytes) {
+  Head head;
+  if (bytes.size() < sizeof head) {
+    return;
+  }
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const std::size_t entry_bytes = head.programs * sizeof(Entry);
+  if (head.format != format || head.bytes != bytes.size() ||
+      sizeof head + entry_bytes + head.compiler_bytes > bytes.size()) {
+    return;
+  }
+  bytes_ = bytes;
+  entries_ = {reinterpret_cast<const Entry*>(bytes.data() + sizeof head), head.programs};
+  compiler_ = bytes.substr(sizeof head + entry_bytes, head.compiler_bytes);
+}
+
+std::optional<std::string> ProgramArchive::find(const ProgramKey& key) const {
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), key,
+                                      [](const Entry& entry, const ProgramKey& k) { return entry.key < k; });
+  if (found == entries_.end() || found->key != key) {
+    return std::nullopt;
+  }
+  std::string image(found->bytes, '\0');
+  const std::size_t bytes =
+      ZSTD_decompress(image.data(), image.size(), bytes_.data() + found->begin, found->packed_bytes);
+  return bytes == image.size() ? std::optional(std::move(image)) : std::nullopt;
+}
+
+}  // namespace duogemm::cuda

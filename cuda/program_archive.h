@@ -1,0 +1,58 @@
+// Compiled programs in one piece of memory, each compressed by itself, so that one is had without the others.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend.h"
+
+namespace duogemm::cuda {
+
+// Stands for all that decides what a program is, but for the compiler: entry, text, defines and compute
+// capability. No two that there are have the same.
+struct ProgramKey {
+  std::uint64_t high;
+  std::uint64_t low;
+  auto operator<=>(const ProgramKey&) const = default;
+};
+ProgramKey program_key(const ProgramSource& source, int compute_capability);
+
+struct ArchivedProgram {
+  ProgramKey key;
+  std::string image;
+};
+
+// The archive as bytes, each key once. compiler: what the programs were compiled with, in words.
+std::string make_archive(const std::string& compiler, std::vector<ArchivedProgram> programs);
+
+class ProgramArchive {
+ public:
+  // The bytes must outlive it. Empty when they are not a whole archive.
+  explicit ProgramArchive(std::string_view bytes);
+
+  std::string_view compiler() const { return compiler_; }
+  std::size_t size() const { return entries_.size(); }
+  ProgramKey key(std::size_t i) const { return entries_[i].key; }
+  std::optional<std::string> find(const ProgramKey& key) const;
+
+ private:
+  struct Entry {
+    ProgramKey key;
+    std::uint64_t begin;  // of the compressed image, from the beginning of the archive on
+    std::uint32_t packed_bytes;
+    std::uint32_t bytes;
+  };
+  struct Head;
+  friend std::string make_archive(const std::string&, std::vector<ArchivedProgram>);
+
+  std::string_view bytes_;
+  std::string_view compiler_;
+  std::span<const Entry> entries_;  // in ascending order of their keys
+};
+
+}  // namespace duogemm::cuda

@@ -1,0 +1,39 @@
+#include "programs_to_ship.h"
+
+#include "plan/lower.h"
+#include "program_cache.h"
+
+namespace duogemm::cuda {
+namespace {
+
+// A device that such a file speaks of, as far as that decides which programs there are.
+DeviceInfo device_of(const TuningTarget& target) {
+  DeviceInfo device;
+  device.backend = target.backend;
+  device.kind = DeviceKind::gpu;
+  device.name = target.name;
+  device.compute_capability = target.compute_capability;
+  device.local_bytes = 48 * 1024;  // as every device has
+  device.max_work_group = 1024;
+  device.clusters = target.compute_capability >= 90;
+  return device;
+}
+
+}  // namespace
+
+std::vector<ShippedProgram> programs_to_ship() {
+  std::vector<ShippedProgram> programs;
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const int capability = embedded.target.compute_capability;
+    if (embedded.target.backend == "cuda" && capability > 0) {
+      const Planner planner(device_of(embedded.target),
+                            parse_tuning(embedded.text, std::string(embedded.name)));
+      for (const Variant* variant : programs_of(planner)) {
+        programs.push_back({program_source(*variant), capability});
+      }
+    }
+  }
+  return programs;
+}
+
+}  // namespace duogemm::cuda

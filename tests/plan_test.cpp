@@ -1,0 +1,319 @@
+// The planner needs no device: what it chooses, whether that can run, and what the cost model believes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "plan/analytic.h"
+#include "plan/lower.h"
+
+namespace duogemm {
+namespace {
+
+DeviceInfo large_gpu() {
+  DeviceInfo info;
+  info.kind = DeviceKind::gpu;
+  info.compute_units = 132;
+  info.clock_mhz = 1980;
+  info.cache_bytes = 60'000'000;
+  info.local_bytes = 48 * 1024;
+  info.max_work_group = 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  return info;
+}
+
+DeviceInfo gpu_with_clusters() {
+  DeviceInfo info = large_gpu();
+  info.clusters = true;
+  return info;
+}
+
+// Leading dimensions and strides as small as they can be.
+Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t batch) {
+  Problem p = Problem::packed(m, n, k);
+  p.a_op = ops[0] == 'T' ? Transpose::yes : Transpose::no;
+  p.b_op = ops[1] == 'T' ? Transpose::yes : Transpose::no;
+  p.lda = p.a_rows();
+  p.ldb = p.b_rows();
+  p.batch = batch;
+  p.a_stride = p.a_elements();
+  p.b_stride = p.b_elements();
+  p.c_stride = p.c_elements();
+  return p;
+}
+
+// Sizes uniform in their logarithms, transposes, gaps, batches and levels: whatever a call may ask for.
+std::vector<Problem> random_problems(std::size_t count) {
+  std::mt19937 random(20261123);
+  const auto size = [&](double most) {
+    return static_cast<std::int64_t>(std::pow(most, std::uniform_real_distribution<>(0.0, 1.0)(random)));
+  };
+  std::vector<Problem> problems;
+  while (problems.size() < count) {
+    const char* ops[] = {"NN", "NT", "TN", "TT"};
+    Problem p = packed_problem(size(5000), size(5000), size(20000), ops[random() % 4],
+                               random() % 4 == 0 ? size(300) : 1);
+    p.lda += random() % 2 * (random() % 9);
+    p.ldc += random() % 2 * (random() % 9);
+    p.a_aligned = random() % 4 != 0;
+    p.beta = random() % 2 == 0 ? 0.0f : 1.0f;
+    p.level = random() % 3 == 0 ? Reproducibility::everywhere : Reproducibility::run_to_run;
+    problems.push_back(p);
+  }
+  return problems;
+}
+
+// What the library ships for GPUs, and what it does without.
+std::vector<Tuning> tunings_for_gpus() {
+  std::vector<Tuning> tunings = {tuning_or_analytic(large_gpu())};
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    if (embedded.target.kind == "gpu") {
+      tunings.push_back(parse_tuning(embedded.text, std::string(embedded.name)));
+    }
+  }
+  return tunings;
+}
+
+TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
+  const std::vector<Problem> problems = random_problems(400);
+  for (const Tuning& tuning : tunings_for_gpus()) {
+    for (const DeviceInfo& device : {large_gpu(), gpu_with_clusters()}) {
+      const Planner planner(device, tuning);
+      for (const Problem& problem : problems) {
+        const Schedule schedule = planner.select(problem);
+        const Plan plan = lower(schedule, problem, device);  // throws where it cannot
+        EXPECT_EQ(plan.steps.at(plan.multiply).kernel, schedule.kernel);
+        EXPECT_EQ(unsupported_reason(*schedule.kernel, device), std::nullopt);
+        if (problem.level == Reproducibility::everywhere) {
+          EXPECT_EQ(schedule.slices, 1) << to_text(schedule);
+          EXPECT_FALSE(schedule.kernel->reorders) << to_text(schedule);
+        }
+        EXPECT_TRUE(device.clusters || !schedule.clustered);
+      }
+    }
+  }
+}
+
+// What a program may need is told before the first problem comes.
+TEST(Planner, AsksOnlyForProgramsThatItNames) {
+  for (const Tuning& tuning : tunings_for_gpus()) {
+    const Planner planner(large_gpu(), tuning);
+    const std::vector<const Variant*> named = programs_of(planner);
+    for (const Problem& problem : random_problems(300)) {
+      for (const Step& step : plan_sgemm(problem, planner).steps) {
+        EXPECT_NE(std::find(named.begin(), named.end(), step.kernel), named.end())
+            << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
+      }
+    }
+  }
+}
+
+TEST(Planner, RanksWhatItSelectsFirst) {
+  for (const Tuning& tuning : tunings_for_gpus()) {
+    const Planner planner(gpu_with_clusters(), tuning);
+    for (const Problem& problem : random_problems(50)) {
+      const std::vector<Schedule> ranked = planner.rank(problem);
+      EXPECT_EQ(to_text(planner.select(problem)), to_text(ranked.front()));
+      EXPECT_TRUE(std::is_sorted(ranked.begin(), ranked.end(),
+                                 [](const Schedule& a, const Schedule& b) { return a.seconds < b.seconds; }));
+    }
+  }
+}
+
+// A plan serves every call that differs in its factors only.
+TEST(Planner, DependsOnFactorsOnlyAsFarAsTheyAreZero) {
+  const Planner planner(large_gpu());
+  for (Problem problem : random_problems(50)) {
+    problem.alpha = 1.0f;
+    const std::string one = describe(plan_sgemm(problem, planner));
+    problem.alpha = -0.37f;
+    problem.beta *= 2.5f;
+    EXPECT_EQ(describe(plan_sgemm(problem, planner)), one);
+  }
+}
+
+TEST(Planner, FindsAGeneralKernelWhereThereIsNothingElse) {
+  DeviceInfo small = large_gpu();
+  small.local_bytes = 16 * 1024;
+  small.max_work_group = 256;
+  const Planner planner(small);
+  for (const Problem& problem : random_problems(100)) {
+    EXPECT_NO_THROW(plan_sgemm(problem, planner));
+  }
+}
+
+ScheduleRequest sliced(const char* kernel, std::int64_t slices, bool clustered) {
+  ScheduleRequest request{&find_kernel(kernel)};
+  request.slices = slices;
+  request.clustered = clustered;
+  return request;
+}
+
+TEST(Schedule, AddsUpInClustersWhereTheDeviceHasThem) {
+  const Problem problem = packed_problem(256, 256, 4096, "NT", 1);
+  EXPECT_THROW(schedule_for(sliced("pipelined", 4, true), problem, large_gpu()), Error);
+  const DeviceInfo device = gpu_with_clusters();
+  EXPECT_THROW(schedule_for(sliced("pipelined", 9, true), problem, device), Error);
+  const Plan plan = lower(schedule_for(sliced("pipelined", 4, true), problem, device), problem, device);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  EXPECT_TRUE(plan.workspace_bytes.empty());
+  EXPECT_EQ(plan.steps[0].geometry.cluster, 4u);
+  EXPECT_EQ(plan.steps[0].geometry.groups[2], 4u);
+  // Slices are whole tiles: 129 of k in 8 slices are 5 of 2 tiles of 16, or 6 of 3 tiles of 8.
+  for (const auto& [tile, slices] : {std::pair(16, 5u), std::pair(8, 6u)}) {
+    ScheduleRequest request = sliced("pipelined", 8, true);
+    request.tunables = {{"TSK", tile}};
+    const Problem shorter = packed_problem(256, 256, 129, "NT", 1);
+    const Plan found = lower(schedule_for(request, shorter, device), shorter, device);
+    EXPECT_EQ(found.steps.at(0).geometry.cluster, slices);
+  }
+}
+
+TEST(Schedule, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
+  Problem problem = packed_problem(512, 4, 512, "TN", 1);
+  const KernelSpec& spec = find_kernel("thin_dots");
+  EXPECT_NO_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()));
+  problem.level = Reproducibility::everywhere;
+  EXPECT_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()), Error);
+  EXPECT_NO_THROW(schedule_for({&spec, {{"LANES", 1}}}, problem, large_gpu()));
+  EXPECT_THROW(schedule_for(sliced("pipelined", 2, false), problem, large_gpu()), Error);
+}
+
+TEST(Schedule, IsReadAsItIsWritten) {
+  const ScheduleRequest request = parse_schedule("pipelined:TSM=32,slices=3,pack_a=1,clustered=1");
+  EXPECT_EQ(request.spec->name, "pipelined");
+  EXPECT_EQ(request.tunables, (Tunables{{"TSM", 32}}));
+  EXPECT_EQ(request.slices, 3);
+  EXPECT_TRUE(request.pack_a && !request.pack_b && request.clustered);
+  for (const char* wrong : {"nothing", "naive", "general:slices=2", "pipelined:slices=0",
+                            "pipelined:pack_a=2", "pipelined:TSM", "pipelined:TSM=x"}) {
+    EXPECT_THROW(parse_schedule(wrong), Error) << wrong;
+  }
+}
+
+// As DUOGEMM_FORCE has it.
+std::string force_text(const Schedule& schedule, const Problem& problem) {
+  std::string text = schedule.kernel->spec->name + ":slices=" + std::to_string(schedule.slices) +
+                     ",pack_a=" + std::to_string(int{schedule.pack_a}) +
+                     ",pack_b=" + std::to_string(int{schedule.pack_b}) +
+                     ",clustered=" + std::to_string(int{schedule.clustered});
+  const auto fixed =
+      fixed_tunables(*schedule.kernel->spec, packed(problem, schedule.pack_a, schedule.pack_b));
+  for (const auto& [name, value] : schedule.kernel->tunables) {
+    text += fixed->contains(name) ? "" : "," + name + "=" + std::to_string(value);
+  }
+  return text;
+}
+
+TEST(Planner, CanBeForcedToWhateverItOffers) {
+  const Problem problem = packed_problem(300, 276, 2030, "NN", 1);
+  const DeviceInfo device = gpu_with_clusters();
+  for (const Tuning& tuning : tunings_for_gpus()) {
+    const Planner planner(device, tuning);
+    for (const Schedule& schedule : planner.rank(problem)) {
+      setenv("DUOGEMM_FORCE", force_text(schedule, problem).c_str(), 1);
+      EXPECT_EQ(to_text(planner.select(problem)), to_text(schedule));
+      unsetenv("DUOGEMM_FORCE");
+    }
+  }
+}
+
+// A kernel of which work-groups take so many microseconds for 1000 of k, one and two at once on a unit.
+Calibration measured(const Tunables& tunables, double one, double two) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  return {&spec, settle(spec, tunables), {{1, 0.0, 1e-9 * one}, {2, 0.0, 1e-9 * two}}};
+}
+
+double predicted(const Calibration& calibration, const Problem& problem, double groups, const Split& split,
+                 const Tuning& tuning = {}, const DeviceInfo& device = large_gpu()) {
+  const CostFacts facts(tuning, device);
+  const Candidate candidate{&variant_of(*calibration.spec, calibration.tunables), &calibration, 0.0};
+  return predict_seconds(Traffic(problem, facts), candidate, facts, groups, 1000.0, split);
+}
+
+TEST(CostModel, TakesWholeWaves) {
+  const Calibration calibration = measured({}, 20, 30);
+  const Problem problem = Problem::packed(64, 64, 1000);
+  EXPECT_DOUBLE_EQ(predicted(calibration, problem, 132, {}), 20e-6);
+  EXPECT_DOUBLE_EQ(predicted(calibration, problem, 133, {}), 30e-6);
+  EXPECT_DOUBLE_EQ(predicted(calibration, problem, 264, {}), 30e-6);
+  EXPECT_DOUBLE_EQ(predicted(calibration, problem, 265, {}), 45e-6) << "beyond, each adds its share";
+}
+
+// Work-groups of 256 work-items: one of them fits on a unit whatever it needs.
+TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
+  const Calibration calibration =
+      measured({{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"RESIDENT", 1}}, 1000, 2000);
+  Tuning tuning;
+  tuning.clusters = {16, 120};
+  const auto waves = [&](double groups, std::int64_t slices) {
+    return std::lround(1e3 * predicted(calibration, Problem::packed(64, 64, 64), groups, {slices, slices > 1},
+                                       tuning, gpu_with_clusters()));
+  };
+  EXPECT_EQ(waves(132, 1), 1);
+  EXPECT_EQ(waves(133, 1), 2);
+  EXPECT_EQ(waves(132, 2), 1);
+  EXPECT_EQ(waves(120, 8), 1);
+  EXPECT_EQ(waves(128, 8), 2);
+}
+
+TEST(CostModel, HasMemoryAsAFloor) {
+  const Calibration calibration = measured({}, 1, 2);
+  Tuning tuning;
+  tuning.bandwidth = 3e12;
+  tuning.cache = 50e6;
+  tuning.launch = 2e-6;
+  const Problem large = Problem::packed(8192, 16, 8192);
+  EXPECT_GT(predicted(calibration, large, 1, {}, tuning), 4.0 * 8192 * 8192 / 3e12);
+  EXPECT_GE(predicted(calibration, Problem::packed(4, 4, 4), 1, {}, tuning), 2e-6);
+  // Slices are added up by another step, or in clusters.
+  const Problem small = Problem::packed(64, 64, 4000);
+  const double alone = predicted(calibration, small, 4, {}, tuning);
+  const double clustered = predicted(calibration, small, 4, {4, true}, tuning);
+  EXPECT_GT(clustered, alone);
+  EXPECT_GT(predicted(calibration, small, 4, {4, false}, tuning), clustered);
+}
+
+TEST(Tuning, IsCalculatedForAGpuThatNobodyMeasured) {
+  EXPECT_EQ(tuning_or_analytic(large_gpu()).source, "calculated");
+  const Planner planner(large_gpu());
+  const auto tile = [&](std::int64_t size) {
+    const Multiples found = planner.select(packed_problem(size, size, size, "NT", 1)).kernel->tile;
+    return found.m * found.n;
+  };
+  EXPECT_EQ(tile(8192), 128 * 128);
+  EXPECT_LT(tile(512), 128 * 128) << "large tiles would leave most units without work";
+  EXPECT_LE(programs_of(planner).size(), 160u);
+}
+
+TEST(Lower, StartsNoMoreWorkGroupsForABatchThanKeepTheDeviceBusy) {
+  const auto groups = [](std::int64_t batch) {
+    Problem problem = Problem::packed(100, 4, 4);
+    problem.batch = batch;
+    problem.a_stride = problem.c_stride = 400;
+    problem.b_stride = 16;
+    const Plan plan = plan_sgemm(find_kernel("general"), {}, problem, large_gpu());
+    return plan.steps.at(0).geometry.groups;
+  };
+  EXPECT_EQ(groups(8000), (Extent{2, 8000, 1}));
+  // 64 of each of 2 work-groups for each of 132 compute units are 8448: that makes 12 members for each.
+  EXPECT_EQ(groups(100'000), (Extent{2, 8334, 1}));
+}
+
+TEST(Storage, CountsOffsetsThatDoNotFitInAnInt) {
+  const KernelSpec& spec = find_kernel("general");
+  const Problem problem = Problem::packed(128, 128, 8);
+  EXPECT_EQ(fixed_tunables(spec, problem)->at("LONG_OFFSETS"), 0);
+  for (const auto ld : {&Problem::lda, &Problem::ldb, &Problem::ldc}) {
+    Problem far = problem;
+    far.*ld = std::int64_t{1} << 24;
+    EXPECT_EQ(fixed_tunables(spec, far)->at("LONG_OFFSETS"), 1);
+  }
+}
+
+}  // namespace
+}  // namespace duogemm

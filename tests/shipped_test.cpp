@@ -1,0 +1,116 @@
+// The compiled programs that the library carries for CUDA devices. Needs no device.
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "nvrtc_compile.h"
+#include "programs_to_ship.h"
+#include "shipped_programs.h"
+
+namespace duogemm::cuda {
+namespace {
+
+constexpr int h200 = 90;
+
+Elf64_Ehdr header_of(const std::string& image) {
+  Elf64_Ehdr header{};
+  if (image.size() >= sizeof header) {
+    std::memcpy(&header, image.data(), sizeof header);
+  }
+  return header;
+}
+
+// Where its flags have the compute capability differs between versions of the toolkit.
+bool is_for(const Elf64_Ehdr& header, unsigned compute_capability) {
+  return (header.e_flags & 0xff) == compute_capability || (header.e_flags >> 8 & 0xff) == compute_capability;
+}
+
+void expect_cubin(const std::string& image, const std::string& entry) {
+  const Elf64_Ehdr header = header_of(image);
+  EXPECT_EQ(std::memcmp(header.e_ident, ELFMAG, SELFMAG), 0) << entry;
+  EXPECT_EQ(header.e_machine, EM_CUDA) << entry;
+  EXPECT_TRUE(is_for(header, h200)) << entry << ": " << header.e_flags;
+  EXPECT_LE(header.e_shoff + header.e_shnum * std::uint64_t{header.e_shentsize}, image.size()) << entry;
+  EXPECT_NE(image.find(".text." + entry), std::string::npos) << entry;
+}
+
+TEST(ShippedPrograms, AreThoseOfTheTuningFiles) {
+  const std::vector<ShippedProgram> wanted = programs_to_ship();
+  ASSERT_GT(wanted.size(), 8u);
+  ASSERT_EQ(shipped_programs().size(), wanted.size());
+  for (const ShippedProgram& program : wanted) {
+    const std::optional<std::string> image = shipped_program(program.source, h200);
+    ASSERT_TRUE(image) << program.source.entry;
+    expect_cubin(*image, program.source.entry);
+  }
+}
+
+TEST(ShippedPrograms, AreWhatIsCompiledAtRunTime) {
+  const ProgramSource source = programs_to_ship().front().source;
+  EXPECT_TRUE(shipped_program(source, h200) == compile_with_nvrtc(source, h200).image);
+}
+
+TEST(ShippedPrograms, AreForExactlyOneTextSettingAndDevice) {
+  const ProgramSource source = programs_to_ship().front().source;
+  EXPECT_FALSE(shipped_program(source, h200 + 10));
+  ProgramSource other = source;
+  other.text += "\n";
+  EXPECT_FALSE(shipped_program(other, h200));
+  other = source;
+  other.defines.front().second += 1000;
+  EXPECT_FALSE(shipped_program(other, h200));
+  other = source;
+  other.entry = "other";
+  EXPECT_FALSE(shipped_program(other, h200));
+}
+
+ProgramKey key(std::uint64_t number) { return {number / 10, number % 10}; }
+
+TEST(ProgramArchive, GivesBackWhatItWasMadeOf) {
+  std::vector<ArchivedProgram> programs;
+  for (const std::uint64_t number : {57u, 3u, 99u, 12u, 50u, 3u}) {
+    programs.push_back({key(number), std::string(1000 * number, static_cast<char>(number))});
+  }
+  programs.push_back({key(1), ""});
+  const std::string bytes = make_archive("a compiler", programs);
+  const ProgramArchive archive(bytes);
+  EXPECT_EQ(archive.compiler(), "a compiler");
+  EXPECT_EQ(archive.size(), 6u);  // 3 is there once
+  for (const ArchivedProgram& program : programs) {
+    EXPECT_EQ(archive.find(program.key), program.image);
+  }
+  EXPECT_FALSE(archive.find(key(58)));
+  EXPECT_FALSE(archive.find(key(100)));
+  EXPECT_LT(bytes.size(), 10000u);
+}
+
+TEST(ProgramArchive, IsEmptyWhenItIsNotWhole) {
+  const std::string bytes = make_archive("a compiler", {{key(1), "image"}, {key(2), "another"}});
+  EXPECT_EQ(ProgramArchive(bytes).size(), 2u);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_EQ(ProgramArchive(std::string_view(bytes).substr(0, size)).size(), 0u) << size;
+  }
+  std::string other = bytes;
+  other[14] = '0';  // the format's version
+  EXPECT_EQ(ProgramArchive(other).size(), 0u);
+}
+
+TEST(ProgramsOfATuningFile, AreThereOnceWithEveryTunable) {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::string> kernels;
+  for (const auto& [source, capability] : programs_to_ship()) {
+    EXPECT_EQ(capability, h200);
+    std::string defines;
+    for (const auto& [name, value] : source.defines) {
+      defines += name + "=" + std::to_string(value) + " ";
+    }
+    EXPECT_TRUE(seen.emplace(source.entry, defines).second) << source.entry << " " << defines;
+    kernels.insert(source.entry);
+  }
+  EXPECT_TRUE(kernels.contains("pipelined") && kernels.contains("reduce") && kernels.contains("scale"));
+}
+
+}  // namespace
+}  // namespace duogemm::cuda

@@ -1,0 +1,173 @@
+// Preparing programs ahead of time, on a device that only compiles, as far as anyone can see.
+#include "warm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "plan/lower.h"
+#include "temporary_directory.h"
+
+namespace duogemm::testing {
+namespace {
+
+class CompiledKernel final : public Kernel {
+ public:
+  explicit CompiledKernel(bool shipped) : shipped_(shipped) {}
+  std::size_t sub_group_size(const Extent&) const override { return 1; }
+  std::string binary() const override { return "binary"; }
+  bool is_shipped() const override { return shipped_; }
+
+ private:
+  bool shipped_;
+};
+
+class CompilingDevice final : public Device {
+ public:
+  CompilingDevice() {
+    facts.max_work_group = 1024;
+    facts.local_bytes = 48 << 10;
+    facts.max_groups = {1 << 20, 1 << 16, 1 << 16};
+  }
+  const DeviceInfo& info() const override { return facts; }
+  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
+  std::unique_ptr<Queue> create_queue() override { return nullptr; }
+  std::string build_options(const ProgramSource& source) const override {
+    std::string text;
+    for (const auto& [name, value] : source.defines) {
+      text += " " + name + "=" + std::to_string(value);
+    }
+    return text;
+  }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    {
+      const std::lock_guard lock(mutex_);
+      compiled.push_back(source.entry + build_options(source));
+      threads.insert(std::this_thread::get_id());
+    }
+    if (source.entry == fails) {
+      throw Error(status, "it does not compile");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return std::make_shared<CompiledKernel>(shipped);
+  }
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
+    return std::make_shared<CompiledKernel>(false);
+  }
+
+  DeviceInfo facts;
+  std::string fails;  // the kernel that does not compile
+  Status status = Status::build_failed;
+  bool shipped = false;
+  std::vector<std::string> compiled;
+  std::set<std::thread::id> threads;
+
+ private:
+  std::mutex mutex_;
+};
+
+class Warm : public ::testing::Test {
+ protected:
+  WarmUp warm(const Share& share = {}) {
+    ProgramCache programs(device_, DiskCache(folder_.path()));
+    return duogemm::warm(device_, programs, share);
+  }
+
+  const TemporaryDirectory folder_;
+  CompilingDevice device_;
+};
+
+TEST_F(Warm, CompilesEveryProgramOnceAndThenFindsThem) {
+  const std::size_t count = preparations_for(device_.facts).size();
+  ASSERT_GT(count, 4u);
+  const WarmUp first = warm();
+  EXPECT_EQ(first.programs, count);
+  EXPECT_EQ(first.compiled, count);
+  EXPECT_EQ(device_.compiled.size(), count);
+  EXPECT_EQ(std::set(device_.compiled.begin(), device_.compiled.end()).size(), count);
+  const WarmUp second = warm();
+  EXPECT_EQ(second.programs, count);
+  EXPECT_EQ(second.compiled, 0u);
+  EXPECT_EQ(device_.compiled.size(), count);
+}
+
+TEST_F(Warm, CompilesNothingForWhatTheLibraryCarries) {
+  device_.shipped = true;
+  const WarmUp done = warm();
+  EXPECT_GT(done.programs, 4u);
+  EXPECT_EQ(done.compiled, 0u);
+}
+
+TEST_F(Warm, SharesAreAllTogetherAndNoneTwice) {
+  const std::size_t count = preparations_for(device_.facts).size();
+  WarmUp sum;
+  for (std::size_t first = 0; first < 3; ++first) {
+    const WarmUp share = warm({first, 3});
+    sum.programs += share.programs;
+    sum.compiled += share.compiled;
+  }
+  EXPECT_EQ(sum.programs, count);
+  EXPECT_EQ(sum.compiled, count);
+  EXPECT_EQ(std::set(device_.compiled.begin(), device_.compiled.end()).size(), count);
+}
+
+TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
+  device_.fails = "scale";
+  const std::size_t count = preparations_for(device_.facts).size();
+  try {
+    warm();
+    ADD_FAILURE() << "nothing failed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::build_failed);
+    EXPECT_EQ(std::string(error.what()).rfind("scale GROUP=", 0), 0u) << error.what();
+    EXPECT_NE(std::string(error.what()).find("it does not compile"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(device_.compiled.size(), count);
+}
+
+TEST_F(Warm, PassesOverWhatTheDeviceLacks) {
+  device_.fails = "scale";
+  device_.status = Status::unsupported;
+  EXPECT_EQ(warm().programs, preparations_for(device_.facts).size() - 1);
+  device_.facts.local_bytes = 16 * 1024;
+  for (const Preparation& preparation : preparations_for(device_.facts)) {
+    EXPECT_LE(preparation.program->local_bytes, 16u * 1024);
+  }
+}
+
+TEST_F(Warm, UsesThreadsWhereTheCompilerDoes) {
+  warm();
+  EXPECT_EQ(device_.threads.size(), 1u);
+  if (std::thread::hardware_concurrency() < 2) {
+    GTEST_SKIP() << "there is one core only";
+  }
+  device_.facts.compiles_abreast = true;
+  device_.facts.name = "another";
+  device_.threads.clear();
+  warm();
+  EXPECT_GT(device_.threads.size(), 1u);
+}
+
+// On a device with measurements: its programs, and those of common problems.
+TEST_F(Warm, PreparesWhatTheMeasurementsSpeakOf) {
+  device_.facts.backend = "cuda";
+  device_.facts.kind = DeviceKind::gpu;
+  device_.facts.name = "NVIDIA H200";
+  device_.facts.compute_capability = 90;
+  device_.facts.compute_units = 132;
+  device_.facts.local_bytes = 232448;
+  const std::vector<Preparation> preparations = preparations_for(device_.facts);
+  for (const Variant* program : programs_of(planner_for(device_.facts))) {
+    EXPECT_TRUE(std::any_of(preparations.begin(), preparations.end(),
+                            [&](const Preparation& other) { return other.program == program; }))
+        << program->spec->name << " " << to_text(program->tunables);
+  }
+}
+
+}  // namespace
+}  // namespace duogemm::testing

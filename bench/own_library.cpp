@@ -89,24 +89,7 @@ class OnHost final : public ReferenceLibrary {
 
 Call call_of_context(const std::string& device) {
   return [context = std::make_shared<Context>(device)](const Problem& p, const float* a, const float* b,
-                                                       float* c) {
-    context->sgemm({.a_op = p.a_op,
-                    .b_op = p.b_op,
-                    .m = p.m,
-                    .n = p.n,
-                    .k = p.k,
-                    .alpha = p.alpha,
-                    .beta = p.beta,
-                    .lda = p.lda,
-                    .ldb = p.ldb,
-                    .ldc = p.ldc,
-                    .batch = p.batch,
-                    .a_stride = p.a_stride,
-                    .b_stride = p.b_stride,
-                    .c_stride = p.c_stride,
-                    .level = p.level},
-                   a, b, c);
-  };
+                                                       float* c) { context->sgemm(request_of(p), a, b, c); };
 }
 
 // The entry point of MKL and OpenBLAS for batches, which is SGEMM's own where the batch is of one.
@@ -193,6 +176,24 @@ std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& run
   const std::string device = info.backend + ":" + std::to_string(info.index);
   return std::make_unique<OnHost>(through == Through::host ? call_of_context(device)
                                                            : call_of_drop_in(device));
+}
+
+duogemm::Sgemm request_of(const Problem& p) {
+  return {.a_op = p.a_op,
+          .b_op = p.b_op,
+          .m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .alpha = p.alpha,
+          .beta = p.beta,
+          .lda = p.lda,
+          .ldb = p.ldb,
+          .ldc = p.ldc,
+          .batch = p.batch,
+          .a_stride = p.a_stride,
+          .b_stride = p.b_stride,
+          .c_stride = p.c_stride,
+          .level = p.level};
 }
 
 }  // namespace duogemm::bench

@@ -1,13 +1,14 @@
 """Figures of replays: programs from their first call on."""
 
 import math
+import textwrap
 
 import results
 import style
 from style import plt
 
 # The bars of a trace, from the left: whose, which pass, and what it is called.
-BARS = [("ours", "first", "first, nothing\non disk"), ("ours", "disk", "first, programs\non disk"), ("other", "first", "first"),
+BARS = [("ours", "first", "first,\nnothing\non disk"), ("ours", "disk", "first,\nprograms\non disk"), ("other", "first", "first"),
         ("ours", "again", "again"), ("other", "again", "again")]
 
 
@@ -30,7 +31,7 @@ def replay(document):
         panel(axis, trace)
     for axis in list(grid.flat)[len(traces):]:
         axis.axis("off")
-    figure.suptitle(results.device_caption(document), fontsize=8)
+    figure.suptitle(textwrap.fill(results.device_caption(document), 60 * columns), fontsize=8)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.1 / (3.5 * lines + 0.6)))
     return figure
 

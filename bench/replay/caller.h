@@ -6,6 +6,7 @@
 
 #include "device_choice.h"
 #include "executor.h"
+#include "own_library.h"
 #include "replay/trace.h"
 
 namespace duogemm::bench {
@@ -44,8 +45,5 @@ bool build_has(const std::string& title);
 // Ours on the handles of one runtime.
 std::unique_ptr<Caller> make_opencl_caller(Queue& queue);
 std::unique_ptr<Caller> make_cuda_caller(Queue& queue);
-
-// The call as the public functions take it.
-Sgemm request_of(const Problem& problem);
 
 }  // namespace duogemm::bench

@@ -28,7 +28,7 @@ COMPARISONS = [
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
-    ("cpu_compare.json", "opencl", "CPU, OpenCL (PoCL)"),
+    ("cpu_compare.json", "opencl", "CPU, drop-in BLAS on PoCL"),
 ]
 
 # Column title, result file of `duogemm ladder`, backend of its run, and result file of `duogemm explain`.

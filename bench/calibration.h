@@ -1,4 +1,4 @@
-// Measures what the cost model wants to know of a kernel (common/cost_model.h).
+// Measures what the cost model wants to know of a kernel (common/plan/cost_model.h).
 #pragma once
 
 #include "plan/tuning.h"

@@ -7,22 +7,6 @@ namespace {
 
 constexpr const char* schema = "duogemm.compare/1";
 
-void add_problem(Json& json, const Problem& p) {
-  json.update({{"m", p.m},
-               {"n", p.n},
-               {"k", p.k},
-               {"ops", ops_of(p)},
-               {"alpha", p.alpha},
-               {"beta", p.beta},
-               {"lda", p.lda},
-               {"ldb", p.ldb},
-               {"ldc", p.ldc},
-               {"batch", p.batch},
-               {"a_stride", p.a_stride},
-               {"b_stride", p.b_stride},
-               {"c_stride", p.c_stride}});
-}
-
 Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json other_json(const Other& other, const OtherTime& time, const std::optional<double>& ratio) {
@@ -39,7 +23,7 @@ Json other_json(const Other& other, const OtherTime& time, const std::optional<d
 
 Json row_json(const CompareReport& report, const CompareRow& row) {
   Json json = {{"list", row.list}, {"label", row.shape.label}};
-  add_problem(json, row.shape.problem);
+  json.update(to_json(row.shape.problem));
   if (!row.skipped.empty()) {
     json["skipped"] = row.skipped;
     return json;

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "duogemm/version.h"
+#include "shapes.h"
 
 namespace duogemm::bench {
 namespace {
@@ -72,6 +73,22 @@ Json to_json(const std::vector<GpuMoment>& moments) {
 Json to_json(const Bandwidth& bandwidth) {
   return {{"cache", bandwidth.cache > 0.0 ? Json(bandwidth.cache) : Json(nullptr)},
           {"memory", bandwidth.memory}};
+}
+
+Json to_json(const Problem& p) {
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"ops", ops_of(p)},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"lda", p.lda},
+          {"ldb", p.ldb},
+          {"ldc", p.ldc},
+          {"batch", p.batch},
+          {"a_stride", p.a_stride},
+          {"b_stride", p.b_stride},
+          {"c_stride", p.c_stride}};
 }
 
 Json to_json(const Samples& samples) {

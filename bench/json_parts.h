@@ -9,6 +9,7 @@
 #include "device_info.h"
 #include "gpu_watch.h"
 #include "measure.h"
+#include "problem.h"
 
 namespace duogemm::bench {
 
@@ -23,6 +24,8 @@ Json to_json(const std::optional<GpuState>& state);  // null when empty
 // A list for each quantity; null when nothing was seen.
 Json to_json(const std::vector<GpuMoment>& moments);
 Json to_json(const Bandwidth& bandwidth);
+// Scalars that are not finite become null: JSON has no such numbers.
+Json to_json(const Problem& problem);
 Json to_json(const Samples& samples);  // null when there are none
 
 }  // namespace duogemm::bench

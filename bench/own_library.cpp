@@ -178,22 +178,4 @@ std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& run
                                                            : call_of_drop_in(device));
 }
 
-duogemm::Sgemm request_of(const Problem& p) {
-  return {.a_op = p.a_op,
-          .b_op = p.b_op,
-          .m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .alpha = p.alpha,
-          .beta = p.beta,
-          .lda = p.lda,
-          .ldb = p.ldb,
-          .ldc = p.ldc,
-          .batch = p.batch,
-          .a_stride = p.a_stride,
-          .b_stride = p.b_stride,
-          .c_stride = p.c_stride,
-          .level = p.level};
-}
-
 }  // namespace duogemm::bench

@@ -19,7 +19,4 @@ const char* name_of(Through through);
 // is not to be found.
 std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue);
 
-// A call of ours for the problem, whose matrices are column-major and whose batch is strided.
-Sgemm request_of(const Problem& problem);
-
 }  // namespace duogemm::bench

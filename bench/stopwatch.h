@@ -27,7 +27,6 @@ class Stopwatch {
 
   double bandwidth() const { return bandwidth_; }   // of device memory, bytes per second
   double launch() const { return launch_; }         // seconds that one more kernel costs the device
-  double enqueue() const { return host_seconds_; }  // and the host
 
   Queue& queue() { return *queue_; }
 

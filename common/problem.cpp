@@ -94,6 +94,24 @@ ColumnMajor to_column_major(const Sgemm& request) {
   return {problem, by_rows};
 }
 
+Sgemm request_of(const Problem& p) {
+  return {.a_op = p.a_op,
+          .b_op = p.b_op,
+          .m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .alpha = p.alpha,
+          .beta = p.beta,
+          .lda = p.lda,
+          .ldb = p.ldb,
+          .ldc = p.ldc,
+          .batch = p.batch,
+          .a_stride = p.a_stride,
+          .b_stride = p.b_stride,
+          .c_stride = p.c_stride,
+          .level = p.level};
+}
+
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
   const auto require = [](const char* name, const void* pointer) {
     if (pointer == nullptr) {

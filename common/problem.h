@@ -84,6 +84,9 @@ struct ColumnMajor {
 };
 ColumnMajor to_column_major(const Sgemm& request);
 
+// The call that asks for a problem: column-major, of strided batches.
+Sgemm request_of(const Problem& problem);
+
 // Throws invalid_argument when a pointer that the problem, which is not empty, needs is null. In the caller's
 // order.
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c);

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 
 #include "executor.h"
 #include "plan/lower.h"
@@ -119,8 +118,9 @@ class Warmer {
     }
     const std::lock_guard lock(mutex_);
     if (!failure_) {
-      const auto& [spec, tunables] = std::tie(preparation.program->spec, preparation.program->tunables);
-      failure_.emplace(error.status(), spec->name + " " + to_text(tunables) + ": " + error.what());
+      const Variant& program = *preparation.program;
+      failure_.emplace(error.status(),
+                       program.spec->name + " " + to_text(program.tunables) + ": " + error.what());
     }
   }
 

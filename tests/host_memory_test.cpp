@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/host_call.h"
+#include "context_test.h"
 #include "device_selection.h"
 #include "product.h"
 #include "test_devices.h"
@@ -18,19 +19,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-class HostMemory : public ::testing::TestWithParam<DeviceName> {
- protected:
-  void SetUp() override {
-    const DeviceName& name = GetParam();
-    if (name.index >= name.backend->devices().size()) {
-      GTEST_SKIP() << "no " << name.backend->name() << " device was found";
-    }
-    context_ =
-        std::make_unique<Context>(std::string(name.backend->name()) + ":" + std::to_string(name.index));
-  }
-
-  std::unique_ptr<Context> context_;
-};
+class HostMemory : public ContextTest {};
 
 // Floats that end where pages begin that nobody may touch, or begin where such pages end.
 class Fenced {
@@ -90,17 +79,7 @@ TEST_P(HostMemory, NothingOutsideTheMatricesIsTouched) {
         std::copy_n(host.a.begin(), a_size, a.data());
         std::copy_n(host.b.begin(), b_size, b.data());
         std::copy_n(host.c.begin(), c_size, c.data());
-        context_->sgemm({.a_op = p.a_op,
-                         .b_op = p.b_op,
-                         .m = p.m,
-                         .n = p.n,
-                         .k = p.k,
-                         .alpha = p.alpha,
-                         .beta = p.beta,
-                         .lda = p.lda,
-                         .ldb = p.ldb,
-                         .ldc = p.ldc},
-                        a.data(), b.data(), c.data());
+        context_->sgemm(request_of(p), a.data(), b.data(), c.data());
         std::vector<float> result = host.c;
         std::copy_n(c.data(), c_size, result.begin());
         const Comparison found = Oracle(p, host.a, host.b, host.c).compare(result);
@@ -160,15 +139,7 @@ TEST_P(HostMemory, ThreadsReadTheSameOperands) {
             std::fill_n(c.begin() + col * p.ldc, p.m, nan);
           }
         }
-        context_->sgemm({.m = p.m,
-                         .n = p.n,
-                         .k = p.k,
-                         .alpha = p.alpha,
-                         .beta = p.beta,
-                         .lda = p.lda,
-                         .ldb = p.ldb,
-                         .ldc = p.ldc},
-                        most.host().a.data(), most.host().b.data(), c.data());
+        context_->sgemm(request_of(p), most.host().a.data(), most.host().b.data(), c.data());
         ASSERT_TRUE(oracle.compare(c).within_bound()) << "thread " << t << ", round " << round;
       }
     });

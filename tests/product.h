@@ -13,17 +13,7 @@ class Product {
       : host_(random_problem(Problem::packed(m, n, k, 2.5f, 0.5f), Distribution::signed_unit, seed)),
         oracle_(host_.problem, host_.a, host_.b, host_.c) {}
 
-  Sgemm request() const {
-    const Problem& p = host_.problem;
-    return {.m = p.m,
-            .n = p.n,
-            .k = p.k,
-            .alpha = p.alpha,
-            .beta = p.beta,
-            .lda = p.lda,
-            .ldb = p.ldb,
-            .ldc = p.ldc};
-  }
+  Sgemm request() const { return request_of(host_.problem); }
   const HostProblem& host() const { return host_; }
   bool is(const std::vector<float>& c) const { return oracle_.compare(c).ok(); }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "context_test.h"
 #include "duogemm/sgemm.hpp"
 #include "test_devices.h"
 
@@ -193,17 +194,8 @@ class Draw {
   std::mt19937 engine_;
 };
 
-class Properties : public ::testing::TestWithParam<DeviceName> {
+class Properties : public ContextTest {
  protected:
-  void SetUp() override {
-    const DeviceName& name = GetParam();
-    if (name.index >= name.backend->devices().size()) {
-      GTEST_SKIP() << "no " << name.backend->name() << " device was found";
-    }
-    context_ =
-        std::make_unique<Context>(std::string(name.backend->name()) + ":" + std::to_string(name.index));
-  }
-
   // Runs the property on many random problems, until the first that fails; its seed is printed.
   template <typename Property>
   void for_many(std::uint32_t count, const Property& property) {
@@ -220,8 +212,6 @@ class Properties : public ::testing::TestWithParam<DeviceName> {
   Matrix multiply(const Form& form, const Matrix& a, const Matrix& b, Scalars scalars, const Matrix& c) {
     return testing::multiply(*context_, form, a, b, scalars, c);
   }
-
-  std::unique_ptr<Context> context_;
 };
 
 // --- Exact arithmetic ------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@
 
 #include "device_choice.h"
 #include "executor.h"
-#include "own_library.h"
 #include "replay/trace.h"
 
 namespace duogemm::bench {

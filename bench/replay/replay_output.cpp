@@ -99,23 +99,10 @@ Json performance_json(const Performance& performance) {
   return json;
 }
 
-// Scalars that are not finite become null: JSON has no such numbers.
 Json call_json(const TraceCall& call) {
-  const Problem& p = call.problem;
-  return {{"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"ops", ops_of(p)},
-          {"alpha", p.alpha},
-          {"beta", p.beta},
-          {"lda", p.lda},
-          {"ldb", p.ldb},
-          {"ldc", p.ldc},
-          {"batch", p.batch},
-          {"a_stride", p.a_stride},
-          {"b_stride", p.b_stride},
-          {"c_stride", p.c_stride},
-          {"lists", call.batch == CallBatch::lists}};
+  Json json = to_json(call.problem);
+  json["lists"] = call.batch == CallBatch::lists;
+  return json;
 }
 
 Json trace_json(const TraceReport& report) {

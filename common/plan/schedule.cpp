@@ -152,7 +152,6 @@ Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_
   p.c_stride = slices * p.ldc * p.n;
   p.c_aligned = true;
   p.c_padded = !spec.thin;
-  p.beta = 0.0f;
   return p;
 }
 

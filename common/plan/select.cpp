@@ -242,8 +242,11 @@ void Planner::add(const Calibration& calibration) {
     }
     Tunables tunables = kernel->fixed[storage];
     tunables.insert(calibration.tunables.begin(), calibration.tunables.end());
+    if (!keeps_rules(spec, tunables)) {
+      continue;
+    }
     const Variant& variant = variant_of(spec, tunables);
-    if (keeps_rules(spec, tunables) && !unsupported_reason(variant, device_)) {
+    if (!unsupported_reason(variant, device_)) {
       kernel->candidates[storage].push_back({&variant, &calibration, least_per_k(calibration)});
     }
   }

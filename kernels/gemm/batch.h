@@ -7,7 +7,7 @@
   LONG(name##_stride)                           \
   POINTER(const __global long, name##_table)
 
-// What every kernel that multiplies is given first, in the order of common/plan.h's product_arguments(): C <-
+// What every kernel that multiplies is given first, in the order of common/plan/plan.h's product_arguments(): C <-
 // alpha op(A) op(B) + beta C, where op(A) is M x K and op(B) is K x N.
 #define PRODUCT(POINTER, LONG, SINGLE)              \
   LONG(M)                                           \

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdlib>
 #include <sstream>
-#include <string_view>
 
 extern char** environ;
 
@@ -37,18 +36,29 @@ std::string read_all(int from) {
   return text;
 }
 
-// This program's environment with some NAME=VALUE besides or instead. They must outlive it.
+std::vector<std::string> current_environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    all.emplace_back(*entry);
+  }
+  return all;
+}
+
+// As it was when this program started. OpenCL's drivers change it (PoCL sets HWLOC_PLUGINS_PATH), and a
+// program that inherits that may see fewer devices.
+const std::vector<std::string> environment_at_start = current_environment();
+
+// That environment with some NAME=VALUE besides or instead. They must outlive it.
 std::vector<char*> environment_with(const std::vector<std::string>& changes) {
   std::vector<char*> all;
   for (const std::string& change : changes) {
     all.push_back(const_cast<char*>(change.c_str()));
   }
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view kept(*entry);
-    const std::string_view name = kept.substr(0, kept.find('=') + 1);
+  for (const std::string& kept : environment_at_start) {
+    const std::string name = kept.substr(0, kept.find('=') + 1);
     if (std::none_of(changes.begin(), changes.end(),
                      [&](const std::string& change) { return change.starts_with(name); })) {
-      all.push_back(*entry);
+      all.push_back(const_cast<char*>(kept.c_str()));
     }
   }
   all.push_back(nullptr);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "commands.h"
@@ -59,30 +60,19 @@ WarmUp warm_here(const ChosenDevice& chosen, const Share& share) {
   return warm(*device, programs, share);
 }
 
-// A worker tells on its standard output what it has done, or on a line what went wrong.
+// A worker tells on its standard output what it has done.
 int run_worker(const ChosenDevice& chosen, const std::string& share) {
-  try {
-    const WarmUp done = warm_here(chosen, parse_share(share));
-    std::printf("%zu %zu\n", done.programs, done.compiled);
-    return 0;
-  } catch (const Error& error) {
-    std::printf("%s\n", error.what());
-    return 1;
-  }
+  const WarmUp done = warm_here(chosen, parse_share(share));
+  std::printf("%zu %zu\n", done.programs, done.compiled);
+  return 0;
 }
 
-// Adds what a worker said. Throws where it failed.
-void add(const ToolResult& result, WarmUp& sum) {
-  if (result.status == 1) {
-    throw Error(Status::build_failed, result.out.substr(0, result.out.find('\n')));
-  }
-  WarmUp one;
-  if (result.status != 0 || std::sscanf(result.out.c_str(), "%zu %zu", &one.programs, &one.compiled) != 2) {
-    throw Error(Status::device_error,
-                "a worker ended before its programs were compiled; with --jobs 1 there are no workers");
-  }
-  sum.programs += one.programs;
-  sum.compiled += one.compiled;
+// What a worker says it has done; nothing where it failed.
+std::optional<WarmUp> said_by(const ToolResult& result) {
+  WarmUp done;
+  const bool ok =
+      result.status == 0 && std::sscanf(result.out.c_str(), "%zu %zu", &done.programs, &done.compiled) == 2;
+  return ok ? std::optional(done) : std::nullopt;
 }
 
 // By processes of this program, because drivers compile but one program of a process at a time.
@@ -98,13 +88,17 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, std::size_t jobs) {
             "/proc/self/exe",
             {"warm", "--backend", std::string(chosen.backend->name()), "--device",
              std::to_string(chosen.index), "--share", std::to_string(i + 1) + "/" + std::to_string(jobs)},
-            ToolErrors::show);
+            ToolErrors::drop);
       });
     }
   }
   WarmUp sum;
-  for (const ToolResult& result : results) {
-    add(result, sum);
+  for (std::size_t i = 0; i < jobs; ++i) {
+    // A driver may refuse its device to one of many processes that start at once.
+    const std::optional<WarmUp> worker = said_by(results[i]);
+    const WarmUp done = worker ? *worker : warm_here(chosen, {i, jobs});
+    sum.programs += done.programs;
+    sum.compiled += done.compiled;
   }
   if (pocl) {  // each worker saw what the others compiled
     sum.compiled = std::min(sum.programs, kernels_kept_by_pocl() - before);

@@ -181,8 +181,13 @@ TEST_F(Replay, RunsATraceOnADeviceAndOnPlainArraysBesideTheOtherLibrary) {
   EXPECT_EQ(errors(), "");
   expect_complete_report("device");
   EXPECT_NE(output().find("first, programs on disk"), std::string::npos);
-  EXPECT_EQ(run("trace.jsonl --through host --json out.json"), 0) << errors();
+  EXPECT_EQ(run("trace.jsonl --through host --warm --json out.json"), 0) << errors();
   expect_complete_report("host");
+  const Json warmed =
+      Json::parse(contents_of(folder_.path() / "out.json")).at("traces").at(0).at("ours").at("warmed");
+  EXPECT_GT(warmed.at("wall_s"), 0.0);
+  EXPECT_GT(warmed.at("warms_s").at(0), 0.0);
+  EXPECT_NE(output().find("first, after warm()"), std::string::npos);
 }
 
 TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {

@@ -8,13 +8,13 @@ import style
 from style import plt
 
 # The bars of a trace, from the left: whose, which pass, and what it is called.
-BARS = [("ours", "first", "first,\nnothing\non disk"), ("ours", "disk", "first,\nprograms\non disk"), ("other", "first", "first"),
-        ("ours", "again", "again"), ("other", "again", "again")]
+BARS = [("ours", "first", "first,\nnothing\non disk"), ("ours", "disk", "first,\nprograms\non disk"),
+        ("ours", "warmed", "first,\nafter\nwarm()"), ("other", "first", "first"), ("ours", "again", "again"), ("other", "again", "again")]
 
 
 def passes(trace):
     """The bars that a trace has, each with its pass."""
-    return [(who, name, title, trace[who][name]) for who, name, title in BARS if trace[who]]
+    return [(who, name, title, trace[who][name]) for who, name, title in BARS if trace[who] and name in trace[who]]
 
 
 def milliseconds(seconds):

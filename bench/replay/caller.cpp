@@ -32,6 +32,7 @@ class HostCaller final : public Caller {
                      array<const float>(operands, operand_b), array<float>(operands, operand_c));
     }
   }
+  void warm() override { context_.warm(); }
 
  private:
   Context context_;

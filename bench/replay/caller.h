@@ -16,6 +16,8 @@ class Caller {
   virtual std::string name() const = 0;  // with the version
   // One call; on a device, it has then been put on the queue.
   virtual void call(const TraceCall& call, const PreparedPlan::Operands& operands) = 0;
+  // Gets ready for all calls of the device, where the library can.
+  virtual void warm() {}
 };
 
 // A pass of a replay: who, where, and on which kind of memory.

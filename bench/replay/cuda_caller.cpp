@@ -24,6 +24,7 @@ class CudaCaller final : public Caller {
                   pointer<const float>(operands, operand_b), pointer<float>(operands, operand_c));
     }
   }
+  void warm() override { cuda::warm(stream_); }
 
  private:
   CUstream_st* stream_;

@@ -26,6 +26,7 @@ class OpenClCaller final : public Caller {
       opencl::sgemm(queue_, request, a, b, c);
     }
   }
+  void warm() override { opencl::warm(queue_); }
 
  private:
   cl_command_queue queue_;

@@ -53,6 +53,16 @@ class Stage {
   Queue& queue() { return arrays_ ? *array_queue_ : *own_queue_; }
   Caller& caller() { return *caller_; }
 
+  // What a program may do before its first call. Returns how many seconds that took.
+  double warm() {
+    const auto start = Clock::now();
+    queue().with_device([&] {
+      caller_ = make_caller(subject_, device(), queue());
+      caller_->warm();
+    });
+    return seconds_since(start);
+  }
+
   // Makes the caller first where there is none yet.
   Walk walk() {
     operands_->restore_c(queue());
@@ -179,13 +189,29 @@ Walk walk_from_json(const Json& json) { return {json.at(0), json.at(1), json.at(
 
 }  // namespace
 
-PassResult run_pass(const Trace& trace, const Subject& subject, bool first_only) {
+const char* word_of(PassKind kind) {
+  return kind == PassKind::whole ? "whole" : kind == PassKind::first ? "first" : "warmed";
+}
+
+PassKind kind_of(const std::string& word) {
+  for (const PassKind kind : {PassKind::whole, PassKind::first, PassKind::warmed}) {
+    if (word == word_of(kind)) {
+      return kind;
+    }
+  }
+  throw Error(Status::invalid_argument, "--kind " + word + ": expected whole, first or warmed");
+}
+
+PassResult run_pass(const Trace& trace, const Subject& subject, PassKind kind) {
   PassResult result;
   Stage stage(trace, subject);
   result.context_s = stage.context_s();
+  if (kind == PassKind::warmed) {
+    result.warm_s = stage.warm();
+  }
   result.first = stage.walk();
   result.name = stage.caller().name();
-  if (first_only) {
+  if (kind != PassKind::whole) {
     return result;
   }
   for (const auto start = Clock::now(); result.again.empty() || (result.again.size() < most_walks &&
@@ -199,9 +225,10 @@ PassResult run_pass(const Trace& trace, const Subject& subject, bool first_only)
 }
 
 Json to_json(const PassResult& result) {
-  Json json = {{"name", result.name},    {"context_s", result.context_s}, {"first", to_json(result.first)},
-               {"again", Json::array()}, {"call_s", result.call_s},       {"checked", result.checked},
-               {"fault", result.fault}};
+  Json json = {{"name", result.name},       {"context_s", result.context_s},
+               {"warm_s", result.warm_s},   {"first", to_json(result.first)},
+               {"again", Json::array()},    {"call_s", result.call_s},
+               {"checked", result.checked}, {"fault", result.fault}};
   for (const Walk& walk : result.again) {
     json["again"].push_back(to_json(walk));
   }
@@ -212,6 +239,7 @@ PassResult pass_from_json(const Json& json) {
   PassResult result;
   result.name = json.at("name");
   result.context_s = json.at("context_s");
+  result.warm_s = json.at("warm_s");
   result.first = walk_from_json(json.at("first"));
   for (const Json& walk : json.at("again")) {
     result.again.push_back(walk_from_json(walk));

@@ -23,6 +23,7 @@ struct Walk {
 struct PassResult {
   std::string name;        // of who multiplied, with the version
   double context_s = 0.0;  // what the runtime took for a context and a queue, before the first walk
+  double warm_s = 0.0;     // what the library's warm() took, before the first walk, where it was called
   Walk first;
   // What follows is there only where the pass went on after the first walk.
   std::vector<Walk> again;
@@ -32,8 +33,17 @@ struct PassResult {
   std::string fault;        // of the first that is wrong
 };
 
-// first_only: not again.
-PassResult run_pass(const Trace& trace, const Subject& subject, bool first_only);
+enum class PassKind {
+  whole,   // the first walk, and again
+  first,   // the first walk alone
+  warmed,  // the same after the library's warm()
+};
+
+// The words by which processes are told.
+const char* word_of(PassKind kind);
+PassKind kind_of(const std::string& word);
+
+PassResult run_pass(const Trace& trace, const Subject& subject, PassKind kind);
 
 Json to_json(const PassResult& result);
 PassResult pass_from_json(const Json& json);

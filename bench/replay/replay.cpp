@@ -85,16 +85,23 @@ class Caches {
   TemporaryDirectory folder_;
 };
 
+std::vector<std::string> flags_of(const ChosenDevice& device) {
+  return {"--backend", std::string(device.backend->name()), "--device", std::to_string(device.index)};
+}
+
+void fill(const Caches& caches, const ChosenDevice& device) {
+  std::vector<std::string> arguments = flags_of(device);
+  arguments.insert(arguments.begin(), "warm");
+  if (run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment()).status != 0) {
+    throw Error(Status::build_failed, "the device's programs could not be compiled");
+  }
+}
+
 // In a process of its own.
 PassResult start_pass(const PassRequest& request, const Caches& caches) {
-  std::vector<std::string> arguments = {"replay",    request.file,
-                                        "--pass",    request.subject.title,
-                                        "--backend", std::string(request.subject.device.backend->name()),
-                                        "--device",  std::to_string(request.subject.device.index),
-                                        "--through", name_of(request.subject.through)};
-  if (request.first_only) {
-    arguments.push_back("--first-only");
-  }
+  std::vector<std::string> arguments = flags_of(request.subject.device);
+  arguments.insert(arguments.begin(), {"replay", request.file, "--pass", request.subject.title, "--kind",
+                                       word_of(request.kind), "--through", name_of(request.subject.through)});
   const ToolResult result = run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment());
   const Json json = Json::parse(result.out, nullptr, false);
   if (json.is_object() && json.contains("error")) {
@@ -110,6 +117,9 @@ PassResult start_pass(const PassRequest& request, const Caches& caches) {
 void add_first(const PassResult& result, Passes& passes) {
   passes.walks.push_back(result.first);
   passes.context_s.push_back(result.context_s);
+  if (result.warm_s > 0.0) {
+    passes.warm_s.push_back(result.warm_s);
+  }
 }
 
 // Of a pass that went on after the first walk.
@@ -126,7 +136,13 @@ void add_rest(const PassResult& result, Performance& performance) {
 
 class Replaying {
  public:
-  Replaying(const ReplayRequest& request, Progress& progress) : request_(request), progress_(progress) {}
+  Replaying(const ReplayRequest& request, Progress& progress) : request_(request), progress_(progress) {
+    if (request.warmed) {
+      progress.show("compiling all programs of the device");
+      warm_caches_.emplace();
+      fill(*warm_caches_, request.device);
+    }
+  }
 
   TraceReport prepare(const std::string& file) const {
     TraceReport report;
@@ -155,11 +171,15 @@ class Replaying {
     const Caches caches;
     const Subject ours{Subject::own_title, request_.device, report.through};
     progress_.show(report.trace.name + ": duogemm, nothing on disk");
-    add_first(start_pass({report.file, ours, true}, caches), report.ours.first);
+    add_first(start_pass({report.file, ours, PassKind::first}, caches), report.ours.first);
     progress_.show(report.trace.name + ": duogemm, programs on disk");
-    const PassResult result = start_pass({report.file, ours, false}, caches);
+    const PassResult result = start_pass({report.file, ours, PassKind::whole}, caches);
     add_first(result, report.ours.disk);
     add_rest(result, report.ours);
+    if (warm_caches_) {
+      progress_.show(report.trace.name + ": duogemm, warmed");
+      add_first(start_pass({report.file, ours, PassKind::warmed}, *warm_caches_), report.ours.warmed);
+    }
   }
 
   void replay_other(TraceReport& report) const {
@@ -167,7 +187,7 @@ class Replaying {
     const Subject other{report.against, device_of(report.against, request_.device), report.through};
     Performance& performance = report.other ? *report.other : report.other.emplace();
     try {
-      const PassResult result = start_pass({report.file, other, false}, Caches());
+      const PassResult result = start_pass({report.file, other, PassKind::whole}, Caches());
       add_first(result, performance.first);
       add_rest(result, performance);
     } catch (const Error& error) {
@@ -183,6 +203,7 @@ class Replaying {
 
   const ReplayRequest& request_;
   Progress& progress_;
+  std::optional<Caches> warm_caches_;  // with all programs of the device
 };
 
 }  // namespace
@@ -258,7 +279,7 @@ ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
 int serve_pass(const PassRequest& request) {
   Json json;
   try {
-    json = to_json(run_pass(load_trace(request.file), request.subject, request.first_only));
+    json = to_json(run_pass(load_trace(request.file), request.subject, request.kind));
   } catch (const Error& error) {
     json = {{"error", error.what()}, {"status", static_cast<int>(error.status())}};
   }

@@ -16,6 +16,7 @@ struct ReplayRequest {
   ChosenDevice device;
   std::optional<CallMemory> through;   // where the trace's own data was when not given
   std::optional<std::string> against;  // title, or "none"; the one that fits the device when not given
+  bool warmed = false;                 // one more pass, after the library's warm()
   std::size_t repeats = 1;             // of all processes
 };
 
@@ -23,6 +24,7 @@ struct ReplayRequest {
 struct Passes {
   std::vector<Walk> walks;
   std::vector<double> context_s;
+  std::vector<double> warm_s;  // where the library's warm() was called
 
   // The walk whose wall time is the median.
   const Walk& median() const;
@@ -31,8 +33,9 @@ struct Passes {
 // What one library did with a trace.
 struct Performance {
   std::string name;
-  Passes first;  // with nothing on disk
-  Passes disk;   // ours only: with the programs that the first pass has left there
+  Passes first;   // with nothing on disk
+  Passes disk;    // ours only: with the programs that the first pass has left there
+  Passes warmed;  // ours only, where asked for: the same after warm()
   Passes again;
   std::vector<double> call_s;  // as PassResult has it, the smallest of all repeats
   std::size_t checked = 0;
@@ -79,7 +82,7 @@ ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
 struct PassRequest {
   std::string file;
   Subject subject;
-  bool first_only;
+  PassKind kind;
 };
 int serve_pass(const PassRequest& request);
 

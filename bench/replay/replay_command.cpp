@@ -19,7 +19,8 @@ struct ReplayFlags {
   std::size_t repeats = 1;
   std::string json;
   std::string pass;  // whose, in a process that a replay has started
-  bool first_only = false;
+  std::string kind;
+  bool warmed = false;
 };
 
 std::optional<CallMemory> memory_of(const std::string& word) {
@@ -36,7 +37,7 @@ int run_one_pass(const ReplayFlags& flags) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return serve_pass({flags.files.front(),
                      {flags.pass, device, memory_of(flags.through).value_or(CallMemory::device), seconds},
-                     flags.first_only});
+                     kind_of(flags.kind)});
 }
 
 int run(const ReplayFlags& flags) {
@@ -50,6 +51,7 @@ int run(const ReplayFlags& flags) {
                         .device = flags.device.choose().front(),
                         .through = memory_of(flags.through),
                         .against = {},
+                        .warmed = flags.warmed,
                         .repeats = flags.repeats};
   if (!flags.against.empty()) {
     request.against = flags.against;
@@ -82,9 +84,12 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
   command.add_option("--repeat", flags.repeats, "Start all processes so often, in turns, and take medians")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
+  command.add_flag(
+      "--warm", flags.warmed,
+      "Run also in a process that prepares all programs by duogemm_warm() before its first call");
   command.add_option("--json", flags.json, "Write the results to this file");
   command.add_option("--pass", flags.pass)->group("");  // for the processes that a replay starts
-  command.add_flag("--first-only", flags.first_only)->group("");
+  command.add_option("--kind", flags.kind)->group("");
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ std::string passes_text(const TraceReport& report) {
   const Passes* first = other ? &other->first : nullptr;
   add_pass(table, "duogemm", "first, nothing on disk", report.ours.first, first);
   add_pass(table, "duogemm", "first, programs on disk", report.ours.disk, first);
+  if (!report.ours.warmed.walks.empty()) {
+    add_pass(table, "duogemm", "first, after warm()", report.ours.warmed, first);
+  }
   if (other) {
     add_pass(table, report.against, "first", other->first, nullptr);
   }
@@ -85,6 +88,9 @@ Json passes_json(const Passes& passes) {
   if (!passes.context_s.empty()) {
     json["contexts_s"] = passes.context_s;
   }
+  if (!passes.warm_s.empty()) {
+    json["warms_s"] = passes.warm_s;
+  }
   return json;
 }
 
@@ -92,6 +98,9 @@ Json performance_json(const Performance& performance) {
   Json json = {{"name", performance.name}, {"first", passes_json(performance.first)}};
   if (!performance.disk.walks.empty()) {
     json["disk"] = passes_json(performance.disk);
+  }
+  if (!performance.warmed.walks.empty()) {
+    json["warmed"] = passes_json(performance.warmed);
   }
   json.update({{"again", passes_json(performance.again)},
                {"checked", performance.checked},
@@ -142,6 +151,9 @@ std::string trace_text(const TraceReport& report, const DeviceInfo& device) {
           " ms (duogemm)";
   if (report.other) {
     text += " and " + milliseconds(first_context_s(report.other->first)) + " ms (" + report.other->name + ")";
+  }
+  if (!report.ours.warmed.warm_s.empty()) {
+    text += "; warm() " + milliseconds(report.ours.warmed.warm_s.front()) + " ms";
   }
   text.append("\n").append(lost_text(report));
   if (!report.unavailable.empty()) {

@@ -25,8 +25,8 @@ class Stopwatch {
   // The same for several plans of one problem that take turns.
   std::vector<double> seconds(const std::vector<Plan>& plans, const Problem& problem, const Effort& effort);
 
-  double bandwidth() const { return bandwidth_; }   // of device memory, bytes per second
-  double launch() const { return launch_; }         // seconds that one more kernel costs the device
+  double bandwidth() const { return bandwidth_; }  // of device memory, bytes per second
+  double launch() const { return launch_; }        // seconds that one more kernel costs the device
 
   Queue& queue() { return *queue_; }
 

@@ -41,12 +41,25 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
                     std::floor(rest * each / cluster));
 }
 
-// How many work-groups the busiest unit has to serve: waves are whole. Where clusters have taken all the room
-// there is, the next ones wait until enough of it is free again.
-double groups_per_unit(double groups, const Split& split, const Candidate& candidate,
-                       const CostFacts& facts) {
+// Of a GPU's compute unit. Each takes whole sub-groups of so many work-items (warps).
+constexpr std::size_t schedulers = 4;
+constexpr std::size_t warp = 32;
+
+// Work-groups of less than four warps leave schedulers without work in their last wave.
+double whole_waves(double groups, const Variant& kernel) {
+  const std::size_t warps = (kernel.local[0] * kernel.local[1] + warp - 1) / warp;
+  const auto step = static_cast<double>(std::max<std::size_t>(schedulers / warps, 1));
+  return groups <= static_cast<double>(schedulers) ? groups : std::ceil(groups / step) * step;
+}
+
+// How long the busiest unit takes: waves are whole. Where clusters have taken all the room there is, the next
+// ones wait until enough of it is free again.
+Timing busiest_unit(double groups, const Split& split, const Candidate& candidate, const CostFacts& facts) {
+  const auto serving = [&](double each) {
+    return at(candidate.calibration->timings, whole_waves(each, *candidate.kernel), facts.launch);
+  };
   if (!split.clustered || facts.clusters.group_units <= 0.0) {
-    return std::ceil(groups / facts.units);
+    return serving(std::ceil(groups / facts.units));
   }
   const double room = candidate.kernel->surely_resident;
   const auto slices = static_cast<double>(split.slices);
@@ -57,7 +70,12 @@ double groups_per_unit(double groups, const Split& split, const Candidate& candi
   while (resident_groups(each, slices, facts) < rest && each < room) {
     ++each;
   }
-  return rounds * room + each;
+  if (rounds == 0.0 || each == 0.0) {
+    return serving(rounds * room + each);
+  }
+  const Timing full = serving(rounds * room);
+  const Timing last = serving(each);
+  return {0, full.fixed + std::max(last.fixed - facts.launch, 0.0), full.per_k + last.per_k};
 }
 
 // Two things that go on at the same time. The shorter one is not hidden altogether.
@@ -106,15 +124,16 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
 
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split) {
-  const double per_unit = groups_per_unit(groups, split, candidate, facts);
-  const Timing timing = at(candidate.calibration->timings, per_unit, facts.launch);
+  const Timing timing = busiest_unit(groups, split, candidate, facts);
   // A line through two depths may promise less for a short k than a kernel without work takes.
   double seconds = std::max(timing.fixed + depth * timing.per_k, facts.launch);
   if (facts.bandwidth <= 0.0) {
     return seconds;
   }
   if (traffic.from_memory || !candidate.kernel->spec->thin) {  // which are measured with what they move
-    const double rate = traffic.from_memory ? facts.reading : facts.cached;
+    const double own = candidate.calibration->reading;
+    const double reading = own > 0.0 ? std::min(own, facts.reading) : facts.reading;
+    const double rate = traffic.from_memory ? reading : facts.cached;
     seconds = overlapped(seconds, traffic.inputs / rate + traffic.moved / facts.bandwidth);
   }
   return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);

@@ -34,6 +34,7 @@ struct Traffic {
 struct Candidate {
   const Variant* kernel;
   const Calibration* calibration;
+  double least_fixed;  // seconds that work-groups take whatever k, at the least
   double least_per_k;  // seconds of a work-group, where a unit is as busy as is best
 };
 

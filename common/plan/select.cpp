@@ -36,13 +36,14 @@ bool speaks_of(const Calibration& calibration, const Tunables& fixed) {
   });
 }
 
-// What a work-group takes for each k where a unit is as busy as is best.
-double least_per_k(const Calibration& calibration) {
-  double least = std::numeric_limits<double>::infinity();
+Candidate candidate_of(const Variant& kernel, const Calibration& calibration) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Candidate candidate{&kernel, &calibration, infinity, infinity};
   for (const Timing& timing : calibration.timings) {
-    least = std::min(least, timing.per_k / timing.groups);
+    candidate.least_fixed = std::min(candidate.least_fixed, timing.fixed);
+    candidate.least_per_k = std::min(candidate.least_per_k, timing.per_k / timing.groups);
   }
-  return least;
+  return candidate;
 }
 
 bool is_shape(const TunedShape& shape, const Problem& problem) {
@@ -51,9 +52,11 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
          shape.b_transposed == (problem.b_op == Transpose::yes);
 }
 
-double values(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
-  return static_cast<double>(rows) * static_cast<double>(k) *
-         (stride == 0 ? 1.0 : static_cast<double>(batch));
+// Bytes that packing an operand copies: whole tiles, as repack.cl has them.
+double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
+  constexpr std::int64_t tile = 32;
+  const auto whole = [](std::int64_t size) { return static_cast<double>((size + tile - 1) / tile * tile); };
+  return sizeof(float) * whole(rows) * whole(k) * (stride == 0 ? 1.0 : static_cast<double>(batch));
 }
 
 }  // namespace
@@ -121,9 +124,9 @@ class Planner::Search {
   template <typename Visit>
   void visit_packed(const Kernel& kernel, bool pack_a, bool pack_b, const Visit& visit) {
     const Problem& p = problem_;
-    const double copied = (pack_a ? values(p.m, p.k, p.a_stride, p.batch) : 0.0) +
-                          (pack_b ? values(p.n, p.k, p.b_stride, p.batch) : 0.0);
-    const double seconds = packing_seconds(sizeof(float) * copied, facts());
+    const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
+                          (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
+    const double seconds = packing_seconds(copied, facts());
     if (seconds < best_.seconds) {
       const Problem inner = packed(p, pack_a, pack_b);
       visit_kernel(kernel, {pack_a, pack_b, inner, seconds, Traffic(inner, facts())}, visit);
@@ -176,7 +179,7 @@ class Planner::Search {
   // No split makes it faster than all units are, when all of them are busy to the end.
   double least_seconds(const Candidate& candidate, const Operands& operands) const {
     const double groups = tiles(*candidate.kernel) * static_cast<double>(problem_.batch);
-    return operands.seconds +
+    return operands.seconds + candidate.least_fixed +
            groups / facts().units * static_cast<double>(problem_.k) * candidate.least_per_k;
   }
 
@@ -247,7 +250,7 @@ void Planner::add(const Calibration& calibration) {
     }
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
-      kernel->candidates[storage].push_back({&variant, &calibration, least_per_k(calibration)});
+      kernel->candidates[storage].push_back(candidate_of(variant, calibration));
     }
   }
 }

@@ -25,6 +25,8 @@ CHART = RESULTS / "ladder.svg"
 COMPARISONS = [
     ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
     ("h200_compare_heldout.json", "cuda", "H200, CUDA, drawn at random"),
+    ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
+    ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn at random"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
@@ -94,7 +96,9 @@ def comparison_table():
         for run in load(name, "compare")["runs"]:
             if run["device"]["backend"] != backend:
                 continue
-            for row in (r for r in run["summary"] if r["shapes"] > 0):
+            lists = {row["list"] for row in run["summary"] if row["list"]}
+            # Of a single list, the row of all lists says the same once more.
+            for row in (r for r in run["summary"] if r["shapes"] > 0 and (r["list"] or len(lists) > 1)):
                 lines.append(f"| {title} | {row['list'] or 'all of these'} | {row['title']} | {row['shapes']} | "
                              f"{row['geometric_mean']:.2f} | {row['worst']:.2f} | {row['worst_label'].split('/')[-1]} |")
     return "\n".join(lines) + "\n"

@@ -1,5 +1,7 @@
 #include "queue_workspaces.h"
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 namespace duogemm {
@@ -29,6 +31,14 @@ void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands
             const PreparedPlan::Workspaces& workspaces, const Scalars& scalars) {
   queue.barrier(false);  // the call before may work on the same memory
   plan.enqueue(queue, operands, workspaces, scalars);
+}
+
+// How much a queue gets. Memory is given back only when the device is idle, so problems that grow from call
+// to call must not make it grow each time.
+std::size_t generous(std::size_t needed) {
+  constexpr std::size_t least = std::size_t{4} << 20;
+  constexpr std::size_t much = std::size_t{256} << 20;
+  return needed >= much ? needed : std::bit_ceil(std::max(needed, least));
 }
 
 }  // namespace
@@ -118,7 +128,7 @@ void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPl
              " bytes; the problem needs " + std::to_string(needed) +
              ": make the same call on the stream before the capture, or supply the workspace");
     }
-    kept.replace(device_.allocate(needed));  // when there is no memory, all stays as it was
+    kept.replace(device_.allocate(generous(needed)));  // when there is no memory, all stays as it was
   }
   if (capturing && !kept.in_graph) {
     const std::lock_guard lock(mutex_);

@@ -121,7 +121,7 @@ TEST_F(Workspaces, AreInOnePieceThatStaysWithTheQueue) {
 TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
   FakeQueue queue(faults_);
   const Prepared small = plan(33);
-  const Prepared large = plan(65);
+  const Prepared large = plan(1025);
   enqueue(small, queue);
   const std::set<const float*> of_large = used_by(large, queue);
   EXPECT_EQ(pieces(), 1);
@@ -131,6 +131,16 @@ TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
   EXPECT_NE(of_small, of_large);
   expect_warm(large, queue);
   EXPECT_EQ(used_by(large, queue), of_large);
+}
+
+// Problems that grow from call to call allocate seldom.
+TEST_F(Workspaces, GrowInLargeSteps) {
+  FakeQueue queue(faults_);
+  std::set<const float*> pieces;
+  for (int n = 33; n <= 1057; n += 32) {
+    pieces.insert(*used_by(plan(n), queue).begin());
+  }
+  EXPECT_LE(pieces.size(), 3u);
 }
 
 TEST_F(Workspaces, ShareNothingBetweenQueues) {
@@ -157,7 +167,7 @@ TEST_F(Workspaces, AreBehindABarrier) {
 TEST_F(Workspaces, AreAsTheyWereWhenMoreCannotBeAllocated) {
   FakeQueue queue(faults_);
   const Prepared small = plan(33);
-  const Prepared large = plan(65);
+  const Prepared large = plan(1025);
   const std::set<const float*> first = used_by(small, queue);
   faults_.fails_at = faults_.operations + 1;
   EXPECT_THROW(enqueue(large, queue), Error);
@@ -173,7 +183,7 @@ TEST_F(Workspaces, AreAsTheyWereWhenMoreCannotBeAllocated) {
 TEST_F(Workspaces, AreGivenUpWhenALaunchFails) {
   FakeQueue queue(faults_);
   const Prepared small = plan(33);
-  const Prepared large = plan(65);
+  const Prepared large = plan(1025);
   enqueue(small, queue);
   faults_.fails_at = faults_.operations + 2;
   EXPECT_THROW(enqueue(large, queue), Error);
@@ -337,9 +347,9 @@ TEST_F(Workspaces, OfAGraphStayForIt) {
   enqueue(plan(33), queue);
   enqueue(plan(33), queue);
   queue.now.capturing = false;
-  enqueue(plan(65), queue);  // grows
+  enqueue(plan(1025), queue);  // grows
   EXPECT_EQ(pieces(), 2);
-  enqueue(plan(97), queue);
+  enqueue(plan(2017), queue);
   EXPECT_EQ(pieces(), 2);
   std::vector<std::unique_ptr<FakeQueue>> queues;
   for (int i = 0; i < most; ++i) {

@@ -62,8 +62,6 @@ class Kernel {
   virtual std::size_t sub_group_size(const Extent& local) const = 0;
   // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
   virtual std::string binary() const = 0;
-  // Whether it was compiled when the library was built.
-  virtual bool is_shipped() const { return false; }
   // When launched with this work-group.
   virtual KernelFacts facts(const Extent&) const { return {}; }
 };
@@ -169,6 +167,8 @@ class Device {
   // What the compiler is told besides the text.
   virtual std::string build_options(const ProgramSource& source) const = 0;
   virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;
+  // What was compiled when the library was built; null where it has no such program.
+  virtual std::shared_ptr<const Kernel> find_built(const ProgramSource&) { return nullptr; }
   // The kernel named `entry` of a binary that a kernel of such a device gave. Throws build_failed when the
   // driver refuses it.
   virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;

@@ -1,5 +1,6 @@
 #include "kernel_source.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -8,6 +9,7 @@
 #include <set>
 #include <span>
 #include <sstream>
+#include <string_view>
 
 #include "duogemm/error.h"
 
@@ -54,27 +56,33 @@ std::string require(const std::string& path) {
 class Completer {
  public:
   std::string complete(const std::string& name, const std::string& text) {
-    static const std::string directive = "#include \"";
-    std::string result = "#line 1 \"" + name + "\"\n";
-    std::istringstream lines(text);
-    int number = 0;
-    for (std::string line; std::getline(lines, line);) {
-      ++number;
-      if (line.rfind(directive, 0) != 0) {
-        result += line + "\n";
-        continue;
-      }
-      const std::string included = line.substr(directive.size(), line.size() - directive.size() - 1);
-      if (seen_.insert(included).second) {
-        const std::string found = read("compat/" + included);
-        result += complete(included, found.empty() ? require("kernels/" + included) : found);
-        result += "#line " + std::to_string(number + 1) + " \"" + name + "\"\n";
-      }
-    }
+    std::string result;
+    append(name, text, result);
     return result;
   }
 
  private:
+  void append(const std::string& name, std::string_view text, std::string& result) {
+    constexpr std::string_view directive = "#include \"";
+    result.append("#line 1 \"").append(name).append("\"\n");
+    int number = 0;
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(std::min(line.size() + 1, text.size()));
+      ++number;
+      if (!line.starts_with(directive)) {
+        result.append(line).append("\n");
+        continue;
+      }
+      const std::string included(line.substr(directive.size(), line.size() - directive.size() - 1));
+      if (seen_.insert(included).second) {
+        const std::string found = read("compat/" + included);
+        append(included, found.empty() ? require("kernels/" + included) : found, result);
+        result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(name).append("\"\n");
+      }
+    }
+  }
+
   std::set<std::string> seen_;
 };
 

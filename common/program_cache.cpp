@@ -104,15 +104,27 @@ std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const Variant& variant) {
 }
 
 ProgramCache::Obtained ProgramCache::obtain(const ProgramSource& source) const {
+  if (std::shared_ptr<const Kernel> kernel = find_built(source)) {
+    return {std::move(kernel), false};
+  }
   const std::string key = disk_.enabled() ? key_of(device_, source) : "";
   if (std::shared_ptr<const Kernel> kernel = disk_.enabled() ? load(key, source.entry) : nullptr) {
-    return {kernel, false};
+    return {std::move(kernel), false};
   }
-  const std::shared_ptr<const Kernel> kernel = compile(source);
+  std::shared_ptr<const Kernel> kernel = compile(source);
   if (disk_.enabled()) {
     keep(key, *kernel);
   }
-  return {kernel, !kernel->is_shipped()};
+  return {std::move(kernel), true};
+}
+
+std::shared_ptr<const Kernel> ProgramCache::find_built(const ProgramSource& source) const {
+  const Clock::time_point start = Clock::now();
+  std::shared_ptr<const Kernel> kernel = device_.find_built(source);
+  if (kernel) {
+    log_ready("had", source.entry, device_.info(), start);
+  }
+  return kernel;
 }
 
 std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {
@@ -135,8 +147,7 @@ std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source)
   const Clock::time_point start = Clock::now();
   try {
     std::shared_ptr<const Kernel> kernel = device_.compile(source);
-    // Not "compiled": a backend may have had it from the build.
-    log_ready("prepared", source.entry, device_.info(), start);
+    log_ready("compiled", source.entry, device_.info(), start);
     return kernel;
   } catch (const Error& error) {
     const std::string reason = lacking_operation(error.what());

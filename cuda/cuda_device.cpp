@@ -83,7 +83,6 @@ class CudaKernel final : public Kernel {
   CudaKernel& operator=(const CudaKernel&) = delete;
   std::size_t sub_group_size(const Extent&) const override { return 32; }
   std::string binary() const override { return binary_; }
-  bool is_shipped() const override { return binary_.empty(); }
   KernelFacts facts(const Extent& local) const override;
   CUfunction get() const { return function_; }
   bool is_for_90() const { return is_for_90_; }
@@ -316,13 +315,6 @@ std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, con
   }
 }
 
-// What needs no compiler at run time; null when there is no such program.
-std::shared_ptr<const CudaKernel> load_built(const SharedContext& context, const ProgramSource& source,
-                                             int compute_capability) {
-  const auto shipped = load_shipped(context, source, compute_capability);
-  return shipped ? shipped : load_prebuilt(context, source);
-}
-
 }  // namespace
 
 DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
@@ -365,13 +357,25 @@ std::string CudaDevice::build_options(const ProgramSource& source) const {
 }
 
 std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
-  std::shared_ptr<const CudaKernel> kernel =
-      options_.explain ? nullptr : load_built(context_, source, info_.compute_capability);
+  const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
+  const auto kernel =
+      std::make_shared<const CudaKernel>(context_, program.image.data(), source.entry, program.image,
+                                         options_.explain ? texts_of(program) : KernelFacts{});
+  kernel->apply(options_);
+  return kernel;
+}
+
+std::shared_ptr<const Kernel> CudaDevice::find_built(const ProgramSource& source) {
+  if (options_.explain) {  // whose texts are gone
+    return nullptr;
+  }
+  std::shared_ptr<const CudaKernel> kernel = load_shipped(context_, source, info_.compute_capability);
+  if (!kernel) {
+    kernel = load_prebuilt(context_, source);
+  }
   // Compiled for devices without clusters, a kernel cannot run in one.
   if (!kernel || (info_.clusters && !kernel->is_for_90())) {
-    const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
-    kernel = std::make_shared<CudaKernel>(context_, program.image.data(), source.entry, program.image,
-                                          options_.explain ? texts_of(program) : KernelFacts{});
+    return nullptr;
   }
   kernel->apply(options_);
   return kernel;

@@ -18,13 +18,8 @@ namespace {
 
 class CompiledKernel final : public Kernel {
  public:
-  explicit CompiledKernel(bool shipped) : shipped_(shipped) {}
   std::size_t sub_group_size(const Extent&) const override { return 1; }
   std::string binary() const override { return "binary"; }
-  bool is_shipped() const override { return shipped_; }
-
- private:
-  bool shipped_;
 };
 
 class CompilingDevice final : public Device {
@@ -54,10 +49,13 @@ class CompilingDevice final : public Device {
       throw Error(status, "it does not compile");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return std::make_shared<CompiledKernel>(shipped);
+    return std::make_shared<CompiledKernel>();
+  }
+  std::shared_ptr<const Kernel> find_built(const ProgramSource&) override {
+    return shipped ? std::make_shared<CompiledKernel>() : nullptr;
   }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
-    return std::make_shared<CompiledKernel>(false);
+    return std::make_shared<CompiledKernel>();
   }
 
   DeviceInfo facts;
@@ -101,6 +99,7 @@ TEST_F(Warm, CompilesNothingForWhatTheLibraryCarries) {
   const WarmUp done = warm();
   EXPECT_GT(done.programs, 4u);
   EXPECT_EQ(done.compiled, 0u);
+  EXPECT_TRUE(device_.compiled.empty());
 }
 
 TEST_F(Warm, SharesAreAllTogetherAndNoneTwice) {

@@ -31,10 +31,6 @@ constexpr double cached = 1.0 / 2.0;
 constexpr std::int64_t shorter = 4;
 constexpr std::int64_t shortest_of_thin = 16;
 
-// So many times what the last cache holds is read from memory, by so many work-groups for each compute unit.
-constexpr double past_cache = 4.0;
-constexpr std::int64_t readers = 4;
-
 // Sizes of a problem that has `groups` full tiles.
 struct Tiled {
   std::int64_t m;
@@ -85,8 +81,7 @@ Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunabl
                                   const Promising& promising) {
   return {&spec, tunables,
           kind.thin != 0 ? thin_timings(spec, tunables, kind, promising)
-                         : timings(spec, tunables, kind, promising),
-          device_.kind == DeviceKind::gpu ? reading(spec, tunables, kind) : 0.0};
+                         : timings(spec, tunables, kind, promising)};
 }
 
 double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
@@ -125,22 +120,6 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
     longest = much / count;
   }
   return timings;
-}
-
-// Of the operand that runs along the tile's longer side, where the result is as narrow as one tile.
-double Calibrator::reading(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind) {
-  const Multiples tile = spec.tile(tunables);
-  const bool long_a = kind.thin != 0 || tile.m >= tile.n;
-  const std::int64_t rows =
-      (long_a ? tile.m : tile.n) * readers * static_cast<std::int64_t>(device_.compute_units);
-  const double bytes_per_k = sizeof(float) * static_cast<double>(rows);
-  const auto depth =
-      std::max(static_cast<std::int64_t>(past_cache * cache_ / bytes_per_k) / shallow, std::int64_t{1}) *
-      shallow;
-  const std::int64_t columns = kind.thin != 0 ? kind.thin : std::min(tile.m, tile.n);
-  const Problem problem =
-      long_a ? make_problem(kind, rows, columns, depth) : make_problem(kind, columns, rows, depth);
-  return bytes_per_k * static_cast<double>(depth) / seconds(spec, tunables, problem);
 }
 
 // With a long operand that fills much of the cache, and with a short one: that says best what does not depend

@@ -25,7 +25,6 @@ class Calibrator {
   double seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem);
   std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                               const Promising& promising);
-  double reading(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind);
   std::vector<Timing> thin_timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                    const Promising& promising);
 

@@ -287,19 +287,6 @@ TEST(CostModel, StartsClustersInRounds) {
   EXPECT_DOUBLE_EQ(seconds(3 * 132, {2, true}), 35e-6);
 }
 
-TEST(CostModel, ReadsFromMemoryNoFasterThanTheKernelDoes) {
-  Calibration calibration = measured({}, 1, 2);
-  Tuning tuning;
-  tuning.bandwidth = tuning.reading = 4e12;
-  tuning.cache = 50e6;
-  const Problem large = Problem::packed(8192, 16, 8192);
-  const double fast = predicted(calibration, large, 1, {}, tuning);
-  calibration.reading = 2e12;
-  EXPECT_NEAR(predicted(calibration, large, 1, {}, tuning) / fast, 2.0, 0.1);
-  const Problem cached = Problem::packed(1024, 16, 1024);
-  EXPECT_LT(predicted(calibration, cached, 1, {}, tuning), 4.0 * 1024 * 1024 / 2e12);
-}
-
 TEST(CostModel, HasMemoryAsAFloor) {
   const Calibration calibration = measured({}, 1, 2);
   Tuning tuning;

@@ -131,9 +131,7 @@ double predict_seconds(const Traffic& traffic, const Candidate& candidate, const
     return seconds;
   }
   if (traffic.from_memory || !candidate.kernel->spec->thin) {  // which are measured with what they move
-    const double own = candidate.calibration->reading;
-    const double reading = own > 0.0 ? std::min(own, facts.reading) : facts.reading;
-    const double rate = traffic.from_memory ? reading : facts.cached;
+    const double rate = traffic.from_memory ? facts.reading : facts.cached;
     seconds = overlapped(seconds, traffic.inputs / rate + traffic.moved / facts.bandwidth);
   }
   return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);

@@ -55,20 +55,15 @@ std::vector<Timing> read_timings(const Json& json) {
 }
 
 Json to_json(const Calibration& calibration) {
-  Json json = {{"kernel", calibration.spec->name},
-               {"tunables", tunables_json(calibration.tunables)},
-               {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
-  if (calibration.reading > 0.0) {
-    json["reading_gb_s"] = std::round(calibration.reading * 1e-9);
-  }
-  return json;
+  return {{"kernel", calibration.spec->name},
+          {"tunables", tunables_json(calibration.tunables)},
+          {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
 }
 
 Calibration read_calibration(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
   Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))),
-                          read_timings(json.at("groups_fixed_us_per_k_ns")),
-                          json.value("reading_gb_s", 0.0) * 1e9};
+                          read_timings(json.at("groups_fixed_us_per_k_ns"))};
   if (calibration.timings.empty()) {
     throw Error(Status::invalid_argument, spec.name + " has no timings");
   }

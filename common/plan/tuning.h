@@ -28,7 +28,6 @@ struct Calibration {
   const KernelSpec* spec;
   Tunables tunables;
   std::vector<Timing> timings;
-  double reading = 0.0;  // bytes per second, of a long operand out of memory; 0 when nobody looked
 };
 
 // What was best for one shape when it was measured.

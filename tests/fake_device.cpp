@@ -52,8 +52,8 @@ std::vector<FakeMatrix> matrices(std::span<const Argument> arguments) {
   return found;
 }
 
-// Does what the kernels that multiply do, for one matrix without transposes and without slices of k. Sizes and scalars are in BLAS's
-// order, and sizes are first.
+// Does what the kernels that multiply do, for one matrix without transposes and without slices of k. Sizes
+// and scalars are in BLAS's order, and sizes are first.
 void multiply_naively(std::span<const Argument> arguments) {
   const std::vector<std::int64_t> sizes = all_of<std::int64_t>(arguments);
   const std::vector<float> scalars = all_of<float>(arguments);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <tuple>
+#include <vector>
 
+#include "gemm_parts.h"
 #include "plan/lower.h"
 
 namespace duogemm {
@@ -45,14 +47,18 @@ std::size_t Runtime::plans() {
 }
 
 std::size_t Runtime::workspace_bytes(const Problem& problem) const {
-  const DeviceInfo& info = device_->info();
+  // Where the matrices are is not known yet. It matters where A or B can be read in vectors.
+  const auto alignments = [](bool vectors) {
+    return vectors ? std::vector{true, false} : std::vector{false};
+  };
   std::size_t bytes = 0;
-  for (int aligned = 0; aligned < 8; ++aligned) {  // where the matrices are is not known yet
-    Problem placed = problem;
-    placed.a_aligned = (aligned & 1) != 0;
-    placed.b_aligned = (aligned & 2) != 0;
-    placed.c_aligned = (aligned & 4) != 0;
-    bytes = std::max(bytes, lay_out_workspaces(plan_sgemm(placed, planner_), info).bytes);
+  for (const bool a_aligned : alignments(in_vectors(true, problem.lda, problem.a_stride, problem))) {
+    for (const bool b_aligned : alignments(in_vectors(true, problem.ldb, problem.b_stride, problem))) {
+      Problem placed = problem;
+      placed.a_aligned = a_aligned;
+      placed.b_aligned = b_aligned;
+      bytes = std::max(bytes, lay_out_workspaces(plan_sgemm(placed, planner_), device_->info()).bytes);
+    }
   }
   return bytes;
 }

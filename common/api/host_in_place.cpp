@@ -1,4 +1,5 @@
 // The call on host memory where the device works on it in place.
+#include <mutex>
 #include <vector>
 
 #include "host_call.h"
@@ -58,6 +59,8 @@ class InPlace final : public HostCall {
 
   // Whatever happens: when this returns, no command works on the caller's memory any more.
   void run(const Problem& problem, const PreparedPlan::Operands& operands, Queue& queue) {
+    const std::unique_lock one_at_a_time =
+        runtime_.device().info().is_pocl() ? std::unique_lock(at_work_) : std::unique_lock<std::mutex>();
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
@@ -73,6 +76,9 @@ class InPlace final : public HostCall {
 
   Runtime& runtime_;
   Pool<Queue> queues_;
+  // PoCL 3.1 miscounts, rarely, who uses the code of a kernel when commands of several queues start at the
+  // same time. Its assertion ends the process then.
+  std::mutex at_work_;
 };
 
 }  // namespace

@@ -8,6 +8,10 @@
 namespace duogemm {
 namespace {
 
+// Held while PoCL computes, whoever's context it is. When commands of several queues start at the same time,
+// PoCL 3.1 rarely miscounts who uses the code of a kernel, and an assertion ends the process.
+std::mutex pocl_at_work;
+
 class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {}
@@ -59,8 +63,10 @@ class InPlace final : public HostCall {
 
   // Whatever happens: when this returns, no command works on the caller's memory any more.
   void run(const Problem& problem, const PreparedPlan::Operands& operands, Queue& queue) {
-    const std::unique_lock one_at_a_time =
-        runtime_.device().info().is_pocl() ? std::unique_lock(at_work_) : std::unique_lock<std::mutex>();
+    std::unique_lock alone(pocl_at_work, std::defer_lock);
+    if (runtime_.device().info().is_pocl()) {
+      alone.lock();
+    }
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
@@ -76,9 +82,6 @@ class InPlace final : public HostCall {
 
   Runtime& runtime_;
   Pool<Queue> queues_;
-  // PoCL 3.1 miscounts, rarely, who uses the code of a kernel when commands of several queues start at the
-  // same time. Its assertion ends the process then.
-  std::mutex at_work_;
 };
 
 }  // namespace

@@ -49,4 +49,8 @@ std::vector<ChosenDevice> choose_devices(const std::string& backend, std::option
   return {choose_from(backend.empty() ? best_backend() : require_backend(backend), index)};
 }
 
+std::vector<std::string> flags_of(const ChosenDevice& device) {
+  return {"--backend", std::string(device.backend->name()), "--device", std::to_string(device.index)};
+}
+
 }  // namespace duogemm::bench

@@ -21,4 +21,7 @@ struct ChosenDevice {
 // "all": the same GPU through both runtimes, CUDA first. Throws invalid_argument naming what there is.
 std::vector<ChosenDevice> choose_devices(const std::string& backend, std::optional<std::size_t> index);
 
+// The options by which another process of this program chooses it.
+std::vector<std::string> flags_of(const ChosenDevice& device);
+
 }  // namespace duogemm::bench

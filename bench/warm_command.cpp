@@ -84,11 +84,10 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, std::size_t jobs) {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < jobs; ++i) {
       threads.emplace_back([&, i] {
-        results[i] = run_tool(
-            "/proc/self/exe",
-            {"warm", "--backend", std::string(chosen.backend->name()), "--device",
-             std::to_string(chosen.index), "--share", std::to_string(i + 1) + "/" + std::to_string(jobs)},
-            ToolErrors::drop);
+        std::vector<std::string> arguments = flags_of(chosen);
+        arguments.insert(arguments.begin(), "warm");
+        arguments.insert(arguments.end(), {"--share", std::to_string(i + 1) + "/" + std::to_string(jobs)});
+        results[i] = run_tool("/proc/self/exe", arguments, ToolErrors::drop);
       });
     }
   }

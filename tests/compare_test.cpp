@@ -33,8 +33,8 @@ const std::vector<NamedShape>& every_kind() {
 class Contenders : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    if (GetParam().index >= GetParam().backend->devices().size()) {
-      GTEST_SKIP() << "no " << GetParam().backend->name() << " device was found";
+    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
     }
   }
 

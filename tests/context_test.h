@@ -14,12 +14,10 @@ namespace duogemm::testing {
 class ContextTest : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    const DeviceName& name = GetParam();
-    if (name.index >= name.backend->devices().size()) {
-      GTEST_SKIP() << "no " << name.backend->name() << " device was found";
+    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
     }
-    context_ =
-        std::make_unique<Context>(std::string(name.backend->name()) + ":" + std::to_string(name.index));
+    context_ = std::make_unique<Context>(GetParam().selection());
   }
 
   std::unique_ptr<Context> context_;

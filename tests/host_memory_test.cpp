@@ -151,12 +151,10 @@ TEST_P(HostMemory, ThreadsReadTheSameOperands) {
 class HostCopies : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    const DeviceName& name = GetParam();
-    if (name.index >= name.backend->devices().size()) {
-      GTEST_SKIP() << "no " << name.backend->name() << " device was found";
+    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
     }
-    runtime_ = std::make_unique<Runtime>(
-        open_selected_device(std::string(name.backend->name()) + ":" + std::to_string(name.index)));
+    runtime_ = std::make_unique<Runtime>(open_selected_device(GetParam().selection()));
     call_ = multiply_copies(*runtime_);
   }
 

@@ -1,27 +1,22 @@
 // Multiplications that need workspace, on host memory. The plans are those of padding_plan.cpp.
 #include <thread>
 
+#include "context_test.h"
 #include "product.h"
-#include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {
 
-class HostWorkspace : public ::testing::TestWithParam<DeviceName> {};
+class HostWorkspace : public ContextTest {};
 
 TEST_P(HostWorkspace, EightThreadsOnOneContext) {
-  const DeviceName& name = GetParam();
-  if (name.index >= name.backend->devices().size()) {
-    GTEST_SKIP() << "no " << name.backend->name() << " device was found";
-  }
-  Context context(std::string(name.backend->name()) + ":" + std::to_string(name.index));
   std::vector<std::jthread> threads;
   for (std::uint32_t t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (std::uint32_t i = 0; i < 20; ++i) {
         const Product p(17 + i, 30 + t, 40, 20 * t + i);
         std::vector<float> c = p.host().c;
-        context.sgemm(p.request(), p.host().a.data(), p.host().b.data(), c.data());
+        context_->sgemm(p.request(), p.host().a.data(), p.host().b.data(), c.data());
         EXPECT_TRUE(p.is(c));
       }
     });

@@ -8,22 +8,18 @@
 #include <limits>
 #include <thread>
 
+#include "context_test.h"
 #include "host_problem.h"
 #include "oracle.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
 #include "problem.h"
 #include "random_sgemm.h"
-#include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-std::unique_ptr<Context> make_context(const DeviceName& name) {
-  return std::make_unique<Context>(std::string(name.backend->name()) + ":" + std::to_string(name.index));
-}
 
 void check(Context& context, std::uint32_t seed) {
   check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
@@ -31,17 +27,7 @@ void check(Context& context, std::uint32_t seed) {
   });
 }
 
-class SgemmOnHost : public ::testing::TestWithParam<DeviceName> {
- protected:
-  void SetUp() override {
-    if (GetParam().index >= GetParam().backend->devices().size()) {
-      GTEST_SKIP() << "no " << GetParam().backend->name() << " device was found";
-    }
-    context_ = make_context(GetParam());
-  }
-
-  std::unique_ptr<Context> context_;
-};
+class SgemmOnHost : public ContextTest {};
 
 TEST_P(SgemmOnHost, RandomProblems) {
   for (std::uint32_t seed = 0; seed < 1000; ++seed) {

@@ -16,8 +16,8 @@ std::vector<DeviceName> test_devices() {
 }
 
 TestDevice* find_test_device(const DeviceName& name, std::string& why) {
-  if (name.index >= name.backend->devices().size()) {
-    why = "no " + std::string(name.backend->name()) + " device was found";
+  if (const std::string missing = name.missing(); !missing.empty()) {
+    why = missing;
     return nullptr;
   }
   static std::map<std::string, TestDevice> open;

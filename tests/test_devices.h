@@ -18,6 +18,13 @@ struct DeviceName {
   std::size_t index;
 
   std::string text() const { return std::string(backend->name()) + std::to_string(index); }
+  // As DUOGEMM_DEVICE has it.
+  std::string selection() const { return std::string(backend->name()) + ":" + std::to_string(index); }
+  // Why there is no such device; empty where there is.
+  std::string missing() const {
+    return index < backend->devices().size() ? ""
+                                             : "no " + std::string(backend->name()) + " device was found";
+  }
 };
 
 std::vector<DeviceName> test_devices();

@@ -85,10 +85,6 @@ class Caches {
   TemporaryDirectory folder_;
 };
 
-std::vector<std::string> flags_of(const ChosenDevice& device) {
-  return {"--backend", std::string(device.backend->name()), "--device", std::to_string(device.index)};
-}
-
 void fill(const Caches& caches, const ChosenDevice& device) {
   std::vector<std::string> arguments = flags_of(device);
   arguments.insert(arguments.begin(), "warm");

@@ -52,11 +52,11 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
          shape.b_transposed == (problem.b_op == Transpose::yes);
 }
 
-// Bytes that packing an operand copies: whole tiles, as repack.cl has them.
+// Bytes that packing an operand copies: whole tiles.
 double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
-  constexpr std::int64_t tile = 32;
-  const auto whole = [](std::int64_t size) { return static_cast<double>((size + tile - 1) / tile * tile); };
-  return sizeof(float) * whole(rows) * whole(k) * (stride == 0 ? 1.0 : static_cast<double>(batch));
+  static const std::int64_t tile = settle(find_kernel("repack"), {}).at("TILE");
+  return sizeof(float) * static_cast<double>(round_up(rows, tile)) * static_cast<double>(round_up(k, tile)) *
+         (stride == 0 ? 1.0 : static_cast<double>(batch));
 }
 
 }  // namespace

@@ -14,17 +14,16 @@ struct Resolve {
   Argument operator()(std::int32_t value) const { return value; }
   Argument operator()(std::int64_t value) const { return value; }
   Argument operator()(float value) const { return value; }
-  Argument operator()(Operand operand) const {
-    if (operand.slot >= first_workspace) {
-      return workspaces[static_cast<std::size_t>(operand.slot - first_workspace)].get();
-    }
-    return operands[static_cast<std::size_t>(operand.slot)].buffer;
-  }
-  Argument operator()(OffsetOf offset) const {
-    return operands[static_cast<std::size_t>(offset.operand.slot)].offset;
-  }
+  Argument operator()(Operand operand) const { return place_of(operand).buffer; }
+  Argument operator()(OffsetOf offset) const { return place_of(offset.operand).offset; }
   Argument operator()(ScalarOf scalar) const {
     return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
+  }
+
+  const MatrixPlace& place_of(Operand operand) const {
+    return operand.slot >= first_workspace
+               ? workspaces[static_cast<std::size_t>(operand.slot - first_workspace)]
+               : operands[static_cast<std::size_t>(operand.slot)];
   }
 };
 
@@ -56,7 +55,7 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
 PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::size_t begin) const {
   Workspaces workspaces;
   for (const WorkspaceLayout::Part& part : layout_.parts) {
-    workspaces.push_back(memory.slice(begin + part.begin, part.bytes));
+    workspaces.push_back({&memory, static_cast<std::int64_t>((begin + part.begin) / sizeof(float))});
   }
   return workspaces;
 }
@@ -90,7 +89,8 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
 SelfContainedPlan::SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs)
     : plan_(plan, device, programs) {
   for (const std::size_t bytes : plan.workspace_bytes) {
-    workspaces_.push_back(device.allocate(bytes));
+    memory_.push_back(device.allocate(bytes));
+    workspaces_.push_back({memory_.back().get()});
   }
 }
 

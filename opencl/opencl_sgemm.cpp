@@ -71,13 +71,7 @@ ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::C
   return ClBuffer(buffer);
 }
 
-// Where the caller's workspace begins in a buffer of which parts can be made.
-struct WorkspacePlace {
-  ClBuffer whole;
-  std::size_t begin;
-};
-
-WorkspacePlace borrow(const Workspace& workspace, const cl::Context& context) {
+ClBuffer borrow(const Workspace& workspace, const cl::Context& context) {
   const cl::Buffer buffer = borrow("workspace", workspace.buffer, context);
   const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
   if (workspace.offset > present || workspace.bytes > present - workspace.offset) {
@@ -88,12 +82,7 @@ WorkspacePlace borrow(const Workspace& workspace, const cl::Context& context) {
   if (buffer.getInfo<CL_MEM_FLAGS>() & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) {
     reject("workspace is not for kernels to read and write");
   }
-  const cl::Memory parent = buffer.getInfo<CL_MEM_ASSOCIATED_MEMOBJECT>();
-  if (parent() == nullptr) {
-    return {ClBuffer(buffer), workspace.offset};
-  }
-  // OpenCL makes no sub-buffers of a sub-buffer.
-  return {ClBuffer(cl::Buffer(parent(), true)), buffer.getInfo<CL_MEM_OFFSET>() + workspace.offset};
+  return ClBuffer(buffer);
 }
 
 std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
@@ -134,13 +123,13 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
   const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
   const MatrixPlace table_a = by_tables && reads ? table("offsets.a", call.tables.a) : none;
   const MatrixPlace table_b = by_tables && reads ? table("offsets.b", call.tables.b) : none;
-  std::optional<WorkspacePlace> workspace;
+  std::optional<ClBuffer> workspace;
   std::optional<LentWorkspace> lent;
   if (call.workspace) {
     lent = LentWorkspace{};
     if (call.workspace->buffer != nullptr) {
       workspace = borrow(*call.workspace, context);
-      lent = {&workspace->whole, workspace->begin, call.workspace->bytes};
+      lent = {&*workspace, call.workspace->offset, call.workspace->bytes};
     }
   }
   ClQueue ours(queue, events);

@@ -105,12 +105,17 @@ void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Ar
   const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
   const Turn turn;
   Launch launch{entry, std::exchange(barrier_, false), now.handle, std::this_thread::get_id(), {}};
-  for (const Buffer* buffer : all_of<const Buffer*>(arguments)) {
-    if (buffer != nullptr) {
-      launch.buffers.push_back(dynamic_cast<const FakeBuffer&>(*buffer).part());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
+    if (buffer != nullptr && *buffer != nullptr) {
+      const auto* offset = i + 1 < arguments.size() ? std::get_if<std::int64_t>(&arguments[i + 1]) : nullptr;
+      launch.begins.push_back(dynamic_cast<const FakeBuffer&>(**buffer).data() + (offset ? *offset : 0));
     }
   }
   faults_.launched.push_back(std::move(launch));
+  if (faults_.idle) {
+    return;
+  }
   if (entry == "general" || entry == "pipelined" || entry == "thin_columns" || entry == "thin_dots") {
     multiply_naively(arguments);
   }

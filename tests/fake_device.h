@@ -20,7 +20,7 @@ struct Launch {
   bool after_barrier;  // whether a barrier stands between it and the launch before it
   std::uintptr_t queue;
   std::thread::id thread;
-  std::vector<std::span<float>> buffers;
+  std::vector<const float*> begins;  // of matrices
 };
 
 // What a device does wrong, and what it was seen to do. Operations are counted from 1. Threads take turns at
@@ -30,6 +30,7 @@ struct Faults {
   int lost_from = 0;         // this and all after it; 0: never
   bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
   bool in_place = false;     // it works on the host's memory
+  bool idle = false;         // its kernels do nothing
 
   int operations = 0;
   std::optional<Operation> failed = {};  // the first that did
@@ -77,7 +78,6 @@ class FakeBuffer final : public Buffer {
                                         part_.subspan(offset / sizeof(float), bytes / sizeof(float)));
   }
   std::uintptr_t native() const override { return 0; }
-  std::span<float> part() const { return part_; }
   float* data() const { return part_.data(); }
 
  private:

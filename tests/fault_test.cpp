@@ -15,6 +15,7 @@
 #include "c_api.h"
 #include "fake_device.h"
 #include "runtime.h"
+#include "workspace_plan.h"
 
 namespace duogemm::testing {
 namespace {
@@ -162,7 +163,9 @@ class PlanUser final : public User {
 class QueueUser final : public User {
  public:
   explicit QueueUser(Faults& faults)
-      : faults_(faults), device_(faults), programs_(device_, DiskCache({})), workspaces_(device_) {}
+      : faults_(faults), device_(faults), programs_(device_, DiskCache({})), workspaces_(device_) {
+    faults.idle = true;
+  }
 
   void call() override {
     const std::unique_ptr<Queue> queue = device_.create_queue();
@@ -174,8 +177,7 @@ class QueueUser final : public User {
  private:
   // When there is no memory, nothing has been launched.
   void enqueue(std::int64_t size, Queue& queue) {
-    const KernelSpec& spec = find_kernel("register_wide");
-    const Plan plan = plan_ladder(spec, settle(spec, {}), Problem::packed(size, size, 9), device_.info());
+    const Plan plan = workspace_plan(Problem::packed(size, size, 33), device_.info());
     const auto prepared = std::make_shared<const PreparedPlan>(plan, device_, programs_);
     const FakeBuffer matrix(faults_, sizeof(float));
     const std::size_t launched = faults_.launched.size();

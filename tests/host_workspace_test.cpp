@@ -1,4 +1,4 @@
-// Multiplications that need workspace, on host memory. The plans are those of padding_plan.cpp.
+// Multiplications that need workspace, on host memory. The plans are those of workspace_plan.cpp.
 #include <thread>
 
 #include "context_test.h"

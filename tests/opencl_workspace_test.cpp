@@ -1,5 +1,5 @@
 // Multiplications that need workspace, on the caller's own OpenCL queues. The plans are
-// those of padding_plan.cpp.
+// those of workspace_plan.cpp.
 #include <chrono>
 #include <latch>
 #include <thread>
@@ -70,10 +70,11 @@ constexpr const char* crash = "NVIDIA's driver crashes now and then when threads
 
 TEST_P(OpenClWorkspace, IsToldInBytes) {
   const OpenClCaller caller(device_);
-  // A and B padded, and the padded product, one after the other at multiples of what the device wants.
-  const std::size_t told = DeviceProduct(caller, 33, 17, 9, 1).workspace_bytes(caller.queue);
-  EXPECT_GE(told, sizeof(float) * (48 * 16 + 16 * 32 + 48 * 32));
-  EXPECT_LE(told, sizeof(float) * (48 * 16 + 16 * 32 + 48 * 32) + 2 * 4096);
+  // A and B with leading dimensions of 40 and 24, and two slices' sums, one after the other at multiples of
+  // what the device wants.
+  const std::size_t told = DeviceProduct(caller, 33, 17, 32, 1).workspace_bytes(caller.queue);
+  EXPECT_GE(told, sizeof(float) * (40 * 32 + 24 * 32 + 2 * 36 * 17));
+  EXPECT_LE(told, sizeof(float) * (40 * 32 + 24 * 32 + 2 * 36 * 17) + 2 * 4096);
   EXPECT_EQ(DeviceProduct(caller, 32, 16, 48, 1).workspace_bytes(caller.queue), 0u);
   EXPECT_EQ(opencl::sgemm_workspace_bytes(caller.queue(), {}), 0u);
   EXPECT_EQ(opencl::sgemm_batched_workspace_bytes(caller.queue(), {}), 0u);

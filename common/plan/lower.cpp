@@ -73,7 +73,7 @@ class Builder {
     const bool in_workspace = slices > 1 && !schedule_.clustered;
     if (in_workspace) {
       inner_ = partial_sums(*kernel_.spec, inner_, slices);
-      c_ = {workspace(problem_.batch * inner_.c_stride), std::int64_t{0}, table_c};
+      c_ = workspace(problem_.batch * inner_.c_stride, table_c);
     }
     plan_.multiply = plan_.steps.size();
     multiply(length, slices, in_workspace);
@@ -124,7 +124,7 @@ class Builder {
   Copy copy(const Place& from, bool transposed, std::int64_t rows, std::int64_t ld, std::int64_t stride,
             std::int64_t new_ld, std::int64_t new_stride) {
     const std::int64_t count = stride == 0 ? 1 : problem_.batch;
-    const Place to{workspace(count * new_ld * problem_.k), std::int64_t{0}, from.table};
+    const Place to = workspace(count * new_ld * problem_.k, from.table);
     return {from, to, transposed, rows, ld, stride, new_ld, new_stride, count};
   }
 
@@ -142,8 +142,9 @@ class Builder {
     }
     std::vector<StepArgument> arguments = {problem_.k};
     for (const Copy& copy : {one, other}) {
-      arguments.insert(arguments.end(), {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride,
-                                         copy.to.operand, copy.new_ld, copy.new_stride, copy.count});
+      arguments.insert(arguments.end(),
+                       {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride, copy.to.operand,
+                        copy.to.offset, copy.new_ld, copy.new_stride, copy.count});
     }
     add(kernel, geometry, std::max(one.count, other.count), std::move(arguments));
   }
@@ -169,7 +170,7 @@ class Builder {
     const Problem& p = problem_;
     const Variant& kernel = reduce_kernel(p.m * p.n * p.batch, slices);
     add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
-        {p.m, p.n, slices, c_.operand, inner_.ldc, ScalarOf::alpha, ScalarOf::beta, operand_c,
+        {p.m, p.n, slices, c_.operand, c_.offset, inner_.ldc, ScalarOf::alpha, ScalarOf::beta, operand_c,
          OffsetOf{operand_c}, p.ldc, p.c_stride, p.batch});
   }
 
@@ -178,9 +179,10 @@ class Builder {
     add_step(plan_, kernel, spread_over_batch(geometry, batch, device_), std::move(arguments), device_);
   }
 
-  Operand workspace(std::int64_t elements) {
+  Place workspace(std::int64_t elements, Operand table) {
+    const Operand operand{first_workspace + static_cast<int>(plan_.workspace_bytes.size())};
     plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
-    return {first_workspace + static_cast<int>(plan_.workspace_bytes.size()) - 1};
+    return {operand, OffsetOf{operand}, table};
   }
 
   const Schedule& schedule_;

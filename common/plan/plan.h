@@ -25,7 +25,7 @@ inline constexpr Operand table_b{4};
 inline constexpr Operand table_c{5};
 inline constexpr int first_workspace = 6;
 
-// Stands for where in its buffer the caller's matrix begins, in elements.
+// Stands for where in its buffer a matrix begins, in elements.
 struct OffsetOf {
   Operand operand;
 };

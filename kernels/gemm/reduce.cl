@@ -2,7 +2,7 @@
 // that depends on nothing but their number and SLICES, so that the same call gives the same bits.
 //
 // P holds `parts` matrices for each member of the batch, each M x N with leading dimension ldp and right
-// behind each other; C is M x N, column-major. Offset, stride and leading dimensions in elements. GROUP /
+// behind each other; C is M x N, column-major. Offsets, stride and leading dimensions in elements. GROUP /
 // SLICES elements per work-group, numbered down the columns in one dimension, whose limit is 2^31
 // work-groups; SLICES work-items share an element and take every SLICES-th part. Work-groups in the second
 // dimension walk over the batch.
@@ -25,6 +25,7 @@
   LONG(N)                                \
   LONG(parts)                            \
   POINTER(const __global float, P)       \
+  LONG(p_offset)                         \
   LONG(ldp)                              \
   SINGLE(alpha)                          \
   SINGLE(beta)                           \
@@ -53,7 +54,7 @@ reduce(PARAMETERS(REDUCTION)) {
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     float sum = 0.0f;
     if (element < size) {
-      const __global float* part = P + (member * p.parts + slice) * part_size + col * p.ldp + row;
+      const __global float* part = P + p.p_offset + (member * p.parts + slice) * part_size + col * p.ldp + row;
       sum = slice < p.parts ? *part : 0.0f;
 #pragma unroll 4
       for (long i = slice + SLICES; i < p.parts; i += SLICES) {

@@ -31,6 +31,7 @@
   LONG(ldx_##i)                        \
   LONG(x_stride_##i)                   \
   POINTER(__global float, Y_##i)       \
+  LONG(y_offset_##i)                   \
   LONG(ldy_##i)                        \
   LONG(y_stride_##i)                   \
   LONG(copies_##i)
@@ -49,7 +50,7 @@ repack(PARAMETERS(REPACKING)) {
   const long ldy = first ? p.ldy_0 : p.ldy_1;
   const long copies = first ? p.copies_0 : p.copies_1;
   const __global float* X = first ? X_0 + p.x_offset_0 : X_1 + p.x_offset_1;
-  __global float* Y = first ? Y_0 : Y_1;
+  __global float* Y = first ? Y_0 + p.y_offset_0 : Y_1 + p.y_offset_1;
   const bool turn = first ? TURN_0 : TURN_1;
   const uint tiles = (uint)((ldy + TILE - 1) / TILE);
   const long first_row = (long)(group % tiles) * TILE;

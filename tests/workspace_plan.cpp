@@ -1,6 +1,6 @@
-// In place of the library's planner, none of whose plans needs workspace yet: plans that do. Compiled into a
-// test, it keeps the library's out.
-#include "plan/plan.h"
+// In place of the library's planner: plans that need workspace whatever the device. Compiled into a test, it
+// keeps the library's out.
+#include "workspace_plan.h"
 
 // The library's own, by another name.
 #define plan_sgemm library_plan
@@ -9,13 +9,14 @@
 
 namespace duogemm {
 
-// A single multiplication pads its operands wherever sizes are no multiples of 16; A, B and C begin where
-// their buffers do. Anything else has 1000 bytes that it does not use.
+// A single multiplication needs workspace wherever sizes are no multiples of 16. A batch has 1000 bytes that
+// it does not use.
 Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   if (problem.multiplies() && problem.batch == 1 && problem.batch_by == BatchBy::strides &&
       !problem.is_empty()) {
-    const KernelSpec& spec = find_kernel("tiled");
-    return plan_ladder(spec, settle(spec, {{"TS", 16}}), problem, planner.device());
+    const bool needs_none = problem.m % 16 == 0 && problem.n % 16 == 0 && problem.k % 16 == 0;
+    return needs_none ? library_plan(find_kernel("general"), {}, problem, planner.device())
+                      : testing::workspace_plan(problem, planner.device());
   }
   Plan plan = library_plan(problem, planner);
   plan.workspace_bytes.push_back(1000);

@@ -1,9 +1,9 @@
 #include "kernel_spec.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <tuple>
+#include <unordered_map>
 
 #include "kernel_source.h"
 #include "rounding.h"
@@ -52,6 +52,17 @@ double surely_resident(const Tunables& tunables, const Extent& local, std::size_
   const int asked = value_or(tunables, "RESIDENT", 0);
   return std::max({static_cast<double>(std::min(by_registers, by_memory)), static_cast<double>(asked), 1.0});
 }
+
+// Of the values alone: variants of a kernel have the same names.
+struct HashOfVariant {
+  std::size_t operator()(const std::pair<const KernelSpec*, Tunables>& key) const {
+    std::size_t hash = std::hash<const KernelSpec*>()(key.first);
+    for (const auto& [name, value] : key.second) {
+      hash = hash * 31 + static_cast<std::size_t>(value);
+    }
+    return hash;
+  }
+};
 
 Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
   const Extent local = spec.geometry(1, 1, tunables).local;
@@ -109,7 +120,8 @@ Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& prob
 
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& variants = *new std::map<std::pair<const KernelSpec*, Tunables>, Variant>;
+  static auto& variants =
+      *new std::unordered_map<std::pair<const KernelSpec*, Tunables>, Variant, HashOfVariant>;
   const std::lock_guard lock(mutex);
   const auto found = variants.find({&spec, tunables});
   return found != variants.end()

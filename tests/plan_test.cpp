@@ -231,7 +231,8 @@ Calibration measured(const Tunables& tunables, double one, double two) {
 double predicted(const Calibration& calibration, const Problem& problem, double groups, const Split& split,
                  const Tuning& tuning = {}, const DeviceInfo& device = large_gpu()) {
   const CostFacts facts(tuning, device);
-  const Candidate candidate{&variant_of(*calibration.spec, calibration.tunables), &calibration, 0.0, 0.0};
+  const Candidate candidate{&variant_of(*calibration.spec, calibration.tunables), &calibration, 0.0, 0.0,
+                            0.0};
   return predict_seconds(Traffic(problem, facts), candidate, facts, groups, 1000.0, split);
 }
 

@@ -34,8 +34,9 @@ struct Traffic {
 struct Candidate {
   const Variant* kernel;
   const Calibration* calibration;
-  double least_fixed;  // seconds that work-groups take whatever k, at the least
-  double least_per_k;  // seconds of a work-group, where a unit is as busy as is best
+  double least_fixed;      // seconds that work-groups take whatever k, at the least
+  double least_per_k;      // seconds for each k, at the least
+  double least_per_group;  // the same of each work-group, where a unit is as busy as is best
 };
 
 // k in slices, which clusters of work-groups add up or a further step.

@@ -38,10 +38,11 @@ bool speaks_of(const Calibration& calibration, const Tunables& fixed) {
 
 Candidate candidate_of(const Variant& kernel, const Calibration& calibration) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Candidate candidate{&kernel, &calibration, infinity, infinity};
+  Candidate candidate{&kernel, &calibration, infinity, infinity, infinity};
   for (const Timing& timing : calibration.timings) {
     candidate.least_fixed = std::min(candidate.least_fixed, timing.fixed);
-    candidate.least_per_k = std::min(candidate.least_per_k, timing.per_k / timing.groups);
+    candidate.least_per_k = std::min(candidate.least_per_k, timing.per_k);
+    candidate.least_per_group = std::min(candidate.least_per_group, timing.per_k / timing.groups);
   }
   return candidate;
 }
@@ -155,7 +156,7 @@ class Planner::Search {
     }
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const bool forbidden = problem_.level == Reproducibility::everywhere && candidate.kernel->reorders;
-      if (forbidden || least_seconds(candidate, operands) >= best_.seconds) {
+      if (forbidden || least_seconds(candidate, operands, counts.back(), clustered) >= best_.seconds) {
         continue;
       }
       double least = std::numeric_limits<double>::infinity();
@@ -176,11 +177,15 @@ class Planner::Search {
            static_cast<double>(ceil_div(problem_.n, kernel.tile.n));
   }
 
-  // No split makes it faster than all units are, when all of them are busy to the end.
-  double least_seconds(const Candidate& candidate, const Operands& operands) const {
+  // No split makes it faster than all units are, when all of them are busy to the end, or than a work-group
+  // is that has a unit to itself.
+  double least_seconds(const Candidate& candidate, const Operands& operands, std::int64_t most_slices,
+                       bool clustered) const {
     const double groups = tiles(*candidate.kernel) * static_cast<double>(problem_.batch);
-    return operands.seconds + candidate.least_fixed +
-           groups / facts().units * static_cast<double>(problem_.k) * candidate.least_per_k;
+    const auto k = static_cast<double>(problem_.k);
+    const double slice = std::max(k / static_cast<double>(most_slices), std::min<double>(k, shortest_slice));
+    return operands.seconds + candidate.least_fixed + (clustered ? 0.0 : facts().step) +
+           std::max(groups / facts().units * k * candidate.least_per_group, slice * candidate.least_per_k);
   }
 
   // Nothing where slices would be too short, or too many, or there are more work-groups than a launch takes.
@@ -216,8 +221,8 @@ class Planner::Search {
 
 Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}
 
-Planner::Planner(const DeviceInfo& device, const Tuning& tuning)
-    : device_(device), tuning_(tuning), facts_(tuning_, device_) {
+Planner::Planner(const DeviceInfo& device, Tuning tuning)
+    : device_(device), tuning_(std::move(tuning)), facts_(tuning_, device_) {
   for (const Calibration& calibration : tuning_.calibrations) {
     if (calibration.spec->for_cpus == (device_.kind == DeviceKind::cpu)) {
       add(calibration);
@@ -322,7 +327,7 @@ std::vector<Schedule> Planner::offers(const Calibration& calibration, const Prob
                                       const DeviceInfo& device, const Tuning& facts) {
   Tuning tuning = facts;
   tuning.calibrations = {calibration};
-  return Search(Planner(device, tuning), problem).all();
+  return Search(Planner(device, std::move(tuning)), problem).all();
 }
 
 std::vector<const Variant*> Planner::kernels() const {

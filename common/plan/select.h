@@ -15,7 +15,7 @@ class Planner {
  public:
   // With measurements or, where the tuning has none, what the device says of itself (see analytic.h).
   explicit Planner(const DeviceInfo& device);
-  Planner(const DeviceInfo& device, const Tuning& tuning);
+  Planner(const DeviceInfo& device, Tuning tuning);
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 

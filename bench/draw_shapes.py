@@ -9,7 +9,7 @@ import random
 import sys
 
 # How often each kind is drawn, of 100.
-KINDS = {"mid": 25, "any": 25, "square": 8, "large": 8, "skinny": 14, "longk": 8, "batch": 8, "tiny": 4}
+KINDS = {"mid": 22, "any": 20, "square": 7, "large": 8, "skinny": 16, "longk": 8, "outer": 4, "batch": 9, "tiny": 6}
 # Operands and result together take no more bytes than this.
 MOST_BYTES = 2**31
 # A forward pass has NN or NT, and its gradients TN and NT.
@@ -31,14 +31,16 @@ def sizes(generator, kind):
     if kind == "large":
         return [spread(512, 8192) for _ in range(3)], 1
     if kind == "skinny":
-        result = [spread(1, 32), spread(256, 65536)]
+        result = [spread(1, 64), spread(256, 2**20)]
         generator.shuffle(result)
-        return [*result, spread(64, 16384)], 1
+        return [*result, spread(16, 2**16)], 1
     if kind == "longk":
-        return [spread(8, 512), spread(8, 512), spread(2048, 2**20)], 1
+        return [spread(1, 512), spread(1, 512), spread(2048, 2**24)], 1
+    if kind == "outer":
+        return [spread(256, 16384), spread(256, 16384), spread(1, 32)], 1
     if kind == "batch":
-        return [spread(16, 256) for _ in range(3)], spread(8, 256)
-    return [spread(2, 32) for _ in range(3)], spread(1024, 65536)
+        return [spread(16, 512) for _ in range(3)], spread(8, 1024)
+    return [spread(2, 64) for _ in range(3)], spread(1024, 65536)
 
 
 def draw(seed, count):

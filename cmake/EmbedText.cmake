@@ -11,7 +11,7 @@ foreach(tunable IN LISTS TUNABLES)
   list(GET pair 1 value)
   string(APPEND tunables "    {\"${name}\", ${value}},\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"kernel_source.h\"
+file(WRITE ${OUTPUT} "#include \"kernels/kernel_source.h\"
 
 namespace duogemm {
 namespace {

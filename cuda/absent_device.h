@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm::cuda {
 

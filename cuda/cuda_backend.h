@@ -1,7 +1,7 @@
 // CUDA through the driver API.
 #pragma once
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm {
 

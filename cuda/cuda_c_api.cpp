@@ -1,4 +1,4 @@
-#include "c_api.h"
+#include "api/c_api.h"
 #include "duogemm/cuda.h"
 #include "duogemm/cuda.hpp"
 

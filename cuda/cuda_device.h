@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "backend.h"
+#include "device/backend.h"
 #include "driver.h"
 
 namespace duogemm::cuda {

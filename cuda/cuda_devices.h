@@ -1,7 +1,7 @@
 // Finds the CUDA devices and states their facts.
 #pragma once
 
-#include "device_info.h"
+#include "device/device_info.h"
 #include "driver.h"
 
 namespace duogemm::cuda {

@@ -3,12 +3,12 @@
 #include <mutex>
 #include <optional>
 
-#include "call_recorder.h"
+#include "api/call_recorder.h"
 #include "cuda_backend.h"
 #include "cuda_device.h"
 #include "duogemm/cuda.hpp"
-#include "problem.h"
-#include "runtime.h"
+#include "problem/problem.h"
+#include "runtime/runtime.h"
 
 namespace duogemm::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm::cuda {
 

@@ -1,7 +1,7 @@
 #include "programs_to_ship.h"
 
 #include "plan/lower.h"
-#include "program_cache.h"
+#include "runtime/program_cache.h"
 
 namespace duogemm::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm::cuda {
 

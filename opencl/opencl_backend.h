@@ -1,7 +1,7 @@
 // OpenCL through the ICD loader.
 #pragma once
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "rounding.h"
+#include "problem/rounding.h"
 
 namespace duogemm::opencl {
 namespace {

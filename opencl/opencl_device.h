@@ -5,7 +5,7 @@
 #include <mutex>
 #include <span>
 
-#include "backend.h"
+#include "device/backend.h"
 #include "opencl_api.h"
 
 namespace duogemm::opencl {

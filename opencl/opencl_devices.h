@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "device_info.h"
+#include "device/device_info.h"
 #include "opencl_api.h"
 
 namespace duogemm::opencl {

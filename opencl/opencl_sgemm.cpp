@@ -4,12 +4,12 @@
 #include <mutex>
 #include <optional>
 
-#include "call_recorder.h"
+#include "api/call_recorder.h"
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
 #include "opencl_devices.h"
-#include "problem.h"
-#include "runtime.h"
+#include "problem/problem.h"
+#include "runtime/runtime.h"
 
 namespace duogemm::opencl {
 namespace {

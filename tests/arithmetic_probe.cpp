@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "kernel_source.h"
+#include "kernels/kernel_source.h"
 
 namespace duogemm::testing {
 namespace {

@@ -1,5 +1,5 @@
 // What DUOGEMM_RECORD writes. The variable is read once in a process: each test records in children.
-#include "call_recorder.h"
+#include "api/call_recorder.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@
 #include <sstream>
 #include <thread>
 
-#include "device_selection.h"
+#include "device/device_selection.h"
 #include "duogemm/duogemm.h"
 #include "files.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "test_devices.h"
 #ifdef DUOGEMM_WITH_OPENCL
 #include "duogemm/opencl.hpp"

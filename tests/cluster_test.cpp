@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "guarded_run.h"
+#include "check/guarded_run.h"
 #include "plan/lower.h"
-#include "shapes.h"
+#include "support/shapes.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compare_json.h"
-#include "compare_tables.h"
-#include "match.h"
+#include "compare/compare_json.h"
+#include "compare/compare_tables.h"
+#include "compare/match.h"
 #include "test_devices.h"
 
 namespace duogemm::bench {

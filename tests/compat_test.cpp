@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernel_source.h"
+#include "kernels/kernel_source.h"
 #include "test_devices.h"
 
 #ifdef DUOGEMM_WITH_CUDA

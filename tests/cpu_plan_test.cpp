@@ -1,9 +1,9 @@
 // What is planned for CPUs that are not here.
-#include "cpu_plan.h"
+#include "plan/cpu_plan.h"
 
 #include <gtest/gtest.h>
 
-#include "cpu_tiling.h"
+#include "plan/cpu_tiling.h"
 #include "plan/lower.h"
 
 namespace duogemm {

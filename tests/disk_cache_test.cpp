@@ -1,5 +1,5 @@
 // The files of the disk cache: whatever happens to one, what is loaded is what was stored, or nothing.
-#include "disk_cache.h"
+#include "runtime/disk_cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "files.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include "explain/parsers.h"
 #include "explain/ptxas_log.h"
 #include "explain/roofline.h"
-#include "tools.h"
+#include "support/tools.h"
 
 namespace duogemm::bench {
 namespace {

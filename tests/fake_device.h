@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend.h"
+#include "device/backend.h"
 
 namespace duogemm::testing {
 

@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "c_api.h"
+#include "api/c_api.h"
 #include "fake_device.h"
-#include "runtime.h"
+#include "ladder/ladder_plan.h"
+#include "runtime/runtime.h"
 #include "workspace_plan.h"
 
 namespace duogemm::testing {

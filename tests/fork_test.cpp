@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "backend.h"
+#include "device/backend.h"
 #include "duogemm/duogemm.h"
 #include "duogemm/sgemm.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "api/host_call.h"
 #include "context_test.h"
-#include "device_selection.h"
+#include "device/device_selection.h"
 #include "product.h"
 #include "test_devices.h"
 

@@ -1,13 +1,13 @@
 // The judge of products of any size must not be fooled. Everything is in the host's memory: no device needed.
-#include "judge.h"
+#include "check/judge.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "host_device.h"
-#include "shapes.h"
+#include "machine/host_device.h"
+#include "support/shapes.h"
 
 namespace duogemm::bench {
 namespace {

@@ -1,6 +1,6 @@
 // Every rung, with every switch and many tile settings, on every device, on problems around the edges of its
 // tiles: the bits of the fmaf chain, the error bound, and nothing else touched.
-#include "ladder.h"
+#include "ladder/ladder.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <limits>
 
-#include "host_memory.h"
-#include "memory_need.h"
+#include "machine/host_memory.h"
+#include "machine/memory_need.h"
 
 namespace duogemm::bench {
 namespace {

@@ -1,9 +1,9 @@
 // A product of random matrices, packed, and its judge.
 #pragma once
 
+#include "check/host_problem.h"
+#include "check/oracle.h"
 #include "duogemm/sgemm.hpp"
-#include "host_problem.h"
-#include "oracle.h"
 
 namespace duogemm::testing {
 

@@ -1,13 +1,13 @@
 // The program cache: what one cache compiled, another loads from the disk, and only where it is the same
 // program for the same device.
-#include "program_cache.h"
+#include "runtime/program_cache.h"
 
 #include <functional>
 
 #include "files.h"
-#include "kernel_source.h"
-#include "ladder.h"
-#include "temporary_directory.h"
+#include "kernels/kernel_source.h"
+#include "ladder/ladder.h"
+#include "system/temporary_directory.h"
 #include "test_devices.h"
 #ifdef DUOGEMM_WITH_OPENCL
 #include "opencl_device.h"

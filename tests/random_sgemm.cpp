@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "host_problem.h"
-#include "oracle.h"
-#include "problem.h"
+#include "check/host_problem.h"
+#include "check/oracle.h"
+#include "problem/problem.h"
 
 namespace duogemm::testing {
 namespace {

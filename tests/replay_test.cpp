@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "files.h"
-#include "json_parts.h"
 #include "replay/operands.h"
 #include "replay/trace.h"
-#include "temporary_directory.h"
+#include "report/json_parts.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::testing {
 namespace {

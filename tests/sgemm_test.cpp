@@ -8,12 +8,12 @@
 #include <limits>
 #include <thread>
 
+#include "check/host_problem.h"
+#include "check/oracle.h"
 #include "context_test.h"
-#include "host_problem.h"
-#include "oracle.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
-#include "problem.h"
+#include "problem/problem.h"
 #include "random_sgemm.h"
 
 namespace duogemm::testing {

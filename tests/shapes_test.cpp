@@ -1,5 +1,5 @@
 // The reader of lists of shapes, and the lists that come with the program.
-#include "shapes.h"
+#include "support/shapes.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "duogemm/error.h"
 #include "files.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {

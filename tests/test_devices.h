@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "executor.h"
+#include "runtime/executor.h"
 
 namespace duogemm::testing {
 

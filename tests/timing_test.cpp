@@ -1,7 +1,7 @@
 // What makes a measurement doubtful, and the watch over the GPU.
 #include <gtest/gtest.h>
 
-#include "timing_warnings.h"
+#include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {

@@ -7,16 +7,16 @@
 #include <iterator>
 #include <set>
 
-#include "calibration.h"
-#include "compile_pool.h"
-#include "edge_check.h"
 #include "files.h"
 #include "plan/cost_model.h"
-#include "planner_fit.h"
-#include "probes.h"
-#include "setting_space.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "test_devices.h"
+#include "timing/probes.h"
+#include "tune/calibration.h"
+#include "tune/compile_pool.h"
+#include "tune/edge_check.h"
+#include "tune/planner_fit.h"
+#include "tune/setting_space.h"
 
 namespace duogemm::bench {
 namespace {

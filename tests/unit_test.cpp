@@ -10,15 +10,16 @@
 #include <set>
 #include <tuple>
 
-#include "host_problem.h"
-#include "kernel_source.h"
-#include "kernel_spec.h"
-#include "ladder.h"
-#include "measure.h"
-#include "oracle.h"
+#include "check/host_problem.h"
+#include "check/oracle.h"
+#include "kernels/kernel_source.h"
+#include "kernels/kernel_spec.h"
+#include "ladder/ladder.h"
+#include "ladder/ladder_plan.h"
 #include "plan/plan.h"
 #include "plan/tuning.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
+#include "timing/measure.h"
 
 namespace duogemm {
 namespace {

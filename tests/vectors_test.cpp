@@ -2,10 +2,10 @@
 // bits.
 #include <gtest/gtest.h>
 
-#include "gemm_parts.h"
-#include "guarded_run.h"
+#include "check/guarded_run.h"
+#include "kernels/gemm_parts.h"
 #include "plan/lower.h"
-#include "shapes.h"
+#include "support/shapes.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {

@@ -1,5 +1,5 @@
 // Preparing programs ahead of time, on a device that only compiles, as far as anyone can see.
-#include "warm.h"
+#include "runtime/warm.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "plan/lower.h"
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::testing {
 namespace {

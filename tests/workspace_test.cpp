@@ -7,8 +7,8 @@
 
 #include "fake_device.h"
 #include "plan/select.h"
-#include "queue_workspaces.h"
-#include "runtime.h"
+#include "runtime/queue_workspaces.h"
+#include "runtime/runtime.h"
 #include "workspace_plan.h"
 
 namespace duogemm::testing {

@@ -106,7 +106,7 @@ def comparison_table():
 
 def tutorial():
     """The K40m's GFLOP/s of 2014 by rung, and cuBLAS's, which the program shows with --tutorial."""
-    text = (ROOT / "bench" / "ladder_tables.cpp").read_text()
+    text = (ROOT / "bench" / "ladder" / "ladder_tables.cpp").read_text()
     figures = {rung: float(value) for rung, value in re.findall(r'\{"(\d+)", (\d+)\}', text)}
     (cublas,) = re.findall(r"tutorial_cublas = (\d+);", text)
     return figures, float(cublas)

@@ -2,10 +2,10 @@
 
 #include <fstream>
 
-#include "executor.h"
 #include "explain/parsers.h"
-#include "kernel_source.h"
-#include "tools.h"
+#include "kernels/kernel_source.h"
+#include "runtime/executor.h"
+#include "support/tools.h"
 
 namespace duogemm::bench {
 namespace {

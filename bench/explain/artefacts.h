@@ -9,7 +9,7 @@
 #include "explain/pocl_cache.h"
 #include "explain/ptxas_log.h"
 #include "plan/plan.h"
-#include "program_cache.h"
+#include "runtime/program_cache.h"
 
 namespace duogemm::bench {
 

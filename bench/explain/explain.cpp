@@ -1,7 +1,7 @@
 #include "explain/explain.h"
 
-#include "ladder_memory.h"
-#include "traffic.h"
+#include "ladder/ladder_memory.h"
+#include "ladder/traffic.h"
 
 namespace duogemm::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "explain/explain_json.h"
 
-#include "json_parts.h"
+#include "report/json_parts.h"
 
 namespace duogemm::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "table.h"
+#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

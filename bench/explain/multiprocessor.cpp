@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "rounding.h"
+#include "problem/rounding.h"
 
 namespace duogemm::bench {
 namespace {

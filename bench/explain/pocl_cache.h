@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "temporary_directory.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 

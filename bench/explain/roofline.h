@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "bandwidth.h"
 #include "explain/main_loop.h"
 #include "explain/multiprocessor.h"
-#include "traffic.h"
+#include "ladder/traffic.h"
+#include "timing/bandwidth.h"
 
 namespace duogemm::bench {
 

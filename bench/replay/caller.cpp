@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "duogemm/version.h"
-#include "reference.h"
+#include "references/reference.h"
 #include "replay/operands.h"
 
 namespace duogemm::bench {

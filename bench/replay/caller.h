@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "device_choice.h"
-#include "executor.h"
 #include "replay/trace.h"
+#include "runtime/executor.h"
+#include "support/device_choice.h"
 
 namespace duogemm::bench {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <limits>
 
-#include "table.h"
+#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "executor.h"
-#include "guarded_array.h"
+#include "check/guarded_array.h"
 #include "replay/trace.h"
+#include "runtime/executor.h"
 
 namespace duogemm::bench {
 

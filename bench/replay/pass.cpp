@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "host_device.h"
-#include "judge.h"
+#include "check/judge.h"
+#include "machine/host_device.h"
 #include "replay/operands.h"
-#include "table.h"
+#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

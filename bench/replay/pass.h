@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "json_parts.h"
 #include "replay/caller.h"
+#include "report/json_parts.h"
 
 namespace duogemm::bench {
 

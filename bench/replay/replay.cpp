@@ -6,10 +6,10 @@
 #include <map>
 #include <tuple>
 
-#include "device_selection.h"
+#include "device/device_selection.h"
 #include "replay/operands.h"
-#include "temporary_directory.h"
-#include "tools.h"
+#include "support/tools.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {

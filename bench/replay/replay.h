@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gpu_watch.h"
-#include "progress.h"
+#include "machine/gpu_watch.h"
 #include "replay/pass.h"
+#include "support/progress.h"
 
 namespace duogemm::bench {
 

@@ -1,7 +1,7 @@
 #include "replay/replay_output.h"
 
-#include "shapes.h"
-#include "table.h"
+#include "support/shapes.h"
+#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

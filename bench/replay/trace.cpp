@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "rounding.h"
+#include "problem/rounding.h"
 
 namespace duogemm::bench {
 namespace {

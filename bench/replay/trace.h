@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "call_recorder.h"
-#include "problem.h"
+#include "api/call_recorder.h"
+#include "problem/problem.h"
 
 namespace duogemm::bench {
 

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "duogemm/error.h"
-#include "program_files.h"
-#include "result_files.h"
-#include "temporary_directory.h"
-#include "tools.h"
+#include "report/result_files.h"
+#include "support/program_files.h"
+#include "support/tools.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {

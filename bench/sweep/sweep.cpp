@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernel_source.h"
-#include "ladder_memory.h"
+#include "kernels/kernel_source.h"
+#include "ladder/ladder_memory.h"
 
 namespace duogemm::bench {
 namespace {

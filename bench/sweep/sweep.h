@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder_run.h"
+#include "ladder/ladder_run.h"
 #include "sweep/axis.h"
 
 namespace duogemm::bench {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "json_parts.h"
-#include "ladder_tables.h"
-#include "result_files.h"
-#include "table.h"
+#include "ladder/ladder_tables.h"
+#include "report/json_parts.h"
+#include "report/result_files.h"
+#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

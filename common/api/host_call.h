@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime.h"
+#include "runtime/runtime.h"
 
 namespace duogemm {
 

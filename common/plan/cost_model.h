@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan/tuning.h"
-#include "problem.h"
+#include "problem/problem.h"
 
 namespace duogemm {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu_plan.h"
-#include "gemm_parts.h"
-#include "rounding.h"
+#include "kernels/gemm_parts.h"
+#include "plan/cpu_plan.h"
+#include "problem/rounding.h"
 
 namespace duogemm {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rounding.h"
+#include "problem/rounding.h"
 
 namespace duogemm {
 namespace {

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "kernel_spec.h"
-#include "problem.h"
+#include "kernels/kernel_spec.h"
+#include "problem/problem.h"
 
 namespace duogemm {
 
@@ -53,12 +53,6 @@ struct Plan {
   std::vector<std::size_t> workspace_bytes;  // workspace i is slot first_workspace + i
   Scalars scalars = {};                      // of the problem that was planned
 };
-
-// The plan that runs one rung of the ladder on a problem of any size: operands that are not as the kernel
-// wants them (padded, transposed, packed) are brought into that form around it. Throws invalid_argument when
-// a matrix is too large for the rungs' 32-bit indices, and unsupported when the device cannot run the kernel.
-Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
-                 const DeviceInfo& device);
 
 // What a plan does, for people: each step's kernel, its tunables and its launch in the form "general
 // TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace behind the last.

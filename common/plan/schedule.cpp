@@ -3,8 +3,8 @@
 #include <charconv>
 #include <map>
 
-#include "cpu_plan.h"
-#include "rounding.h"
+#include "plan/cpu_plan.h"
+#include "problem/rounding.h"
 
 namespace duogemm {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "kernel_spec.h"
-#include "problem.h"
+#include "kernels/kernel_spec.h"
+#include "problem/problem.h"
 
 namespace duogemm {
 

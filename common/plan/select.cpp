@@ -8,9 +8,9 @@
 #include <set>
 #include <span>
 
-#include "cpu_plan.h"
 #include "plan/analytic.h"
-#include "rounding.h"
+#include "plan/cpu_plan.h"
+#include "problem/rounding.h"
 
 namespace duogemm {
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "log.h"
-#include "user_directory.h"
+#include "system/log.h"
+#include "system/user_directory.h"
 
 namespace duogemm {
 namespace {

@@ -1,0 +1,52 @@
+// Arrays in device memory between bands of NaNs, filled and read piece by piece.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "check/sequence.h"
+#include "device/backend.h"
+
+namespace duogemm::bench {
+
+class GuardedArray {
+ public:
+  // `count` arrays of `length` elements, each of them filled with `content`, which must outlive this.
+  GuardedArray(std::int64_t length, const Sequence& content, std::size_t count, Device& device, Queue& queue);
+
+  // Device memory for them, bands included.
+  static std::size_t bytes(std::int64_t length, std::size_t count, const DeviceInfo& info);
+
+  // What filling them or looking at them takes of the machine's memory.
+  static std::size_t host_bytes();
+
+  const Buffer* array(std::size_t i) const { return arrays_[i].get(); }
+
+  // Fills the first array again, and the bands around it.
+  void restore(Queue& queue);
+
+  // One piece after the other of the first array and the bands around it. first: the place in the array of
+  // the piece's first element, below 0 within the band before it.
+  struct Piece {
+    std::int64_t first;
+    std::span<const float> found;
+    std::span<const float> filled;  // what was there at the beginning
+  };
+  void look(Queue& queue, const std::function<void(const Piece&)>& at) const;
+
+ private:
+  void fill(std::int64_t from, std::int64_t to, Queue& queue) const;
+  // What is there at the beginning, from a place in the whole on.
+  void content(std::int64_t from, std::span<float> to) const;
+
+  std::int64_t length_;
+  std::int64_t guard_;  // elements in a band
+  std::int64_t pitch_;  // from the beginning of an array to that of the next
+  const Sequence& content_;
+  std::unique_ptr<Buffer> whole_;
+  std::vector<std::unique_ptr<Buffer>> arrays_;
+};
+
+}  // namespace duogemm::bench

@@ -1,0 +1,92 @@
+#include "check/host_problem.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+
+namespace duogemm {
+namespace {
+
+class Source {
+ public:
+  Source(Distribution distribution, std::uint32_t seed) : distribution_(distribution), engine_(seed) {}
+
+  float next() {
+    switch (distribution_) {
+      case Distribution::integers:
+        return static_cast<float>(static_cast<int>(engine_() % 17) - 8);
+      case Distribution::signed_unit:
+        return 2.0f * unit() - 1.0f;
+      case Distribution::unit:
+        return unit();
+      case Distribution::wide_range:
+        return std::ldexp(2.0f * unit() - 1.0f, static_cast<int>(engine_() % 41) - 20);
+    }
+    return 0.0f;
+  }
+
+ private:
+  // The middle of one of 2^23 equal steps of (0, 1).
+  float unit() { return (static_cast<float>(engine_() >> 9) + 0.5f) * 0x1p-23f; }
+
+  Distribution distribution_;
+  std::mt19937 engine_;
+};
+
+// A matrix as it is stored.
+struct Form {
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t ld;
+
+  std::int64_t extent() const { return rows == 0 || cols == 0 ? 0 : ld * (cols - 1) + rows; }
+};
+
+std::vector<std::int64_t> places_of(const Problem& problem, std::int64_t stride, const Form& form) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t member = 0; member < problem.batch; ++member) {
+    const std::int64_t behind = problem.batch - 1 - member;
+    places.push_back(problem.batch_by == BatchBy::strides ? member * stride
+                                                          : behind * (form.extent() + 1 + behind));
+  }
+  return places;
+}
+
+std::vector<float> random_matrices(const Form& form, const std::vector<std::int64_t>& places,
+                                   std::uint32_t tag, Source& source, bool filled) {
+  const std::int64_t last = places.empty() ? 0 : *std::max_element(places.begin(), places.end());
+  std::vector<float> array(static_cast<std::size_t>(last + form.extent()));
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    array[i] = tagged_nan(tag, i);
+  }
+  for (std::int64_t place : places) {
+    for (std::int64_t i = 0; filled && i < form.rows * form.cols; ++i) {
+      array[static_cast<std::size_t>(place + i / form.rows * form.ld + i % form.rows)] = source.next();
+    }
+  }
+  return array;
+}
+
+}  // namespace
+
+HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed) {
+  Source source(distribution, seed);
+  const Form a{problem.a_rows(), problem.a_cols(), problem.lda};
+  const Form b{problem.b_rows(), problem.b_cols(), problem.ldb};
+  const Form c{problem.m, problem.n, problem.ldc};
+  HostProblem host{problem, {}, {}, {}, {}, {}, {}};
+  host.a_places = places_of(problem, problem.a_stride, a);
+  host.b_places = places_of(problem, problem.b_stride, b);
+  host.c_places = places_of(problem, problem.c_stride, c);
+  host.a = random_matrices(a, host.a_places, 1, source, true);
+  host.b = random_matrices(b, host.b_places, 2, source, true);
+  host.c = random_matrices(c, host.c_places, 3, source, problem.beta != 0.0f);
+  return host;
+}
+
+float tagged_nan(std::uint32_t tag, std::size_t index) {
+  return std::bit_cast<float>(0x7fc00000u | tag << 19 | (static_cast<std::uint32_t>(index) & 0x7ffffu));
+}
+
+}  // namespace duogemm

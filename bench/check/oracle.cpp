@@ -1,0 +1,167 @@
+#include "check/oracle.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <thread>
+
+namespace duogemm {
+namespace {
+
+// fma must be one instruction for the chain to be fast, so the loop is compiled for several processors and
+// the best is picked when the program starts. Without hardware fma the same code calls the C library's, which
+// is as exact.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define DUOGEMM_FOR_EACH_PROCESSOR \
+  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define DUOGEMM_FOR_EACH_PROCESSOR
+#endif
+
+// value += a * b, magnitude += |a * b|, chain = fma(a, b, chain), for `count` rows of one column.
+DUOGEMM_FOR_EACH_PROCESSOR
+void accumulate(std::size_t count, const float* a, float b, double* value, double* magnitude, float* chain) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double product = static_cast<double>(a[i]) * static_cast<double>(b);  // exact
+    value[i] += product;
+    magnitude[i] += std::fabs(product);
+    chain[i] = std::fma(a[i], b, chain[i]);
+  }
+}
+
+// op(X), packed.
+std::vector<float> gather(std::span<const float> x, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          Transpose op) {
+  std::vector<float> packed(static_cast<std::size_t>(rows * cols));
+  for (std::int64_t col = 0; col < cols; ++col) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      packed[static_cast<std::size_t>(col * rows + row)] =
+          x[static_cast<std::size_t>(op == Transpose::no ? col * ld + row : row * ld + col)];
+    }
+  }
+  return packed;
+}
+
+void for_each_column_range(std::int64_t columns,
+                           const std::function<void(std::int64_t, std::int64_t)>& work) {
+  const std::int64_t threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, columns);
+  std::vector<std::jthread> pool;
+  for (std::int64_t t = 0; t < threads; ++t) {
+    pool.emplace_back(
+        [&work, from = columns * t / threads, to = columns * (t + 1) / threads] { work(from, to); });
+  }
+}
+
+bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const float> b,
+               std::span<const float> c)
+    : problem_(problem) {
+  const std::int64_t m = problem.m;
+  const std::int64_t k = problem.k;
+  // As in BLAS, A and B are not read when alpha or k is zero: a NaN in them does not count then.
+  const bool multiplies = problem.multiplies();
+  const std::vector<float> op_a =
+      multiplies ? gather(a, m, k, problem.lda, problem.a_op) : std::vector<float>();
+  const std::vector<float> op_b =
+      multiplies ? gather(b, k, problem.n, problem.ldb, problem.b_op) : std::vector<float>();
+  const std::size_t elements = static_cast<std::size_t>(m * problem.n);
+  value_.assign(elements, 0.0);
+  magnitude_.assign(elements, 0.0);
+  chain_.assign(elements, 0.0f);
+
+  // A block of A stays in the second-level cache while every column passes over it.
+  constexpr std::int64_t block = 256;
+  for_each_column_range(problem.n, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t row = 0; row < m; row += block) {
+      for (std::int64_t start = 0; multiplies && start < k; start += block) {
+        for (std::int64_t col = from; col < to; ++col) {
+          for (std::int64_t p = start; p < std::min(start + block, k); ++p) {
+            const std::size_t at = index(row, col);
+            accumulate(static_cast<std::size_t>(std::min(block, m - row)),
+                       &op_a[static_cast<std::size_t>(p * m + row)],
+                       op_b[static_cast<std::size_t>(col * k + p)], &value_[at], &magnitude_[at],
+                       &chain_[at]);
+          }
+        }
+      }
+    }
+    for (std::int64_t col = from; col < to; ++col) {
+      for (std::int64_t row = 0; row < m; ++row) {
+        const std::size_t at = index(row, col);
+        const float old = problem.beta == 0.0f ? 0.0f : c[static_cast<std::size_t>(col * problem.ldc + row)];
+        finish(at, old);
+      }
+    }
+  });
+}
+
+void Oracle::finish(std::size_t at, float old) {
+  const float scaled = problem_.beta * old;
+  const double exactly_scaled = static_cast<double>(problem_.beta) * old;
+  if (!problem_.multiplies()) {
+    value_[at] = exactly_scaled;
+    magnitude_[at] = std::fabs(exactly_scaled);
+    chain_[at] = scaled;
+    return;
+  }
+  value_[at] = static_cast<double>(problem_.alpha) * value_[at] + exactly_scaled;
+  magnitude_[at] =
+      std::fabs(static_cast<double>(problem_.alpha)) * magnitude_[at] + std::fabs(exactly_scaled);
+  chain_[at] =
+      problem_.beta == 0.0f ? problem_.alpha * chain_[at] : std::fma(problem_.alpha, chain_[at], scaled);
+}
+
+Comparison Oracle::compare(std::span<const float> c) const {
+  Comparison result;
+  for (std::int64_t col = 0; col < problem_.n; ++col) {
+    for (std::int64_t row = 0; row < problem_.m; ++row) {
+      const float found = c[static_cast<std::size_t>(col * problem_.ldc + row)];
+      if (same(found, expected(row, col))) {
+        result.worst_error = std::max(result.worst_error, error(row, col, found));
+        continue;
+      }
+      const double units = error(row, col, found);
+      result.worst_error = std::max(result.worst_error, units);
+      if (++result.different_bits == 1) {
+        result.first_fault = "C(" + std::to_string(row) + ", " + std::to_string(col) + ") is " +
+                             std::to_string(found) + ", expected " + std::to_string(expected(row, col));
+      }
+    }
+  }
+  return result;
+}
+
+double Oracle::error(std::int64_t row, std::int64_t col, float value) const {
+  const std::size_t at = index(row, col);
+  const double exact = value_[at];
+  if (!std::isfinite(exact)) {
+    return same(value, expected(row, col)) ? 0.0 : std::numeric_limits<double>::infinity();
+  }
+  const double difference = std::fabs(value - exact);
+  if (difference == 0.0) {
+    return 0.0;
+  }
+  constexpr double unit_roundoff = 0x1p-24;
+  const double bound =
+      (2.0 * std::sqrt(static_cast<double>(problem_.k)) + 4.0) * unit_roundoff * magnitude_[at];
+  const double units = difference / bound;
+  return std::isnan(units) ? std::numeric_limits<double>::infinity() : units;
+}
+
+float Oracle::expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
+
+std::size_t Oracle::index(std::int64_t row, std::int64_t col) const {
+  return static_cast<std::size_t>(col * problem_.m + row);
+}
+
+}  // namespace duogemm

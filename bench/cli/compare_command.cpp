@@ -1,0 +1,209 @@
+// duogemm compare: the library's own SGEMM beside the others, on lists of shapes.
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "compare/compare_json.h"
+#include "compare/compare_tables.h"
+#include "report/result_files.h"
+#include "timing/timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+struct CompareFlags {
+  DeviceFlags device;
+  SizeFlags size;
+  std::vector<std::string> shapes;
+  std::optional<std::string> ops;
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> against;
+  std::string through = name_of(Through::device);
+  Conditions conditions;
+  LevelFlag level;
+  TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
+  std::string json;
+};
+
+std::vector<ShapeList> one_shape(const CompareFlags& flags) {
+  const Shape shape = flags.size.shape();
+  const std::string ops = flags.ops.value_or("NN");
+  const Problem problem = packed_problem(shape.m, shape.n, shape.k, ops, flags.batch.value_or(1));
+  return {{"given",
+           {{"m" + std::to_string(shape.m) + "_n" + std::to_string(shape.n) + "_k" + std::to_string(shape.k) +
+                 "_" + ops,
+             problem}}}};
+}
+
+std::vector<ShapeList> load_lists(std::vector<std::string> names) {
+  if (names == std::vector<std::string>{"all"}) {
+    names = shipped_shapes();
+  }
+  std::vector<ShapeList> lists;
+  for (const std::string& name : names) {
+    ShapeList list = load_shapes(name);
+    if (std::any_of(lists.begin(), lists.end(),
+                    [&](const ShapeList& other) { return other.name == list.name; })) {
+      reject("--shapes " + name + ": there is a list of that name already");
+    }
+    lists.push_back(std::move(list));
+  }
+  return lists;
+}
+
+// Empty when nothing was said.
+std::vector<ShapeList> choose_lists(const CompareFlags& flags) {
+  const bool sizes = flags.size.given();
+  if (sizes && !flags.shapes.empty()) {
+    reject("give either --shapes or sizes");
+  }
+  if (!sizes && (flags.ops || flags.batch)) {
+    reject("--ops and --batch go with --size or -m, -n and -k; a list has its own");
+  }
+  return sizes ? one_shape(flags) : load_lists(flags.shapes);
+}
+
+// Nine samples, unless the contender is very slow. Samples are long where caches are cleared before each of
+// them, and on a CPU, which others use too.
+MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& device) {
+  MeasureOptions options = flags.timing.options();
+  options.min_samples = 9;
+  options.patience = 20.0 * flags.timing.seconds;
+  options.sample_seconds = device.kind == DeviceKind::cpu ? 2e-2 : flags.timing.cold ? 1e-2 : 2e-3;
+  return options;
+}
+
+Through through_of(const CompareFlags& flags, std::size_t devices) {
+  for (const Through through : {Through::host, Through::blas}) {
+    if (flags.through != name_of(through)) {
+      continue;
+    }
+    if (flags.conditions.graph || flags.timing.cold) {
+      reject("--through " + flags.through + ": --graph and --cold go with --through device");
+    }
+    if (through == Through::blas && flags.level.level() != Reproducibility::run_to_run) {
+      reject("--through blas: BLAS has no --level; it is run_to_run");
+    }
+    if (through == Through::blas && devices > 1) {
+      reject("--through blas: the drop-in library has one device in a process; --backend all has two");
+    }
+    return through;
+  }
+  return Through::device;
+}
+
+CompareRequest make_request(const CompareFlags& flags) {
+  CompareRequest request;
+  request.lists = choose_lists(flags);
+  request.devices = flags.device.choose();
+  if (request.lists.empty()) {
+    request.lists = {load_shapes(request.devices.front().info().kind == DeviceKind::cpu ? "cpu" : "squares")};
+  }
+  request.conditions = flags.conditions;
+  request.level = flags.level.name;
+  for (ShapeList& list : request.lists) {
+    for (NamedShape& shape : list.shapes) {
+      shape.problem.level = flags.level.level();
+    }
+  }
+  request.conditions.cold = flags.timing.cold;
+  if (!flags.against.empty()) {
+    request.conditions.against = flags.against;
+    std::erase(*request.conditions.against, "none");
+  }
+  request.conditions.through = through_of(flags, request.devices.size());
+  if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
+    reject("--graph: only cuda has graphs");
+  }
+  request.measure = measure_options(flags, request.devices.front().info());
+  return request;
+}
+
+// One block of text for each device; where there are two, each begins with the name of its runtime.
+void print(const std::vector<CompareReport>& reports,
+           const std::function<std::string(const CompareReport&)>& text) {
+  for (const CompareReport& report : reports) {
+    const std::string head = reports.size() > 1 ? report.device.backend + ":\n" : "";
+    if (const std::string block = text(report); !block.empty()) {
+      std::printf("%s%s\n", head.c_str(), block.c_str());
+    }
+  }
+  std::fflush(stdout);
+}
+
+// Throws when the one shape that the user gave was run nowhere.
+void require_given_shape_ran(const CompareRequest& request, const std::vector<CompareReport>& reports) {
+  const bool one = request.lists.size() == 1 && request.lists.front().shapes.size() == 1;
+  const auto was_skipped = [](const CompareReport& report) { return !report.rows.front().skipped.empty(); };
+  if (one && std::all_of(reports.begin(), reports.end(), was_skipped)) {
+    const CompareRow& row = reports.front().rows.front();
+    throw Error(Status::out_of_memory, row.shape.label + " " + row.skipped);
+  }
+}
+
+int run(const CompareFlags& flags) {
+  if (!flags.json.empty()) {
+    require_writable("--json", flags.json);
+  }
+  const CompareRequest request = make_request(flags);
+  Progress progress;
+  const auto after_list = [&](const std::vector<CompareReport>& reports, const std::string& list) {
+    require_given_shape_ran(request, reports);
+    if (list == request.lists.front().name) {
+      print(reports, head_text);
+    }
+    print(reports, [&](const CompareReport& report) { return list_text(report, list); });
+    if (!flags.json.empty()) {
+      write_file(flags.json, compare_json(reports, request));
+    }
+  };
+  const std::vector<CompareReport> reports = run_compare(request, progress, after_list);
+  print(reports, summary_text);
+  print(reports,
+        [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
+  const bool ok = std::all_of(reports.begin(), reports.end(), [](const CompareReport& r) { return r.ok(); });
+  return ok ? 0 : 1;
+}
+
+void add_options(CLI::App& command, CompareFlags& flags) {
+  command
+      .add_option("--shapes", flags.shapes,
+                  "Lists: files, or names of those that come with the program, or 'all' of these. Default: "
+                  "squares, on a CPU cpu")
+      ->delimiter(',');
+  flags.size.add_to(command);
+  command.add_option("--ops", flags.ops, "Which of A and B are stored transposed: NN, NT, TN or TT")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+  command.add_option("--batch", flags.batch, "So many multiplications at once")
+      ->check(CLI::Range(std::int64_t{1}, largest_size));
+  flags.device.add_to(command, true);
+  command.add_flag("--graph", flags.conditions.graph,
+                   "CUDA: the executions within a sample are one graph, so that launching takes no time");
+  flags.level.add_to(command);
+  command
+      .add_option("--through", flags.through,
+                  "How ours is called: 'device', on buffers and a queue; 'host', on plain arrays; 'blas', on "
+                  "plain arrays through the drop-in library")
+      ->check(CLI::IsMember({"device", "host", "blas"}))
+      ->capture_default_str();
+  command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
+      ->delimiter(',')
+      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+  flags.timing.add_to(command);
+  command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<CompareFlags>();
+  CLI::App* command =
+      app.add_subcommand("compare", "Time this library's multiplication beside others, on lists of shapes");
+  add_options(*command, *flags);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

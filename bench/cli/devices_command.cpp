@@ -1,0 +1,60 @@
+// duogemm devices: what there is to run on.
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "device/backend.h"
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+
+std::string features(const DeviceInfo& info) {
+  std::string text = info.read_only_loads ? "ldg" : "";
+  text += info.shuffle ? (text.empty() ? "shuffle" : ", shuffle") : "";
+  return text.empty() ? "-" : text;
+}
+
+Table make_table(const std::vector<DeviceInfo>& devices) {
+  Table table;
+  table.add_column("#");
+  table.add_column("name", Table::Align::left);
+  table.add_column("runtime", Table::Align::left);
+  table.add_column("driver", Table::Align::left);
+  table.add_column("units");
+  table.add_column("MHz");
+  table.add_column("memory");
+  table.add_column("local");
+  table.add_column("has", Table::Align::left);
+  for (const DeviceInfo& info : devices) {
+    table.add_row({std::to_string(info.index), info.name, info.runtime, info.driver,
+                   std::to_string(info.compute_units), std::to_string(info.clock_mhz),
+                   format("%.1f GiB", static_cast<double>(info.memory_bytes) / gibibyte),
+                   std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
+  }
+  return table;
+}
+
+int list_devices() {
+  for (const Backend* backend : backends()) {
+    const std::string name(backend->name());
+    const std::vector<DeviceInfo> devices = backend->devices();
+    if (devices.empty()) {
+      std::printf("%s: no device was found\n", name.c_str());
+    } else {
+      std::printf("%s:\n%s", name.c_str(), make_table(devices).text().c_str());
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& app, Action& action) {
+  app.add_subcommand("devices", "List the devices of every runtime in this build")->callback([&action] {
+    action = list_devices;
+  });
+}
+
+}  // namespace duogemm::bench

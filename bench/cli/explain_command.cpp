@@ -1,0 +1,179 @@
+// duogemm explain: why a kernel is as fast as it is.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "explain/explain_json.h"
+#include "explain/explain_text.h"
+#include "report/result_files.h"
+#include "timing/timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+struct ExplainFlags {
+  DeviceFlags device;
+  SwitchFlags switches;
+  SizeFlags size;
+  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+  std::vector<std::string> kernels;
+  std::vector<std::string> set;
+  std::string diff;
+  std::string dump;
+  std::string json;
+  std::optional<int> arch;
+};
+
+// What --kernel and --diff name: one kernel with assignments of its own, such as "8,USE_SHUFFLE=1".
+LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
+  std::istringstream parts(text);
+  std::string kernel;
+  std::getline(parts, kernel, ',');
+  Tunables set = parse_assignments(flags.set, "--set");
+  std::vector<std::string> own;
+  for (std::string part; std::getline(parts, part, ',');) {
+    own.push_back(part);
+  }
+  for (const auto& [name, value] : parse_assignments(own, text)) {
+    set[name] = value;
+  }
+  return kernel_setting(kernel, set, flags.switches.tunables());
+}
+
+std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
+  if (flags.diff.empty() == flags.kernels.empty()) {
+    reject("give either --kernel KERNEL, such as --kernel 7, or --diff KERNEL:KERNEL, such as --diff 6:7");
+  }
+  if (flags.diff.empty()) {
+    std::string joined;
+    for (const std::string& part : flags.kernels) {
+      joined += (joined.empty() ? "" : ",") + part;
+    }
+    return {parse_kernel(joined, flags)};
+  }
+  std::vector<LadderSetting> settings;
+  std::istringstream sides(flags.diff);
+  for (std::string side; std::getline(sides, side, ':');) {
+    settings.push_back(parse_kernel(side, flags));
+    const auto same = [&](const LadderSetting& other) {
+      return other.spec == settings.back().spec && other.tunables == settings.back().tunables;
+    };
+    if (std::any_of(settings.begin(), settings.end() - 1, same)) {
+      reject("--diff " + flags.diff + ": " + side + " is there twice");
+    }
+  }
+  if (settings.size() < 2) {
+    reject("--diff " + flags.diff +
+           ": expected kernels with colons between them, such as 7:8 or 8:8,USE_SHUFFLE=1");
+  }
+  return settings;
+}
+
+Shape standard_shape(const ExplainFlags& flags, const ExplainRequest& request) {
+  if (flags.size.given()) {
+    return flags.size.shape();
+  }
+  const bool cpu = !request.absent && request.devices.front().info().kind == DeviceKind::cpu;
+  return cpu ? Shape{512, 512, 512} : Shape{4096, 4096, 4096};
+}
+
+ExplainRequest make_request(const ExplainFlags& flags) {
+  ExplainRequest request;
+  request.settings = parse_settings(flags);
+  request.absent = flags.arch;
+  if (!request.absent) {
+    request.devices = flags.device.choose();
+  } else if (flags.device.backend == "opencl" || flags.device.device) {
+    reject(
+        "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
+        "opencl");
+  }
+  request.shape = standard_shape(flags, request);
+  request.measure = flags.timing.options();
+  request.cold = flags.timing.cold;
+  return request;
+}
+
+std::string file_name(const Explanation& e) {
+  std::string name = e.device.backend + "_" + e.name();
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+void dump(const ExplainReport& report, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const Explanation& explanation : report.explanations) {
+    for (const auto& [extension, text] : explanation.artefacts.files) {
+      const std::filesystem::path file = folder / (file_name(explanation) + "." + extension);
+      write_file(file, text);
+      std::printf("%s\n", file.c_str());
+    }
+  }
+}
+
+int run(const ExplainFlags& flags) {
+  if (!flags.json.empty()) {
+    require_writable("--json", flags.json);
+  }
+  if (!flags.dump.empty() && std::filesystem::exists(flags.dump) &&
+      !std::filesystem::is_directory(flags.dump)) {
+    reject("--dump " + flags.dump + ": that is a file; give a folder's name");
+  }
+  // Before a driver is loaded: it must compile, and not take from its cache what it compiled before.
+  PoclCache pocl;
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  const ExplainRequest request = make_request(flags);
+  Progress progress;
+  const ExplainReport report = explain(request, pocl, progress);
+  progress.clear();
+  std::printf("%s", explain_text(report.explanations).c_str());
+  bool ok = true;
+  for (const LadderReport& run : report.runs) {
+    std::printf("%s", warning_lines(run.warnings(request.measure.noise)).c_str());
+    ok = ok && run.ok();
+  }
+  if (!flags.json.empty()) {
+    write_file(flags.json, explain_json(report, request));
+  }
+  if (!flags.dump.empty()) {
+    dump(report, flags.dump);
+  }
+  return ok ? 0 : 1;
+}
+
+void add_options(CLI::App& command, ExplainFlags& flags) {
+  command
+      .add_option("--kernel", flags.kernels,
+                  "A rung or a kernel's name, with tunables behind it if so wanted: 8,USE_SHUFFLE=1")
+      ->delimiter(',');
+  command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
+  command.add_option("--set", flags.set, "Tunables of every kernel, such as TSM=64,TSN=64")->delimiter(',');
+  flags.switches.add_to(command);
+  flags.size.add_to(command);
+  flags.device.add_to(command, true);
+  command
+      .add_option(
+          "--arch", flags.arch,
+          "CUDA: compile for this compute capability (90 for 9.0), without a device, and measure nothing")
+      ->check(CLI::Range(30, 999));
+  flags.timing.add_to(command);
+  command.add_option("--dump", flags.dump, "Write source, PTX, SASS or assembly to this folder");
+  command.add_option("--json", flags.json, "Write the explanation to this file");
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<ExplainFlags>();
+  CLI::App* command = app.add_subcommand("explain", "Say why a kernel is as fast as it is on a device");
+  add_options(*command, *flags);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

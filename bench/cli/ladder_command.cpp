@@ -1,0 +1,96 @@
+// duogemm ladder: every rung on one problem, checked and timed.
+#include <cstdio>
+#include <map>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "ladder/ladder_run.h"
+#include "ladder/ladder_tables.h"
+#include "report/result_files.h"
+#include "timing/timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct LadderFlags {
+  DeviceFlags device;
+  KernelFlags kernels;
+  SizeFlags size;
+  TimingFlags timing{.noise_percent = 1.0, .seconds = 2.0};
+  CachePreference cache = CachePreference::none;
+  BankWidth banks = BankWidth::standard;
+  std::string json;
+  std::string csv;
+  bool tutorial = false;
+};
+
+LadderRequest make_request(const LadderFlags& flags) {
+  LadderRequest request;
+  const LadderChoice choice = flags.kernels.choice();
+  request.settings = ladder_settings(choice);
+  if (flags.size.given()) {
+    request.shape = flags.size.shape();
+  }
+  request.devices = flags.device.choose();
+  for (const ChosenDevice& device : request.devices) {
+    require_supported(choice, request.settings, device.info());
+  }
+  request.device_options = {flags.cache, flags.banks};
+  request.measure = flags.timing.options();
+  request.cold = flags.timing.cold;
+  return request;
+}
+
+int run(const LadderFlags& flags) {
+  for (const auto& [option, path] : {std::pair("--json", &flags.json), std::pair("--csv", &flags.csv)}) {
+    if (!path->empty()) {
+      require_writable(option, *path);
+    }
+  }
+  const LadderRequest request = make_request(flags);
+  Progress progress;
+  const std::vector<LadderReport> reports = run_ladder(request, progress);
+  bool ok = true;
+  for (const LadderReport& report : reports) {
+    std::printf("%s%s\n", ladder_text(report, flags.tutorial).c_str(),
+                warning_lines(report.warnings(request.measure.noise)).c_str());
+    ok = ok && report.ok();
+  }
+  if (reports.size() == 2) {
+    std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
+  }
+  if (!flags.json.empty()) {
+    write_file(flags.json, ladder_json(reports, request));
+  }
+  if (!flags.csv.empty()) {
+    write_file(flags.csv, ladder_csv(reports));
+  }
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+void add_ladder_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<LadderFlags>();
+  CLI::App* command = app.add_subcommand("ladder", "Run, check and time the rungs of the SGEMM ladder");
+  flags->device.add_to(*command, true);
+  flags->size.add_to(*command);
+  flags->kernels.add_to(*command);
+  flags->timing.add_to(*command);
+  const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
+                                                         {"local", CachePreference::local},
+                                                         {"l1", CachePreference::l1},
+                                                         {"equal", CachePreference::equal}};
+  command->add_option("--cache-config", flags->cache, "CUDA: what on-chip memory is preferred for")
+      ->transform(CLI::CheckedTransformer(caches));
+  const std::map<std::string, BankWidth> banks = {{"4", BankWidth::four_bytes},
+                                                  {"8", BankWidth::eight_bytes}};
+  command->add_option("--bank-size", flags->banks, "CUDA before 13: bytes in a bank of local memory")
+      ->transform(CLI::CheckedTransformer(banks));
+  command->add_option("--json", flags->json, "Write the results, with every sample, to this file");
+  command->add_option("--csv", flags->csv, "Write the table to this file");
+  command->add_flag("--tutorial", flags->tutorial, "Show the Tesla K40m's figures of 2014 as a column");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

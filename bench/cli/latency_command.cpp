@@ -1,0 +1,124 @@
+// duogemm latency: what a call costs besides the multiplication, the first time and afterwards.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "check/host_problem.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "machine/memory_need.h"
+#include "plan/lower.h"
+#include "runtime/runtime.h"
+#include "support/table.h"
+#include "system/temporary_directory.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr Shape standard_shape{64, 64, 64};
+constexpr int warm_calls = 1001;
+
+struct LatencyFlags {
+  DeviceFlags device;
+  SizeFlags size;
+};
+
+double microseconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median_of_warm_calls(const std::function<double()>& sample) {
+  std::vector<double> samples(warm_calls);
+  std::generate(samples.begin(), samples.end(), sample);
+  std::nth_element(samples.begin(), samples.begin() + warm_calls / 2, samples.end());
+  return samples[warm_calls / 2];
+}
+
+// A fresh device with operands on it, as a process has them before its first call.
+class Fresh {
+ public:
+  Fresh(const ChosenDevice& chosen, const HostProblem& host, DiskCache disk)
+      : problem_(host.problem),
+        runtime_(chosen.backend->open(chosen.index, {}), std::move(disk)),
+        queue_(runtime_.device().create_queue()),
+        operands_(host, runtime_.device(), *queue_) {}
+
+  void enqueue() { runtime_.enqueue(problem_, *queue_, operands_.operands()); }
+  void finish() { queue_->finish(); }
+  double call() {
+    return microseconds_of([&] {
+      enqueue();
+      finish();
+    });
+  }
+  const DeviceInfo& info() { return runtime_.device().info(); }
+
+ private:
+  Problem problem_;
+  Runtime runtime_;
+  std::unique_ptr<Queue> queue_;
+  GuardedOperands operands_;
+};
+
+// Two of them are there at once.
+MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
+  MemoryNeed need = judged_need(problem);
+  need += guarded_need(problem);
+  for (int i = 0; i < 2; ++i) {
+    need.add_workspaces(plan_sgemm(problem, info));
+  }
+  return need;
+}
+
+int run(const LatencyFlags& flags) {
+  const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
+  const ChosenDevice chosen = flags.device.choose().front();
+  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
+  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
+  // Not the user's cache: there the first call might find its program. It leaves it behind as a user's does.
+  const TemporaryDirectory folder;
+  const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());
+
+  Fresh fresh(chosen, host, disk);
+  const double compiled = fresh.call();
+  const double loaded = Fresh(chosen, host, disk).call();
+  const double complete = median_of_warm_calls([&] { return fresh.call(); });
+  const double returned = median_of_warm_calls([&] {
+    const double duration = microseconds_of([&] { fresh.enqueue(); });
+    fresh.finish();
+    return duration;
+  });
+
+  Table table;
+  table.add_column("call", Table::Align::left);
+  table.add_column("microseconds");
+  const auto add = [&](const char* what, double duration) {
+    table.add_row({what, format("%.1f", duration)});
+  };
+  add("first, nothing cached on disk", compiled);
+  if (disk.enabled()) {
+    add("first, program on disk", loaded);
+  }
+  add("warm, until it returns", returned);
+  add("warm, until C is there", complete);
+  std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", fresh.info().name.c_str(),
+              fresh.info().runtime.c_str(), static_cast<long long>(shape.m), static_cast<long long>(shape.n),
+              static_cast<long long>(shape.k), table.text().c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_latency_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<LatencyFlags>();
+  CLI::App* command =
+      app.add_subcommand("latency", "Time the first and later calls of a small multiplication");
+  flags->device.add_to(*command, false);
+  flags->size.add_to(*command);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

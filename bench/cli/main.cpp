@@ -1,0 +1,81 @@
+// duogemm: the laboratory's command-line program.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "cli/commands.h"
+#include "duogemm/error.h"
+#include "duogemm/version.h"
+
+namespace {
+
+constexpr int bad_input = 2;
+constexpr int failure = 1;
+
+int complain(const std::string& message, int status) {
+  std::fprintf(stderr, "duogemm: %s\n", message.c_str());
+  return status;
+}
+
+// Throws invalid_argument when the first argument names no command.
+void require_command(const CLI::App& app, int argc, char** argv) {
+  const std::string given = argc > 1 ? argv[1] : "";
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == given) {
+      return;
+    }
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  if (given.rfind("-", 0) != 0) {
+    throw duogemm::Error(duogemm::Status::invalid_argument,
+                         (given.empty() ? "no command was given" : "no command '" + given + "'") +
+                             "; there are " + known + " (and --help)");
+  }
+}
+
+// What the user can mend by asking for something else is bad input; the rest is a failure.
+int status_of(duogemm::Status status) {
+  switch (status) {
+    case duogemm::Status::invalid_argument:
+    case duogemm::Status::unsupported:
+    case duogemm::Status::out_of_memory:
+      return bad_input;
+    default:
+      return failure;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
+  app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
+  app.require_subcommand(1);
+  duogemm::bench::Action action;
+  duogemm::bench::add_compare_command(app, action);
+  duogemm::bench::add_devices_command(app, action);
+  duogemm::bench::add_explain_command(app, action);
+  duogemm::bench::add_ladder_command(app, action);
+  duogemm::bench::add_latency_command(app, action);
+  duogemm::bench::add_plan_command(app, action);
+  duogemm::bench::add_replay_command(app, action);
+  duogemm::bench::add_report_command(app, action);
+  duogemm::bench::add_sweep_command(app, action);
+  duogemm::bench::add_tune_command(app, action);
+  duogemm::bench::add_verify_command(app, action);
+  duogemm::bench::add_warm_command(app, action);
+  try {
+    require_command(app, argc, argv);
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what(), bad_input);
+  } catch (const duogemm::Error& error) {
+    return complain(error.what(), status_of(error.status()));
+  } catch (const std::exception& error) {
+    return complain(error.what(), failure);
+  }
+}

@@ -1,0 +1,126 @@
+#include "cli/options.h"
+
+#include <charconv>
+
+#include "support/shapes.h"
+
+namespace duogemm::bench {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+std::pair<std::string, int> parse_assignment(const std::string& text, const std::string& option) {
+  const std::size_t equals = text.find('=');
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const bool found = equals != std::string::npos && equals > 0;
+  if (found) {
+    const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, value);
+    if (error == std::errc() && stop == end) {
+      return {text.substr(0, equals), value};
+    }
+  }
+  reject(option + (" " + text) + ": expected NAME=NUMBER, such as TSM=64");
+}
+
+std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
+                  const std::optional<std::int64_t>& size) {
+  if (!own && !size) {
+    reject(std::string(name) + " is missing: give -m, -n and -k, or --size for those that are the same");
+  }
+  return own ? *own : *size;
+}
+
+}  // namespace
+
+void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
+  std::vector<std::string> names = {"opencl", "cuda"};
+  if (allow_all) {
+    names.push_back("all");
+  }
+  command
+      .add_option("--backend", backend,
+                  allow_all ? "Runtime; 'all' runs both on the same GPU. Default: that of the best device"
+                            : "Runtime. Default: that of the best device")
+      ->check(CLI::IsMember(names));
+  command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
+      ->check(CLI::Range(0, 1023));
+}
+
+void LevelFlag::add_to(CLI::App& command) {
+  command.add_option("--level", name, "What the bits of the result must agree with")
+      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+      ->capture_default_str();
+}
+
+void SwitchFlags::add_to(CLI::App& command) {
+  command.add_flag_function(
+      "--ldg,!--no-ldg", [this](std::int64_t on) { ldg = on > 0; },
+      "Read-only loads, where a kernel has the switch");
+  command.add_flag_function(
+      "--shuffle,!--no-shuffle", [this](std::int64_t on) { shuffle = on > 0; },
+      "Warp shuffles, where a kernel has the switch");
+}
+
+Tunables SwitchFlags::tunables() const {
+  Tunables result;
+  if (ldg) {
+    result["USE_LDG"] = *ldg;
+  }
+  if (shuffle) {
+    result["USE_SHUFFLE"] = *shuffle;
+  }
+  return result;
+}
+
+Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option) {
+  Tunables result;
+  for (const std::string& text : texts) {
+    const auto [name, value] = parse_assignment(text, option);
+    result.insert_or_assign(name, value);
+  }
+  return result;
+}
+
+void KernelFlags::add_to(CLI::App& command) {
+  command.add_option("--kernels", kernels, "Rungs or names, such as 1,6,naive. Default: all")->delimiter(',');
+  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
+      ->delimiter(',');
+  switches.add_to(command);
+}
+
+LadderChoice KernelFlags::choice() const {
+  return {kernels, parse_assignments(set, "--set"), switches.tunables()};
+}
+
+void TimingFlags::add_to(CLI::App& command) {
+  command.add_flag("--cold,!--hot", cold,
+                   "Operands come from memory, not from a cache; or, by default, are the same every time");
+  command.add_option("--noise", noise_percent, "Stop when the median's noise is below so many percent")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 100.0));
+  command
+      .add_option(
+          "--seconds", seconds,
+          "Or when a contender has used so much time on a problem, but has its least number of samples")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0001, 3600.0));
+}
+
+MeasureOptions TimingFlags::options() const {
+  MeasureOptions options{.noise = noise_percent / 100.0, .seconds = seconds};
+  options.sample_seconds = cold ? 1e-2 : options.sample_seconds;
+  return options;
+}
+
+void SizeFlags::add_to(CLI::App& command) {
+  const CLI::Range range(std::int64_t{1}, largest_size);
+  command.add_option("-m", m, "Rows of A and C")->check(range);
+  command.add_option("-n", n, "Columns of B and C")->check(range);
+  command.add_option("-k", k, "Columns of A, rows of B")->check(range);
+  command.add_option("--size", size, "M, N and K at once")->check(range);
+}
+
+Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
+
+}  // namespace duogemm::bench

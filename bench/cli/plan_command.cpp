@@ -1,0 +1,114 @@
+// duogemm plan: what the library would do with a multiplication, and why.
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "plan/lower.h"
+#include "support/shapes.h"
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct PlanFlags {
+  DeviceFlags device;
+  SizeFlags size;
+  std::string ops = "NN";
+  std::int64_t batch = 1;
+  LevelFlag level;
+  std::string force;
+  std::size_t top = 0;
+};
+
+Problem problem_of(const PlanFlags& flags) {
+  const Shape shape = flags.size.shape();
+  Problem problem = packed_problem(shape.m, shape.n, shape.k, flags.ops, flags.batch);
+  problem.level = flags.level.level();
+  validate(problem);
+  return problem;
+}
+
+std::string microseconds(const std::optional<double>& seconds) {
+  return seconds ? format("%.1f", *seconds * 1e6) : "-";
+}
+
+std::string tflops(const Problem& p, const std::optional<double>& seconds) {
+  return seconds ? format("%.2f", 1e-12 * p.flops() / *seconds) : "-";
+}
+
+std::string times(const Extent& extent) {
+  return std::to_string(extent[0]) + " x " + std::to_string(extent[1]) + " x " + std::to_string(extent[2]);
+}
+
+std::string steps_text(const Plan& plan) {
+  Table table;
+  table.add_column("step", Table::Align::left);
+  table.add_column("work-groups");
+  table.add_column("work-items");
+  table.add_column("tunables", Table::Align::left);
+  for (const Step& step : plan.steps) {
+    table.add_row({step.kernel->spec->name, times(step.geometry.groups), times(step.geometry.local),
+                   to_text(step.kernel->tunables)});
+  }
+  return table.text();
+}
+
+std::string candidates_text(const std::vector<Schedule>& schedules, const Problem& problem,
+                            std::size_t count) {
+  Table table;
+  table.add_column("rank");
+  table.add_column("predicted us");
+  table.add_column("TFLOP/s");
+  table.add_column("schedule", Table::Align::left);
+  for (std::size_t i = 0; i < std::min(count, schedules.size()); ++i) {
+    table.add_row({std::to_string(i + 1), microseconds(schedules[i].seconds),
+                   tflops(problem, schedules[i].seconds), to_text(schedules[i])});
+  }
+  return table.text();
+}
+
+int run(const PlanFlags& flags) {
+  const Problem problem = problem_of(flags);
+  const std::optional<ScheduleRequest> forced =
+      flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));
+  const DeviceInfo device = flags.device.choose().front().info();
+  const Planner& planner = planner_for(device);
+  const Schedule schedule = forced ? schedule_for(*forced, problem, device) : planner.select(problem);
+  const Plan plan = lower(schedule, problem, device);
+  std::size_t workspace = 0;
+  for (const std::size_t bytes : plan.workspace_bytes) {
+    workspace += bytes;
+  }
+  std::printf("device     %s through %s\n", device.name.c_str(), device.runtime.c_str());
+  std::printf("tuning     %s\n", planner.tuning().source.empty() ? "none" : planner.tuning().source.c_str());
+  std::printf("schedule   %s\n", to_text(schedule).c_str());
+  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(schedule.seconds).c_str(),
+              tflops(problem, schedule.seconds).c_str());
+  std::printf("workspace  %zu bytes\n%s", workspace, steps_text(plan).c_str());
+  if (flags.top > 0) {
+    std::printf("\n%s", candidates_text(planner.rank(problem), problem, flags.top).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Show which kernels the library would run for a multiplication, and why");
+  flags->device.add_to(*command, false);
+  flags->size.add_to(*command);
+  command->add_option("--ops", flags->ops, "How A and B are stored: NN, NT, TN or TT; T for transposed")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
+      ->capture_default_str();
+  command->add_option("--batch", flags->batch, "So many of them, one behind the other")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24))
+      ->capture_default_str();
+  flags->level.add_to(*command);
+  command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
+  command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,124 @@
+// duogemm sweep: one kernel over ranges of tunables and sizes.
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "report/plots.h"
+#include "report/result_files.h"
+#include "support/shapes.h"
+#include "sweep/sweep_output.h"
+#include "timing/timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+struct SweepFlags {
+  DeviceFlags device;
+  SwitchFlags switches;
+  SizeFlags size;
+  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+  std::string kernel;
+  std::vector<std::string> set;
+  std::vector<std::string> over;
+  std::string json;
+  std::string csv;
+  std::string plot;
+};
+
+std::vector<Axis> axes_of(const SweepFlags& flags) {
+  if (flags.over.empty() || flags.over.size() > 2) {
+    reject("give one or two of --over, such as --over WPTM=2:8:x2 --over size=256:1024:256");
+  }
+  std::vector<Axis> axes;
+  for (const std::string& text : flags.over) {
+    axes.push_back(parse_axis(text));
+    for (const std::int64_t value :
+         axes.back().is_size() ? axes.back().values : std::vector<std::int64_t>{}) {
+      if (value < 1 || value > largest_size) {
+        reject("--over " + text + ": sizes are 1 to " + std::to_string(largest_size));
+      }
+    }
+  }
+  return axes;
+}
+
+// What no axis says must be said by -m, -n, -k or --size, or is a size that takes little time.
+Shape base_shape(const SweepFlags& flags, const DeviceInfo& device) {
+  const std::int64_t usual = device.kind == DeviceKind::cpu ? 256 : 2048;
+  const auto pick = [&](const std::optional<std::int64_t>& own) {
+    return own ? *own : flags.size.size.value_or(usual);
+  };
+  return {pick(flags.size.m), pick(flags.size.n), pick(flags.size.k)};
+}
+
+SweepRequest make_request(const SweepFlags& flags) {
+  const std::vector<Axis> axes = axes_of(flags);
+  const Tunables set = parse_assignments(flags.set, "--set");
+  kernel_setting(flags.kernel, set, flags.switches.tunables());  // bad input before there is a device
+  const ChosenDevice device = flags.device.choose().front();
+  return {.kernel = flags.kernel,
+          .set = set,
+          .switches = flags.switches.tunables(),
+          .shape = base_shape(flags, device.info()),
+          .axes = axes,
+          .device = device,
+          .measure = flags.timing.options(),
+          .cold = flags.timing.cold};
+}
+
+int run(const SweepFlags& flags) {
+  for (const auto& [option, path] :
+       {std::pair("--json", &flags.json), std::pair("--csv", &flags.csv), std::pair("--plot", &flags.plot)}) {
+    if (!path->empty()) {
+      require_writable(option, *path);
+    }
+  }
+  if (!flags.plot.empty()) {
+    require_plotting();
+  }
+  const SweepRequest request = make_request(flags);
+  Progress progress;
+  const SweepReport report = run_sweep(request, progress);
+  progress.clear();
+  std::printf("%s%s", sweep_text(report).c_str(), warning_lines(report.warnings).c_str());
+  if (!flags.json.empty()) {
+    write_file(flags.json, sweep_json(report, request));
+  }
+  if (!flags.csv.empty()) {
+    write_file(flags.csv, sweep_csv(report));
+  }
+  if (!flags.plot.empty()) {
+    plot_sweep(sweep_json(report, request), flags.plot);
+  }
+  return report.ok() ? 0 : 1;
+}
+
+void add_options(CLI::App& command, SweepFlags& flags) {
+  command.add_option("--kernel", flags.kernel, "A rung or a kernel's name")->required();
+  command
+      .add_option("--over", flags.over,
+                  "What to go over, once or twice: a tunable, m, n, k or size, as NAME=FROM:TO:STEP, "
+                  "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--set", flags.set, "Tunables that are the same at every point")->delimiter(',');
+  flags.switches.add_to(command);
+  flags.size.add_to(command);
+  flags.device.add_to(command, false);
+  flags.timing.add_to(command);
+  command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
+  command.add_option("--csv", flags.csv, "Write the points to this file");
+  command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<SweepFlags>();
+  CLI::App* command = app.add_subcommand("sweep", "Time one kernel over ranges of its tunables and of sizes");
+  add_options(*command, *flags);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

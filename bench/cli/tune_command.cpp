@@ -1,0 +1,211 @@
+// duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "duogemm/version.h"
+#include "machine/nvml.h"
+#include "report/result_files.h"
+#include "support/progress.h"
+#include "tune/tuner.h"
+
+namespace duogemm::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> stop{false};
+
+// Once to end in good order, twice to end at once.
+extern "C" void on_interrupt(int signal) {
+  stop = true;
+  std::signal(signal, SIG_DFL);
+}
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+struct TuneFlags {
+  DeviceFlags device;
+  std::string budget = "5m";
+  std::string out;
+  bool resume = true;
+  unsigned threads = 0;
+  std::uint64_t seed = 1;
+  std::vector<std::string> ops;
+  std::vector<std::string> from;
+  std::vector<std::string> shapes;
+};
+
+// "90s", "5m", "1.5h", or a number of seconds.
+double parse_duration(const std::string& text) {
+  constexpr double longest = 7 * 24 * 3600.0;
+  std::istringstream stream(text);
+  double value = 0.0;
+  std::string unit;
+  stream >> value;
+  const bool number = !stream.fail();
+  stream >> unit;
+  const double factor = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : 0.0;
+  const double seconds = value * factor;
+  if (!number || !(seconds > 0.0) || seconds > longest) {
+    reject("--budget " + text + ": expected a time such as 90s, 5m or 2h, up to 168h");
+  }
+  return seconds;
+}
+
+std::string file_name(const DeviceInfo& info) {
+  std::string name = info.backend + "_" + info.name + ".json";
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '.'; }, '_');
+  return name;
+}
+
+// Where the planner will look for it.
+std::string default_file(const DeviceInfo& info) {
+  const fs::path folder = tuning_directory();
+  if (folder.empty()) {
+    reject("--out is missing: DUOGEMM_TUNING_DIR is empty, so there is no folder for tunings");
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  return folder / file_name(info);
+}
+
+Tuning read_tuning(const std::string& option, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    reject(option + " " + path + " could not be read");
+  }
+  return parse_tuning(text.str(), path);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+std::string clock_text(const DeviceInfo& info) {
+  const auto state = query_gpu(info.pci_bus);
+  return state ? std::to_string(state->sm_mhz) + " MHz" : "unknown clock";
+}
+
+class Session {
+ public:
+  Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
+          const std::vector<Tuning>& from)
+      : info_(chosen.info()),
+        out_(flags.out.empty() ? default_file(info_) : flags.out),
+        budget_(options.budget),
+        clock_before_(clock_text(info_)) {
+    require_writable("--out", out_);
+    const Tuning resumed = flags.resume && fs::exists(out_) ? read_tuning("--out", out_) : Tuning();
+    std::vector<Tuning> known = from;
+    known.push_back(tuning_for(info_));
+    device_ = chosen.backend->open(chosen.index, {});
+    tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, stop);
+  }
+
+  int run() {
+    std::printf("%s through %s, for %.0f s, into %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
+                out_.c_str());
+    tuner_->search([&] { checkpoint(); });
+    tuner_->finish();
+    checkpoint();
+    std::printf("TFLOP/s of the best:\n%s", tuner_->summary().c_str());
+    return tuner_->counts().wrong == 0 ? 0 : 1;
+  }
+
+ private:
+  void checkpoint() {
+    Tuning found = tuner_->result();
+    const TuneCounts& counts = tuner_->counts();
+    found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info_.name + ", driver " + info_.driver +
+                     ", " + info_.runtime + ", " + clock_before_ + " before and " + clock_text(info_) +
+                     " after, " + std::to_string(counts.timed) + " settings timed";
+    write_file(out_, to_json(found));
+    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
+                tuner_->seconds_left(), counts.proposed, counts.refused, counts.wrong, counts.timed,
+                counts.improved, found.calibrations.size());
+    std::fflush(stdout);
+  }
+
+  DeviceInfo info_;
+  std::string out_;
+  double budget_;
+  std::string clock_before_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Tuner> tuner_;
+};
+
+void append(std::vector<NamedShape>& shapes, const ShapeList& list) {
+  shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
+}
+
+unsigned default_threads() { return std::max(std::thread::hardware_concurrency(), 2u) - 1; }
+
+int run(const TuneFlags& flags) {
+  TuneOptions options;
+  options.budget = parse_duration(flags.budget);
+  options.threads = flags.threads == 0 ? default_threads() : flags.threads;
+  options.seed = flags.seed;
+  options.ops = flags.ops;
+  for (const std::string& name : flags.shapes) {
+    append(options.shapes, load_shapes(name));
+  }
+  std::vector<Tuning> from;
+  for (const std::string& file : flags.from) {
+    from.push_back(read_tuning("--from", file));
+  }
+  if (!flags.out.empty()) {
+    require_writable("--out", flags.out);
+  }
+  const ChosenDevice chosen = flags.device.choose().front();
+  for (const std::string& name : shipped_shapes()) {
+    if ((name == "cpu") == (chosen.info().kind == DeviceKind::cpu)) {
+      append(options.judges, load_shapes(name));
+    }
+  }
+  Session session(flags, chosen, options, from);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  return session.run();
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<TuneFlags>();
+  CLI::App* command = app.add_subcommand(
+      "tune", "Search for the fastest settings of the library's kernels on a device, and keep them");
+  flags->device.add_to(*command, false);
+  command->add_option("--shapes", flags->shapes,
+                      "Lists of shapes, files or names: also keep what is best for each of them");
+  command->add_option("--budget", flags->budget, "How long, such as 90s, 5m or 2h")->capture_default_str();
+  command->add_option("--out", flags->out,
+                      "The file to write. Default: one in the folder where the library looks for tunings");
+  command->add_flag("--resume,!--no-resume", flags->resume,
+                    "Whether to begin with what the file holds already. Default: yes");
+  command->add_option("--from", flags->from,
+                      "Begin with the kernels of these files too, such as one from the other runtime");
+  command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--seed", flags->seed, "Of the random numbers");
+  command
+      ->add_option("--ops", flags->ops,
+                   "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,261 @@
+// duogemm verify: every rung, or the library's own kernels, on problems that show its mistakes, without
+// timing.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "ladder/ladder.h"
+#include "ladder/ladder_plan.h"
+#include "ladder/verify_problems.h"
+#include "machine/memory_need.h"
+#include "plan/lower.h"
+#include "support/progress.h"
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct VerifyFlags {
+  DeviceFlags device;
+  KernelFlags kernels;
+  SizeFlags size;
+  bool gemm = false;
+  bool smallest_tiles = false;
+  bool no_guards = false;
+};
+
+struct Verdict {
+  std::size_t problems = 0;
+  double worst_error = 0.0;
+  std::string unsupported;
+  std::string fault;               // of the first wrong problem
+  std::set<std::string> launched;  // kernels
+
+  std::string text() const {
+    return !unsupported.empty() ? "not supported here: needs " + unsupported
+           : fault.empty()      ? "ok"
+                                : "WRONG: " + fault;
+  }
+  std::string launched_text() const {
+    std::string names;
+    for (const std::string& name : launched) {
+      names += (names.empty() ? "" : " ") + name;
+    }
+    return names;
+  }
+};
+
+class Verifier {
+ public:
+  Verifier(const ChosenDevice& chosen, Guards guards)
+      : device_(chosen.backend->open(chosen.index, {})),
+        queue_(device_->create_queue()),
+        programs_(*device_),
+        guards_(guards) {}
+
+  const DeviceInfo& info() const { return device_->info(); }
+
+  // What checking the setting takes of memory.
+  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) const {
+    MemoryNeed need;
+    for (const Problem& problem : problems) {
+      MemoryNeed one = judged_need(problem);
+      try {
+        one.add_workspaces(make_plan(setting, problem));
+      } catch (const Error& error) {
+        if (error.status() != Status::unsupported) {
+          throw;
+        }
+      }
+      need = guards_ == Guards::none ? need += one : larger(need, one);
+    }
+    return need;
+  }
+
+  Verdict verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
+    Verdict verdict;
+    for (const Problem& problem : problems) {
+      try {
+        verify(setting, problem, verdict);
+      } catch (const Error& error) {
+        if (error.status() != Status::unsupported) {
+          throw;
+        }
+        verdict.unsupported = error.what();
+        break;
+      }
+    }
+    return verdict;
+  }
+
+ private:
+  struct Run {
+    SelfContainedPlan plan;
+    GuardedOperands operands;
+  };
+
+  void verify(const LadderSetting& setting, const Problem& problem, Verdict& verdict) {
+    const Plan plan = make_plan(setting, problem);
+    const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
+    verify(plan, is_rung(setting), !reorders, problem, verdict);
+    if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
+      const bool packs = setting.spec->repacks;
+      ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
+      verify_sliced(sliced, problem, verdict);
+      if (info().clusters) {
+        sliced.clustered = true;
+        verify_sliced(sliced, problem, verdict);
+      }
+    }
+  }
+
+  void verify_sliced(const ScheduleRequest& request, const Problem& problem, Verdict& verdict) {
+    const DeviceInfo device = narrow();
+    verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, verdict);
+  }
+
+  void verify(const Plan& plan, bool is_rung, bool is_chain, const Problem& problem, Verdict& verdict) {
+    const HostProblem host = fill(problem, verdict.problems);
+    auto run = std::make_unique<Run>(
+        Run{SelfContainedPlan(plan, *device_, programs_), GuardedOperands(host, *device_, *queue_, guards_)});
+    run->plan.enqueue(*queue_, is_rung ? run->operands.operands() : run->operands.offset_operands());
+    const Comparison comparison = run->operands.compare(oracles_of(host), *queue_);
+    ++verdict.problems;
+    verdict.worst_error = std::max(verdict.worst_error, comparison.worst_error);
+    const bool ok =
+        comparison.within_bound() && comparison.overwritten == 0 && (comparison.same_bits() || !is_chain);
+    if (!ok && verdict.fault.empty()) {
+      verdict.fault = describe(problem) + ": " + comparison.first_fault;
+    }
+    for (const Step& step : plan.steps) {
+      verdict.launched.insert(step.kernel->spec->name);
+    }
+    if (guards_ == Guards::none) {
+      kept_.push_back(std::move(run));
+    }
+  }
+
+  static bool is_rung(const LadderSetting& setting) { return !setting.spec->rung.empty(); }
+
+  Plan make_plan(const LadderSetting& setting, const Problem& problem) const {
+    if (is_rung(setting)) {
+      return plan_ladder(*setting.spec, setting.tunables, problem, info());
+    }
+    return plan_sgemm(*setting.spec, setting.tunables, problem, narrow());
+  }
+
+  // No batch of ours has so many members that work-groups walk from one to the next, unless there are few.
+  DeviceInfo narrow() const {
+    DeviceInfo device = info();
+    device.max_groups[1] = 2;
+    return device;
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> queue_;
+  ProgramCache programs_;
+  Guards guards_;
+  std::vector<std::unique_ptr<Run>> kept_;  // a simulator may mistake a buffer for one that was freed
+};
+
+std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
+  const KernelSpec& spec = *setting.spec;
+  const auto shapes = [&](const Multiples& edges) {
+    return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
+  };
+  if (!flags.gemm) {
+    return ladder_problems(shapes(spec.multiples(setting.tunables)));
+  }
+  std::vector<Problem> problems = library_problems(shapes(spec.tile(setting.tunables)));
+  std::erase_if(problems, [&](const Problem& problem) { return !spec.computes(problem); });
+  return problems;
+}
+
+void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& settings,
+                    const Verifier& verifier) {
+  MemoryNeed need;
+  for (const LadderSetting& setting : settings) {
+    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
+    need = flags.no_guards ? need += own : larger(need, own);
+  }
+  require_memory(to_text(flags.size.shape()), need, verifier.info());
+}
+
+Table make_table(bool gemm) {
+  Table table;
+  if (!gemm) {
+    table.add_column("rung");
+  }
+  table.add_column("kernel", Table::Align::left);
+  table.add_column("set", Table::Align::left);
+  table.add_column("launched", Table::Align::left);
+  table.add_column("problems");
+  table.add_column("error/bound");
+  table.add_column("", Table::Align::left);
+  return table;
+}
+
+std::vector<std::string> row_of(const LadderSetting& setting, const Verdict& verdict) {
+  std::vector<std::string> row = {setting.spec->name,
+                                  to_text(setting.distinct),
+                                  verdict.launched_text(),
+                                  std::to_string(verdict.problems),
+                                  format("%.2f", verdict.worst_error),
+                                  verdict.text()};
+  if (!setting.spec->rung.empty()) {
+    row.insert(row.begin(), setting.spec->rung);
+  }
+  return row;
+}
+
+int run(const VerifyFlags& flags) {
+  LadderChoice choice = flags.kernels.choice();
+  choice.smallest_tiles = flags.smallest_tiles;
+  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : ladder_settings(choice);
+  Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
+  require_supported(choice, settings, verifier.info());
+  if (flags.size.given()) {
+    require_memory(flags, settings, verifier);
+  }
+  Progress progress;
+  Table table = make_table(flags.gemm);
+  bool ok = true;
+  for (const LadderSetting& setting : settings) {
+    progress.show(setting.spec->rung.empty() ? setting.spec->name
+                                             : "rung " + setting.spec->rung + " " + setting.spec->name);
+    const Verdict verdict = verifier.verify(setting, problems_for(setting, flags));
+    ok = ok && verdict.fault.empty();
+    table.add_row(row_of(setting, verdict));
+  }
+  progress.clear();
+  std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
+              table.text().c_str());
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<VerifyFlags>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check every rung, or the library's kernels, on problems around the edges of tiles");
+  flags->device.add_to(*command, false);
+  flags->size.add_to(*command);
+  flags->kernels.add_to(*command);
+  CLI::Option* gemm =
+      command->add_flag("--gemm", flags->gemm,
+                        "The library's own kernels instead of the ladder: every transpose and kind of batch");
+  command
+      ->add_flag("--smallest-tiles", flags->smallest_tiles,
+                 "The smallest tiles that the library's kernels can have")
+      ->needs(gemm);
+  command->add_flag(
+      "--no-guards", flags->no_guards,
+      "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
+      "accesses outside of a buffer");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace duogemm::bench

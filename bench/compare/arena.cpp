@@ -1,0 +1,30 @@
+#include "compare/arena.h"
+
+#include <algorithm>
+
+namespace duogemm::bench {
+
+Arena::Arena(const ChosenDevice& chosen, const Conditions& conditions, std::size_t devices)
+    : runtime_(chosen.backend->open(chosen.index, {})),
+      queue_(device().create_queue()),
+      own_(make_own_library(conditions.through, runtime_, *queue_)),
+      libraries_(conditions.through == Through::device ? all_libraries(device(), *queue_)
+                                                       : libraries_on_host(info())),
+      graph_(conditions.graph && info().backend == "cuda"),
+      devices_(devices) {
+  std::erase_if(libraries_, [&](const auto& library) {
+    return conditions.against && std::find(conditions.against->begin(), conditions.against->end(),
+                                           library->title()) == conditions.against->end();
+  });
+  if (conditions.cold) {
+    cold_.emplace(device(), *queue_);
+  }
+}
+
+void Arena::clear_caches() {
+  if (cold_) {
+    cold_->clear();
+  }
+}
+
+}  // namespace duogemm::bench

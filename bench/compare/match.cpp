@@ -1,0 +1,162 @@
+#include "compare/match.h"
+
+#include "machine/host_memory.h"
+#include "machine/memory_need.h"
+#include "plan/lower.h"
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+std::string why_wrong(const Verdict& verdict) {
+  return "its result is wrong: " + format("an error of %.3g bounds", verdict.worst_error) +
+         (verdict.first_fault.empty() ? "" : ", " + verdict.first_fault);
+}
+
+}  // namespace
+
+Match::Match(Arena& arena, const std::string& list, const NamedShape& shape, const Show& show)
+    : arena_(arena),
+      problem_(shape.problem),
+      count_(arena.sets(operand_bytes(problem_, 1, arena.info()).total)) {
+  row_.list = list;
+  row_.shape = shape;
+  row_.others.resize(arena.libraries().size());
+  try {
+    show("duogemm");
+    prepare_ours();
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) {
+      throw Error(error.status(), label() + ": " + error.what());
+    }
+    row_.skipped = error.what();
+    entrants_.clear();
+  }
+  for (std::size_t i = 0; i < row_.others.size() && !entrants_.empty(); ++i) {
+    show(arena.libraries()[i]->title());
+    prepare(*arena.libraries()[i], i);
+  }
+}
+
+void Match::prepare_ours() {
+  const Plan plan = plan_sgemm(problem_, arena_.info());
+  row_.plan = describe(plan);
+  require_memory(plan);
+  ReferenceLibrary& library = arena_.own();
+  OperandSets& sets = sets_for(library);
+  auto ours = library.prepare(problem_, sets.operands(0));
+  judge_.emplace(problem_);
+  judge_ours(*ours, sets, library.queue());
+  if (row_.ok()) {
+    enter({library.title(), std::move(ours), &library.queue(), &sets, nobody});
+  }
+}
+
+// Twice: the second time must give the same bits, whatever it finds in C and in workspaces.
+void Match::judge_ours(Reference& ours, OperandSets& sets, Queue& queue) {
+  ours.execute(sets.operands(0));
+  row_.verdict = judge_->look_at_all(sets, queue);
+  if (problem_.beta != 0.0f) {
+    sets.restore_c(queue);
+  }
+  ours.execute(sets.operands(0));
+  row_.repeatable = judge_->look_at_c(sets, queue).fingerprint == row_.verdict.fingerprint;
+}
+
+// All devices of a comparison are one, and have operands of their own there.
+void Match::require_memory(const Plan& plan) const {
+  const OperandBytes operands = operand_bytes(problem_, count_, arena_.info());
+  MemoryNeed need;
+  need.device = static_cast<double>(operands.total);
+  need.largest = static_cast<double>(operands.largest);
+  need.add_workspaces(plan);
+  need.add_buffer(static_cast<double>(arena_.own_bytes()));
+  need.host = Judge::host_bytes(problem_);
+  for (const auto& library : arena_.libraries()) {
+    const bool on_device = &library->device() == &arena_.device();
+    (on_device ? need.device : need.host) += library->workspace_bytes(problem_);
+    need.host += on_device ? 0.0 : static_cast<double>(operands.total);
+  }
+  need.device *= static_cast<double>(arena_.devices());
+  if (const auto reason = lacking_memory(need, arena_.info(), available_host_memory())) {
+    throw Error(Status::out_of_memory, *reason);
+  }
+}
+
+void Match::prepare(ReferenceLibrary& library, std::size_t other) {
+  OtherTime& time = row_.others[other];
+  try {
+    OperandSets& sets = sets_for(library);
+    auto multiplication = library.prepare(problem_, sets.operands(0));
+    sets.restore_c(library.queue());
+    multiplication->execute(sets.operands(0));
+    const Verdict verdict = judge_->look_at_c(sets, library.queue());
+    time.worst_error = verdict.worst_error;
+    if (verdict.ok()) {
+      enter({library.title(), std::move(multiplication), &library.queue(), &sets, other});
+    } else {
+      time.unavailable = why_wrong(verdict);
+    }
+  } catch (const Error& error) {
+    time.unavailable = error.what();
+  }
+}
+
+// Whoever cannot be timed, say because its commands cannot be recorded, fails now and not among the others.
+void Match::enter(Entrant entrant) {
+  run(entrant, 1);
+  entrants_.push_back(std::move(entrant));
+}
+
+OperandSets& Match::sets_for(ReferenceLibrary& library) {
+  std::optional<OperandSets>& sets = &library.device() == &arena_.device() ? sets_ : host_sets_;
+  if (!sets) {
+    sets.emplace(problem_, count_, library.device(), library.queue());
+  }
+  return *sets;
+}
+
+void Match::add_contenders(std::vector<Contender>& contenders) {
+  for (Entrant& entrant : entrants_) {
+    const std::string name = arena_.info().backend + ": " + label() + ": " + entrant.name;
+    contenders.push_back({name, [this, &entrant, name](int repeats) {
+                            try {
+                              return run(entrant, repeats);
+                            } catch (const Error& error) {
+                              throw Error(error.status(), name + ": " + error.what());
+                            }
+                          }});
+  }
+}
+
+void Match::take_samples(std::vector<Samples>::iterator& next) {
+  for (const Entrant& entrant : entrants_) {
+    (entrant.other == nobody ? row_.ours : row_.others[entrant.other].samples) = std::move(*next++);
+  }
+}
+
+double Match::run(Entrant& entrant, int repeats) {
+  const auto turn = [&](int execution) {
+    return entrant.sets->operands(static_cast<std::size_t>(execution));
+  };
+  if (!arena_.records(*entrant.queue)) {
+    arena_.clear_caches();
+    return entrant.multiplication->timed(repeats, turn);
+  }
+  if (entrant.recorded_repeats != repeats) {
+    entrant.recording = entrant.queue->record([&] {
+      for (int i = 0; i < repeats; ++i) {
+        entrant.multiplication->enqueue(turn(i));
+      }
+    });
+    entrant.recorded_repeats = repeats;
+    entrant.recording->enqueue();  // the first time, a graph is also brought to the device
+    entrant.queue->finish();
+  }
+  arena_.clear_caches();
+  return entrant.queue->timed([&] { entrant.recording->enqueue(); });
+}
+
+}  // namespace duogemm::bench

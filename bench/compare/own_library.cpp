@@ -1,0 +1,181 @@
+#include "compare/own_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "machine/host_device.h"
+#include "support/program_files.h"
+
+namespace duogemm::bench {
+namespace {
+
+class OnDevice final : public ReferenceLibrary {
+ public:
+  OnDevice(Runtime& runtime, Queue& queue) : runtime_(runtime), queue_(queue) {}
+
+  std::string title() const override { return "duogemm"; }
+  std::string name() const override { return title(); }
+  Device& device() override { return runtime_.device(); }
+  Queue& queue() override { return queue_; }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+    return std::make_unique<Multiplication>(problem, runtime_, queue_);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    runtime_.enqueue(problem, queue_, operands);
+  }
+
+ private:
+  class Multiplication final : public Reference {
+   public:
+    Multiplication(const Problem& problem, Runtime& runtime, Queue& queue)
+        : Reference(queue), problem_(problem), runtime_(runtime) {}
+    void enqueue(const PreparedPlan::Operands& operands) override {
+      runtime_.enqueue(problem_, queue(), operands);
+    }
+
+   private:
+    const Problem problem_;
+    Runtime& runtime_;
+  };
+
+  Runtime& runtime_;
+  Queue& queue_;
+};
+
+float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+  const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
+  return reinterpret_cast<float*>(place.buffer->native()) + place.offset;
+}
+
+// A call on plain arrays.
+using Call = std::function<void(const Problem& problem, const float* a, const float* b, float* c)>;
+
+class OnHost final : public ReferenceLibrary {
+ public:
+  explicit OnHost(Call call) : host_(open_host()), queue_(host_->create_queue()), call_(std::move(call)) {}
+
+  std::string title() const override { return "duogemm"; }
+  std::string name() const override { return title(); }
+  Device& device() override { return *host_; }
+  Queue& queue() override { return *queue_; }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+    return std::make_unique<Multiplication>(problem, *queue_, call_);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    call_(problem, pointer(operands, operand_a), pointer(operands, operand_b), pointer(operands, operand_c));
+  }
+
+ private:
+  class Multiplication final : public Reference {
+   public:
+    Multiplication(const Problem& problem, Queue& queue, const Call& call)
+        : Reference(queue), problem_(problem), call_(call) {}
+    void enqueue(const PreparedPlan::Operands& operands) override {
+      call_(problem_, pointer(operands, operand_a), pointer(operands, operand_b),
+            pointer(operands, operand_c));
+    }
+
+   private:
+    const Problem problem_;
+    const Call& call_;
+  };
+
+  std::unique_ptr<Device> host_;
+  std::unique_ptr<Queue> queue_;
+  const Call call_;
+};
+
+Call call_of_context(const std::string& device) {
+  return [context = std::make_shared<Context>(device)](const Problem& p, const float* a, const float* b,
+                                                       float* c) { context->sgemm(request_of(p), a, b, c); };
+}
+
+// The entry point of MKL and OpenBLAS for batches, which is SGEMM's own where the batch is of one.
+using SgemmBatchStrided = void(const char* transa, const char* transb, const int* m, const int* n,
+                               const int* k, const float* alpha, const float* a, const int* lda,
+                               const int* stridea, const float* b, const int* ldb, const int* strideb,
+                               const float* beta, float* c, const int* ldc, const int* stridec,
+                               const int* batch, std::size_t, std::size_t);
+using Sgemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                   const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+                   const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
+
+// Beside the program in a build folder, where an installation puts it, or where the system's loader finds it.
+// Never closed: its threads and its driver's go on.
+void* open_drop_in() {
+  const std::string name = "libduogemm_blas.so";
+  std::string tried;
+  for (const std::string& file :
+       {(program_folder() / "blas" / name).string(),
+        (program_folder() / DUOGEMM_LIBRARIES_FROM_PROGRAM / name).string(), name}) {
+    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      return library;
+    }
+    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+  }
+  throw Error(Status::unsupported, "--through blas: the drop-in library cannot be loaded: " + tried);
+}
+
+template <typename Function>
+Function* find(void* library, const char* name) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr) {
+    throw Error(Status::unsupported, std::string("--through blas: the drop-in library has no ") + name);
+  }
+  return reinterpret_cast<Function*>(found);
+}
+
+int narrow(std::int64_t value) {
+  if (value > std::numeric_limits<int>::max()) {
+    throw Error(Status::unsupported, "BLAS has sizes of 32 bits; one is " + std::to_string(value));
+  }
+  return static_cast<int>(value);
+}
+
+Call call_of_drop_in(const std::string& device) {
+  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name none
+  void* const library = open_drop_in();
+  return
+      [one = find<Sgemm>(library, "sgemm_"), many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
+          const Problem& p, const float* a, const float* b, float* c) {
+        const char* a_op = p.a_op == Transpose::no ? "N" : "T";
+        const char* b_op = p.b_op == Transpose::no ? "N" : "T";
+        const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
+        const int lda = narrow(p.lda), ldb = narrow(p.ldb), ldc = narrow(p.ldc);
+        if (p.batch == 1) {
+          one(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, b, &ldb, &p.beta, c, &ldc, 1, 1);
+          return;
+        }
+        const int stride_a = narrow(p.a_stride), stride_b = narrow(p.b_stride), stride_c = narrow(p.c_stride);
+        const int batch = narrow(p.batch);
+        many(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, &stride_a, b, &ldb, &stride_b, &p.beta, c, &ldc,
+             &stride_c, &batch, 1, 1);
+      };
+}
+
+}  // namespace
+
+const char* name_of(Through through) {
+  switch (through) {
+    case Through::host:
+      return "host";
+    case Through::blas:
+      return "blas";
+    default:
+      return "device";
+  }
+}
+
+std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue) {
+  if (through == Through::device) {
+    return std::make_unique<OnDevice>(runtime, queue);
+  }
+  const DeviceInfo& info = runtime.device().info();
+  const std::string device = info.backend + ":" + std::to_string(info.index);
+  return std::make_unique<OnHost>(through == Through::host ? call_of_context(device)
+                                                           : call_of_drop_in(device));
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,22 @@
+// Ours in the guise of a library: called in one of the ways that users have, and timed as the others are.
+#pragma once
+
+#include "references/reference.h"
+#include "runtime/runtime.h"
+
+namespace duogemm::bench {
+
+enum class Through {
+  device,  // buffers on the device and a queue of the caller's, as an application has them
+  host,    // plain arrays: Context::sgemm
+  blas,    // plain arrays: sgemm_ of libduogemm_blas
+};
+
+// "device", "host" or "blas".
+const char* name_of(Through through);
+
+// `runtime` and `queue`, which are of the device, must outlive it. Throws unsupported where libduogemm_blas
+// is not to be found.
+std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue);
+
+}  // namespace duogemm::bench

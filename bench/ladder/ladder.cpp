@@ -1,0 +1,197 @@
+#include "ladder/ladder.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "kernels/kernel_source.h"
+#include "ladder/ladder_plan.h"
+#include "plan/lower.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+// Kernels that a user may choose from.
+struct Offer {
+  std::vector<const KernelSpec*> kernels;
+  const char* where;  // "the ladder"
+
+  std::string text() const {
+    std::string known;
+    for (const KernelSpec* spec : kernels) {
+      known += (known.empty() ? "" : ", ") +
+               (spec->rung.empty() ? spec->name : spec->rung + " (" + spec->name + ")");
+    }
+    return known;
+  }
+};
+
+Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
+  Offer result{{}, where};
+  for (const KernelSpec& spec : registry()) {
+    if (is_offered(spec)) {
+      result.kernels.push_back(&spec);
+    }
+  }
+  return result;
+}
+
+bool is_called(const KernelSpec& spec, const std::string& name) {
+  return name == spec.name || (name == spec.rung && !name.empty());
+}
+
+std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const Offer& offer) {
+  for (const std::string& name : names) {
+    if (std::none_of(offer.kernels.begin(), offer.kernels.end(),
+                     [&](const KernelSpec* spec) { return is_called(*spec, name); })) {
+      reject("no kernel '" + name + "' in " + offer.where + "; there are " + offer.text());
+    }
+  }
+  std::vector<const KernelSpec*> chosen = offer.kernels;
+  std::erase_if(chosen, [&](const KernelSpec* spec) {
+    return !names.empty() && std::none_of(names.begin(), names.end(),
+                                          [&](const std::string& name) { return is_called(*spec, name); });
+  });
+  return chosen;
+}
+
+LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
+                           Tunables overrides) {
+  LadderSetting setting{&spec, settle(spec, overrides), {}};
+  for (const TunableDeclaration& tunable : declared) {
+    const int value = setting.tunables.at(tunable.name);
+    if (value != tunable.standard) {
+      setting.distinct[tunable.name] = value;
+    }
+  }
+  return setting;
+}
+
+// Whether it is for the problems to say what the tunable is, and not for the user.
+bool is_fixed(const KernelSpec& spec, const std::string& name) {
+  if (!spec.storage) {
+    return false;
+  }
+  if (name == "ROWS_C") {  // by which plans for CPUs exchange rows and columns
+    return true;
+  }
+  for (const std::int64_t n : {8, 1}) {
+    for (const Transpose op : {Transpose::no, Transpose::yes}) {
+      Problem problem = Problem::packed(8, n, 8);
+      problem.a_op = op;
+      const auto fixed = fixed_tunables(spec, problem);
+      if (fixed && fixed->contains(name)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
+  std::vector<LadderSetting> settings;
+  Tunables unused = choice.set;
+  const std::vector<const KernelSpec*> chosen = choose(choice.kernels, offer);
+  for (const KernelSpec* spec : chosen) {
+    const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
+    Tunables set = applicable(choice.set, declared);
+    std::erase_if(set, [&](const auto& tunable) { return is_fixed(*spec, tunable.first); });
+    Tunables overrides = applicable(choice.switches, declared);
+    for (const auto& [name, value] : set) {
+      overrides[name] = value;
+      unused.erase(name);
+    }
+    if (choice.smallest_tiles && spec->computes) {
+      overrides = smallest_setting(*spec, overrides);
+    }
+    settings.push_back(make_setting(*spec, declared, overrides));
+    for (const Tunables& variant : set.empty() ? spec->variants : std::vector<Tunables>{}) {
+      Tunables varied = overrides;
+      varied.insert(variant.begin(), variant.end());
+      settings.push_back(make_setting(*spec, declared, varied));
+    }
+  }
+  for (const auto& tunable : unused) {
+    if (std::any_of(chosen.begin(), chosen.end(),
+                    [&](const KernelSpec* spec) { return is_fixed(*spec, tunable.first); })) {
+      reject(tunable.first + ": each problem decides it");
+    }
+  }
+  if (!unused.empty()) {
+    reject(unused.begin()->first + ": none of the chosen kernels has this tunable");
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
+  return settings_of(offer("the ladder", [](const KernelSpec& spec) { return !spec.rung.empty(); }), choice);
+}
+
+std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
+  return settings_of(offer("the library", [](const KernelSpec& spec) { return bool(spec.computes); }),
+                     choice);
+}
+
+LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
+  const Problem no_product = Problem::packed(1, 1, 1, 0.0f);
+  const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
+    return !spec.rung.empty() || (spec.computes && !spec.computes(no_product));
+  });
+  const LadderChoice choice{{kernel}, set, switches};
+  const bool is_rung = !choose({kernel}, all).front()->rung.empty();
+  return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
+}
+
+Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  const bool is_rung = !setting.spec->rung.empty();
+  return is_rung ? plan_ladder(*setting.spec, setting.tunables, problem, device)
+                 : plan_sgemm(*setting.spec, setting.tunables, problem, device);
+}
+
+void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
+                       const DeviceInfo& device) {
+  for (const LadderSetting& setting : settings) {
+    const bool chosen = std::any_of(choice.set.begin(), choice.set.end(), [&](const auto& tunable) {
+      return setting.tunables.contains(tunable.first);
+    });
+    const auto reason = unsupported_reason(*setting.spec, setting.tunables, device);
+    if (chosen && reason) {
+      reject(to_text(choice.set) + ": kernel " + setting.spec->name + " then needs " + *reason);
+    }
+  }
+}
+
+std::string to_text(const Shape& shape) {
+  return "m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k);
+}
+
+std::vector<Shape> edge_shapes(const Multiples& multiples) {
+  const auto [m, n, k] = multiples;
+  return {
+      {1, 1, 1},
+      {7, 7, 7},
+      {m, n, k},
+      {std::max<std::int64_t>(m - 1, 1), n + 1, k + 1},
+      {m + 1, std::max<std::int64_t>(n - 1, 1), std::max<std::int64_t>(k - 1, 1)},
+      {2 * m + 1, 2 * n + 1, 2 * k + 1},
+      {2 * m, 2 * n, 4 * k},
+      {127, 61, 83},
+      {1, 131, 29},
+      {131, 1, 29},
+      {3, 5, 257},
+  };
+}
+
+Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
+                         Device& device, Queue& queue, ProgramCache& programs) {
+  const Plan plan = plan_ladder(*setting.spec, setting.tunables, host.problem, device.info());
+  const SelfContainedPlan prepared(plan, device, programs);
+  const GuardedOperands guarded(host, device, queue);
+  prepared.enqueue(queue, guarded.operands());
+  return guarded.compare(oracle, queue);
+}
+
+}  // namespace duogemm

@@ -1,0 +1,66 @@
+// The ladder: which kernels it has, with which settings, and the problems that show whether one is right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/guarded_run.h"
+#include "plan/plan.h"
+
+namespace duogemm {
+
+struct LadderSetting {
+  const KernelSpec* spec;
+  Tunables tunables;  // every one
+  Tunables distinct;  // those that are not the kernel file's own
+};
+
+// What the user of a ladder may choose.
+struct LadderChoice {
+  std::vector<std::string> kernels;  // rungs ("1", "nv") or names; empty for all
+  Tunables set;                      // for every chosen kernel that has the tunable
+  Tunables switches;                 // likewise, but nobody needs to have it
+  bool smallest_tiles = false;       // of the settings that this leaves to the library's kernels
+};
+
+// The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
+// Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever settle()
+// refuses.
+std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
+
+// The same for the library's own kernels that compute C; `set` may not have what each problem decides.
+std::vector<LadderSetting> library_settings(const LadderChoice& choice);
+
+// One kernel that multiplies, of the ladder (by rung or name) or of the library, with a setting. Throws as
+// ladder_settings.
+LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches);
+
+// The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's.
+Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
+
+// Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as
+// it stands is no mistake of the user's: the ladder reports it as not supported.)
+void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
+                       const DeviceInfo& device);
+
+struct Shape {
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+
+  double flops() const { return Problem::packed(m, n, k).flops(); }
+};
+
+// "m=1 n=2 k=3"
+std::string to_text(const Shape& shape);
+
+// Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
+// and skinny both ways.
+std::vector<Shape> edge_shapes(const Multiples& multiples);
+
+// Plans the setting, runs it once between guard bands and compares. Throws as plan_ladder and
+// SelfContainedPlan do.
+Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
+                         Device& device, Queue& queue, ProgramCache& programs);
+
+}  // namespace duogemm

@@ -1,0 +1,149 @@
+#include "ladder/ladder_plan.h"
+
+#include <limits>
+
+#include "plan/lower.h"
+#include "problem/rounding.h"
+
+namespace duogemm {
+namespace {
+
+// What A and B are padded with: their product is -0, which changes no sum (see pad.cl).
+constexpr float a_fill = -0.0f;
+constexpr float b_fill = 0.0f;
+
+// A matrix as it lies in a buffer, column-major.
+struct Matrix {
+  Operand operand;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t ld;
+};
+
+class LadderPlanner {
+ public:
+  LadderPlanner(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
+                const DeviceInfo& device)
+      : spec_(spec), tunables_(tunables), problem_(problem), device_(device) {}
+
+  Plan plan() {
+    const Multiples multiples = spec_.multiples(tunables_);
+    const std::int64_t m = round_up(problem_.m, multiples.m);
+    const std::int64_t n = round_up(problem_.n, multiples.n);
+    const std::int64_t k = round_up(problem_.k, multiples.k);
+    const Matrix a{operand_a, problem_.a_rows(), problem_.a_cols(), problem_.lda};
+    const Matrix b{operand_b, problem_.b_rows(), problem_.b_cols(), problem_.ldb};
+    const bool stored_transposed = problem_.b_op == Transpose::yes;
+    const Operand a_ready = bring(a, problem_.a_op == Transpose::yes, m, k, a_fill);
+    const Operand b_ready = spec_.transposed_b ? bring(b, !stored_transposed, n, k, b_fill)
+                                               : bring(b, stored_transposed, k, n, b_fill);
+    const bool c_as_it_is =
+        problem_.ldc == problem_.m && (spec_.stores_any_size || (m == problem_.m && n == problem_.n));
+    if (c_as_it_is) {
+      multiply(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
+               problem_.alpha, a_ready, b_ready, problem_.beta, operand_c);
+    } else {
+      const Operand product = workspace(m, n);
+      multiply(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
+      unpad(product, m);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // The matrix, transposed if so wanted, packed and padded to rows x cols: itself when it is that already.
+  Operand bring(const Matrix& from, bool transposed, std::int64_t rows, std::int64_t cols, float fill) {
+    const bool packed = from.ld == from.rows;
+    if (!transposed && packed && from.rows == rows && from.cols == cols) {
+      check_index(rows, cols);
+      return from.operand;
+    }
+    const Operand to = workspace(rows, cols);
+    if (transposed && packed && from.rows == cols && from.cols == rows && transpose_fits(rows, cols)) {
+      support("transpose", from.rows, from.cols, {i32(from.rows), i32(from.cols), from.operand, to});
+    } else {
+      support(transposed ? "pad_transpose" : "pad", rows, cols,
+              {i32(from.rows), i32(from.cols), i32(from.ld), from.operand, i32(rows), i32(cols), fill, to});
+    }
+    return to;
+  }
+
+  static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
+    const KernelSpec& spec = find_kernel("transpose");
+    const Multiples multiples = spec.multiples(settle(spec, {}));
+    return rows % multiples.m == 0 && cols % multiples.n == 0;
+  }
+
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,
+                Operand c) {
+    check_index(m, n);
+    plan_.multiply = plan_.steps.size();
+    // A column-major product is the row-major product of the exchanged operands, in the same memory.
+    if (spec_.row_major) {
+      std::swap(a, b);
+      std::swap(m, n);
+      add(spec_, tunables_, spec_.geometry(n, m, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
+    } else {
+      add(spec_, tunables_, spec_.geometry(m, n, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
+    }
+  }
+
+  void unpad(Operand product, std::int64_t padded_rows) {
+    check_index(problem_.ldc, problem_.n);
+    support("unpad", problem_.m, problem_.n,
+            {i32(problem_.m), i32(problem_.n), i32(padded_rows), problem_.alpha, product, problem_.beta,
+             i32(problem_.ldc), operand_c});
+  }
+
+  void support(const char* name, std::int64_t rows, std::int64_t cols, std::vector<StepArgument> arguments) {
+    const KernelSpec& spec = find_kernel(name);
+    const Tunables tunables = settle(spec, {});
+    add(spec, tunables, spec.geometry(rows, cols, tunables), std::move(arguments));
+  }
+
+  void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
+           std::vector<StepArgument> arguments) {
+    add_step(plan_, variant_of(spec, tunables), geometry, std::move(arguments), device_);
+  }
+
+  Operand workspace(std::int64_t rows, std::int64_t cols) {
+    check_index(rows, cols);
+    plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(rows * cols));
+    return {first_workspace + static_cast<int>(plan_.workspace_bytes.size()) - 1};
+  }
+
+  static std::int32_t i32(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+  static void check_index(std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (rows > most || cols > most || rows * cols > most) {
+      throw Error(Status::invalid_argument,
+                  "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
+                      " elements (as padded); the ladder's indices are 32-bit and allow " +
+                      std::to_string(most) + " elements");
+    }
+  }
+
+  const KernelSpec& spec_;
+  const Tunables& tunables_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
+                 const DeviceInfo& device) {
+  validate(problem);
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch != 1) {
+    throw Error(Status::invalid_argument,
+                "the ladder multiplies one pair of matrices with m, n and k of at least 1");
+  }
+  if (!problem.multiplies()) {
+    return plan_sgemm(problem, device);  // nothing for a rung to do
+  }
+  return LadderPlanner(spec, tunables, problem, device).plan();
+}
+
+}  // namespace duogemm

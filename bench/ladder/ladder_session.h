@@ -1,0 +1,52 @@
+// A device's part in a run of the ladder, from planning to report.
+#pragma once
+
+#include "check/operand_sets.h"
+#include "ladder/ladder_run.h"
+#include "timing/cold_caches.h"
+
+namespace duogemm::bench {
+
+class LadderSession {
+ public:
+  LadderSession(const LadderRequest& request, const ChosenDevice& chosen);
+  Device& device() { return *device_; }
+  // Compiles and allocates; a setting that the device cannot run says so in its row.
+  void prepare(const HostProblem& host, Progress& progress);
+  void check(const Oracle& oracle, Progress& progress);
+  // Adds this device's contenders; take_samples expects their samples in the same order.
+  void add_contenders(std::vector<Contender>& contenders);
+  void take_samples(std::vector<Samples>::iterator& next);
+  void measure_abilities();
+  void note_state_before() { report_.gpu_before = query_gpu(device_->info().pci_bus); }
+  void note_states(const std::vector<GpuMoment>& moments);
+  LadderReport take_report() { return std::move(report_); }
+
+ private:
+  std::string label(std::size_t i) const;
+  // Calls `work`; when it says that the device cannot run setting i, the row keeps the reason.
+  void supported(std::size_t i, const std::function<void()>& work);
+  // The library works on the ladder's operands, or on its own where it wants them in the host's memory.
+  void prepare_library(const HostProblem& host);
+  GuardedOperands& operands_of_library() { return guarded_for_library_ ? *guarded_for_library_ : *guarded_; }
+  void plan(const Problem& problem);
+  std::size_t set_count(const Problem& problem) const;
+  void clear_caches();
+  std::function<double(int)> timed(std::function<void(const PreparedPlan::Operands&)> enqueue);
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> queue_;
+  ProgramCache programs_;
+  std::vector<std::optional<Plan>> plans_;
+  std::optional<ColdCaches> cold_;
+  std::optional<GuardedOperands> guarded_;                    // to be checked
+  std::optional<OperandSets> sets_;                           // to be timed
+  std::vector<std::unique_ptr<SelfContainedPlan>> prepared_;  // null where unsupported
+  std::unique_ptr<ReferenceLibrary> library_;
+  std::optional<GuardedOperands> guarded_for_library_;
+  std::optional<OperandSets> sets_for_library_;
+  std::unique_ptr<Reference> reference_;
+  LadderReport report_;
+};
+
+}  // namespace duogemm::bench

@@ -1,0 +1,181 @@
+#include "ladder/ladder_tables.h"
+
+#include <map>
+
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr double giga = 1e9;
+
+// GFLOP/s on a Tesla K40m at M = N = K = 4096 (C. Nugteren, "Tutorial: OpenCL SGEMM tuning for Kepler",
+// 2014).
+const std::map<std::string, double>& tutorial_figures() {
+  static const std::map<std::string, double> figures = {{"1", 139},  {"2", 373},  {"3", 689},  {"4", 729},
+                                                        {"5", 740},  {"6", 1371}, {"7", 1361}, {"8", 1563},
+                                                        {"9", 1153}, {"10", 1251}};
+  return figures;
+}
+constexpr double tutorial_cublas = 3056;
+
+double gflops(const LadderReport& report, const Samples& samples) {
+  return report.shape.flops() / samples.median() / giga;
+}
+
+std::string percent(double part, double whole) {
+  return whole > 0.0 ? format("%.1f%%", 100.0 * part / whole) : "-";
+}
+
+// The first setting of the rung before, which a rung's gain is told against.
+const LadderRow* rung_before(const LadderReport& report, std::size_t index) {
+  const KernelSpec* own = report.rows[index].setting.spec;
+  for (std::size_t i = index; i-- > 0;) {
+    const LadderRow& row = report.rows[i];
+    const bool first_of_its_rung = i == 0 || report.rows[i - 1].setting.spec != row.setting.spec;
+    if (row.setting.spec != own && first_of_its_rung) {
+      return row.unsupported.empty() && !own->row_major ? &row : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+std::string support_text(const LadderRow& row) {
+  if (row.support_steps == 0) {
+    return "-";
+  }
+  return percent(row.samples.median() - row.multiply.median(), row.samples.median());
+}
+
+std::string tutorial_text(const KernelSpec& spec) {
+  const auto found = tutorial_figures().find(spec.rung);
+  return found == tutorial_figures().end() ? "-" : format("%.0f", found->second);
+}
+
+std::string head_text(const LadderReport& report) {
+  const DeviceInfo& device = report.device;
+  std::string text = device.name + " through " + device.runtime + ", driver " + device.driver;
+  text += "\nM=" + std::to_string(report.shape.m) + " N=" + std::to_string(report.shape.n) +
+          " K=" + std::to_string(report.shape.k) + ", measured peak " + format("%.0f", report.peak / giga) +
+          " GFLOP/s";
+  if (report.gpu_after) {
+    text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
+  }
+  return text + "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
+}
+
+std::vector<std::string> unsupported_cells(const LadderRow& row, bool tutorial) {
+  const KernelSpec& spec = *row.setting.spec;
+  std::vector<std::string> cells = {spec.rung, spec.name, to_text(row.setting.distinct)};
+  cells.insert(cells.end(), 7, "-");
+  if (tutorial) {
+    cells.push_back(tutorial_text(spec));
+  }
+  cells.push_back(status_text(row));
+  return cells;
+}
+
+std::vector<std::string> row_cells(const LadderReport& report, std::size_t index, bool tutorial) {
+  const LadderRow& row = report.rows[index];
+  if (!row.unsupported.empty()) {
+    return unsupported_cells(row, tutorial);
+  }
+  const KernelSpec& spec = *row.setting.spec;
+  const LadderRow* before = rung_before(report, index);
+  const double median = row.samples.median();
+  const double reference =
+      report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
+  std::vector<std::string> cells = {spec.rung,
+                                    spec.name,
+                                    to_text(row.setting.distinct),
+                                    format("%.1f", gflops(report, row.samples)),
+                                    format("%.1f%%", 100.0 * row.samples.spread()),
+                                    before ? format("%.2fx", before->samples.median() / median) : "-",
+                                    percent(report.shape.flops() / median, reference),
+                                    percent(report.shape.flops() / median, report.peak),
+                                    support_text(row),
+                                    format("%.2f", row.check.worst_error)};
+  if (tutorial) {
+    cells.push_back(tutorial_text(spec));
+  }
+  cells.push_back(status_text(row));
+  return cells;
+}
+
+std::vector<std::string> reference_cells(const LadderReport& report, bool tutorial) {
+  const Samples& samples = report.reference.samples;
+  std::vector<std::string> cells = {"",
+                                    "library",
+                                    "",
+                                    format("%.1f", gflops(report, samples)),
+                                    format("%.1f%%", 100.0 * samples.spread()),
+                                    "-",
+                                    "100.0%",
+                                    percent(report.shape.flops() / samples.median(), report.peak),
+                                    "-",
+                                    format("%.2f", report.reference.worst_error)};
+  if (tutorial) {
+    cells.push_back(format("%.0f", tutorial_cublas));
+  }
+  cells.push_back(report.reference.name);
+  return cells;
+}
+
+}  // namespace
+
+std::string status_text(const LadderRow& row) {
+  if (!row.unsupported.empty()) {
+    return "not supported here: needs " + row.unsupported;
+  }
+  if (row.check.ok()) {
+    return "ok";
+  }
+  return "WRONG: " + row.check.first_fault + " (" + std::to_string(row.check.different_bits) +
+         " elements differ, " + std::to_string(row.check.overwritten) + " overwritten)";
+}
+
+std::string ladder_text(const LadderReport& report, bool tutorial) {
+  Table table;
+  table.add_column("rung");
+  table.add_column("kernel", Table::Align::left);
+  table.add_column("set", Table::Align::left);
+  for (const char* title :
+       {"GFLOP/s", "spread", "x before", "of library", "of peak", "support", "error/bound"}) {
+    table.add_column(title);
+  }
+  if (tutorial) {
+    table.add_column("K40m");
+  }
+  table.add_column("", Table::Align::left);
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    table.add_row(row_cells(report, i, tutorial));
+  }
+  if (!report.reference.name.empty()) {
+    table.add_row(reference_cells(report, tutorial));
+  }
+  return head_text(report) + table.text();
+}
+
+std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl) {
+  Table table;
+  table.add_column("rung");
+  table.add_column("kernel", Table::Align::left);
+  table.add_column("set", Table::Align::left);
+  table.add_column("CUDA GFLOP/s");
+  table.add_column("OpenCL GFLOP/s");
+  table.add_column("OpenCL / CUDA");
+  for (std::size_t i = 0; i < cuda.rows.size(); ++i) {
+    const LadderRow& row = cuda.rows[i];
+    const LadderRow& other = opencl.rows[i];
+    const auto speed = [](const LadderReport& report, const LadderRow& of) {
+      return of.unsupported.empty() ? format("%.1f", gflops(report, of.samples)) : "-";
+    };
+    const bool both = row.unsupported.empty() && other.unsupported.empty();
+    table.add_row({row.setting.spec->rung, row.setting.spec->name, to_text(row.setting.distinct),
+                   speed(cuda, row), speed(opencl, other),
+                   both ? format("%.3f", row.samples.median() / other.samples.median()) : "-"});
+  }
+  return "Both runtimes on " + cuda.device.name + "\n" + table.text();
+}
+
+}  // namespace duogemm::bench

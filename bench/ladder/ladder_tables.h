@@ -1,0 +1,20 @@
+// What the ladder prints.
+#pragma once
+
+#include <string>
+
+#include "ladder/ladder_run.h"
+
+namespace duogemm::bench {
+
+// The head and the table of one report. tutorial: with the figures of the Tesla K40m that the ladder was
+// first published with.
+std::string ladder_text(const LadderReport& report, bool tutorial);
+
+// Both runtimes on one GPU, rung by rung: reports of the same settings.
+std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl);
+
+// "ok", "WRONG" with what is wrong, or "not supported here" with the reason.
+std::string status_text(const LadderRow& row);
+
+}  // namespace duogemm::bench

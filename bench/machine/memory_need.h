@@ -1,0 +1,42 @@
+// What a piece of work allocates, and whether the device and the machine have it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "device/device_info.h"
+#include "plan/plan.h"
+
+namespace duogemm::bench {
+
+// In bytes; as double, in which no sum overflows.
+struct MemoryNeed {
+  double device = 0.0;   // on the device, altogether
+  double largest = 0.0;  // the largest piece of that
+  double host = 0.0;     // of the machine's own memory besides
+
+  void add_buffer(double bytes);
+  void add_workspaces(const Plan& plan);
+  MemoryNeed& operator+=(const MemoryNeed& other);
+};
+
+// For work that is done one after the other.
+MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b);
+
+// A, B and C of a problem between guard bands (GuardedOperands), with what the host keeps to fill them and to
+// look at them.
+MemoryNeed guarded_need(const Problem& problem);
+
+// The same with the oracles that judge the result, and the numbers that all of it is made of (HostProblem).
+MemoryNeed judged_need(const Problem& problem);
+
+// Why that is too much; nothing when it is there. A tenth of what is there stays free. A device that is a CPU
+// has its memory from the machine.
+std::optional<std::string> lacking_memory(const MemoryNeed& need, const DeviceInfo& device,
+                                          std::size_t host_bytes);
+
+// Throws out_of_memory with `what` (such as "m=1 n=2 k=3") and the reason.
+void require_memory(const std::string& what, const MemoryNeed& need, const DeviceInfo& device);
+
+}  // namespace duogemm::bench

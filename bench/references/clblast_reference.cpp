@@ -1,0 +1,180 @@
+#include <clblast.h>
+
+#include "opencl_api.h"
+#include "references/library_references.h"
+
+namespace duogemm::bench {
+namespace {
+
+// The codes are in clblast.h, and OpenCL's own in CL/cl.h.
+void check(clblast::StatusCode status, const char* call) {
+  if (status != clblast::StatusCode::kSuccess) {
+    throw Error(Status::device_error,
+                std::string("CLBlast: ") + call + " returned " + std::to_string(static_cast<int>(status)));
+  }
+}
+
+clblast::Transpose operation(Transpose op) {
+  return op == Transpose::no ? clblast::Transpose::kNo : clblast::Transpose::kYes;
+}
+
+std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+struct Place {
+  cl_mem memory;
+  std::size_t offset;
+};
+
+Place place(const PreparedPlan::Operands& operands, Operand operand) {
+  const MatrixPlace& found = operands[static_cast<std::size_t>(operand.slot)];
+  return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
+}
+
+cl_command_queue commands_of(const Queue& queue) {
+  return reinterpret_cast<cl_command_queue>(queue.native());
+}
+
+std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
+  return {place(operands, operand_a), place(operands, operand_b), place(operands, operand_c)};
+}
+
+// temporary: null when CLBlast is to allocate what it needs.
+void multiply_one(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
+                  cl_mem temporary, cl_event* done) {
+  const auto [a, b, c] = places(operands);
+  check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n),
+                      size(p.k), p.alpha, a.memory, a.offset, size(p.lda), b.memory, b.offset, size(p.ldb),
+                      p.beta, c.memory, c.offset, size(p.ldc), &queue, done, temporary),
+        "Gemm");
+}
+
+void multiply_strided(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
+                      cl_event* done) {
+  const auto [a, b, c] = places(operands);
+  check(clblast::GemmStridedBatched(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op),
+                                    size(p.m), size(p.n), size(p.k), p.alpha, a.memory, a.offset, size(p.lda),
+                                    size(p.a_stride), b.memory, b.offset, size(p.ldb), size(p.b_stride),
+                                    p.beta, c.memory, c.offset, size(p.ldc), size(p.c_stride), size(p.batch),
+                                    &queue, done),
+        "GemmStridedBatched");
+}
+
+// CLBlast wants the lists of a batch, and its scalars, on the host.
+void multiply_listed(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue) {
+  const auto [a, b, c] = places(operands);
+  const auto list = [&](std::size_t first, std::int64_t stride) {
+    std::vector<std::size_t> offsets;
+    for (std::int64_t i = 0; i < p.batch; ++i) {
+      offsets.push_back(first + size(i * stride));
+    }
+    return offsets;
+  };
+  const std::vector<float> alphas(size(p.batch), p.alpha);
+  const std::vector<float> betas(size(p.batch), p.beta);
+  check(clblast::GemmBatched(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m),
+                             size(p.n), size(p.k), alphas.data(), a.memory, list(a.offset, p.a_stride).data(),
+                             size(p.lda), b.memory, list(b.offset, p.b_stride).data(), size(p.ldb),
+                             betas.data(), c.memory, list(c.offset, p.c_stride).data(), size(p.ldc),
+                             size(p.batch), &queue),
+        "GemmBatched");
+}
+
+cl_ulong end_of(const cl::Event& event) {
+  return opencl::translated([&] {
+    event.wait();
+    return event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+  });
+}
+
+class ClBlastReference final : public Reference {
+ public:
+  ClBlastReference(Device& device, Queue& queue, const Problem& problem) : Reference(queue), p_(problem) {
+    if (const std::size_t bytes = temporary_bytes(); bytes > 0) {
+      temporary_ = device.allocate(bytes);
+    }
+  }
+
+  void enqueue(const PreparedPlan::Operands& operands) override { launch(operands, nullptr); }
+
+  // CLBlast tells when the last kernel of an execution ends, but not when the first begins: the time is from
+  // the end of one execution more, before the others, to the end of the last.
+  double timed(int repeats, const Turn& turn) override {
+    queue().finish();
+    cl::Event first;
+    launch(turn(0), &first());
+    cl::Event last;
+    for (int i = 1; i < repeats; ++i) {
+      launch(turn(i), nullptr);
+    }
+    launch(turn(repeats), &last());
+    return 1e-9 * static_cast<double>(end_of(last) - end_of(first));
+  }
+
+ private:
+  void launch(const PreparedPlan::Operands& operands, cl_event* done) {
+    if (p_.batch == 1) {
+      multiply_one(p_, operands, commands_of(queue()),
+                   temporary_ == nullptr ? nullptr : reinterpret_cast<cl_mem>(temporary_->native()), done);
+    } else {
+      multiply_strided(p_, operands, commands_of(queue()), done);
+    }
+  }
+
+  // What CLBlast would otherwise allocate anew in each execution; a batch gives it no choice.
+  std::size_t temporary_bytes() {
+    std::size_t bytes = 0;
+    if (p_.batch == 1) {
+      cl_command_queue commands = commands_of(queue());
+      check(clblast::GemmTempBufferSize<float>(
+                clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op), size(p_.m), size(p_.n),
+                size(p_.k), 0, size(p_.lda), 0, size(p_.ldb), 0, size(p_.ldc), &commands, bytes),
+            "GemmTempBufferSize");
+    }
+    return bytes;
+  }
+
+  const Problem p_;
+  std::unique_ptr<Buffer> temporary_;
+};
+
+class ClBlast final : public ReferenceLibrary {
+ public:
+  ClBlast(Device& device, Queue& queue) : device_(device), queue_(queue) {}
+  std::string title() const override { return "CLBlast"; }
+  std::string name() const override {
+    return title() + " " + std::to_string(CLBLAST_VERSION_MAJOR) + "." +
+           std::to_string(CLBLAST_VERSION_MINOR) + "." + std::to_string(CLBLAST_VERSION_PATCH);
+  }
+  Device& device() override { return device_; }
+  Queue& queue() override { return queue_; }
+  // Padded copies of the operands, by a little more than they take themselves.
+  double workspace_bytes(const Problem& problem) const override {
+    constexpr double padding = 1.1;
+    return padding * sizeof(float) * static_cast<double>(problem.batch) *
+           static_cast<double>(problem.a_elements() + problem.b_elements() + problem.c_elements());
+  }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+    return std::make_unique<ClBlastReference>(device_, queue_, problem);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    if (problem.batch_by == BatchBy::offsets) {
+      multiply_listed(problem, operands, commands_of(queue_));
+    } else if (problem.batch == 1) {
+      multiply_one(problem, operands, commands_of(queue_), nullptr, nullptr);
+    } else {
+      multiply_strided(problem, operands, commands_of(queue_), nullptr);
+    }
+  }
+
+ private:
+  Device& device_;
+  Queue& queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReferenceLibrary> make_clblast(Device& device, Queue& queue) {
+  return std::make_unique<ClBlast>(device, queue);
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,75 @@
+// The libraries to compare with: the vendor's, and the best known others.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/executor.h"
+
+namespace duogemm::bench {
+
+// One multiplication as a library does it.
+class Reference {
+ public:
+  // The operands of an execution; executions within a sample may work on different ones in turn.
+  using Turn = std::function<PreparedPlan::Operands(int execution)>;
+
+  virtual ~Reference() = default;
+  // Puts one execution on the library's queue. Only with the queue's device current, as it is within
+  // timed(), record() and with_device().
+  virtual void enqueue(const PreparedPlan::Operands& operands) = 0;
+  // Seconds that the library takes for `repeats` executions, one after the other.
+  virtual double timed(int repeats, const Turn& turn);
+  void execute(const PreparedPlan::Operands& operands) {
+    queue_.with_device([&] { enqueue(operands); });
+  }
+
+ protected:
+  explicit Reference(Queue& queue) : queue_(queue) {}
+  Queue& queue() { return queue_; }
+
+ private:
+  Queue& queue_;
+};
+
+// Throws Error where the library fails; messages begin with its name.
+class ReferenceLibrary {
+ public:
+  virtual ~ReferenceLibrary() = default;
+  virtual std::string title() const = 0;  // "cuBLAS"
+  virtual std::string name() const = 0;   // with the version: "cuBLAS 13.1.0"
+  // Where it wants its operands: a device's memory or the host's.
+  virtual Device& device() = 0;
+  virtual Queue& queue() = 0;
+  // Of its device's memory, what a multiplication takes besides the operands.
+  virtual double workspace_bytes(const Problem&) const { return 0.0; }
+  // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C.
+  virtual std::unique_ptr<Reference> prepare(const Problem& problem,
+                                             const PreparedPlan::Operands& operands) = 0;
+  // Puts the multiplication on the library's queue as a program does that calls it once: nothing is kept for
+  // the next time but what the library itself keeps. The members of a batch by tables stand its strides
+  // apart. Only with the queue's device current.
+  virtual void multiply(const Problem& problem, const PreparedPlan::Operands& operands) = 0;
+};
+
+// The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
+// works on `host_threads` threads, on whatever device.
+std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
+                                               std::size_t host_threads);
+
+// The one that the ladder stands beside: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
+// others, or where this build lacks the library. `device` and `queue` must outlive it.
+std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
+
+// Whether the main library for such a device wants its operands in the host's memory.
+bool main_library_works_on_host(const DeviceInfo& info);
+
+// All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
+// OpenCL device.
+std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
+
+// Those that work on plain arrays, with as many threads as the device, if it is a CPU, or else the host has.
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
+
+}  // namespace duogemm::bench

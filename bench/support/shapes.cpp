@@ -1,0 +1,212 @@
+#include "support/shapes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "duogemm/error.h"
+#include "support/program_files.h"
+
+namespace duogemm::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+template <typename Number>
+bool read_number(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+std::int64_t parse_size(const std::string& text) {
+  std::int64_t size = 0;
+  if (!read_number(text, size) || size < 1 || size > largest_size) {
+    reject("'" + text + "' is no size: M, N and K are whole numbers from 1 to " +
+           std::to_string(largest_size));
+  }
+  return size;
+}
+
+void require_ops(const std::string& ops) {
+  if (ops != "NN" && ops != "NT" && ops != "TN" && ops != "TT") {
+    reject("'" + ops + "' does not say what is transposed: NN, NT, TN and TT do");
+  }
+}
+
+// The whole numbers that a line may set, by name.
+std::map<std::string, std::int64_t*> settable(Problem& problem) {
+  return {{"batch", &problem.batch},      {"lda", &problem.lda},           {"ldb", &problem.ldb},
+          {"ldc", &problem.ldc},          {"a_stride", &problem.a_stride}, {"b_stride", &problem.b_stride},
+          {"c_stride", &problem.c_stride}};
+}
+
+// Large enough for everything, and small enough for the products with a size to be 64-bit numbers.
+constexpr std::int64_t largest_option = std::int64_t{1} << 36;
+
+void set(Problem& problem, const std::string& option) {
+  const std::size_t equals = option.find('=');
+  const std::string name = option.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+  if (name == "beta") {
+    if (!read_number(value, problem.beta)) {
+      reject("'" + option + "': beta is a number");
+    }
+    return;
+  }
+  const auto options = settable(problem);
+  const auto found = options.find(name);
+  if (found == options.end()) {
+    reject("'" + option +
+           "' is unknown: there are batch=, lda=, ldb=, ldc=, a_stride=, b_stride=, c_stride= and beta=");
+  }
+  std::int64_t& number = *found->second;
+  if (!read_number(value, number) || number < 0 || number > largest_option) {
+    reject("'" + option + "': " + name + " is a whole number from 0 to " + std::to_string(largest_option));
+  }
+}
+
+constexpr std::int64_t unset = -1;
+
+// Strides that nobody has set put one matrix behind the other.
+void set_packed_strides(Problem& problem) {
+  for (const auto& [stride, elements] : {std::pair(&problem.a_stride, problem.a_elements()),
+                                         std::pair(&problem.b_stride, problem.b_elements()),
+                                         std::pair(&problem.c_stride, problem.c_elements())}) {
+    if (*stride == unset) {
+      *stride = problem.batch > 1 ? elements : 0;
+    }
+  }
+}
+
+void require_batch(std::int64_t batch) {
+  if (batch < 1 || batch > largest_size) {
+    reject("batch is " + std::to_string(batch) + "; it must be from 1 to " + std::to_string(largest_size));
+  }
+}
+
+// Results may stand one behind the other or, between columns, one below the other.
+void require_results_apart(const Problem& p) {
+  const bool behind = p.c_stride >= p.ldc * (p.n - 1) + p.m;
+  const bool below = p.c_stride >= p.m && (p.batch - 1) * p.c_stride + p.m <= p.ldc;
+  if (p.batch > 1 && !behind && !below) {
+    reject("c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
+  }
+}
+
+NamedShape parse_line(const std::vector<std::string>& words) {
+  if (words.size() < 4) {
+    reject("expected LABEL M N K, then perhaps NN, NT, TN or TT, and options such as batch=8");
+  }
+  const std::size_t first_option = words.size() > 4 && words[4].find('=') == std::string::npos ? 5 : 4;
+  const std::string ops = first_option == 5 ? words[4] : "NN";
+  require_ops(ops);
+  Problem problem = packed_problem(parse_size(words[1]), parse_size(words[2]), parse_size(words[3]), ops, 1);
+  problem.a_stride = problem.b_stride = problem.c_stride = unset;
+  for (std::size_t i = first_option; i < words.size(); ++i) {
+    set(problem, words[i]);
+  }
+  require_batch(problem.batch);
+  set_packed_strides(problem);
+  validate(problem);
+  require_results_apart(problem);
+  return {words[0], problem};
+}
+
+fs::path find_file(const std::string& name) {
+  if (fs::is_regular_file(name)) {
+    return name;
+  }
+  for (const fs::path& folder : program_folders("shapes")) {
+    const fs::path file = folder / (name + ".txt");
+    if (name.find('/') == std::string::npos && fs::is_regular_file(file)) {
+      return file;
+    }
+  }
+  std::string known;
+  for (const std::string& list : shipped_shapes()) {
+    known += (known.empty() ? "" : ", ") + list;
+  }
+  reject("--shapes " + name + ": there is no such file, and no such list; there are " + known);
+}
+
+}  // namespace
+
+std::vector<NamedShape> parse_shapes(const std::string& text, const std::string& file) {
+  std::vector<NamedShape> shapes;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream stream(line.substr(0, line.find('#')));
+    const std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+    if (words.empty()) {
+      continue;
+    }
+    try {
+      NamedShape shape = parse_line(words);
+      if (std::any_of(shapes.begin(), shapes.end(),
+                      [&](const NamedShape& other) { return other.label == shape.label; })) {
+        reject("the label '" + shape.label + "' is there twice");
+      }
+      shapes.push_back(std::move(shape));
+    } catch (const Error& error) {
+      reject(file + ":" + std::to_string(number) + ": " + error.what());
+    }
+  }
+  if (shapes.empty()) {
+    reject(file + ": there are no shapes in it");
+  }
+  return shapes;
+}
+
+ShapeList load_shapes(const std::string& name) {
+  const fs::path file = find_file(name);
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    reject(file.string() + " could not be read");
+  }
+  return {file.stem().string(), parse_shapes(text.str(), file.string())};
+}
+
+std::vector<std::string> shipped_shapes() {
+  std::vector<std::string> names;
+  for (const fs::path& folder : program_folders("shapes")) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      if (entry.path().extension() == ".txt") {
+        names.push_back(entry.path().stem().string());
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& ops,
+                       std::int64_t batch) {
+  Problem problem = Problem::packed(m, n, k);
+  problem.a_op = ops.at(0) == 'T' ? Transpose::yes : Transpose::no;
+  problem.b_op = ops.at(1) == 'T' ? Transpose::yes : Transpose::no;
+  problem.lda = problem.a_rows();
+  problem.ldb = problem.b_rows();
+  problem.batch = batch;
+  problem.a_stride = problem.b_stride = problem.c_stride = unset;
+  set_packed_strides(problem);
+  return problem;
+}
+
+std::string ops_of(const Problem& problem) {
+  const auto letter = [](Transpose op) { return op == Transpose::yes ? "T" : "N"; };
+  return std::string(letter(problem.a_op)) + letter(problem.b_op);
+}
+
+}  // namespace duogemm::bench

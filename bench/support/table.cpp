@@ -1,0 +1,52 @@
+#include "support/table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace duogemm::bench {
+
+void Table::add_column(std::string title, Align align) { columns_.push_back({std::move(title), align}); }
+
+void Table::add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = columns_[i].title.size();
+    for (const auto& row : rows_) {
+      width = std::max(width, row[i].size());
+    }
+    widths.push_back(width);
+    titles.push_back(columns_[i].title);
+  }
+  std::vector<std::string> rules;
+  for (std::size_t width : widths) {
+    rules.emplace_back(width, '-');
+  }
+  std::string result = line(titles, widths) + line(rules, widths);
+  for (const auto& row : rows_) {
+    result += line(row, widths);
+  }
+  return result;
+}
+
+std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
+  std::string result;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string space(widths[i] - cells[i].size(), ' ');
+    result += i == 0 ? "" : "  ";
+    result += columns_[i].align == Align::left ? cells[i] + space : space + cells[i];
+  }
+  result.erase(result.find_last_not_of(' ') + 1);
+  result += '\n';
+  return result;
+}
+
+std::string format(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+}  // namespace duogemm::bench

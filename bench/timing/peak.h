@@ -1,0 +1,11 @@
+// The fastest that a device can do single-precision multiply-adds, measured.
+#pragma once
+
+#include "runtime/executor.h"
+
+namespace duogemm::bench {
+
+// In FLOP/s, by kernels/support/peak.cl: independent chains of fma in registers, on every compute unit.
+double measure_peak(Device& device, Queue& queue, ProgramCache& programs);
+
+}  // namespace duogemm::bench

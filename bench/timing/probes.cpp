@@ -1,0 +1,158 @@
+#include "timing/probes.h"
+
+#include "problem/rounding.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct Size {
+  std::int64_t m, n, k, batch = 1;
+};
+
+constexpr Size sizes[] = {
+    // Squares.
+    {64, 64, 64},
+    {128, 128, 128},
+    {192, 192, 192},
+    {256, 256, 256},
+    {384, 384, 384},
+    {512, 512, 512},
+    {768, 768, 768},
+    {1024, 1024, 1024},
+    {1536, 1536, 1536},
+    {2048, 2048, 2048},
+    {3072, 3072, 3072},
+    {4096, 4096, 4096},
+    // Few rows or columns.
+    {4, 4096, 4096},
+    {4096, 4, 4096},
+    {16, 4096, 4096},
+    {4096, 16, 4096},
+    {64, 4096, 1024},
+    {4096, 64, 1024},
+    {768, 512, 3072},
+    // Tall and wide ones with short sums.
+    {65536, 32, 128},
+    {32, 65536, 128},
+    {4096, 4096, 64},
+    // Long sums.
+    {16, 16, 262144},
+    {64, 64, 65536},
+    {256, 256, 16384},
+    // Batches.
+    {16, 16, 16, 8192},
+    {24, 24, 24, 8192},
+    {40, 40, 40, 4096},
+    {64, 64, 64, 1024},
+    {128, 128, 64, 256},
+    {512, 512, 64, 64},
+};
+
+// Where splitting K helps most, once more without it.
+constexpr Size whole_sizes[] = {
+    {128, 128, 128},  {256, 256, 256},  {512, 512, 512},   {1024, 1024, 1024}, {4, 4096, 4096},
+    {4096, 4, 4096},  {16, 4096, 4096}, {4096, 16, 4096},  {64, 4096, 1024},   {4096, 64, 1024},
+    {768, 512, 3072}, {64, 64, 4096},   {256, 256, 16384},
+};
+
+// Lengths and depths of thin ones.
+constexpr Size thin_sizes[] = {
+    {64, 0, 64},    {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096},    {65536, 0, 64},
+    {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
+};
+
+constexpr std::int64_t thin_columns[] = {1, 4};
+
+std::string letter(bool transposed) { return transposed ? "T" : "N"; }
+
+std::string label_of(const Problem& p) {
+  const std::string size = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+  return size + (p.batch == 1 ? "" : " by " + std::to_string(p.batch)) +
+         (p.level == Reproducibility::everywhere ? " everywhere" : "");
+}
+
+}  // namespace
+
+std::string OperandKind::name() const {
+  return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
+         (thin == 0 ? "" : " thin " + std::to_string(thin));
+}
+
+std::vector<OperandKind> operand_kinds() {
+  std::vector<OperandKind> kinds;
+  for (const std::int64_t columns : thin_columns) {
+    for (const bool wide : {true, false}) {
+      kinds.push_back({false, false, wide, columns});
+      kinds.push_back({true, false, wide, columns});
+    }
+  }
+  for (const bool a : {false, true}) {
+    for (const bool b : {false, true}) {
+      kinds.push_back({a, b, true});
+      kinds.push_back({a, b, false});
+    }
+  }
+  return kinds;
+}
+
+Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+                     std::int64_t batch) {
+  // Where columns are wide, no two share 32 bytes, so that edges run the same program as the other probes.
+  const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 8) : rows | 1; };
+  Problem problem = Problem::packed(m, n, k);
+  problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
+  problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
+  problem.lda = leading(problem.a_rows(), kind.wide);
+  problem.ldb = leading(problem.b_rows(), kind.wide);
+  problem.ldc = leading(problem.m, kind.wide);
+  problem.batch = batch;
+  if (batch > 1) {
+    problem.a_stride = problem.a_elements();
+    problem.b_stride = problem.b_elements();
+    problem.c_stride = problem.c_elements();
+  }
+  return problem;
+}
+
+std::vector<Probe> make_probes(const OperandKind& kind) {
+  std::vector<Probe> probes;
+  const auto add = [&](const Size& size, Reproducibility level) {
+    Problem problem = make_problem(kind, size.m, size.n, size.k, size.batch);
+    problem.level = level;
+    probes.push_back({label_of(problem), problem});
+  };
+  const auto fit = [&](const Size& size) {
+    return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
+  };
+  if (kind.thin != 0) {
+    for (const Size& size : thin_sizes) {
+      const std::int64_t less = kind.wide ? 0 : 1;
+      const Size thin{size.m - less, kind.thin, size.k - less, size.batch};
+      add(thin, Reproducibility::run_to_run);
+      add(thin, Reproducibility::everywhere);
+    }
+    return probes;
+  }
+  for (const Size& size : sizes) {
+    add(fit(size), Reproducibility::run_to_run);
+  }
+  if (!kind.wide) {
+    add({1, 4095, 4095}, Reproducibility::run_to_run);
+    add({4095, 1, 4095}, Reproducibility::run_to_run);
+  }
+  for (const Size& size : whole_sizes) {
+    add(fit(size), Reproducibility::everywhere);
+  }
+  return probes;
+}
+
+std::vector<Problem> edge_problems(const OperandKind& kind) {
+  const std::int64_t less = kind.wide ? 0 : 1;
+  const auto columns = [&](std::int64_t size) { return kind.thin == 0 ? size - less : kind.thin; };
+  Problem several = make_problem(kind, 300 - less, columns(276), 203);
+  several.alpha = -1.5f;
+  several.beta = 0.5f;
+  return {several, make_problem(kind, 20 - less, columns(12), 7)};
+}
+
+}  // namespace duogemm::bench

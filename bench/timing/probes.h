@@ -1,0 +1,39 @@
+// The multiplications that a tuner looks at: how operands may be stored, and problems of each kind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace duogemm::bench {
+
+// How operands are stored, as far as kernels are compiled differently for it.
+struct OperandKind {
+  bool a_transposed;
+  bool b_transposed;
+  bool wide;              // sizes and leading dimensions are multiples of 4
+  std::int64_t thin = 0;  // how many columns C has, where that decides; else 0
+
+  std::string name() const;  // "NT wide", "TN narrow", "NN wide thin 4"
+};
+
+// All there are, the thin ones first.
+std::vector<OperandKind> operand_kinds();
+
+// Leading dimensions are as small as the kind has them. When `kind` is wide, so must m and n be.
+Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+                     std::int64_t batch = 1);
+
+struct Probe {
+  std::string label;
+  Problem problem;
+};
+
+// Squares of all sizes, thin and tall results, long sums, batches; of a thin kind, such that are as thin.
+std::vector<Probe> make_probes(const OperandKind& kind);
+
+// Problems that no tile divides, one of several tiles each way and one smaller than any tile.
+std::vector<Problem> edge_problems(const OperandKind& kind);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,71 @@
+#include "timing/timing_warnings.h"
+
+#include <algorithm>
+
+#include "support/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr double least_clock = 0.97;  // of the highest that was seen
+constexpr double largest_spread = 0.10;
+constexpr std::size_t most_named = 5;
+
+void add_clock(std::vector<std::string>& warnings, const std::vector<GpuMoment>& moments) {
+  const auto slower = [](const GpuMoment& a, const GpuMoment& b) { return a.state.sm_mhz < b.state.sm_mhz; };
+  const auto [slowest, fastest] = std::minmax_element(moments.begin(), moments.end(), slower);
+  if (moments.empty() || slowest->state.sm_mhz >= least_clock * fastest->state.sm_mhz) {
+    return;
+  }
+  const std::string& reason = slowest->state.slowed_by;
+  warnings.push_back("the SM clock was between " + std::to_string(slowest->state.sm_mhz) + " and " +
+                     std::to_string(fastest->state.sm_mhz) + " MHz during the run" +
+                     (reason.empty() ? "" : ", held down by " + reason));
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  return text + (names.size() > most_named ? ", and others" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
+                                         std::span<const NamedSamples> samples, double wanted_noise) {
+  std::vector<std::string> warnings;
+  add_clock(warnings, moments);
+  std::vector<std::string> spread;
+  std::vector<std::string> noisy;
+  for (const auto& [name, of] : samples) {
+    if (of->seconds.empty()) {
+      continue;
+    }
+    if (of->spread() > largest_spread) {
+      spread.push_back(name + format(" (%.0f%%)", 100.0 * of->spread()));
+    }
+    if (of->noise() > wanted_noise) {
+      noisy.push_back(name + format(" (%.1f%%)", 100.0 * of->noise()));
+    }
+  }
+  if (!spread.empty()) {
+    warnings.push_back("samples spread by more than 10 percent: " + listed(spread));
+  }
+  if (!noisy.empty()) {
+    warnings.push_back("time was up before the noise of the median was below" +
+                       format(" %g percent: ", 100.0 * wanted_noise) + listed(noisy));
+  }
+  return warnings;
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) {
+    text += "Warning: " + warning + "\n";
+  }
+  return text;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,155 @@
+#include "tune/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/lower.h"
+
+namespace duogemm::bench {
+namespace {
+
+// Work-groups per compute unit.
+constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
+
+// More than groups_at_once are measured where they are quick: small tiles and batches come in large numbers,
+// and what a work-group costs then does not show in the time of a few.
+constexpr double quick = 1e-3;
+
+constexpr std::int64_t shallow = 64;
+constexpr std::int64_t deep = 1024;
+
+// Where both take about as long, the second is not deep enough; there is an end to it.
+constexpr double clearly_more = 2.0;
+constexpr std::int64_t deepest = 1 << 14;
+
+// Skinny results are made at the speed of the last cache: so much of it the long operand takes, which may be
+// held twice where it has two halves.
+constexpr double cached = 1.0 / 2.0;
+
+// Two sums are told apart, the shorter of which is a quarter of the longer one. Where that would be less than
+// a few vectors, there are too many rows to say anything.
+constexpr std::int64_t shorter = 4;
+constexpr std::int64_t shortest_of_thin = 16;
+
+// Sizes of a problem that has `groups` full tiles.
+struct Tiled {
+  std::int64_t m;
+  std::int64_t n;
+};
+
+// As square as can be.
+Tiled problem_of(const Multiples& tile, std::int64_t groups) {
+  Tiled best{tile.m * groups, tile.n};
+  for (std::int64_t along = 1; along <= groups; ++along) {
+    if (groups % along == 0) {
+      const Tiled size{tile.m * along, tile.n * (groups / along)};
+      if (std::max(size.m, size.n) < std::max(best.m, best.n)) {
+        best = size;
+      }
+    }
+  }
+  return best;
+}
+
+struct Measured {
+  std::int64_t depth;
+  double seconds;
+};
+
+// Where both times make no sense, k is all that counts.
+Timing timing_of(int groups, const Measured& little, const Measured& much) {
+  if (much.seconds <= little.seconds) {
+    return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
+  }
+  const double per_k = (much.seconds - little.seconds) / static_cast<double>(much.depth - little.depth);
+  return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
+}
+
+}  // namespace
+
+std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
+                            const Problem& problem, const DeviceInfo& device) {
+  const Schedule schedule = schedule_for({&spec, tunables, slices}, problem, device);
+  return schedule.kernel->tunables == tunables ? std::optional(lower(schedule, problem, device))
+                                               : std::nullopt;
+}
+
+Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience)
+    : stopwatch_(stopwatch), device_(device), cache_(cache), patience_(patience) {}
+
+Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                                  const Promising& promising) {
+  return {&spec, tunables,
+          kind.thin != 0 ? thin_timings(spec, tunables, kind, promising)
+                         : timings(spec, tunables, kind, promising)};
+}
+
+double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
+  const std::optional<Plan> plan = plan_of(spec, tunables, 1, problem, device_);
+  if (!plan) {
+    throw Error(Status::unsupported, "the kernel does not take such operands");
+  }
+  return stopwatch_.seconds(*plan, problem, {.samples = 3, .sample_seconds = 1e-4, .hopeless = patience_});
+}
+
+// Takes less where one execution takes longer than the patience.
+std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& tunables,
+                                        const OperandKind& kind, const Promising& promising) {
+  const Multiples tile = spec.tile(tunables);
+  const auto seconds_for = [&](std::int64_t groups, std::int64_t k) {
+    const Tiled size = problem_of(tile, groups);
+    return seconds(spec, tunables, make_problem(kind, size.m, size.n, k));
+  };
+  std::vector<Timing> timings;
+  double longest = 0.0;
+  for (const int count : group_counts) {
+    if ((timings.size() >= 2 && longest * count > patience_) ||
+        (timings.size() == 2 && !promising(timings)) ||
+        (count > groups_at_once && longest * count > std::min(quick, patience_))) {
+      break;
+    }
+    const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
+    const double little = seconds_for(groups, shallow);
+    std::int64_t depth = little * (deep / shallow) > patience_ ? 4 * shallow : deep;
+    double much = seconds_for(groups, depth);
+    while (much < clearly_more * little && much < patience_ && depth < deepest) {
+      depth *= 4;
+      much = seconds_for(groups, depth);
+    }
+    timings.push_back(timing_of(count, {shallow, little}, {depth, much}));
+    longest = much / count;
+  }
+  return timings;
+}
+
+// With a long operand that fills much of the cache, and with a short one: that says best what does not depend
+// on k.
+std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
+                                             const OperandKind& kind, const Promising& promising) {
+  const double bytes = cached * cache_;
+  const std::int64_t rows_of_all = spec.tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
+  std::vector<Timing> timings;
+  for (const int count : group_counts) {
+    if (timings.size() == 2 && !promising(timings)) {
+      break;
+    }
+    const std::int64_t rows = count * rows_of_all;
+    const auto measured = [&](std::int64_t depth) {
+      return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.thin, depth))};
+    };
+    const auto fitting = static_cast<std::int64_t>(bytes / (sizeof(float) * static_cast<double>(rows)));
+    if (fitting < shortest_of_thin && !timings.empty()) {
+      break;
+    }
+    const Measured much = measured(std::max(fitting, shortest_of_thin));
+    const std::int64_t quarter = much.depth / shorter;
+    const Measured little = measured(std::min(quarter, shallow));
+    timings.push_back(timing_of(count, little, much));
+    if (much.seconds > patience_) {
+      break;
+    }
+  }
+  return timings;
+}
+
+}  // namespace duogemm::bench

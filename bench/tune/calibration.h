@@ -1,0 +1,41 @@
+// Measures what the cost model wants to know of a kernel (common/plan/cost_model.h).
+#pragma once
+
+#include "plan/tuning.h"
+#include "timing/probes.h"
+#include "timing/stopwatch.h"
+
+namespace duogemm::bench {
+
+class Calibrator {
+ public:
+  // Whether a kernel with these timings, its first two or all, deserves to be measured further.
+  using Promising = std::function<bool(const std::vector<Timing>&)>;
+
+  // `cache`: how many bytes the device's last cache holds. Measures less of what takes longer than `patience`
+  // seconds at once.
+  Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience);
+
+  // One kernel with all its tunables, on operands of the kind that they are for. Throws unsupported where the
+  // kernel has no tiles to count, or does not take operands of the kind.
+  Calibration calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                        const Promising& promising);
+
+ private:
+  double seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem);
+  std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                              const Promising& promising);
+  std::vector<Timing> thin_timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                                   const Promising& promising);
+
+  Stopwatch& stopwatch_;
+  const DeviceInfo& device_;
+  double cache_;
+  double patience_;
+};
+
+// The plan of a kernel with all its tunables; empty where the problem dictates others.
+std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
+                            const Problem& problem, const DeviceInfo& device);
+
+}  // namespace duogemm::bench

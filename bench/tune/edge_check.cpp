@@ -1,0 +1,50 @@
+#include "tune/edge_check.h"
+
+#include "tune/calibration.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::int64_t split = 3;
+
+}  // namespace
+
+EdgeCheck::EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs)
+    : device_(device), queue_(queue), programs_(programs) {
+  for (const Problem& problem : edge_problems(kind)) {
+    const HostProblem host = random_problem(problem, Distribution::wide_range, 1);
+    cases_.push_back(std::make_unique<Case>(
+        Case{problem, Oracle(problem, host.a, host.b, host.c), GuardedOperands(host, device, queue)}));
+  }
+}
+
+std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
+  for (const std::unique_ptr<Case>& edge : cases_) {
+    if (const std::string found = fault(*edge, spec, tunables, 1); !found.empty()) {
+      return found;
+    }
+  }
+  return spec.splits_k ? fault(*cases_.front(), spec, tunables, split) : "";
+}
+
+// Sums in another order are right within the bound; others to the bit.
+std::string EdgeCheck::fault(Case& edge, const KernelSpec& spec, const Tunables& tunables,
+                             std::int64_t parts) {
+  const Problem& p = edge.problem;
+  const std::optional<Plan> plan = plan_of(spec, tunables, parts, p, device_.info());
+  if (!plan) {
+    return "";
+  }
+  const SelfContainedPlan prepared(*plan, device_, programs_);
+  edge.operands.reset_c(queue_);
+  prepared.enqueue(queue_, edge.operands.operands());
+  const Comparison found = edge.operands.compare(edge.oracle, queue_);
+  if (found.within_bound() && found.overwritten == 0 &&
+      (parts > 1 || spec.reorders(tunables) || found.same_bits())) {
+    return "";
+  }
+  return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
+         std::to_string(parts) + " parts: " + found.first_fault;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,129 @@
+#include "api/c_api.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "duogemm/version.h"
+
+namespace duogemm {
+namespace {
+
+thread_local std::string last_error;
+
+duogemm_status remember(duogemm_status status, const char* message) noexcept {
+  try {
+    last_error = message;
+  } catch (const std::bad_alloc&) {
+    last_error.clear();
+  }
+  return status;
+}
+
+duogemm_status to_c(Status status) {
+  switch (status) {
+    case Status::invalid_argument:
+      return DUOGEMM_INVALID_ARGUMENT;
+    case Status::unsupported:
+      return DUOGEMM_UNSUPPORTED;
+    case Status::out_of_memory:
+      return DUOGEMM_OUT_OF_MEMORY;
+    case Status::build_failed:
+      return DUOGEMM_BUILD_FAILED;
+    case Status::device_error:
+      return DUOGEMM_DEVICE_ERROR;
+  }
+  return DUOGEMM_DEVICE_ERROR;
+}
+
+// Whether a two-valued enumeration has its second value. A C program may have put any number there, which is
+// looked at as a number because C++ does not let an enumeration have it.
+template <typename Enumeration>
+bool is_second(const char* name, const Enumeration& enumerator) {
+  static_assert(sizeof(Enumeration) == sizeof(int));
+  int value = 0;
+  std::memcpy(&value, &enumerator, sizeof value);
+  if (value != 0 && value != 1) {
+    throw Error(Status::invalid_argument,
+                std::string(name) + " is " + std::to_string(value) + "; it must be 0 or 1");
+  }
+  return value == 1;
+}
+
+Sgemm from_c(const duogemm_problem* problem) {
+  if (problem == nullptr) {
+    throw Error(Status::invalid_argument, "problem is null");
+  }
+  const duogemm_problem& p = *problem;
+  Sgemm request;
+  request.layout = is_second("layout", p.layout) ? Layout::row_major : Layout::column_major;
+  request.a_op = is_second("a_op", p.a_op) ? Transpose::yes : Transpose::no;
+  request.b_op = is_second("b_op", p.b_op) ? Transpose::yes : Transpose::no;
+  request.level = is_second("level", p.level) ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  request.m = p.m;
+  request.n = p.n;
+  request.k = p.k;
+  request.alpha = p.alpha;
+  request.beta = p.beta;
+  request.lda = p.lda;
+  request.ldb = p.ldb;
+  request.ldc = p.ldc;
+  request.batch = p.batch;
+  request.a_stride = p.a_stride;
+  request.b_stride = p.b_stride;
+  request.c_stride = p.c_stride;
+  return request;
+}
+
+}  // namespace
+
+duogemm_status call_from_c(const std::function<void()>& call) noexcept {
+  try {
+    call();
+    return DUOGEMM_SUCCESS;
+  } catch (const Error& error) {
+    return remember(to_c(error.status()), error.what());
+  } catch (const std::bad_alloc&) {
+    return remember(DUOGEMM_OUT_OF_MEMORY, "host memory is exhausted");
+  } catch (const std::exception& error) {
+    return remember(DUOGEMM_DEVICE_ERROR, error.what());
+  } catch (...) {
+    return remember(DUOGEMM_DEVICE_ERROR, "unknown error");
+  }
+}
+
+duogemm_status call_from_c(const duogemm_problem* problem,
+                           const std::function<void(const Sgemm&)>& call) noexcept {
+  return call_from_c([&] { call(from_c(problem)); });
+}
+
+duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
+                            const std::function<std::size_t(const Sgemm&)>& call) noexcept {
+  return call_from_c(problem, [&](const Sgemm& request) {
+    if (bytes == nullptr) {
+      throw Error(Status::invalid_argument, "bytes is null");
+    }
+    *bytes = call(request);
+  });
+}
+
+}  // namespace duogemm
+
+duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c) {
+  return duogemm::call_from_c(problem,
+                              [&](const duogemm::Sgemm& request) { duogemm::sgemm(request, a, b, c); });
+}
+
+duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
+                                     const float* const* b, float* const* c) {
+  return duogemm::call_from_c(
+      problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm_batched(request, a, b, c); });
+}
+
+duogemm_status duogemm_warm(void) {
+  return duogemm::call_from_c([] { duogemm::warm(); });
+}
+
+const char* duogemm_last_error(void) { return duogemm::last_error.c_str(); }
+
+const char* duogemm_version(void) { return DUOGEMM_VERSION; }

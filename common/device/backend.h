@@ -1,0 +1,194 @@
+// What a runtime has to offer: the interface that opencl/ and cuda/ implement and that everything else is
+// written against.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device/device_info.h"
+#include "duogemm/error.h"
+
+namespace duogemm {
+
+// Device memory, which may be given up while commands that use it are on their way. A slice refers to the
+// memory of its parent and must not outlive it.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const = 0;
+  // offset and bytes in bytes; offset is a multiple of DeviceInfo::slice_alignment.
+  virtual std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const = 0;
+  // Whether it begins at a multiple of 16 bytes, as memory does unless somebody else gave it to us.
+  virtual bool aligned() const { return true; }
+  // The runtime's own handle: a cl_mem, or a CUdeviceptr; of wrapped memory its address.
+  virtual std::uintptr_t native() const = 0;
+};
+
+// Memory of the host for copies to and from the device, which reads and writes it by itself where the runtime
+// has such memory (pinned).
+class Staging {
+ public:
+  virtual ~Staging() = default;
+  virtual std::byte* data() = 0;
+};
+
+// What a runtime tells of a compiled kernel. Empty where it does not.
+struct KernelFacts {
+  std::optional<std::size_t> registers = {};    // of a work-item
+  std::optional<std::size_t> stack_bytes = {};  // of a work-item: what did not fit into registers
+  std::optional<std::size_t> local_bytes = {};  // of a work-group
+  std::optional<std::size_t> resident = {};     // work-groups on a compute unit at once
+  // Only with DeviceOptions::explain: the compiler's log, and the program in NVIDIA's portable assembly and
+  // as a cubin.
+  std::string log = {};
+  std::string ptx = {};
+  std::string cubin = {};
+};
+
+// A compiled kernel.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Work-items per sub-group when launched with this work-group; 1 where the runtime does not say.
+  virtual std::size_t sub_group_size(const Extent& local) const = 0;
+  // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
+  virtual std::string binary() const = 0;
+  // When launched with this work-group.
+  virtual KernelFacts facts(const Extent&) const { return {}; }
+};
+
+// In work-groups, not work-items: a global size is thus always a whole number of work-groups. Where a device
+// has clusters (DeviceInfo::clusters), neighbours in the third dimension can form them.
+struct Geometry {
+  Extent groups;
+  Extent local;
+  std::size_t cluster = 1;  // work-groups in each
+};
+
+// A buffer that a kernel does not read may be null.
+using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
+
+// Commands that were recorded from a queue, which must outlive them.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  // Puts all of them on the queue at once.
+  virtual void enqueue() = 0;
+};
+
+// Which queue it is, and whether its commands run. Queues that are gone leave their handles to new ones:
+// where they may do so before their commands are done, and the runtime tells, `serial` is a number that never
+// comes again.
+struct QueueState {
+  std::uintptr_t handle;  // no two queues that live have the same
+  std::optional<std::uint64_t> serial = {};
+  bool capturing = false;  // commands become part of a CUDA graph, and run when that does
+};
+
+// A queue (a cl_command_queue or a CUDA stream). It is in order, but for a caller's own that OpenCL runs out
+// of order: there nothing but barriers orders what is launched. One thread at a time uses a Queue; others may
+// have their own on the same handle.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  // Copies to and from a buffer, from byte `offset` of it on. The host's memory stays as it is until the
+  // queue is finished.
+  virtual void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  virtual void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) = 0;
+  // The same from its beginning, done when they return.
+  void write(const Buffer& to, const void* from, std::size_t bytes) {
+    start_write(to, 0, from, bytes);
+    finish();
+  }
+  void read(const Buffer& from, void* to, std::size_t bytes) {
+    start_read(from, 0, to, bytes);
+    finish();
+  }
+  virtual void launch(const Kernel& kernel, const Geometry& geometry,
+                      std::span<const Argument> arguments) = 0;
+  // What is launched from here on starts when everything before is done. If the next kernel `awaits` that by
+  // itself (AWAIT_STEP_BEFORE), it may be started before, which hides what a launch costs.
+  virtual void barrier(bool awaits) = 0;
+  virtual void finish() = 0;
+  // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
+  // that it put on this queue to the end of the last.
+  virtual double timed(const std::function<void()>& enqueue) = 0;
+  // Calls `enqueue` and records what it puts on this queue in place of executing it (a CUDA graph).
+  virtual std::unique_ptr<Recording> record(const std::function<void()>&) {
+    throw Error(Status::unsupported, "commands can be recorded through CUDA only");
+  }
+  // The runtime's own handle: a cl_command_queue, or a CUstream.
+  virtual std::uintptr_t native() const = 0;
+  virtual QueueState state() const = 0;
+  // Calls `work` with the queue's device current to this thread, for a library that works on native handles.
+  virtual void with_device(const std::function<void()>& work) = 0;
+};
+
+using Defines = std::vector<std::pair<std::string, int>>;
+
+struct ProgramSource {
+  std::string entry;  // the kernel's name, which is also its file's
+  std::string text;   // complete: no includes left
+  Defines defines;    // one per tunable
+  bool prebuilt;      // whether text and defines are those that the build had
+};
+
+// How a CUDA device splits its on-chip memory. OpenCL has no such choice.
+enum class CachePreference { none, local, l1, equal };
+enum class BankWidth { standard, four_bytes, eight_bytes };
+struct DeviceOptions {
+  CachePreference cache = CachePreference::none;
+  BankWidth banks = BankWidth::standard;
+  // Kernels are compiled anew, and keep all that KernelFacts has a place for.
+  bool explain = false;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual std::unique_ptr<Staging> allocate_staging(std::size_t bytes);  // if not overridden, as any other
+  // The host's memory from an address on, for kernels to work on in place: nothing is copied, and
+  // copies to and from it are not. Only where DeviceInfo::host_memory says so.
+  virtual std::unique_ptr<Buffer> wrap(const void*) {
+    throw Error(Status::unsupported, "this device does not work on the host's memory");
+  }
+  virtual std::unique_ptr<Queue> create_queue() = 0;
+  // What the compiler is told besides the text.
+  virtual std::string build_options(const ProgramSource& source) const = 0;
+  virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;
+  // What was compiled when the library was built; null where it has no such program.
+  virtual std::shared_ptr<const Kernel> find_built(const ProgramSource&) { return nullptr; }
+  // The kernel named `entry` of a binary that a kernel of such a device gave. Throws build_failed when the
+  // driver refuses it.
+  virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // Every device there is; empty, never an error, where the runtime or its driver is missing.
+  virtual std::vector<DeviceInfo> devices() const = 0;
+  virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
+  // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
+  // DeviceOptions::explain, and can do nothing else.
+  virtual std::unique_ptr<Device> absent(int) const {
+    throw Error(Status::unsupported, "only cuda compiles for a device that is not there");
+  }
+};
+
+// The backends that this build has, the preferred one first. Defined by the build (cmake/backends.cpp.in).
+const std::vector<const Backend*>& backends();
+
+}  // namespace duogemm

@@ -1,0 +1,88 @@
+#include "device/device_selection.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "system/process.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+std::unique_ptr<Device> open_named(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  const std::string runtime = name.substr(0, colon);
+  const Backend* backend = find_backend(runtime);
+  if (backend == nullptr) {
+    reject("device '" + name + "': expected a runtime of this build (" + known_backends() +
+           "), with a number such as opencl:1 or without");
+  }
+  const std::vector<DeviceInfo> devices = backend->devices();
+  if (devices.empty()) {
+    reject("device '" + name + "': no " + runtime + " device was found");
+  }
+  if (colon == std::string::npos) {
+    return backend->open(preferred_device(devices), {});
+  }
+  std::size_t index = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, index);
+  if (error != std::errc() || stop != end || index >= devices.size()) {
+    reject("device '" + name + "': " + runtime + " has devices 0 to " + std::to_string(devices.size() - 1));
+  }
+  return backend->open(index, {});
+}
+
+}  // namespace
+
+const Backend* find_backend(std::string_view name) {
+  for (const Backend* backend : backends()) {
+    if (backend->name() == name) {
+      return backend;
+    }
+  }
+  return nullptr;
+}
+
+std::string known_backends() {
+  std::string known;
+  for (const Backend* backend : backends()) {
+    known += (known.empty() ? "" : ", ") + std::string(backend->name());
+  }
+  return known;
+}
+
+const Backend& best_backend() {
+  for (const Backend* backend : backends()) {
+    if (!backend->devices().empty()) {
+      return *backend;
+    }
+  }
+  reject(
+      "no device was found; install an OpenCL driver (pocl-opencl-icd runs on any CPU) or NVIDIA's driver");
+}
+
+std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {
+  for (const DeviceInfo& device : devices) {
+    if (device.kind == DeviceKind::gpu) {
+      return device.index;
+    }
+  }
+  return 0;
+}
+
+std::unique_ptr<Device> open_selected_device(const std::string& name) {
+  require_devices_work_here();  // before any driver is asked what there is
+  if (!name.empty()) {
+    return open_named(name);
+  }
+  const char* environment = std::getenv("DUOGEMM_DEVICE");
+  if (environment != nullptr && *environment != '\0') {
+    return open_named(environment);
+  }
+  const Backend& backend = best_backend();
+  return backend.open(preferred_device(backend.devices()), {});
+}
+
+}  // namespace duogemm

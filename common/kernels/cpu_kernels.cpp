@@ -1,0 +1,68 @@
+// The kernels for CPUs, with what the host must know about them.
+#include <algorithm>
+
+#include "kernels/gemm_kernels.h"
+#include "kernels/gemm_parts.h"
+
+namespace duogemm {
+namespace {
+
+Tunables cpu_fixed(int storage) {
+  return storage >= 4 ? Tunables{} : Tunables{{"TRANS_A", storage % 2}, {"TRANS_B", storage / 2}};
+}
+
+KernelSpec for_cpus(KernelSpec spec) {
+  spec.for_cpus = true;
+  spec.computes = [](const Problem& p) { return p.multiplies(); };
+  spec.storage = transposes;
+  spec.fixed = cpu_fixed;
+  spec.geometry = [tile = spec.tile](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return Geometry{{group_count(m, tile(t).m) * group_count(n, tile(t).n), 1, 1}, {1, 1, 1}};
+  };
+  return spec;
+}
+
+}  // namespace
+
+KernelSpec cpu_direct() {
+  KernelSpec spec{
+      .name = "cpu_direct", .path = "gemm/cpu_direct.cl", .idea = "operands as they stand, for CPUs"};
+  spec.tile = [](const Tunables& t) {
+    return Multiples{at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
+  };
+  spec.rules = {
+      {"WIDTH=4 with TRANS_A=1", [](const Tunables& t) { return !at(t, "TRANS_A") || at(t, "WIDTH") == 4; }}};
+  spec = for_cpus(std::move(spec));
+  spec.computes = [](const Problem& p) { return p.multiplies() && std::max(p.m, p.n) >= 4; };
+  return spec;
+}
+
+KernelSpec cpu_panels() {
+  KernelSpec spec{.name = "cpu_panels", .path = "gemm/cpu_panels.cl", .idea = "packed panels, for CPUs"};
+  spec.tile = rectangular_multiples;
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * (at(t, "TSK") * (at(t, "TSM") + at(t, "COLS")) + at(t, "TSM") * at(t, "TSN"));
+  };
+  spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
+  return for_cpus(std::move(spec));
+}
+
+KernelSpec cpu_dots() {
+  KernelSpec spec{.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"};
+  spec.tile = [](const Tunables& t) { return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")}; };
+  spec = for_cpus(std::move(spec));
+  spec.thin = true;
+  spec.reorders = [](const Tunables&) { return true; };
+  spec.storage = [](const Problem& p) {
+    constexpr std::int64_t few = 4;
+    const Problem along = vectors_along_k(p);
+    const bool takes =
+        std::min(p.m, p.n) <= few && along.a_op == Transpose::yes && along.b_op == Transpose::no;
+    return takes ? 0 : -1;
+  };
+  spec.fixed = [](int) { return Tunables{}; };
+  spec.computes = [takes = spec.storage](const Problem& p) { return p.multiplies() && takes(p) >= 0; };
+  return spec;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,40 @@
+// The text of the kernels: embedded in the library, or read from a directory that DUOGEMM_KERNEL_DIR names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/tunables.h"
+
+namespace duogemm {
+
+struct EmbeddedFile {
+  std::string_view path;  // "kernels/ladder/01_naive.cl", "compat/dialect.h"
+  std::string_view text;
+};
+
+// Every file under kernels/ and compat/ as it was when the library was built. Defined by the build.
+std::span<const EmbeddedFile> embedded_files();
+
+// A tunable whose standard value the build chose (cmake -DUSE_LDG=OFF). Defined by the build.
+std::span<const std::pair<std::string_view, int>> build_tunables();
+
+struct KernelSource {
+  std::string text;  // complete, its includes replaced by what they name
+  std::vector<TunableDeclaration> tunables;
+  bool embedded;  // false when it was read from DUOGEMM_KERNEL_DIR
+  bool awaits;    // begins with AWAIT_STEP_BEFORE, and so may be started early
+};
+
+// path: relative to kernels/, such as "ladder/01_naive.cl".
+// With the environment variable DUOGEMM_KERNEL_DIR set, kernels/ and compat/ are looked for in that directory
+// instead. A process reads and parses a file once; what it answers stays until the process ends.
+const KernelSource& load_kernel(const std::string& path);
+
+// Replaces each #include "name" by the kernel or compat file of that name, once each.
+std::string complete_text(const std::string& text);
+
+}  // namespace duogemm

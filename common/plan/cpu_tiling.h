@@ -1,0 +1,29 @@
+// How a multiplication is divided on a CPU: into blocks that fit its registers and caches, and into tiles,
+// one for each work-group, of which every core gets as much as the others.
+#pragma once
+
+#include "kernels/kernel_spec.h"
+
+namespace duogemm {
+
+// The block of C that a core keeps in registers: WIDTH, VECTORS and COLS of the kernels for CPUs.
+Tunables cpu_registers(const DeviceInfo& device);
+
+// The same with what of operands and sums stays in a core's caches: all tunables of `cpu_panels` that the
+// problem leaves open.
+Tunables cpu_blocks(const DeviceInfo& device);
+
+// Whether the problem is better computed from the operands as they stand: a panel of A stays in the cache as
+// it is, or is used so few times that copying it takes longer.
+bool cpu_reads_in_place(const Problem& problem, const DeviceInfo& device);
+
+// Rows and columns of C per work-group; the last ones of a problem may be smaller.
+struct CpuTile {
+  std::int64_t m;
+  std::int64_t n;
+};
+
+// `blocks` are all tunables of the kernel.
+CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device);
+
+}  // namespace duogemm

@@ -1,0 +1,135 @@
+#include "problem/problem.h"
+
+#include <algorithm>
+#include <string>
+
+#include "duogemm/error.h"
+
+namespace duogemm {
+namespace {
+
+void require_at_least(const char* name, std::int64_t value, std::int64_t least) {
+  if (value < least) {
+    throw Error(Status::invalid_argument, std::string(name) + " is " + std::to_string(value) +
+                                              "; it must be at least " + std::to_string(least));
+  }
+}
+
+// A leading dimension is at least 1, also for a matrix without rows.
+void require_leading_dimension(const char* name, std::int64_t value, std::int64_t rows) {
+  require_at_least(name, value, std::max<std::int64_t>(rows, 1));
+}
+
+void require_sizes(const Problem& problem) {
+  require_at_least("m", problem.m, 0);
+  require_at_least("n", problem.n, 0);
+  require_at_least("k", problem.k, 0);
+}
+
+void require_batch(const Problem& problem) {
+  require_at_least("batch", problem.batch, 0);
+  require_at_least("a_stride", problem.a_stride, 0);
+  require_at_least("b_stride", problem.b_stride, 0);
+  require_at_least("c_stride", problem.c_stride, problem.batch > 1 ? 1 : 0);
+}
+
+// Sizes and places are counted in 64-bit numbers of bytes. In double, which does not overflow and is exact
+// enough.
+void require_addressable(const char* name, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                         std::int64_t stride, std::int64_t batch) {
+  constexpr double most_elements = 0x1p60;
+  const double matrices = static_cast<double>(batch);
+  const double extent = (matrices - 1) * static_cast<double>(stride) +
+                        static_cast<double>(ld) * static_cast<double>(cols - 1) + static_cast<double>(rows);
+  const double elements = matrices * static_cast<double>(rows) * static_cast<double>(cols);
+  if (std::max(extent, elements) > most_elements) {
+    throw Error(Status::invalid_argument, std::string(name) + " reaches beyond 2^60 elements");
+  }
+}
+
+void require_addressable(const Problem& p) {
+  if (p.is_empty()) {
+    return;
+  }
+  require_addressable("c", p.m, p.n, p.ldc, p.c_stride, p.batch);
+  if (p.multiplies()) {
+    require_addressable("a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
+    require_addressable("b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
+  }
+}
+
+}  // namespace
+
+Problem Problem::packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta) {
+  return {.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = m, .ldb = k, .ldc = m};
+}
+
+void validate(const Problem& problem) {
+  require_sizes(problem);
+  require_leading_dimension("lda", problem.lda, problem.a_rows());
+  require_leading_dimension("ldb", problem.ldb, problem.b_rows());
+  require_leading_dimension("ldc", problem.ldc, problem.m);
+  require_batch(problem);
+  require_addressable(problem);
+}
+
+ColumnMajor to_column_major(const Sgemm& request) {
+  Problem problem{request.a_op,  request.b_op,     request.m,        request.n,        request.k,
+                  request.alpha, request.beta,     request.lda,      request.ldb,      request.ldc,
+                  request.batch, request.a_stride, request.b_stride, request.c_stride, request.level};
+  require_sizes(problem);
+  const bool by_rows = request.layout == Layout::row_major;
+  // In the caller's own words: lengths of rows where matrices are stored by rows.
+  require_leading_dimension("lda", request.lda, by_rows ? problem.a_cols() : problem.a_rows());
+  require_leading_dimension("ldb", request.ldb, by_rows ? problem.b_cols() : problem.b_rows());
+  require_leading_dimension("ldc", request.ldc, by_rows ? problem.n : problem.m);
+  if (by_rows) {
+    std::swap(problem.a_op, problem.b_op);
+    std::swap(problem.m, problem.n);
+    std::swap(problem.lda, problem.ldb);
+    std::swap(problem.a_stride, problem.b_stride);
+  }
+  require_batch(problem);
+  require_addressable(problem);
+  return {problem, by_rows};
+}
+
+Sgemm request_of(const Problem& p) {
+  return {.a_op = p.a_op,
+          .b_op = p.b_op,
+          .m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .alpha = p.alpha,
+          .beta = p.beta,
+          .lda = p.lda,
+          .ldb = p.ldb,
+          .ldc = p.ldc,
+          .batch = p.batch,
+          .a_stride = p.a_stride,
+          .b_stride = p.b_stride,
+          .c_stride = p.c_stride,
+          .level = p.level};
+}
+
+void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
+  const auto require = [](const char* name, const void* pointer) {
+    if (pointer == nullptr) {
+      throw Error(Status::invalid_argument, std::string(name) + " is null");
+    }
+  };
+  require("c", c);
+  if (problem.multiplies()) {
+    require("a", a);
+    require("b", b);
+  }
+}
+
+Sgemm without_strides(Sgemm request) {
+  request.a_stride = 0;
+  request.b_stride = 0;
+  request.c_stride = 1;
+  return request;
+}
+
+}  // namespace duogemm

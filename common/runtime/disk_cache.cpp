@@ -1,0 +1,213 @@
+#include "runtime/disk_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+// The hash is compiled into this file: users of the library need not link another.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "system/log.h"
+#include "system/user_directory.h"
+
+namespace duogemm {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Raise it when the layout of the files changes: it is part of their names and of their headers.
+constexpr int format_version = 1;
+
+// Far above any program; a larger file is not one of ours.
+constexpr off_t most_bytes = off_t{256} << 20;
+
+// Of a file until it is whole; mkostemp replaces the last six letters.
+constexpr std::string_view temporary_name = "new-XXXXXX";
+constexpr std::size_t unique_from = temporary_name.size() - 6;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string hex(unsigned long long value) {
+  std::array<char, 17> digits;
+  std::snprintf(digits.data(), digits.size(), "%016llx", value);
+  return digits.data();
+}
+
+std::string hash(std::string_view bytes) {
+  const XXH128_hash_t value = XXH3_128bits_withSeed(bytes.data(), bytes.size(), format_version);
+  return hex(value.high64) + hex(value.low64);
+}
+
+// A file is this and then the payload. The whole key is in it, because its hash, the file's name, could be
+// another key's as well. Its length depends on the key alone.
+std::string header(std::string_view key, std::string_view payload) {
+  return "duogemm cache " + std::to_string(format_version) + "\nkey " + hex(key.size()) + "\npayload " +
+         hex(payload.size()) + " " + hash(payload) + "\n" + std::string(key) + "\n";
+}
+
+// Nothing unless the contents are, to the byte, what is stored for this key and some payload.
+std::optional<std::string> payload_of(std::string_view contents, std::string_view key) {
+  const std::size_t start = header(key, {}).size();
+  if (contents.size() < start) {
+    return std::nullopt;
+  }
+  const std::string_view payload = contents.substr(start);
+  return contents.starts_with(header(key, payload)) ? std::optional<std::string>(payload) : std::nullopt;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  bool is_open() const { return number_ >= 0; }
+  int get() const { return number_; }
+  // Some file systems say only here that the disk is full.
+  bool close() { return is_open() && ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+// Calls `transfer(done)` until `size` bytes are done; false when it fails or comes to an end before.
+template <typename Transfer>
+bool transfer_all(std::size_t size, Transfer transfer) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t count = transfer(done);
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (count == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool write_all(int file, std::string_view bytes) {
+  return transfer_all(bytes.size(), [&](std::size_t done) {
+    return ::write(file, bytes.data() + done, bytes.size() - done);
+  });
+}
+
+bool read_all(int file, std::string& bytes) {
+  return transfer_all(
+      bytes.size(), [&](std::size_t done) { return ::read(file, bytes.data() + done, bytes.size() - done); });
+}
+
+// Only this user can have written the file.
+bool is_trusted(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// What the file holds; nothing, with the reason in `why`, when it is not to be used. `why` stays empty when
+// there is no file.
+std::optional<std::string> read_trusted(const fs::path& path, std::string& why) {
+  // Not blocking: opening a FIFO would wait for a writer.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status;
+  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    why = errno == ENOENT ? "" : reason(errno);
+    return std::nullopt;
+  }
+  if (!is_trusted(status) || status.st_size > most_bytes) {
+    why = "not a file that only this user can have written";
+    return std::nullopt;
+  }
+  std::string contents(static_cast<std::size_t>(status.st_size), '\0');
+  if (!read_all(file.get(), contents)) {
+    why = "it could not be read";
+    return std::nullopt;
+  }
+  return contents;
+}
+
+// Fails where the path is not that of a directory that this user may write to, which shows when a file is
+// made in it.
+void make_directories(const fs::path& path) {
+  fs::path made;
+  for (const fs::path& name : path) {
+    made /= name;
+    ::mkdir(made.c_str(), S_IRWXU);
+  }
+}
+
+// Makes the file whole under a name of its own, and then renames it, so that no reader ever finds a part of
+// it and the last of several writers wins. False, with errno, when that fails.
+bool write_whole(const fs::path& path, std::string_view header, std::string_view payload) {
+  std::string temporary = path.parent_path() / temporary_name;
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // of mode 0600
+  if (!file.is_open()) {
+    return false;
+  }
+  if (write_all(file.get(), header) && write_all(file.get(), payload) && file.close() &&
+      ::rename(temporary.c_str(), path.c_str()) == 0) {
+    return true;
+  }
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  errno = error;
+  return false;
+}
+
+// A process that was killed while it wrote has left its file, which nobody will rename. One that is older
+// than any write takes is removed.
+void remove_leftovers(const fs::path& directory) {
+  constexpr std::chrono::hours age(1);
+  std::error_code nothing_there;
+  for (const auto& entry : fs::directory_iterator(directory, nothing_there)) {
+    const std::string name = entry.path().filename();
+    struct stat status;
+    if (name.size() == temporary_name.size() && name.starts_with(temporary_name.substr(0, unique_from)) &&
+        ::lstat(entry.path().c_str(), &status) == 0 && is_trusted(status) &&
+        std::time(nullptr) - status.st_mtime > std::chrono::seconds(age).count()) {
+      ::unlink(entry.path().c_str());
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> DiskCache::load(std::string_view key) const {
+  if (!enabled()) {
+    return std::nullopt;
+  }
+  const fs::path path = file_of(key);
+  std::string why;
+  const std::optional<std::string> contents = read_trusted(path, why);
+  std::optional<std::string> payload = contents ? payload_of(*contents, key) : std::nullopt;
+  if (contents && !payload) {
+    why = "damaged, or made for something else";
+  }
+  if (!why.empty()) {
+    log_line("ignored " + path.string() + ": " + why);
+  }
+  return payload;
+}
+
+void DiskCache::store(std::string_view key, std::string_view payload) const {
+  if (!enabled()) {
+    return;
+  }
+  make_directories(directory_);
+  remove_leftovers(directory_);
+  const fs::path path = file_of(key);
+  if (!write_whole(path, header(key, payload), payload)) {
+    log_line("could not write " + path.string() + ": " + reason(errno));
+  }
+}
+
+fs::path DiskCache::file_of(std::string_view key) const { return directory_ / hash(key); }
+
+fs::path cache_directory() { return user_directory("DUOGEMM_CACHE_DIR", "XDG_CACHE_HOME", ".cache"); }
+
+}  // namespace duogemm

@@ -1,0 +1,91 @@
+// The one way to launch a kernel: compile a plan's steps through the program cache, then put them on a queue.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "device/backend.h"
+#include "plan/plan.h"
+#include "runtime/program_cache.h"
+
+namespace duogemm {
+
+// Where a matrix is: in a buffer, from an element on.
+struct MatrixPlace {
+  const Buffer* buffer = nullptr;
+  std::int64_t offset = 0;
+
+  // Whether its first element stands at a multiple of 16 bytes.
+  bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
+};
+
+// A plan with its kernels compiled. It has no memory: it may run on several queues at once, each time with
+// workspaces of its own.
+class PreparedPlan {
+ public:
+  // A, B and C of the problem and then their tables, in this order. What a plan does not read may be null.
+  using Operands = std::array<MatrixPlace, first_workspace>;
+
+  // Each workspace of the plan, in the plan's order.
+  using Workspaces = std::vector<MatrixPlace>;
+
+  // Throws as ProgramCache::get does.
+  PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs);
+
+  // How long a piece of memory for all workspaces is.
+  std::size_t workspace_bytes() const { return layout_.bytes; }
+  // The workspaces in such a piece, from byte `begin` of `memory` on, which is aligned as workspaces are.
+  // They are told by offsets, which a kernel of the ladder does not take: to go from one sub-buffer to
+  // another that overlaps with it costs NVIDIA's OpenCL 0.3 ms.
+  Workspaces workspaces_in(const Buffer& memory, std::size_t begin) const;
+
+  // With the factors of the problem that was planned, or others of which the same are zero.
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
+    enqueue(queue, operands, workspaces, scalars_);
+  }
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+               const Scalars& scalars) const;
+  // The multiplication alone, without the steps that bring operands into its form. Only after a whole
+  // enqueue.
+  void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
+
+ private:
+  struct PreparedStep {
+    std::shared_ptr<const Kernel> kernel;
+    bool awaits;
+    Geometry geometry;
+    std::vector<StepArgument> arguments;
+  };
+  static void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
+                      const Workspaces& workspaces, const Scalars& scalars);
+
+  std::vector<PreparedStep> steps_;
+  std::size_t multiply_;
+  WorkspaceLayout layout_;
+  Scalars scalars_;
+};
+
+// A prepared plan with a buffer of its own for each workspace: for one queue at a time.
+class SelfContainedPlan {
+ public:
+  // Throws as ProgramCache::get does, and out_of_memory.
+  SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs);
+
+  void enqueue(Queue& queue, const PreparedPlan::Operands& operands) const {
+    plan_.enqueue(queue, operands, workspaces_);
+  }
+  void enqueue_multiply(Queue& queue, const PreparedPlan::Operands& operands) const {
+    plan_.enqueue_multiply(queue, operands, workspaces_);
+  }
+
+ private:
+  PreparedPlan plan_;
+  std::vector<std::unique_ptr<Buffer>> memory_;
+  PreparedPlan::Workspaces workspaces_;
+};
+
+// The problem with what its operands' places say of alignment.
+Problem placed(const Problem& problem, const PreparedPlan::Operands& operands);
+
+}  // namespace duogemm

@@ -1,0 +1,171 @@
+#include "runtime/program_cache.h"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <initializer_list>
+
+#include "duogemm/version.h"
+#include "kernels/kernel_source.h"
+#include "system/log.h"
+
+namespace duogemm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables& tunables) {
+  for (const TunableDeclaration& tunable : declared) {
+    if (tunables.at(tunable.name) != tunable.standard) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
+std::string lacking_operation(const std::string& log) {
+  static const std::string marker = "unsupported: ";
+  const std::size_t start = log.find(marker);
+  if (start == std::string::npos) {
+    return {};
+  }
+  const std::size_t reason = start + marker.size();
+  return log.substr(reason, log.find_first_of("\"\n", reason) - reason);
+}
+
+// All that decides what the compiler answers. Each field begins with its length: no two lists of fields give
+// the same text.
+std::string key_of(const Device& device, const ProgramSource& source) {
+  const DeviceInfo& info = device.info();
+  const std::string capability = std::to_string(info.compute_capability);
+  const std::string options = device.build_options(source);
+  std::string key;
+  for (std::string_view field :
+       {std::string_view(DUOGEMM_VERSION), std::string_view(info.backend), std::string_view(info.name),
+        std::string_view(info.vendor), std::string_view(info.platform),
+        std::string_view(info.platform_version), std::string_view(info.driver),
+        std::string_view(info.runtime), std::string_view(capability), std::string_view(source.entry),
+        std::string_view(options), std::string_view(source.text)}) {
+    key += std::to_string(field.size()) + ":";
+    key += field;
+  }
+  return key;
+}
+
+void log_ready(const char* how, const std::string& kernel, const DeviceInfo& device,
+               Clock::time_point start) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f s",
+                std::chrono::duration<double>(Clock::now() - start).count());
+  log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
+}
+
+}  // namespace
+
+ProgramSource program_source(const Variant& variant) {
+  const KernelSource& source = load_kernel(variant.spec->path);
+  return {variant.spec->name, source.text, Defines(variant.tunables.begin(), variant.tunables.end()),
+          source.embedded && is_standard(source.tunables, variant.tunables)};
+}
+
+std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {
+  const std::shared_ptr<Slot> own = slot(variant);
+  const std::lock_guard lock(own->mutex);
+  if (!own->kernel) {
+    own->kernel = obtain(program_source(variant)).kernel;
+  }
+  return own->kernel;
+}
+
+bool ProgramCache::prepare(const Variant& variant) {
+  const std::shared_ptr<Slot> own = slot(variant);
+  const std::lock_guard lock(own->mutex);
+  if (own->kernel) {
+    return false;
+  }
+  const auto [kernel, compiled] = obtain(program_source(variant));
+  own->kernel = kernel;
+  return compiled;
+}
+
+void ProgramCache::forget(const Variant& variant) {
+  const std::lock_guard lock(mutex_);
+  slots_.erase(&variant);
+}
+
+std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const Variant& variant) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Slot>& found = slots_[&variant];
+  if (!found) {
+    found = std::make_shared<Slot>();
+  }
+  return found;
+}
+
+ProgramCache::Obtained ProgramCache::obtain(const ProgramSource& source) const {
+  if (std::shared_ptr<const Kernel> kernel = find_built(source)) {
+    return {std::move(kernel), false};
+  }
+  const std::string key = disk_.enabled() ? key_of(device_, source) : "";
+  if (std::shared_ptr<const Kernel> kernel = disk_.enabled() ? load(key, source.entry) : nullptr) {
+    return {std::move(kernel), false};
+  }
+  std::shared_ptr<const Kernel> kernel = compile(source);
+  if (disk_.enabled()) {
+    keep(key, *kernel);
+  }
+  return {std::move(kernel), true};
+}
+
+std::shared_ptr<const Kernel> ProgramCache::find_built(const ProgramSource& source) const {
+  const Clock::time_point start = Clock::now();
+  std::shared_ptr<const Kernel> kernel = device_.find_built(source);
+  if (kernel) {
+    log_ready("had", source.entry, device_.info(), start);
+  }
+  return kernel;
+}
+
+std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {
+  const Clock::time_point start = Clock::now();
+  const std::optional<std::string> binary = disk_.load(key);
+  if (!binary) {
+    return nullptr;
+  }
+  try {
+    std::shared_ptr<const Kernel> kernel = device_.load(entry, *binary);
+    log_ready("loaded", entry, device_.info(), start);
+    return kernel;
+  } catch (const std::exception& error) {  // whatever is wrong, compiling either helps or says so
+    log_line("could not load " + entry + ": " + error.what());
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source) const {
+  const Clock::time_point start = Clock::now();
+  try {
+    std::shared_ptr<const Kernel> kernel = device_.compile(source);
+    log_ready("compiled", source.entry, device_.info(), start);
+    return kernel;
+  } catch (const Error& error) {
+    const std::string reason = lacking_operation(error.what());
+    if (error.status() == Status::build_failed && !reason.empty()) {
+      throw Error(Status::unsupported, reason);
+    }
+    throw;
+  }
+}
+
+void ProgramCache::keep(const std::string& key, const Kernel& kernel) const {
+  try {
+    if (const std::string binary = kernel.binary(); !binary.empty()) {
+      disk_.store(key, binary);
+    }
+  } catch (const std::exception& error) {  // the kernel itself is good
+    log_line(std::string("could not keep a program: ") + error.what());
+  }
+}
+
+}  // namespace duogemm

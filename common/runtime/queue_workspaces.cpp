@@ -1,0 +1,144 @@
+#include "runtime/queue_workspaces.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
+
+void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t alignment) {
+  const std::string need = "the problem needs " + std::to_string(needed);
+  if (lent.memory == nullptr) {
+    if (needed > 0) {
+      reject("workspace is null; " + need + " bytes");
+    }
+    return;
+  }
+  if (lent.begin % alignment != 0) {
+    const std::size_t found = lent.begin & (~lent.begin + 1);  // the largest power of two in it
+    reject("workspace is aligned to " + std::to_string(found) + " bytes; it must be aligned to " +
+           std::to_string(alignment));
+  }
+  if (lent.bytes < needed) {
+    reject("workspace has " + std::to_string(lent.bytes) + " bytes; " + need);
+  }
+}
+
+void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands& operands,
+            const PreparedPlan::Workspaces& workspaces, const Scalars& scalars) {
+  queue.barrier(false);  // the call before may work on the same memory
+  plan.enqueue(queue, operands, workspaces, scalars);
+}
+
+// How much a queue gets. Memory is given back only when the device is idle, so problems that grow from call
+// to call must not make it grow each time.
+std::size_t generous(std::size_t needed) {
+  constexpr std::size_t least = std::size_t{4} << 20;
+  constexpr std::size_t much = std::size_t{256} << 20;
+  return needed >= much ? needed : std::bit_ceil(std::max(needed, least));
+}
+
+}  // namespace
+
+void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
+  plan.reset();
+  workspaces.clear();
+  memory = std::move(by);
+  in_graph = false;
+}
+
+void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
+                              const PreparedPlan::Operands& operands, const Scalars& scalars,
+                              const std::optional<LentWorkspace>& lent) {
+  const std::size_t needed = plan->workspace_bytes();
+  if (lent) {
+    require_fits(*lent, needed, workspace_alignment(device_.info()));
+  }
+  if (needed == 0) {
+    plan->enqueue(queue, operands, {}, scalars);
+    return;
+  }
+  const QueueState state = queue.state();
+  const std::shared_ptr<Kept> kept = kept_for(state);
+  const std::lock_guard lock(kept->mutex);
+  if (lent) {
+    launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
+    return;
+  }
+  provide(*kept, plan, state.capturing);
+  try {
+    launch(*plan, queue, operands, kept->workspaces, scalars);
+  } catch (...) {
+    // The memory may be the reason: OpenCL may find out that there is none when it is first used.
+    kept->replace(nullptr);
+    throw;
+  }
+}
+
+std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueState& queue) {
+  // Outlives the lock: freeing memory may take as long as the device works on it. While a stream is captured
+  // it may not be asked for.
+  std::vector<std::shared_ptr<Kept>> given_up;
+  const std::lock_guard lock(mutex_);
+  auto found = kept_.find(queue.handle);
+  if (found != kept_.end() && queue.serial && found->second->serial != queue.serial) {
+    given_up.push_back(std::move(found->second));
+    kept_.erase(found);
+    found = kept_.end();
+  }
+  if (found == kept_.end()) {
+    if (!queue.capturing) {
+      give_up_oldest(given_up);
+    }
+    found = kept_.emplace(queue.handle, std::make_shared<Kept>()).first;
+    found->second->serial = queue.serial;
+  }
+  found->second->last_use = ++uses_;
+  return found->second;
+}
+
+// Makes room for one more. There are more than most_queues while calls are at work with all of them, and
+// after captures, which give up none.
+void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up) {
+  while (kept_.size() >= most_queues) {
+    auto oldest = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      const bool idle = it->second.use_count() == 1;  // nobody gets hold of it meanwhile: the mutex is ours
+      if (idle && (oldest == kept_.end() || it->second->last_use < oldest->second->last_use)) {
+        oldest = it;
+      }
+    }
+    if (oldest == kept_.end()) {
+      return;
+    }
+    given_up.push_back(std::move(oldest->second));
+    kept_.erase(oldest);
+  }
+}
+
+void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing) {
+  const std::size_t present = kept.memory ? kept.memory->bytes() : 0;
+  const std::size_t needed = plan->workspace_bytes();
+  if (present < needed) {
+    if (capturing) {
+      reject("the stream is being captured and has a workspace of " + std::to_string(present) +
+             " bytes; the problem needs " + std::to_string(needed) +
+             ": make the same call on the stream before the capture, or supply the workspace");
+    }
+    kept.replace(device_.allocate(generous(needed)));  // when there is no memory, all stays as it was
+  }
+  if (capturing && !kept.in_graph) {
+    const std::lock_guard lock(mutex_);
+    in_graphs_.push_back(kept.memory);
+    kept.in_graph = true;
+  }
+  if (kept.plan != plan) {
+    kept.workspaces = plan->workspaces_in(*kept.memory, 0);
+    kept.plan = plan;
+  }
+}
+
+}  // namespace duogemm

@@ -1,0 +1,62 @@
+// Memory for the workspaces of plans: a piece for each queue, whose commands run one after the other and can
+// share it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/executor.h"
+
+namespace duogemm {
+
+// What a caller lends for the workspaces of one call: `bytes` of `memory` from byte `begin` on. The memory
+// may be null where none is needed.
+struct LentWorkspace {
+  const Buffer* memory = nullptr;
+  std::size_t begin = 0;
+  std::size_t bytes = 0;
+};
+
+class QueueWorkspaces {
+ public:
+  // Nobody says when a queue is gone: the memory of those used last is kept.
+  static constexpr std::size_t most_queues = 64;
+
+  explicit QueueWorkspaces(Device& device) : device_(device) {}
+
+  // Launches the plan, in the memory lent or else in the queue's own, which grows when it is too small. Any
+  // thread may call: the steps of one call stand together on the queue. Throws out_of_memory, and
+  // invalid_argument when the memory lent does not do or when the queue's own would have to grow while it is
+  // being captured; then nothing is launched.
+  void enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
+               const PreparedPlan::Operands& operands, const Scalars& scalars,
+               const std::optional<LentWorkspace>& lent);
+
+ private:
+  struct Kept {
+    void replace(std::shared_ptr<Buffer> by);
+
+    std::optional<std::uint64_t> serial;  // of the queue
+    std::uint64_t last_use = 0;           // this and the serial belong to the map and its mutex
+
+    std::mutex mutex;                // of what follows; held while a call's steps are launched
+    std::shared_ptr<Buffer> memory;  // null before the first use
+    bool in_graph = false;           // whether a graph works on it
+    std::shared_ptr<const PreparedPlan> plan;
+    PreparedPlan::Workspaces workspaces;  // of this plan in this memory
+  };
+  std::shared_ptr<Kept> kept_for(const QueueState& queue);
+  void give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up);
+  void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing);
+
+  Device& device_;
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::shared_ptr<Kept>> kept_;  // by the queues' handles
+  std::uint64_t uses_ = 0;
+  std::vector<std::shared_ptr<Buffer>> in_graphs_;  // graphs may be launched at any time
+};
+
+}  // namespace duogemm

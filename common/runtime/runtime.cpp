@@ -1,0 +1,98 @@
+#include "runtime/runtime.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "kernels/gemm_parts.h"
+#include "plan/lower.h"
+
+namespace duogemm {
+namespace {
+
+// All that a plan depends on.
+auto key(const Problem& p) {
+  return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride, p.a_op,
+                    p.b_op, p.batch_by, p.level, p.alpha == 0.0f, p.beta == 0.0f, p.a_aligned, p.b_aligned,
+                    p.c_aligned);
+}
+
+}  // namespace
+
+// FNV-1a over whole members, mixed at the end.
+std::size_t Runtime::Hash::operator()(const Problem& problem) const {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  std::apply(
+      [&](const auto&... member) {
+        ((hash = (hash ^ static_cast<std::uint64_t>(member)) * 0x100000001b3u), ...);
+      },
+      key(problem));
+  return hash ^ hash >> 29;
+}
+
+bool Runtime::Equal::operator()(const Problem& a, const Problem& b) const { return key(a) == key(b); }
+
+void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+                      const std::optional<LentWorkspace>& lent) {
+  if (problem.is_empty()) {
+    return;
+  }
+  workspaces_.enqueue(plan_for(placed(problem, operands)), queue, operands, {problem.alpha, problem.beta},
+                      lent);
+}
+
+std::size_t Runtime::plans() {
+  const std::lock_guard lock(mutex_);
+  return recent_.size();
+}
+
+std::size_t Runtime::workspace_bytes(const Problem& problem) const {
+  // Where the matrices are is not known yet. It matters where A or B can be read in vectors.
+  const auto alignments = [](bool vectors) {
+    return vectors ? std::vector{true, false} : std::vector{false};
+  };
+  std::size_t bytes = 0;
+  for (const bool a_aligned : alignments(in_vectors(true, problem.lda, problem.a_stride, problem))) {
+    for (const bool b_aligned : alignments(in_vectors(true, problem.ldb, problem.b_stride, problem))) {
+      Problem placed = problem;
+      placed.a_aligned = a_aligned;
+      placed.b_aligned = b_aligned;
+      bytes = std::max(bytes, lay_out_workspaces(plan_sgemm(placed, planner_), device_->info()).bytes);
+    }
+  }
+  return bytes;
+}
+
+std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
+  if (auto found = find(problem)) {
+    return found;
+  }
+  auto plan = std::make_shared<const PreparedPlan>(plan_sgemm(problem, planner_), *device_, programs_);
+  keep(problem, plan);
+  return plan;
+}
+
+std::shared_ptr<const PreparedPlan> Runtime::find(const Problem& problem) {
+  const std::lock_guard lock(mutex_);
+  const auto found = plans_.find(problem);
+  if (found == plans_.end()) {
+    return nullptr;
+  }
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->second;
+}
+
+void Runtime::keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan) {
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(problem, plan);
+  if (!plans_.emplace(problem, recent_.begin()).second) {  // another thread was faster
+    recent_.pop_front();
+    return;
+  }
+  if (recent_.size() > most_plans) {
+    plans_.erase(recent_.back().first);
+    recent_.pop_back();
+  }
+}
+
+}  // namespace duogemm

@@ -1,0 +1,67 @@
+// A device in use: its compiled programs, the plans of recent calls and their workspaces. Everything that
+// multiplies goes through here.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "plan/select.h"
+#include "runtime/queue_workspaces.h"
+#include "runtime/warm.h"
+
+namespace duogemm {
+
+class Runtime {
+ public:
+  // Plans of this many problems are kept, those that were used last.
+  static constexpr std::size_t most_plans = 2048;
+
+  explicit Runtime(std::unique_ptr<Device> device, DiskCache disk = DiskCache(cache_directory()))
+      : device_(std::move(device)),
+        planner_(planner_for(device_->info())),
+        programs_(*device_, std::move(disk)),
+        workspaces_(*device_) {}
+
+  Device& device() { return *device_; }
+
+  // Puts the multiplication on the queue. The first call that needs a program loads or compiles it; a new
+  // problem is planned; once the same problem has been seen, with whatever factors, neither happens, and once
+  // it has been seen on this queue, nothing is allocated on the device. Any thread may call. Throws as
+  // PreparedPlan and QueueWorkspaces do.
+  void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+               const std::optional<LentWorkspace>& lent = {});
+
+  // Prepares all programs that the device may need. Throws as duogemm::warm does (see warm.h).
+  WarmUp warm() { return duogemm::warm(*device_, programs_); }
+
+  // How many plans are kept.
+  std::size_t plans();
+
+  // How many bytes of workspace `enqueue` needs at most, wherever the matrices begin.
+  std::size_t workspace_bytes(const Problem& problem) const;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Problem& problem) const;
+  };
+  struct Equal {
+    bool operator()(const Problem& a, const Problem& b) const;
+  };
+  using Recent = std::list<std::pair<Problem, std::shared_ptr<const PreparedPlan>>>;
+
+  std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
+  std::shared_ptr<const PreparedPlan> find(const Problem& problem);
+  void keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan);
+
+  std::unique_ptr<Device> device_;
+  const Planner& planner_;
+  ProgramCache programs_;
+  QueueWorkspaces workspaces_;
+  std::mutex mutex_;
+  Recent recent_;  // the last used first
+  std::unordered_map<Problem, Recent::iterator, Hash, Equal> plans_;
+};
+
+}  // namespace duogemm

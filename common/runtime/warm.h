@@ -1,0 +1,37 @@
+// Preparing the programs that a device may need before somebody waits for them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "duogemm/sgemm.hpp"
+#include "problem/problem.h"
+#include "runtime/program_cache.h"
+
+namespace duogemm {
+
+// A program, and perhaps a multiplication that runs it: PoCL compiles a kernel when it is first launched.
+struct Preparation {
+  const Variant* program;
+  std::optional<Problem> example;
+};
+
+// For each program that a device may need: those of the measurements that speak of it, and those of common
+// problems. Without what the device cannot run.
+std::vector<Preparation> preparations_for(const DeviceInfo& device);
+
+// Which of them to prepare: every `of`-th, from the one of number `first` on.
+struct Share {
+  std::size_t first = 0;
+  std::size_t of = 1;
+};
+
+// Prepares them, side by side where the compiler does that. All are tried; then this throws what the first
+// that failed did, with the program's name.
+WarmUp warm(Device& device, ProgramCache& programs, const Share& share = {});
+
+// How many kernels PoCL has in its own cache; 0 where that is not found.
+std::size_t kernels_kept_by_pocl();
+
+}  // namespace duogemm

@@ -1,0 +1,24 @@
+#include "system/log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace duogemm {
+namespace {
+
+bool is_wanted() {
+  const char* environment = std::getenv("DUOGEMM_LOG");
+  const std::string_view level = environment == nullptr ? "" : environment;
+  return !level.empty() && level != "0";
+}
+
+}  // namespace
+
+void log_line(const std::string& line) {
+  if (is_wanted()) {
+    std::fputs(("duogemm: " + line + "\n").c_str(), stderr);  // one call, so that threads do not mix lines
+  }
+}
+
+}  // namespace duogemm

@@ -1,4 +1,4 @@
-# Compiles every kernel with nvcc for its standard tunables, and embeds the fat binaries.
+# Compiles kernels with nvcc for their standard tunables, and embeds the fat binaries.
 
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES all-major CACHE STRING
@@ -27,15 +27,16 @@ function(duogemm_architecture_options result)
   set(${result} ${options} PARENT_SCOPE)
 endfunction()
 
-# Adds to `target` a source that defines embedded_fatbin().
-function(duogemm_embed_fatbins target)
+# Adds to `target` a source that defines `function`(), declared in `header`, which finds what is made of the other
+# arguments. Those that are no kernels are passed over.
+function(duogemm_embed_fatbins target header function)
   duogemm_architecture_options(architectures)
   list(TRANSFORM duogemm_build_tunables PREPEND -D OUTPUT_VARIABLE defines)
   set(warnings $<$<BOOL:${DUOGEMM_WERROR}>:-Werror=all-warnings>)
   set(headers ${duogemm_kernel_files})
   list(FILTER headers INCLUDE REGEX "\\.h$")
   list(TRANSFORM headers PREPEND ${duogemm_source_root}/)
-  set(kernels ${duogemm_kernel_files})
+  set(kernels ${ARGN})
   list(FILTER kernels INCLUDE REGEX "\\.cl$")
 
   set(fatbins "")
@@ -58,7 +59,8 @@ function(duogemm_embed_fatbins target)
   set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedFatbins.cmake)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} "-DFATBINS=${fatbins}" -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} "-DFATBINS=${fatbins}" -DHEADER=${header} -DFUNCTION=${function} -DOUTPUT=${output}
+            -P ${script}
     DEPENDS ${script} ${fatbins}
     COMMENT "Embedding the fat binaries"
     VERBATIM)

@@ -15,17 +15,25 @@ set(duogemm_build_tunables USE_LDG=$<BOOL:${USE_LDG}> USE_SHUFFLE=$<BOOL:${USE_S
 set(duogemm_kernel_choices ${PROJECT_BINARY_DIR}/kernel_choices.txt)
 file(GENERATE OUTPUT ${duogemm_kernel_choices} CONTENT "${duogemm_source_root} ${duogemm_build_tunables}\n")
 
-# Adds to `target` a source that defines embedded_files() and build_tunables().
-function(duogemm_embed_kernels target)
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_files.cpp)
+# What the library does without: the rungs, what supports them, and what measures.
+set(duogemm_rung_files ${duogemm_kernel_files})
+list(FILTER duogemm_rung_files INCLUDE REGEX "^kernels/(ladder|support)/")
+set(duogemm_library_files ${duogemm_kernel_files})
+list(REMOVE_ITEM duogemm_library_files ${duogemm_rung_files})
+
+# Adds to `target` a source that defines `function`(), declared in `header`, with the text of FILES; and
+# build_tunables(), if there are TUNABLES.
+function(duogemm_embed_kernels target header function)
+  cmake_parse_arguments(PARSE_ARGV 3 embed "" "" "FILES;TUNABLES")
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
-  list(TRANSFORM duogemm_kernel_files PREPEND ${duogemm_source_root}/ OUTPUT_VARIABLE paths)
+  list(TRANSFORM embed_FILES PREPEND ${duogemm_source_root}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${duogemm_source_root} "-DFILES=${duogemm_kernel_files}"
-            "-DTUNABLES=${duogemm_build_tunables}" -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${duogemm_source_root} -DHEADER=${header} -DFUNCTION=${function}
+            "-DFILES=${embed_FILES}" "-DTUNABLES=${embed_TUNABLES}" -DOUTPUT=${output} -P ${script}
     DEPENDS ${script} ${duogemm_kernel_choices} ${paths}
-    COMMENT "Embedding the kernel files"
+    COMMENT "Embedding kernel files"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()

@@ -1,4 +1,5 @@
-# Writes OUTPUT: C++ that finds each of FATBINS by its file name without the ending.
+# Writes OUTPUT: C++ that defines FUNCTION(), which HEADER declares: it finds each of FATBINS by its file name without
+# the ending.
 set(arrays "")
 set(entries "")
 foreach(file IN LISTS FATBINS)
@@ -10,16 +11,13 @@ foreach(file IN LISTS FATBINS)
   string(APPEND arrays "alignas(16) constexpr unsigned char ${name}_fatbin[] = {\n${bytes}};\n\n")
   string(APPEND entries "  if (entry == \"${name}\") {\n    return ${name}_fatbin;\n  }\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"cuda_device.h\"
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"
 
-namespace duogemm::cuda {
 namespace {
 
 ${arrays}}  // namespace
 
-std::span<const unsigned char> embedded_fatbin(std::string_view entry) {
+std::span<const unsigned char> ${FUNCTION}(std::string_view entry) {
 ${entries}  return {};
 }
-
-}  // namespace duogemm::cuda
 ")

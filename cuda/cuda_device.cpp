@@ -285,7 +285,8 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
 }
 
 std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, const ProgramSource& source) {
-  const std::span<const unsigned char> fatbin = embedded_fatbin(source.entry);
+  const auto find = source.fatbin != nullptr ? source.fatbin : embedded_fatbin;
+  const std::span<const unsigned char> fatbin = find(source.entry);
   if (!source.prebuilt || fatbin.empty()) {
     return nullptr;
   }

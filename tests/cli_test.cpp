@@ -143,7 +143,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"plan --size 64 --force pipelined:pack_a=7", {"pack_a=7", "0 or 1"}},
       {"plan --size 64 --force general:pack_b=1", {"pack_b=1", "general does not"}},
       {"plan --size 64 --force pipelined:slices=9,clustered=1", {"clustered=1", "up to 8 slices"}},
-      {"plan --size 64 --force naive", {"naive is not a production kernel"}},
+      {"plan --size 64 --force naive", {"no kernel naive; there are general, pipelined"}},
       {"tune --budget never", {"--budget never", "5m"}},
       {"tune --budget 0", {"--budget 0", "5m"}},
       {"tune --budget 1s --out missing/t.json", {"--out missing/t.json", "no folder"}},

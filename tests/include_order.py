@@ -11,8 +11,8 @@ import sys
 
 ROWS = {
     "common": ["system", "problem", "device", "kernels", "plan", "runtime", "api"],
-    "bench": ["support", "machine", "timing", "check", "references", "ladder", "report", "compare", "explain", "sweep", "replay",
-              "tune", "cli"],
+    "bench": ["support", "machine", "rungs", "timing", "check", "references", "ladder", "report", "compare", "explain", "sweep",
+              "replay", "tune", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row.
 MAY = {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "arithmetic_probe.h"
+#include "rungs/rungs.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {
@@ -74,9 +75,9 @@ std::vector<LadderSetting> settings_of(const KernelSpec& spec) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const DeviceName& device : test_devices()) {
-    for (const KernelSpec& spec : registry()) {
-      if (!spec.rung.empty()) {
-        for (const LadderSetting& setting : settings_of(spec)) {
+    for (const KernelSpec* spec : all_kernels()) {
+      if (!spec->rung.empty()) {
+        for (const LadderSetting& setting : settings_of(*spec)) {
           cases.push_back({device, setting});
         }
       }

@@ -12,6 +12,7 @@
 #ifdef DUOGEMM_WITH_OPENCL
 #include "opencl_device.h"
 #include "opencl_devices.h"
+#include "rungs/rungs.h"
 #endif
 
 namespace duogemm::testing {
@@ -79,7 +80,7 @@ class ProgramCacheTest : public ::testing::Test {
   Counts get(const Tunables& set = {}) {
     device.counts = {};
     ProgramCache programs(device, DiskCache(directory.path()));
-    const KernelSpec& spec = find_kernel("naive");
+    const KernelSpec& spec = any_kernel("naive");
     const Tunables tunables = settle(spec, set);
     EXPECT_NE(programs.get(variant_of(spec, tunables)), nullptr);
     EXPECT_EQ(programs.get(variant_of(spec, tunables)), programs.get(variant_of(spec, tunables)));
@@ -134,10 +135,14 @@ TEST_F(ProgramCacheTest, DoesNotRunFieldsIntoEachOther) {
 TEST_F(ProgramCacheTest, LoadsOnlyTheSameSource) {
   get();
   const TemporaryDirectory edited;
-  for (const EmbeddedFile& file : embedded_files()) {
-    const fs::path path = edited.path() / file.path;
+  const auto edit = [&](const std::string& file) {
+    const fs::path path = edited.path() / file;
     fs::create_directories(path.parent_path());
-    overwrite(path, std::string(file.text) + "// edited\n");
+    overwrite(path, std::string(embedded_text(file)) + "// edited\n");
+  };
+  edit("kernels/" + any_kernel("naive").path);
+  for (const EmbeddedFile& file : embedded_files()) {
+    edit(std::string(file.path));
   }
   setenv("DUOGEMM_KERNEL_DIR", edited.path().c_str(), 1);
   EXPECT_EQ(get(), compiled);
@@ -171,7 +176,7 @@ TEST_F(ProgramCacheTest, AsksForNoBinaryWhenTheDiskCacheIsOff) {
     return "";
   };
   ProgramCache programs(device, DiskCache(fs::path()));
-  const KernelSpec& spec = find_kernel("naive");
+  const KernelSpec& spec = any_kernel("naive");
   EXPECT_NE(programs.get(variant_of(spec, settle(spec, {}))), nullptr);
   EXPECT_EQ(device.counts, compiled);
 }
@@ -278,7 +283,7 @@ TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
 
 TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
   ProgramCache programs(*real, DiskCache(directory.path()));
-  const KernelSpec& spec = find_kernel("naive");
+  const KernelSpec& spec = any_kernel("naive");
   const std::shared_ptr<const Kernel> kernel = programs.get(variant_of(spec, settle(spec, {})));
   EXPECT_EQ(files_in(directory.path()).empty(), kernel->binary().empty());
 }
@@ -286,7 +291,7 @@ TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
 // What no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers' programs by us.
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
   ProgramCache programs(*real, DiskCache(directory.path()));
-  const KernelSpec& spec = find_kernel("naive");
+  const KernelSpec& spec = any_kernel("naive");
   programs.get(variant_of(spec, settle(spec, {{"TS", 8}})));
   EXPECT_EQ(files_in(directory.path()).size(), real->info().is_pocl() ? 0u : 1u);
 }

@@ -18,6 +18,7 @@
 #include "ladder/ladder_plan.h"
 #include "plan/plan.h"
 #include "plan/tuning.h"
+#include "rungs/rungs.h"
 #include "system/temporary_directory.h"
 #include "timing/measure.h"
 
@@ -71,13 +72,13 @@ TEST(KernelSource, IsReadOncePerProcessAndDirectory) {
   const std::filesystem::path file = directory.path() / "kernels/ladder/01_naive.cl";
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << "#ifndef TS\n#define TS 1  // other: 1\n#endif\n";
-  const KernelSource& embedded = load_kernel("ladder/01_naive.cl");
+  const KernelSource& embedded = load_kernel(any_kernel("naive").path);
   setenv("DUOGEMM_KERNEL_DIR", directory.path().c_str(), 1);
   const KernelSource& read = load_kernel("ladder/01_naive.cl");
-  EXPECT_EQ(settle(find_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  EXPECT_EQ(settle(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
   std::filesystem::remove(file);
   EXPECT_EQ(&load_kernel("ladder/01_naive.cl"), &read);
-  EXPECT_EQ(settle(find_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  EXPECT_EQ(settle(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
   EXPECT_THROW(load_kernel("ladder/02_tiled.cl"), Error);
   unsetenv("DUOGEMM_KERNEL_DIR");
   EXPECT_FALSE(read.embedded);
@@ -89,7 +90,7 @@ TEST(KernelSource, IsReadOncePerProcessAndDirectory) {
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
-  const KernelSpec& spec = find_kernel(GetParam());
+  const KernelSpec& spec = any_kernel(GetParam());
   const KernelSource& source = load_kernel(spec.path);
   EXPECT_FALSE(source.tunables.empty());
   EXPECT_NE(source.text.find(spec.name + "("), std::string::npos);
@@ -100,42 +101,36 @@ TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
 }
 
 TEST_P(EveryKernel, ContainsNoTestForALanguageOrVendor) {
-  const std::string path = find_kernel(GetParam()).path;
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.path == "kernels/" + path) {
-      EXPECT_EQ(file.text.find("__CUDA"), std::string_view::npos);
-      EXPECT_EQ(file.text.find("__OPENCL"), std::string_view::npos);
-      EXPECT_EQ(file.text.find("__NV"), std::string_view::npos);
-    }
-  }
+  const std::string_view text = embedded_text("kernels/" + any_kernel(GetParam()).path);
+  ASSERT_FALSE(text.empty());
+  EXPECT_EQ(text.find("__CUDA"), std::string_view::npos);
+  EXPECT_EQ(text.find("__OPENCL"), std::string_view::npos);
+  EXPECT_EQ(text.find("__NV"), std::string_view::npos);
 }
 
 // A kernel that is started early and does not wait would read what is not written yet, and only now and then.
 TEST_P(EveryKernel, AwaitsTheStepBeforeFirstOfAllIfItMayBeStartedEarly) {
-  const KernelSpec& spec = find_kernel(GetParam());
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.path == "kernels/" + spec.path) {
-      const std::size_t awaits = file.text.find("AWAIT_STEP_BEFORE();");
-      const bool may_be_started_early = load_kernel(spec.path).awaits;
-      EXPECT_EQ(awaits != std::string_view::npos, may_be_started_early);
-      if (may_be_started_early) {
-        const std::size_t body = file.text.find("{\n", file.text.find("__kernel"));
-        EXPECT_EQ(file.text.find_first_not_of(" \n", body + 1), awaits);
-      }
-    }
+  const KernelSpec& spec = any_kernel(GetParam());
+  const std::string_view text = embedded_text("kernels/" + spec.path);
+  const std::size_t awaits = text.find("AWAIT_STEP_BEFORE();");
+  const bool may_be_started_early = load_kernel(spec.path).awaits;
+  EXPECT_EQ(awaits != std::string_view::npos, may_be_started_early);
+  if (may_be_started_early) {
+    const std::size_t body = text.find("{\n", text.find("__kernel"));
+    EXPECT_EQ(text.find_first_not_of(" \n", body + 1), awaits);
   }
 }
 
 TEST(KernelSource, KnowsWhatAwaitsTheStepBefore) {
-  EXPECT_TRUE(load_kernel(find_kernel("pipelined").path).awaits);
-  EXPECT_TRUE(load_kernel(find_kernel("reduce").path).awaits);
-  EXPECT_FALSE(load_kernel(find_kernel("general").path).awaits);
+  EXPECT_TRUE(load_kernel(any_kernel("pipelined").path).awaits);
+  EXPECT_TRUE(load_kernel(any_kernel("reduce").path).awaits);
+  EXPECT_FALSE(load_kernel(any_kernel("general").path).awaits);
 }
 
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
-  for (const KernelSpec& spec : registry()) {
-    names.push_back(spec.name);
+  for (const KernelSpec* spec : all_kernels()) {
+    names.push_back(spec->name);
   }
   return names;
 }
@@ -146,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryKernel, ::testing::ValuesIn(kernel_names
 TEST(Settle, NamesAnUnknownTunableAndThoseThereAre) {
   const std::string message = message_of(
       [] {
-        settle(find_kernel("strip"), {{"TSM", 8}});
+        settle(any_kernel("strip"), {{"TSM", 8}});
       },
       Status::invalid_argument);
   EXPECT_EQ(message, "TSM: kernel strip has no such tunable; it has TS, WPT");
@@ -155,20 +150,20 @@ TEST(Settle, NamesAnUnknownTunableAndThoseThereAre) {
 TEST(Settle, NamesTheAllowedValues) {
   const std::string message = message_of(
       [] {
-        settle(find_kernel("naive"), {{"TS", 5}});
+        settle(any_kernel("naive"), {{"TS", 5}});
       },
       Status::invalid_argument);
   EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32, 64, 128");
 }
 
 TEST(Settle, NamesABrokenRule) {
-  const auto settled = [] { settle(find_kernel("incomplete"), {{"WPTM", 10}}); };
+  const auto settled = [] { settle(any_kernel("incomplete"), {{"WPTM", 10}}); };
   EXPECT_NE(message_of(settled, Status::invalid_argument).find("needs TSM to be a multiple of WPTM"),
             std::string::npos);
 }
 
 TEST(LegalSettings, AreAllSettled) {
-  const KernelSpec& spec = find_kernel("transposed");
+  const KernelSpec& spec = any_kernel("transposed");
   const std::vector<Tunables> settings = legal_settings(spec);
   EXPECT_GT(settings.size(), 100u);
   for (const Tunables& setting : settings) {
@@ -177,16 +172,16 @@ TEST(LegalSettings, AreAllSettled) {
 }
 
 TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
-  EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), {})),
+  EXPECT_EQ(to_text(smallest_setting(any_kernel("general"), {})),
             "LONG_OFFSETS=0 TRANS_A=0 TRANS_B=0 TSK=8 TSM=16 TSN=16 WPTM=8 WPTN=8");
   const Tunables fixed = {{"TSM", 64}, {"WPTN", 2}, {"TRANS_B", 1}, {"GROUP", 128}};
-  EXPECT_EQ(to_text(smallest_setting(find_kernel("general"), fixed)),
+  EXPECT_EQ(to_text(smallest_setting(any_kernel("general"), fixed)),
             "LONG_OFFSETS=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
-  EXPECT_EQ(to_text(smallest_setting(find_kernel("scale"), fixed)), "GROUP=128 WPT=1");
+  EXPECT_EQ(to_text(smallest_setting(any_kernel("scale"), fixed)), "GROUP=128 WPT=1");
 }
 
 TEST(SmallestSetting, RefusesWhatNoSettingHas) {
-  const auto settled = [] { smallest_setting(find_kernel("general"), {{"TSM", 14}}); };
+  const auto settled = [] { smallest_setting(any_kernel("general"), {{"TSM", 14}}); };
   EXPECT_EQ(message_of(settled, Status::invalid_argument),
             "TSM=14: kernel general has no legal setting with these");
 }
@@ -230,7 +225,7 @@ DeviceInfo any_device() {
 }
 
 Plan plan_for(const char* name, const Problem& problem) {
-  const KernelSpec& spec = find_kernel(name);
+  const KernelSpec& spec = any_kernel(name);
   return plan_ladder(spec, settle(spec, {}), problem, any_device());
 }
 
@@ -277,7 +272,7 @@ TEST(Plan, IsDescribedStepByStep) {
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = any_device();
   small.max_work_group = 256;
-  const KernelSpec& spec = find_kernel("naive");
+  const KernelSpec& spec = any_kernel("naive");
   const auto plan = [&] { plan_ladder(spec, settle(spec, {}), Problem::packed(1, 1, 1), small); };
   EXPECT_EQ(message_of(plan, Status::unsupported), "a work-group of 1024 work-items; the device allows 256");
 }
@@ -372,7 +367,7 @@ TEST(Measure, LosesPatienceWithTheSlow) {
 }
 
 Tuning some_tuning() {
-  const KernelSpec& spec = find_kernel("pipelined");
+  const KernelSpec& spec = any_kernel("pipelined");
   Tuning tuning;
   tuning.target = {"cuda", "gpu", "some device", 90, 16};
   tuning.source = "some file";

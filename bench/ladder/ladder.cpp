@@ -6,6 +6,7 @@
 #include "kernels/kernel_source.h"
 #include "ladder/ladder_plan.h"
 #include "plan/lower.h"
+#include "rungs/rungs.h"
 
 namespace duogemm {
 namespace {
@@ -29,11 +30,8 @@ struct Offer {
 
 Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
   Offer result{{}, where};
-  for (const KernelSpec& spec : registry()) {
-    if (is_offered(spec)) {
-      result.kernels.push_back(&spec);
-    }
-  }
+  std::ranges::copy_if(all_kernels(), std::back_inserter(result.kernels),
+                       [&](const KernelSpec* spec) { return is_offered(*spec); });
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "plan/lower.h"
 #include "problem/rounding.h"
+#include "rungs/rungs.h"
 
 namespace duogemm {
 namespace {
@@ -69,7 +70,7 @@ class LadderPlanner {
   }
 
   static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
-    const KernelSpec& spec = find_kernel("transpose");
+    const KernelSpec& spec = any_kernel("transpose");
     const Multiples multiples = spec.multiples(settle(spec, {}));
     return rows % multiples.m == 0 && cols % multiples.n == 0;
   }
@@ -96,7 +97,7 @@ class LadderPlanner {
   }
 
   void support(const char* name, std::int64_t rows, std::int64_t cols, std::vector<StepArgument> arguments) {
-    const KernelSpec& spec = find_kernel(name);
+    const KernelSpec& spec = any_kernel(name);
     const Tunables tunables = settle(spec, {});
     add(spec, tunables, spec.geometry(rows, cols, tunables), std::move(arguments));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rungs/rungs.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {
@@ -22,7 +23,7 @@ class Reader {
   Reader(Device& device, Queue& queue, ProgramCache& programs, std::size_t most_bytes)
       : queue_(queue),
         cpu_(device.info().kind == DeviceKind::cpu),
-        spec_(find_kernel("bandwidth")),
+        spec_(any_kernel("bandwidth")),
         tunables_(settle(spec_, {{"GROUP", cpu_ ? 1 : 256}, {"WIDTH", cpu_ ? 16 : 4}})),
         kernel_(programs.get(variant_of(spec_, tunables_))),
         work_items_(device.info().compute_units * (cpu_ ? 64 : 256 * 16)),

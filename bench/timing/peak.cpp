@@ -1,5 +1,6 @@
 #include "timing/peak.h"
 
+#include "rungs/rungs.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {
@@ -12,7 +13,7 @@ constexpr int rounds = 4096;
 
 double measure_peak(Device& device, Queue& queue, ProgramCache& programs) {
   const bool cpu = device.info().kind == DeviceKind::cpu;
-  const KernelSpec& spec = find_kernel("peak");
+  const KernelSpec& spec = any_kernel("peak");
   const Tunables tunables = settle(spec, {{"GROUP", cpu ? 1 : 256}});
   // Many work-groups for each compute unit, so that the last ones to finish do not count.
   const std::size_t work_items = device.info().compute_units * (cpu ? 64 : 256 * 32);

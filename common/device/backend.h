@@ -140,6 +140,8 @@ struct ProgramSource {
   std::string text;   // complete: no includes left
   Defines defines;    // one per tunable
   bool prebuilt;      // whether text and defines are those that the build had
+  // Of another's kernel, what nvcc made of it then; null for the library's own.
+  std::span<const unsigned char> (*fatbin)(std::string_view kernel) = nullptr;
 };
 
 // How a CUDA device splits its on-chip memory. OpenCL has no such choice.

@@ -16,10 +16,23 @@
 namespace duogemm {
 namespace {
 
-std::string read_embedded(const std::string& path) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (file.path == path) {
-      return std::string(file.text);
+struct Found {
+  std::string_view text;
+  FindFatbin fatbin;
+};
+
+// The library's files come first. Calls of load_kernel hold a mutex.
+std::vector<KernelFiles>& all_files() {
+  static auto& all = *new std::vector<KernelFiles>{{embedded_files()}};
+  return all;
+}
+
+Found find_embedded(std::string_view path) {
+  for (const KernelFiles& files : all_files()) {
+    for (const EmbeddedFile& file : files.texts) {
+      if (file.path == path) {
+        return {file.text, files.fatbin};
+      }
     }
   }
   return {};
@@ -39,7 +52,7 @@ std::optional<std::string> kernel_directory() {
 
 std::string read(const std::string& path) {
   const std::optional<std::string> directory = kernel_directory();
-  return directory ? read_from_disk(*directory + "/" + path) : read_embedded(path);
+  return directory ? read_from_disk(*directory + "/" + path) : std::string(embedded_text(path));
 }
 
 std::string require(const std::string& path) {
@@ -89,7 +102,8 @@ class Completer {
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
   KernelSource source{Completer().complete(path, text), parse_tunables(text), !kernel_directory(),
-                      text.find("AWAIT_STEP_BEFORE();") != std::string::npos};
+                      text.find("AWAIT_STEP_BEFORE();") != std::string::npos,
+                      find_embedded("kernels/" + path).fatbin};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {
@@ -101,6 +115,10 @@ KernelSource read_kernel(const std::string& path) {
 }
 
 }  // namespace
+
+void add_kernel_files(const KernelFiles& files) { all_files().push_back(files); }
+
+std::string_view embedded_text(std::string_view path) { return find_embedded(path).text; }
 
 std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
 

@@ -16,8 +16,24 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// Every file under kernels/ and compat/ as it was when the library was built. Defined by the build.
+// Every file under kernels/gemm/ and compat/, and what kernels share, as it was when the library was built.
+// Defined by the build.
 std::span<const EmbeddedFile> embedded_files();
+
+// What nvcc made of a kernel, by its name, for its standard tunables; empty where there is nothing.
+using FindFatbin = std::span<const unsigned char> (*)(std::string_view kernel);
+
+// Kernels that the library has not. They live as long as the process.
+struct KernelFiles {
+  std::span<const EmbeddedFile> texts;
+  FindFatbin fatbin = nullptr;
+};
+
+// Lets load_kernel find these, too.
+void add_kernel_files(const KernelFiles& files);
+
+// The text of an embedded file, "kernels/ladder/01_naive.cl"; empty where there is none.
+std::string_view embedded_text(std::string_view path);
 
 // A tunable whose standard value the build chose (cmake -DUSE_LDG=OFF). Defined by the build.
 std::span<const std::pair<std::string_view, int>> build_tunables();
@@ -25,8 +41,9 @@ std::span<const std::pair<std::string_view, int>> build_tunables();
 struct KernelSource {
   std::string text;  // complete, its includes replaced by what they name
   std::vector<TunableDeclaration> tunables;
-  bool embedded;  // false when it was read from DUOGEMM_KERNEL_DIR
-  bool awaits;    // begins with AWAIT_STEP_BEFORE, and so may be started early
+  bool embedded;                // false when it was read from DUOGEMM_KERNEL_DIR
+  bool awaits;                  // begins with AWAIT_STEP_BEFORE, and so may be started early
+  FindFatbin fatbin = nullptr;  // of KernelFiles; null for the library's kernels
 };
 
 // path: relative to kernels/, such as "ladder/01_naive.cl".

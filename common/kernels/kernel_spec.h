@@ -121,7 +121,7 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device);
 
-// Every kernel there is. Adding one is one file under kernels/ and one entry in registry.cpp.
+// The library's kernels. Adding one is one file under kernels/gemm/ and one entry in gemm_kernels.cpp.
 std::span<const KernelSpec> registry();
 
 // Throws invalid_argument naming the kernels there are.

@@ -28,7 +28,7 @@
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of a work-group of the cluster, the group-th, from
 //                              where p points to in this one's local memory
-//   FORGET(x)                  hides from the compiler what the int x was made from, so that it computes anew
+//   OPAQUE(x)                  hides from the compiler what the int x was made from, so that it computes anew
 //                              what follows from x, and keeps no registers for it all along: NVIDIA's
 //                              compilers carry whatever a loop does not change over from before it
 //   SHUFFLE(value, lane)       the value that work-item `lane` of the same sub-group passes. With
@@ -270,9 +270,9 @@ DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint grou
 
 // --- Compilers -------------------------------------------------------------------------------------------
 #if defined(DUOGEMM_TARGET_CUDA) || defined(DUOGEMM_TARGET_NVIDIA_OPENCL)
-#define FORGET(x) asm volatile("" : "+r"(x))
+#define OPAQUE(x) asm volatile("" : "+r"(x))
 #else
-#define FORGET(x)
+#define OPAQUE(x)
 #endif
 
 // --- Steps of a plan -------------------------------------------------------------------------------------

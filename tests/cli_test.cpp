@@ -171,7 +171,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"verify --gemm --kernels naive",
        {"no kernel 'naive' in the library", "general", "pipelined", "scale"}},
       {"verify --gemm --set TRANS_A=1", {"TRANS_A", "each problem decides it"}},
-      {"verify --gemm --kernels thin_dots --set THIN=1", {"THIN", "each problem decides it"}},
+      {"verify --gemm --kernels skinny_dots --set SKINNY=1", {"SKINNY", "each problem decides it"}},
       {"verify --gemm --set TSM=20", {"TSM=20", "16, 24, 32, 40, 48, 64, 80, 96, 128"}},
       {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "8, 16, 32"}},
       {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},
@@ -490,14 +490,14 @@ TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
 #endif
 
 TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
-  std::ofstream(folder_ / "one.txt") << "cube 8 8 8\nturned 9 7 5 TT batch=3\n";
+  std::ofstream(folder_ / "one.txt") << "cube 8 8 8\ntransposed 9 7 5 TT batch=3\n";
   std::ofstream(folder_ / "two.txt") << "huge 16777216 16777216 16777216\nsmall 3 2 1 NN beta=1\n";
   const Outcome outcome =
       run("compare --shapes one.txt two.txt --level everywhere --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("turned"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("transposed"), std::string::npos) << outcome.out;
   const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
   EXPECT_EQ(json["schema"], "duogemm.compare/1");
   EXPECT_EQ(json["level"], "everywhere");
@@ -585,14 +585,14 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
   EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
 }
 
-// Straight and turned tiles of equal sizes, and with a side that is three times a power of two. Twelve
+// Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Twelve
 // problems, eight of them again in slices of k, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
                             "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
     const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
     EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
-    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pipelined reduce repack +(20|28) +0[.][0-9]+ +ok"))
+    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pack pipelined reduce +(20|28) +0[.][0-9]+ +ok"))
         << outcome.out;
   }
 }

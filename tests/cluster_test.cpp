@@ -36,15 +36,15 @@ std::vector<Case> cases() {
   const Tunables small = {{"TSM", 64}, {"TSN", 8}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 16}};
   return {{"vectors", "pipelined", wide, problem_of(196, 300, 300, "NT")},
           {"single", "pipelined", wide, problem_of(197, 301, 300, "NN")},
-          {"turned", "pipelined", flat, problem_of(260, 70, 555, "TN")},
+          {"transposed", "pipelined", flat, problem_of(260, 70, 555, "TN")},
           {"in_passes", "pipelined", one_column, problem_of(300, 50, 256, "NT")},
           {"third_of_m", "pipelined", third_of_m, problem_of(101, 130, 300, "TN")},
           {"third_of_n", "pipelined", third_of_n, problem_of(131, 197, 300, "NN")},
           {"batch", "pipelined", small, problem_of(100, 12, 256, "NN", 5)},
-          {"columns", "thin_columns", {{"LANES", 16}, {"SLICES", 4}}, problem_of(333, 3, 700, "NN")},
-          {"columns_of_batch", "thin_columns", {{"SLICES", 1}}, problem_of(1, 500, 300, "NT", 3)},
-          {"dots", "thin_dots", {{"LANES", 8}}, problem_of(333, 4, 700, "TN")},
-          {"dots_of_batch", "thin_dots", {{"LANES", 32}}, problem_of(2, 90, 400, "NN", 3)}};
+          {"columns", "skinny_columns", {{"LANES", 16}, {"SLICES", 4}}, problem_of(333, 3, 700, "NN")},
+          {"columns_of_batch", "skinny_columns", {{"SLICES", 1}}, problem_of(1, 500, 300, "NT", 3)},
+          {"dots", "skinny_dots", {{"LANES", 8}}, problem_of(333, 4, 700, "TN")},
+          {"dots_of_batch", "skinny_dots", {{"LANES", 32}}, problem_of(2, 90, 400, "NN", 3)}};
 }
 
 std::vector<std::uint32_t> bits_of(const ScheduleRequest& request, const HostProblem& host, TestDevice& on) {

@@ -55,7 +55,7 @@ TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
         DeviceInfo device = cpu(floats, 2, local);
         device.core_cache_bytes = cache;
         device.first_cache_bytes = cache / 16;
-        const Tunables blocks = settle(spec, cpu_blocks(device));
+        const Tunables blocks = resolve(spec, cpu_blocks(device));
         EXPECT_EQ(unsupported_reason(spec, blocks, device), std::nullopt) << to_text(blocks);
       }
     }
@@ -90,7 +90,7 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
 
 TEST(CpuTiles, AreNoLargerThanTheBlocks) {
   const DeviceInfo device = cpu(8);
-  const Tunables blocks = settle(find_kernel("cpu_panels"), cpu_blocks(device));
+  const Tunables blocks = resolve(find_kernel("cpu_panels"), cpu_blocks(device));
   for (const std::int64_t size : {1, 31, 333, 1000, 5000}) {
     const CpuTile tile = cpu_tile(Problem::packed(size, 2 * size, 5000), blocks, device);
     EXPECT_LE(tile.m, blocks.at("TSM"));

@@ -116,7 +116,7 @@ void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Ar
   if (faults_.idle) {
     return;
   }
-  if (entry == "general" || entry == "pipelined" || entry == "thin_columns" || entry == "thin_dots") {
+  if (entry == "general" || entry == "pipelined" || entry == "skinny_columns" || entry == "skinny_dots") {
     multiply_naively(arguments);
   }
 }

@@ -175,7 +175,7 @@ TEST(Schedule, AddsUpInClustersWhereTheDeviceHasThem) {
 
 TEST(Schedule, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
   Problem problem = packed_problem(512, 4, 512, "TN", 1);
-  const KernelSpec& spec = find_kernel("thin_dots");
+  const KernelSpec& spec = find_kernel("skinny_dots");
   EXPECT_NO_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()));
   problem.level = Reproducibility::everywhere;
   EXPECT_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()), Error);
@@ -225,7 +225,7 @@ TEST(Planner, CanBeForcedToWhateverItOffers) {
 // A kernel of which work-groups take so many microseconds for 1000 of k, one and two at once on a unit.
 Calibration measured(const Tunables& tunables, double one, double two) {
   const KernelSpec& spec = find_kernel("pipelined");
-  return {&spec, settle(spec, tunables), {{1, 0.0, 1e-9 * one}, {2, 0.0, 1e-9 * two}}};
+  return {&spec, resolve(spec, tunables), {{1, 0.0, 1e-9 * one}, {2, 0.0, 1e-9 * two}}};
 }
 
 double predicted(const Calibration& calibration, const Problem& problem, double groups, const Split& split,

@@ -81,7 +81,7 @@ class ProgramCacheTest : public ::testing::Test {
     device.counts = {};
     ProgramCache programs(device, DiskCache(directory.path()));
     const KernelSpec& spec = any_kernel("naive");
-    const Tunables tunables = settle(spec, set);
+    const Tunables tunables = resolve(spec, set);
     EXPECT_NE(programs.get(variant_of(spec, tunables)), nullptr);
     EXPECT_EQ(programs.get(variant_of(spec, tunables)), programs.get(variant_of(spec, tunables)));
     return device.counts;
@@ -177,7 +177,7 @@ TEST_F(ProgramCacheTest, AsksForNoBinaryWhenTheDiskCacheIsOff) {
   };
   ProgramCache programs(device, DiskCache(fs::path()));
   const KernelSpec& spec = any_kernel("naive");
-  EXPECT_NE(programs.get(variant_of(spec, settle(spec, {}))), nullptr);
+  EXPECT_NE(programs.get(variant_of(spec, resolve(spec, {}))), nullptr);
   EXPECT_EQ(device.counts, compiled);
 }
 
@@ -284,7 +284,7 @@ TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
 TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
   ProgramCache programs(*real, DiskCache(directory.path()));
   const KernelSpec& spec = any_kernel("naive");
-  const std::shared_ptr<const Kernel> kernel = programs.get(variant_of(spec, settle(spec, {})));
+  const std::shared_ptr<const Kernel> kernel = programs.get(variant_of(spec, resolve(spec, {})));
   EXPECT_EQ(files_in(directory.path()).empty(), kernel->binary().empty());
 }
 
@@ -292,7 +292,7 @@ TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
   ProgramCache programs(*real, DiskCache(directory.path()));
   const KernelSpec& spec = any_kernel("naive");
-  programs.get(variant_of(spec, settle(spec, {{"TS", 8}})));
+  programs.get(variant_of(spec, resolve(spec, {{"TS", 8}})));
   EXPECT_EQ(files_in(directory.path()).size(), real->info().is_pocl() ? 0u : 1u);
 }
 

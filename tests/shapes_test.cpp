@@ -30,7 +30,7 @@ TEST(Shapes, ReadsSizesTransposesAndOptions) {
       "# a comment\n"
       "\n"
       "plain 3 4 5\n"
-      "  turned 3 4 5 TN  # another\n"
+      "  transposed 3 4 5 TN  # another\n"
       "batch 3 4 5 NT batch=7 lda=8 b_stride=0 beta=0.5\n"
       "heads 64 16 32 NN ldc=256 batch=4 c_stride=64",
       "list");

@@ -46,7 +46,7 @@ Tunables fixed_of(const KernelSpec& spec) {
 }
 
 void expect_legal(const KernelSpec& spec, const Tunables& tunables) {
-  EXPECT_EQ(settle(spec, tunables), tunables);  // throws where a value or a rule does not hold
+  EXPECT_EQ(resolve(spec, tunables), tunables);  // throws where a value or a rule does not hold
   EXPECT_EQ(unsupported_reason(spec, tunables, large_gpu()), std::nullopt) << to_text(tunables);
   for (const auto& [name, value] : fixed_of(spec)) {
     EXPECT_EQ(tunables.at(name), value) << name;
@@ -86,7 +86,7 @@ TEST(SettingSpace, AdoptsWhatOtherOperandsHad) {
   const DeviceInfo device = large_gpu();
   const KernelSpec& spec = find_kernel("pipelined");
   const SettingSpace space(spec, fixed_of(spec), device);
-  Tunables other = settle(spec, {{"TRANS_A", 1}, {"TSM", 128}});
+  Tunables other = resolve(spec, {{"TRANS_A", 1}, {"TSM", 128}});
   const auto adopted = space.adopt(other);
   ASSERT_TRUE(adopted);
   expect_legal(spec, *adopted);
@@ -107,7 +107,7 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
       EXPECT_NO_THROW(validate(probe.problem));
       EXPECT_TRUE(labels.insert(probe.label).second);
       for (const KernelSpec& spec : registry()) {
-        if (spec.storage && spec.thin == (kind.thin != 0)) {
+        if (spec.storage && spec.skinny == (kind.skinny != 0)) {
           EXPECT_EQ(spec.storage(probe.problem), spec.storage(edges.front()));
         }
       }
@@ -119,8 +119,8 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
 Calibration believed(double seconds, int walk) {
   const KernelSpec& spec = find_kernel("pipelined");
   Tunables tunables = fixed_of(spec);
-  tunables["WALK"] = walk;
-  return {&spec, settle(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
+  tunables["FMA_ORDER"] = walk;
+  return {&spec, resolve(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
 }
 
 PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
@@ -131,7 +131,7 @@ PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
 std::vector<int> walks(const std::vector<Calibration>& calibrations) {
   std::vector<int> walks;
   for (const Calibration& calibration : calibrations) {
-    walks.push_back(calibration.tunables.at("WALK"));
+    walks.push_back(calibration.tunables.at("FMA_ORDER"));
   }
   return walks;
 }
@@ -150,7 +150,7 @@ TEST(PlannerFit, KeepsWhatThePlannerChooses) {
 TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
   PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
   const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("WALK") == 1 ? 4e-6 : *schedule.seconds;
+    return schedule.kernel->tunables.at("FMA_ORDER") == 1 ? 4e-6 : *schedule.seconds;
   };
   fit.eliminate({2e-6, 2e-6}, measure, never);
   EXPECT_EQ(walks(fit.chosen()), std::vector{2});
@@ -160,7 +160,7 @@ TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
 TEST(PlannerFit, FindsTheBestOfWhatNobodyHasMeasured) {
   PlannerFit fit = fit_of({believed(1e-6, 0), believed(2e-6, 1)});
   const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("WALK") == 0 ? 9e-6 : *schedule.seconds;
+    return schedule.kernel->tunables.at("FMA_ORDER") == 0 ? 9e-6 : *schedule.seconds;
   };
   const double unknown = std::numeric_limits<double>::infinity();
   fit.eliminate({unknown, unknown}, measure, never);
@@ -217,7 +217,7 @@ TEST(CompilePool, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
   CompilePool pool(programs, 3);
   for (const char* name : {"general", "pipelined", "scale"}) {
     const KernelSpec& spec = find_kernel(name);
-    pool.add({pool.pending(), &spec, settle(spec, {})});
+    pool.add({pool.pending(), &spec, resolve(spec, {})});
   }
   EXPECT_EQ(pool.pending(), 3u);
   std::set<std::size_t> ids;
@@ -237,7 +237,7 @@ TEST(CompilePool, DropsWhatNobodyHasBegun) {
   const KernelSpec& spec = find_kernel("general");
   CompilePool pool(programs, 1);
   for (int i = 0; i < 1000; ++i) {
-    pool.add({0, &spec, settle(spec, {})});
+    pool.add({0, &spec, resolve(spec, {})});
   }
 }
 
@@ -249,7 +249,7 @@ TEST_P(TunerOn, CalibratesAKernel) {
   EXPECT_GT(stopwatch.bandwidth(), 1e8);
   EXPECT_GT(stopwatch.launch(), 0.0);
   const KernelSpec& spec = find_kernel("general");
-  const Tunables tunables = settle(spec, fixed_of(spec));
+  const Tunables tunables = resolve(spec, fixed_of(spec));
   const DeviceInfo& info = device.device->info();
   Calibrator calibrator(stopwatch, info, 1e6, 1.0);
   const auto promising = [](bool is) { return [=](const std::vector<Timing>&) { return is; }; };
@@ -265,27 +265,27 @@ TEST_P(TunerOn, CalibratesAKernel) {
 TEST_P(TunerOn, CalibratesASkinnyKernel) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   Stopwatch stopwatch(*device.device, *device.programs);
-  OperandKind thin = plain;
-  thin.thin = 1;
-  const KernelSpec& spec = find_kernel("thin_columns");
-  const Tunables tunables = settle(spec, *fixed_tunables(spec, edge_problems(thin).front()));
+  OperandKind skinny = plain;
+  skinny.skinny = 1;
+  const KernelSpec& spec = find_kernel("skinny_columns");
+  const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(skinny).front()));
   Calibrator calibrator(stopwatch, device.device->info(), 8e6, 1.0);
   const auto all = [](const std::vector<Timing>&) { return true; };
-  const Calibration whole = calibrator.calibrate(spec, tunables, thin, all);
+  const Calibration whole = calibrator.calibrate(spec, tunables, skinny, all);
   ASSERT_GE(whole.timings.size(), 2u);
   for (const Timing& timing : whole.timings) {
     EXPECT_GE(timing.fixed, 0.0);
     EXPECT_GT(timing.per_k, 0.0);
   }
   const auto hopeless = [](const std::vector<Timing>&) { return false; };
-  const Calibration first = calibrator.calibrate(spec, tunables, thin, hopeless);
+  const Calibration first = calibrator.calibrate(spec, tunables, skinny, hopeless);
   EXPECT_EQ(first.timings.size(), 2u);
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const KernelSpec& spec = find_kernel("general");
-  const Tunables tunables = settle(spec, fixed_of(spec));
+  const Tunables tunables = resolve(spec, fixed_of(spec));
   EXPECT_EQ(EdgeCheck(plain, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");
 
   const TemporaryDirectory planted;

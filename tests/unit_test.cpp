@@ -75,10 +75,10 @@ TEST(KernelSource, IsReadOncePerProcessAndDirectory) {
   const KernelSource& embedded = load_kernel(any_kernel("naive").path);
   setenv("DUOGEMM_KERNEL_DIR", directory.path().c_str(), 1);
   const KernelSource& read = load_kernel("ladder/01_naive.cl");
-  EXPECT_EQ(settle(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  EXPECT_EQ(resolve(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
   std::filesystem::remove(file);
   EXPECT_EQ(&load_kernel("ladder/01_naive.cl"), &read);
-  EXPECT_EQ(settle(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
+  EXPECT_EQ(resolve(any_kernel("naive"), {}), (Tunables{{"TS", 1}}));
   EXPECT_THROW(load_kernel("ladder/02_tiled.cl"), Error);
   unsetenv("DUOGEMM_KERNEL_DIR");
   EXPECT_FALSE(read.embedded);
@@ -94,9 +94,9 @@ TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
   const KernelSource& source = load_kernel(spec.path);
   EXPECT_FALSE(source.tunables.empty());
   EXPECT_NE(source.text.find(spec.name + "("), std::string::npos);
-  EXPECT_NO_THROW(settle(spec, {}));
+  EXPECT_NO_THROW(resolve(spec, {}));
   for (const Tunables& variant : spec.variants) {
-    EXPECT_NO_THROW(settle(spec, variant));
+    EXPECT_NO_THROW(resolve(spec, variant));
   }
 }
 
@@ -138,27 +138,27 @@ std::vector<std::string> kernel_names() {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryKernel, ::testing::ValuesIn(kernel_names()),
                          [](const auto& info) { return info.param; });
 
-TEST(Settle, NamesAnUnknownTunableAndThoseThereAre) {
+TEST(Resolve, NamesAnUnknownTunableAndThoseThereAre) {
   const std::string message = message_of(
       [] {
-        settle(any_kernel("strip"), {{"TSM", 8}});
+        resolve(any_kernel("strip"), {{"TSM", 8}});
       },
       Status::invalid_argument);
   EXPECT_EQ(message, "TSM: kernel strip has no such tunable; it has TS, WPT");
 }
 
-TEST(Settle, NamesTheAllowedValues) {
+TEST(Resolve, NamesTheAllowedValues) {
   const std::string message = message_of(
       [] {
-        settle(any_kernel("naive"), {{"TS", 5}});
+        resolve(any_kernel("naive"), {{"TS", 5}});
       },
       Status::invalid_argument);
   EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32, 64, 128");
 }
 
-TEST(Settle, NamesABrokenRule) {
-  const auto settled = [] { settle(any_kernel("incomplete"), {{"WPTM", 10}}); };
-  EXPECT_NE(message_of(settled, Status::invalid_argument).find("needs TSM to be a multiple of WPTM"),
+TEST(Resolve, NamesABrokenRule) {
+  const auto resolved = [] { resolve(any_kernel("incomplete"), {{"WPTM", 10}}); };
+  EXPECT_NE(message_of(resolved, Status::invalid_argument).find("needs TSM to be a multiple of WPTM"),
             std::string::npos);
 }
 
@@ -167,7 +167,7 @@ TEST(LegalSettings, AreAllSettled) {
   const std::vector<Tunables> settings = legal_settings(spec);
   EXPECT_GT(settings.size(), 100u);
   for (const Tunables& setting : settings) {
-    EXPECT_NO_THROW(settle(spec, setting));
+    EXPECT_NO_THROW(resolve(spec, setting));
   }
 }
 
@@ -181,8 +181,8 @@ TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
 }
 
 TEST(SmallestSetting, RefusesWhatNoSettingHas) {
-  const auto settled = [] { smallest_setting(any_kernel("general"), {{"TSM", 14}}); };
-  EXPECT_EQ(message_of(settled, Status::invalid_argument),
+  const auto resolved = [] { smallest_setting(any_kernel("general"), {{"TSM", 14}}); };
+  EXPECT_EQ(message_of(resolved, Status::invalid_argument),
             "TSM=14: kernel general has no legal setting with these");
 }
 
@@ -226,7 +226,7 @@ DeviceInfo any_device() {
 
 Plan plan_for(const char* name, const Problem& problem) {
   const KernelSpec& spec = any_kernel(name);
-  return plan_ladder(spec, settle(spec, {}), problem, any_device());
+  return plan_ladder(spec, resolve(spec, {}), problem, any_device());
 }
 
 std::string steps_of(const Plan& plan) {
@@ -273,7 +273,7 @@ TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = any_device();
   small.max_work_group = 256;
   const KernelSpec& spec = any_kernel("naive");
-  const auto plan = [&] { plan_ladder(spec, settle(spec, {}), Problem::packed(1, 1, 1), small); };
+  const auto plan = [&] { plan_ladder(spec, resolve(spec, {}), Problem::packed(1, 1, 1), small); };
   EXPECT_EQ(message_of(plan, Status::unsupported), "a work-group of 1024 work-items; the device allows 256");
 }
 
@@ -377,7 +377,7 @@ Tuning some_tuning() {
   tuning.reading = 5e12;
   tuning.clusters = {16, 120};
   tuning.cache = 6e7;
-  tuning.calibrations = {{&spec, settle(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
+  tuning.calibrations = {{&spec, resolve(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, {&spec, {{"TSM", 32}}, 2, true, true, false}, 1e-5}};
   return tuning;
@@ -408,6 +408,19 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
 }
 
+TEST(Tuning, OfTheSchemaBeforeIsReadWithItsNames) {
+  std::string older = to_json(some_tuning());
+  for (const auto& [now, before] : {std::pair("tuning/3", "tuning/2"),
+                                    {"\"FMA_ORDER\"", "\"WALK\""},
+                                    {"\"LANE_ORDER\"", "\"SQUARES\""},
+                                    {"\"TRANSPOSE_ASYNC\"", "\"TURN_ASYNC\""},
+                                    {"\"RECOMPUTE\"", "\"FORGETS\""}}) {
+    ASSERT_NE(older.find(now), std::string::npos) << now;
+    older.replace(older.find(now), std::string_view(now).size(), before);
+  }
+  EXPECT_EQ(to_json(parse_tuning(older, "some file")), to_json(some_tuning()));
+}
+
 TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
   const auto refusal = [](const std::string& from, const std::string& to) {
     std::string json = to_json(some_tuning());
@@ -415,7 +428,7 @@ TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
     return message_of([&] { parse_tuning(json, "t.json"); }, Status::invalid_argument);
   };
   for (const auto& [from, to, named] :
-       {std::tuple("tuning/2", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
+       {std::tuple("tuning/3", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
         std::tuple("\"TSM\":128", "\"TSM\":129", "TSM=129"),
         std::tuple("\"WIDTH\": 16", "\"WIDTH\": 17", "WIDTH=17"),
         std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {

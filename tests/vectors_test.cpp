@@ -80,12 +80,12 @@ void expect_right(const ScheduleRequest& request, Problem problem, std::uint32_t
 TEST_P(Widths, AllGiveTheSameBits) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
-  const Tunables turned_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TURN_ASYNC", 1}};
+  const Tunables transposed_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   std::uint32_t seed = 0;
   for (const auto& [ops, tunables] :
        {Case{"NN", through_registers}, Case{"NT", through_registers}, Case{"TN", through_registers},
-        Case{"TT", through_registers}, Case{"NN", turned_on_the_way}, Case{"NT", by_thirds}}) {
+        Case{"TT", through_registers}, Case{"NN", transposed_on_the_way}, Case{"NT", by_thirds}}) {
     for (const std::int64_t size : {132, 134}) {
       for (const std::int64_t gap : {0, 4}) {
         expect_right({&pipelined(), tunables}, problem_of(size, size + 4, 50 + gap, ops, gap), ++seed,
@@ -103,7 +103,7 @@ TEST_P(Widths, AllGiveTheSameBits) {
 
 TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
-  const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TURN_ASYNC", 1}};
+  const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   for (const char* ops : {"NN", "TT"}) {
     expect_right({&pipelined(), tunables, 1, false, ops[0] == 'N', ops[1] == 'T'},
                  problem_of(135, 131, 53, ops, 0), 1, device);
@@ -115,9 +115,9 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
-                         {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TURN_ASYNC", 1}};
-  const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},    {"WPTM", 8},    {"WPTN", 8},
-                              {"LANES_M", 4}, {"SQUARES", 1}, {"LANES_K", 4}, {"TURN_ASYNC", 1}};
+                         {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TRANSPOSE_ASYNC", 1}};
+  const Tunables by_thirds = {{"TSM", 96},    {"TSN", 64},       {"WPTM", 8},    {"WPTN", 8},
+                              {"LANES_M", 4}, {"LANE_ORDER", 1}, {"LANES_K", 4}, {"TRANSPOSE_ASYNC", 1}};
   std::uint32_t seed = 0;
   for (auto [ops, tunables] :
        {Case{"TN", through_registers}, Case{"TN", tall}, Case{"NT", tall}, Case{"TN", by_thirds}}) {

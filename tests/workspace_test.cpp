@@ -33,7 +33,7 @@ TEST(WorkspaceLayout, PartsAreAlignedAndApart) {
 }
 
 TEST(WorkspaceLayout, PartialSumsOfASkinnyResultLieWithoutGaps) {
-  const KernelSpec& spec = find_kernel("thin_columns");
+  const KernelSpec& spec = find_kernel("skinny_columns");
   Problem problem = Problem::packed(1, 1000, 4096);
   problem.b_op = Transpose::yes;
   problem.ldb = 1000;

@@ -101,7 +101,7 @@ class Verifier {
     const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
     verify(plan, is_rung(setting), !reorders, problem, verdict);
     if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
-      const bool packs = setting.spec->repacks;
+      const bool packs = setting.spec->worth_packing;
       ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
       verify_sliced(sliced, problem, verdict);
       if (info().clusters) {

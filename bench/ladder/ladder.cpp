@@ -56,7 +56,7 @@ std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, con
 
 LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
                            Tunables overrides) {
-  LadderSetting setting{&spec, settle(spec, overrides), {}};
+  LadderSetting setting{&spec, resolve(spec, overrides), {}};
   for (const TunableDeclaration& tunable : declared) {
     const int value = setting.tunables.at(tunable.name);
     if (value != tunable.standard) {

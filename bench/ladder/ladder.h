@@ -24,7 +24,7 @@ struct LadderChoice {
 };
 
 // The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
-// Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever settle()
+// Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever resolve()
 // refuses.
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
 

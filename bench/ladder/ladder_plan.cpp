@@ -71,7 +71,7 @@ class LadderPlanner {
 
   static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
     const KernelSpec& spec = any_kernel("transpose");
-    const Multiples multiples = spec.multiples(settle(spec, {}));
+    const Multiples multiples = spec.multiples(resolve(spec, {}));
     return rows % multiples.m == 0 && cols % multiples.n == 0;
   }
 
@@ -98,7 +98,7 @@ class LadderPlanner {
 
   void support(const char* name, std::int64_t rows, std::int64_t cols, std::vector<StepArgument> arguments) {
     const KernelSpec& spec = any_kernel(name);
-    const Tunables tunables = settle(spec, {});
+    const Tunables tunables = resolve(spec, {});
     add(spec, tunables, spec.geometry(rows, cols, tunables), std::move(arguments));
   }
 

@@ -24,7 +24,7 @@ class Reader {
       : queue_(queue),
         cpu_(device.info().kind == DeviceKind::cpu),
         spec_(any_kernel("bandwidth")),
-        tunables_(settle(spec_, {{"GROUP", cpu_ ? 1 : 256}, {"WIDTH", cpu_ ? 16 : 4}})),
+        tunables_(resolve(spec_, {{"GROUP", cpu_ ? 1 : 256}, {"WIDTH", cpu_ ? 16 : 4}})),
         kernel_(programs.get(variant_of(spec_, tunables_))),
         work_items_(device.info().compute_units * (cpu_ ? 64 : 256 * 16)),
         in_(device.allocate(most_bytes)),

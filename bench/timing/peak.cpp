@@ -14,7 +14,7 @@ constexpr int rounds = 4096;
 double measure_peak(Device& device, Queue& queue, ProgramCache& programs) {
   const bool cpu = device.info().kind == DeviceKind::cpu;
   const KernelSpec& spec = any_kernel("peak");
-  const Tunables tunables = settle(spec, {{"GROUP", cpu ? 1 : 256}});
+  const Tunables tunables = resolve(spec, {{"GROUP", cpu ? 1 : 256}});
   // Many work-groups for each compute unit, so that the last ones to finish do not count.
   const std::size_t work_items = device.info().compute_units * (cpu ? 64 : 256 * 32);
   const auto out = device.allocate(work_items * sizeof(float));

@@ -55,13 +55,13 @@ constexpr Size whole_sizes[] = {
     {768, 512, 3072}, {64, 64, 4096},   {256, 256, 16384},
 };
 
-// Lengths and depths of thin ones.
+// Lengths and depths of skinny ones.
 constexpr Size thin_sizes[] = {
     {64, 0, 64},    {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096},    {65536, 0, 64},
     {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
 
-constexpr std::int64_t thin_columns[] = {1, 4};
+constexpr std::int64_t skinny_columns[] = {1, 4};
 
 std::string letter(bool transposed) { return transposed ? "T" : "N"; }
 
@@ -75,12 +75,12 @@ std::string label_of(const Problem& p) {
 
 std::string OperandKind::name() const {
   return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
-         (thin == 0 ? "" : " thin " + std::to_string(thin));
+         (skinny == 0 ? "" : " skinny " + std::to_string(skinny));
 }
 
 std::vector<OperandKind> operand_kinds() {
   std::vector<OperandKind> kinds;
-  for (const std::int64_t columns : thin_columns) {
+  for (const std::int64_t columns : skinny_columns) {
     for (const bool wide : {true, false}) {
       kinds.push_back({false, false, wide, columns});
       kinds.push_back({true, false, wide, columns});
@@ -124,12 +124,12 @@ std::vector<Probe> make_probes(const OperandKind& kind) {
   const auto fit = [&](const Size& size) {
     return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
   };
-  if (kind.thin != 0) {
+  if (kind.skinny != 0) {
     for (const Size& size : thin_sizes) {
       const std::int64_t less = kind.wide ? 0 : 1;
-      const Size thin{size.m - less, kind.thin, size.k - less, size.batch};
-      add(thin, Reproducibility::run_to_run);
-      add(thin, Reproducibility::everywhere);
+      const Size skinny{size.m - less, kind.skinny, size.k - less, size.batch};
+      add(skinny, Reproducibility::run_to_run);
+      add(skinny, Reproducibility::everywhere);
     }
     return probes;
   }
@@ -148,7 +148,7 @@ std::vector<Probe> make_probes(const OperandKind& kind) {
 
 std::vector<Problem> edge_problems(const OperandKind& kind) {
   const std::int64_t less = kind.wide ? 0 : 1;
-  const auto columns = [&](std::int64_t size) { return kind.thin == 0 ? size - less : kind.thin; };
+  const auto columns = [&](std::int64_t size) { return kind.skinny == 0 ? size - less : kind.skinny; };
   Problem several = make_problem(kind, 300 - less, columns(276), 203);
   several.alpha = -1.5f;
   several.beta = 0.5f;

@@ -12,13 +12,13 @@ namespace duogemm::bench {
 struct OperandKind {
   bool a_transposed;
   bool b_transposed;
-  bool wide;              // sizes and leading dimensions are multiples of 4
-  std::int64_t thin = 0;  // how many columns C has, where that decides; else 0
+  bool wide;                // sizes and leading dimensions are multiples of 4
+  std::int64_t skinny = 0;  // how many columns C has, where that decides; else 0
 
-  std::string name() const;  // "NT wide", "TN narrow", "NN wide thin 4"
+  std::string name() const;  // "NT wide", "TN narrow", "NN wide skinny 4"
 };
 
-// All there are, the thin ones first.
+// All there are, the skinny ones first.
 std::vector<OperandKind> operand_kinds();
 
 // Leading dimensions are as small as the kind has them. When `kind` is wide, so must m and n be.
@@ -30,7 +30,8 @@ struct Probe {
   Problem problem;
 };
 
-// Squares of all sizes, thin and tall results, long sums, batches; of a thin kind, such that are as thin.
+// Squares of all sizes, skinny and tall results, long sums, batches; of a skinny kind, such that are as
+// skinny.
 std::vector<Probe> make_probes(const OperandKind& kind);
 
 // Problems that no tile divides, one of several tiles each way and one smaller than any tile.

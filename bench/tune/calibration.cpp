@@ -80,8 +80,8 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
   return {&spec, tunables,
-          kind.thin != 0 ? thin_timings(spec, tunables, kind, promising)
-                         : timings(spec, tunables, kind, promising)};
+          kind.skinny != 0 ? thin_timings(spec, tunables, kind, promising)
+                           : timings(spec, tunables, kind, promising)};
 }
 
 double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
@@ -135,7 +135,7 @@ std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunab
     }
     const std::int64_t rows = count * rows_of_all;
     const auto measured = [&](std::int64_t depth) {
-      return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.thin, depth))};
+      return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.skinny, depth))};
     };
     const auto fitting = static_cast<std::int64_t>(bytes / (sizeof(float) * static_cast<double>(rows)));
     if (fitting < shortest_of_thin && !timings.empty()) {

@@ -34,7 +34,7 @@ class Calibrator {
   double patience_;
 };
 
-// The plan of a kernel with all its tunables; empty where the problem dictates others.
+// The plan of a kernel with all its tunables; empty where the problem fixes others.
 std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
                             const Problem& problem, const DeviceInfo& device);
 

@@ -135,7 +135,7 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
   for (const KernelSpec& spec : registry()) {
     const auto fixed =
         spec.for_cpus == on_cpu ? fixed_tunables(spec, edge_problems(kind).front()) : std::nullopt;
-    if (fixed && spec.thin == (kind.thin != 0)) {
+    if (fixed && spec.skinny == (kind.skinny != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }
@@ -331,7 +331,7 @@ bool Tuner::is_new(const Field& field, const Candidate& candidate) {
 
 void Tuner::look_at(const CompilePool::Job& compiled) {
   const Job job = jobs_.extract(compiled.id).mapped();
-  settled_.insert(name_of(*compiled.spec, compiled.tunables));
+  seen_.insert(name_of(*compiled.spec, compiled.tunables));
   if (!compiled.failure.empty()) {
     ++counts_.refused;
     return;
@@ -492,7 +492,7 @@ void Tuner::finish() {
     }
   }
   if (fields_.size() > 1 && !enough()) {
-    // Kernels for operands as they stand against those for repacked ones, which are of another field.
+    // Kernels for operands as they stand against those for packed ones, which are of another field.
     const PlannerFit together = fit(fields_, chosen());
     fitted_ = together.chosen();
     regret_ = together.regret();
@@ -707,7 +707,7 @@ Tuning Tuner::result() const {
 
 void Tuner::keep_resumed(Tuning& all) const {
   for (const Calibration& calibration : resumed_.calibrations) {
-    if (!settled_.contains(name_of(*calibration.spec, calibration.tunables))) {
+    if (!seen_.contains(name_of(*calibration.spec, calibration.tunables))) {
       all.calibrations.push_back(calibration);
     }
   }

@@ -143,7 +143,7 @@ class Tuner {
   std::size_t turn_ = 0;  // whose the next proposal is
   std::set<std::string> proposed_;
   Tuning resumed_;
-  std::set<std::string> settled_;  // kernels that were looked at, whatever came of it
+  std::set<std::string> seen_;  // kernels that were looked at, whatever came of it
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
   std::optional<std::vector<Calibration>> fitted_;  // of all fields

@@ -51,7 +51,7 @@ KernelSpec cpu_dots() {
   KernelSpec spec{.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"};
   spec.tile = [](const Tunables& t) { return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")}; };
   spec = for_cpus(std::move(spec));
-  spec.thin = true;
+  spec.skinny = true;
   spec.reorders = [](const Tunables&) { return true; };
   spec.storage = [](const Problem& p) {
     constexpr std::int64_t few = 4;

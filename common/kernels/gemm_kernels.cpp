@@ -64,7 +64,7 @@ Tunables pipelined_fixed(int storage) {
   }
   Tunables fixed = {{"TRANS_A", storage % 2}, {"TRANS_B", storage / 2 % 2}, {"V", storage < 4 ? 1 : 4}};
   if (storage >= 8) {
-    fixed["TURN_ASYNC"] = 1;
+    fixed["TRANSPOSE_ASYNC"] = 1;
   }
   return fixed;
 }
@@ -74,9 +74,9 @@ Tunables pipelined_fixed(int storage) {
 // as long on an H200 (44 narrow problems).
 bool pipelined_suits(const Problem& p, const Tunables& t) {
   constexpr std::int64_t few = 4096;
-  const auto contended = [&](bool straight, std::int64_t size, const char* tile, std::int64_t stride) {
+  const auto contended = [&](bool direct, std::int64_t size, const char* tile, std::int64_t stride) {
     const bool by_all = p.batch == 1 || stride == 0;
-    return by_all && straight && quarters(size) && size < at(t, tile) && size * p.k <= few;
+    return by_all && direct && quarters(size) && size < at(t, tile) && size * p.k <= few;
   };
   return at(t, "ASYNC") != 1 || !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
                                   contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride));
@@ -87,27 +87,28 @@ int pipelined_work_items(const Tunables& t) {
 }
 
 // How many rows of an operand's tile a work-group copies at once (see tiles.h).
-int rows_at_once(const Tunables& t, int across, bool turns) {
+int rows_at_once(const Tunables& t, int across, bool transposes) {
   const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
   const auto rows = [&](int most) {
     const int abreast = across <= most ? across : across % 3 == 0 ? most : power_of_2(most);
     return power_of_2(most / abreast);
   };
   const int items = pipelined_work_items(t);
-  if (!turns) {
+  if (!transposes) {
     return rows(items);
   }
   // Along a column: LANES_K with one row each, or two with four rows each.
-  return at(t, "TURN_ASYNC") != 0 ? at(t, "LANES_K") * rows(items / at(t, "LANES_K")) : 8 * rows(items / 2);
+  return at(t, "TRANSPOSE_ASYNC") != 0 ? at(t, "LANES_K") * rows(items / at(t, "LANES_K"))
+                                       : 8 * rows(items / 2);
 }
 
 // Whether a work-group copies no more of an operand at once than there is.
-Rule whole_copies(const char* tile, const char* transposed, int turned) {
+Rule whole_copies(const char* tile, const char* trans, int transposed) {
   return {std::string("TSK to be no less than the rows of ") + tile + " that a work-group copies at once",
           [=](const Tunables& t) {
-            const bool turns = at(t, transposed) == turned;
-            const int across = turns ? at(t, tile) : at(t, tile) / at(t, "V");
-            return rows_at_once(t, across, turns) <= at(t, "TSK");
+            const bool transposes = at(t, trans) == transposed;
+            const int across = transposes ? at(t, tile) : at(t, tile) / at(t, "V");
+            return rows_at_once(t, across, transposes) <= at(t, "TSK");
           }};
 }
 
@@ -116,7 +117,7 @@ KernelSpec pipelined() {
                   .path = "gemm/pipelined.cl",
                   .idea = "tiles copied ahead",
                   .splits_k = true,
-                  .repacks = true};
+                  .worth_packing = true};
   spec.storage = pipelined_storage;
   spec.fixed = pipelined_fixed;
   spec.suits = pipelined_suits;
@@ -136,10 +137,10 @@ KernelSpec pipelined() {
                       [](const Tunables& t) { return at(t, "LANES_M"); }),
                 block("TSN to be a multiple of 32 / LANES_M * WPTN", "TSN", "WPTN",
                       [](const Tunables& t) { return 32 / at(t, "LANES_M"); }),
-                {"SQUARES to be 1 only with LANES_M 4, 8 or 16: with 2 it changes nothing, with 1 and 32 "
+                {"LANE_ORDER to be 1 only with LANES_M 4, 8 or 16: with 2 it changes nothing, with 1 and 32 "
                  "there is no square",
                  [](const Tunables& t) {
-                   return at(t, "SQUARES") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
+                   return at(t, "LANE_ORDER") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
                  }},
                 {"TSM or TSN to be a power of 2",
                  [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
@@ -151,19 +152,19 @@ KernelSpec pipelined() {
 }
 
 KernelSpec reduce() {
-  KernelSpec spec{.name = "reduce", .path = "gemm/reduce.cl", .idea = "adds the parts of a split k"};
+  KernelSpec spec{.name = "reduce", .path = "gemm/reduce.cl", .idea = "adds up the slices of a split k"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(m * n, at(t, "GROUP") / at(t, "SLICES"), 1, 1, at(t, "GROUP"), 1);
+    return tiles(m * n, at(t, "GROUP") / at(t, "ITEMS"), 1, 1, at(t, "GROUP"), 1);
   };
   spec.local_bytes = [](const Tunables& t) {
-    return at(t, "SLICES") == 1 ? 0 : sizeof(float) * static_cast<std::size_t>(at(t, "GROUP"));
+    return at(t, "ITEMS") == 1 ? 0 : sizeof(float) * static_cast<std::size_t>(at(t, "GROUP"));
   };
   return spec;
 }
 
 // The geometry is for one operand.
-KernelSpec repack() {
-  KernelSpec spec{.name = "repack", .path = "gemm/repack.cl", .idea = "operands as vectors"};
+KernelSpec pack() {
+  KernelSpec spec{.name = "pack", .path = "gemm/pack.cl", .idea = "operands as vectors"};
   spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
     const int tile = at(t, "TILE");
     return Geometry{{group_count(rows, tile) * group_count(cols, tile), 1, 1},
@@ -186,8 +187,8 @@ KernelSpec scale() {
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
-  return {general(),    pipelined(), thin_columns(), thin_dots(), cpu_direct(),
-          cpu_panels(), cpu_dots(),  reduce(),       repack(),    scale()};
+  return {general(),    pipelined(), skinny_columns(), skinny_dots(), cpu_direct(),
+          cpu_panels(), cpu_dots(),  reduce(),         pack(),        scale()};
 }
 
 }  // namespace duogemm

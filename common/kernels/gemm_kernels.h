@@ -11,8 +11,8 @@ namespace duogemm {
 std::vector<KernelSpec> gemm_kernels();
 
 // For results of few rows or columns.
-KernelSpec thin_columns();
-KernelSpec thin_dots();
+KernelSpec skinny_columns();
+KernelSpec skinny_dots();
 
 // For CPUs.
 KernelSpec cpu_direct();

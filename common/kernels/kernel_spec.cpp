@@ -79,11 +79,11 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
 
 }  // namespace
 
-Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
-  Tunables settled;
+  Tunables resolved;
   for (const TunableDeclaration& tunable : declared) {
-    settled[tunable.name] = tunable.standard;
+    resolved[tunable.name] = tunable.standard;
   }
   for (const auto& [name, value] : overrides) {
     const TunableDeclaration& tunable = find(spec, declared, name);
@@ -91,12 +91,12 @@ Tunables settle(const KernelSpec& spec, const Tunables& overrides) {
       reject(name + "=" + std::to_string(value) + ": kernel " + spec.name + " allows " +
              tunable.allowed_text());
     }
-    settled[name] = value;
+    resolved[name] = value;
   }
-  if (const Rule* broken = broken_rule(spec, settled)) {
-    reject(to_text(settled) + ": kernel " + spec.name + " needs " + broken->reason);
+  if (const Rule* broken = broken_rule(spec, resolved)) {
+    reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
   }
-  return settled;
+  return resolved;
 }
 
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
@@ -104,18 +104,18 @@ std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& pr
   return storage < 0 ? std::nullopt : std::optional(spec.fixed(storage));
 }
 
-Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (!fixed) {
     reject("kernel " + spec.name + " does not take this problem");
   }
   fixed->merge(chosen);
-  Tunables settled = settle(spec, *fixed);
-  if (problem.level == Reproducibility::everywhere && spec.reorders(settled)) {
-    reject("kernel " + spec.name + " with " + to_text(settled) +
+  Tunables resolved = resolve(spec, *fixed);
+  if (problem.level == Reproducibility::everywhere && spec.reorders(resolved)) {
+    reject("kernel " + spec.name + " with " + to_text(resolved) +
            " adds up k in another order than the level everywhere has");
   }
-  return settled;
+  return resolved;
 }
 
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {

@@ -59,9 +59,9 @@ struct KernelSpec {
 
   // Whether it can take a slice of k, told by two more arguments (see pipelined.cl).
   bool splits_k = false;
-  bool stops_at_k = false;  // of the last tile along k, it multiplies only what is there, and no zeros
-  bool repacks = false;     // whether it is worth having operands copied first (see repack.cl)
-  bool thin = false;        // for results of few rows or columns, and measured on such
+  bool stops_at_k = false;     // of the last tile along k, it multiplies only what is there, and no zeros
+  bool worth_packing = false;  // whether it is worth having operands copied first (see pack.cl)
+  bool skinny = false;         // for results of few rows or columns, and measured on such
 
   // Whether the problem gives such a setting enough to do; the planner passes over others.
   std::function<bool(const Problem&, const Tunables&)> suits = {};
@@ -82,14 +82,14 @@ struct KernelSpec {
 // A setting of every tunable that the kernel's file declares: its own values, overridden by `overrides`.
 // Throws invalid_argument naming the tunable and what is allowed: an unknown name, a value outside the
 // declared range, or a combination that breaks one of the kernel's rules.
-Tunables settle(const KernelSpec& spec, const Tunables& overrides);
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides);
 
 // The tunables that the problem fixes; nothing when the kernel cannot compute it.
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem);
 
 // A setting as above of `chosen` with what the problem fixes. Throws invalid_argument, too, where the
 // kernel does not take the problem or adds up k in an order that the problem's level does not allow.
-Tunables settle_for(const KernelSpec& spec, Tunables chosen, const Problem& problem);
+Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& problem);
 
 // A kernel with a value for each of its tunables: one program, and what follows from the values.
 struct Variant {

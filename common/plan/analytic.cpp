@@ -51,7 +51,7 @@ void add_tiles(Tuning& tuning, const DeviceInfo& device, double unit_rate) {
     for (int storage = 0; !spec.fixed(storage).empty(); ++storage) {
       Tunables tunables = tile;
       tunables.merge(spec.fixed(storage));
-      tunables = settle(spec, tunables);
+      tunables = resolve(spec, tunables);
       if (!unsupported_reason(variant_of(spec, tunables), device)) {
         tuning.calibrations.push_back(calibrated(spec, tunables, unit_rate));
       }
@@ -63,7 +63,7 @@ void add_tiles(Tuning& tuning, const DeviceInfo& device, double unit_rate) {
 void add_skinny(Tuning& tuning, const DeviceInfo& device, const char* name) {
   const KernelSpec& spec = find_kernel(name);
   for (int storage = 0; !spec.fixed(storage).empty(); ++storage) {
-    const Tunables tunables = settle(spec, spec.fixed(storage));
+    const Tunables tunables = resolve(spec, spec.fixed(storage));
     const Variant& kernel = variant_of(spec, tunables);
     if (unsupported_reason(kernel, device)) {
       continue;
@@ -93,8 +93,8 @@ Tuning tuning_or_analytic(const DeviceInfo& device) {
   tuning.bandwidth = 2.0 * unit_rate * units / operations_per_byte;
   tuning.launch = launch;
   add_tiles(tuning, device, unit_rate);
-  add_skinny(tuning, device, "thin_columns");
-  add_skinny(tuning, device, "thin_dots");
+  add_skinny(tuning, device, "skinny_columns");
+  add_skinny(tuning, device, "skinny_dots");
   return tuning;
 }
 

@@ -45,7 +45,7 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
 
 const Variant& cpu_variant(const ScheduleRequest& request, const Problem& problem) {
   const KernelSpec& spec = *request.spec;
-  Tunables set = settle(spec, request.tunables);
+  Tunables set = resolve(spec, request.tunables);
   const Problem given = vectors_along_k(problem);
   const bool rows = by_rows(given, set);
   const Problem p = rows ? exchanged(given) : given;
@@ -59,7 +59,7 @@ const Variant& cpu_variant(const ScheduleRequest& request, const Problem& proble
       set["VECTORS"] = 4;
     }
   }
-  return variant_of(spec, settle_for(spec, std::move(set), p));
+  return variant_of(spec, resolve_for(spec, std::move(set), p));
 }
 
 ScheduleRequest choose_on_cpu(const Problem& problem, const DeviceInfo& device) {

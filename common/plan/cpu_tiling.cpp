@@ -19,8 +19,8 @@ struct CpuCaches {
 };
 
 // What a step costs, in fused multiply-adds of one vector.
-constexpr double turned_element = 0.6;   // to pack an element where neighbours have to change places
-constexpr double straight_vector = 3.0;  // to pack a vector of neighbours
+constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
+constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
 // What a core's work-groups take, in multiply-adds of one vector for each k.
@@ -43,8 +43,8 @@ class CostOfTiles {
   }
 
  private:
-  static double element(bool turned, std::int64_t width) {
-    return turned ? turned_element : straight_vector / static_cast<double>(width);
+  static double element(bool transposed, std::int64_t width) {
+    return transposed ? transposed_element : direct_vector / static_cast<double>(width);
   }
 
   const Problem& problem_;

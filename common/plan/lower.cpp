@@ -25,7 +25,7 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
 
 const Variant& support(const char* name, const Tunables& set) {
   const KernelSpec& spec = find_kernel(name);
-  return variant_of(spec, settle(spec, set));
+  return variant_of(spec, resolve(spec, set));
 }
 
 // Resolved once: these two are part of many plans.
@@ -33,7 +33,7 @@ const Variant& pack_kernel(bool transposed_0, bool transposed_1) {
   static const auto kernels = [] {
     std::array<const Variant*, 4> all{};
     for (int i = 0; i < 4; ++i) {
-      all[static_cast<std::size_t>(i)] = &support("repack", {{"TURN_0", i / 2}, {"TURN_1", i % 2}});
+      all[static_cast<std::size_t>(i)] = &support("pack", {{"TRANS_0", i / 2}, {"TRANS_1", i % 2}});
     }
     return all;
   }();
@@ -42,9 +42,9 @@ const Variant& pack_kernel(bool transposed_0, bool transposed_1) {
 
 // Where there are few elements, several work-items share one.
 const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
-  static const Variant& alone = support("reduce", {{"SLICES", 1}});
-  static const Variant& some = support("reduce", {{"SLICES", 8}});
-  static const Variant& many = support("reduce", {{"SLICES", 32}});
+  static const Variant& alone = support("reduce", {{"ITEMS", 1}});
+  static const Variant& some = support("reduce", {{"ITEMS", 8}});
+  static const Variant& many = support("reduce", {{"ITEMS", 32}});
   constexpr std::int64_t few_elements = 1 << 16;
   if (elements > few_elements || slices < 16) {
     return alone;
@@ -160,7 +160,7 @@ class Builder {
       arguments.insert(arguments.end(), {length, in_workspace ? p.ldc * p.n : std::int64_t{0},
                                          static_cast<std::int64_t>(geometry.cluster)});
     }
-    if (kernel_.spec->splits_k && !kernel_.spec->thin) {
+    if (kernel_.spec->splits_k && !kernel_.spec->skinny) {
       arguments.insert(arguments.end(), {group_m, std::int64_t{c_in_vectors(p)}});
     }
     add(kernel_, geometry, p.batch, std::move(arguments));

@@ -76,7 +76,7 @@ bool may_split(const KernelSpec& spec, const Problem& problem) {
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {
-  return spec.repacks && problem.batch_by == BatchBy::strides;
+  return spec.worth_packing && problem.batch_by == BatchBy::strides;
 }
 
 std::string to_text(const Schedule& schedule) {
@@ -121,7 +121,7 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
   if (request.slices > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, request.slices);
   }
-  const Variant& kernel = variant_of(*request.spec, settle_for(*request.spec, request.tunables, inner));
+  const Variant& kernel = variant_of(*request.spec, resolve_for(*request.spec, request.tunables, inner));
   if (const auto reason = unsupported_reason(*kernel.spec, kernel.tunables, device)) {
     throw Error(Status::unsupported, *reason);
   }
@@ -148,16 +148,16 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
   Problem p = problem;
   // Skinny kernels write single values, and a result of few rows would mostly be padding.
-  p.ldc = spec.thin ? p.m : round_up(p.m, 4);
+  p.ldc = spec.skinny ? p.m : round_up(p.m, 4);
   p.c_stride = slices * p.ldc * p.n;
   p.c_aligned = true;
-  p.c_padded = !spec.thin;
+  p.c_padded = !spec.skinny;
   return p;
 }
 
 std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices) {
   constexpr std::int64_t of_skinny = 32;
-  return round_up(ceil_div(k, slices), kernel.spec->thin ? of_skinny : kernel.tile.k);
+  return round_up(ceil_div(k, slices), kernel.spec->skinny ? of_skinny : kernel.tile.k);
 }
 
 }  // namespace duogemm

@@ -55,7 +55,7 @@ bool is_shape(const TunedShape& shape, const Problem& problem) {
 
 // Bytes that packing an operand copies: whole tiles.
 double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
-  static const std::int64_t tile = settle(find_kernel("repack"), {}).at("TILE");
+  static const std::int64_t tile = resolve(find_kernel("pack"), {}).at("TILE");
   return sizeof(float) * static_cast<double>(round_up(rows, tile)) * static_cast<double>(round_up(k, tile)) *
          (stride == 0 ? 1.0 : static_cast<double>(batch));
 }
@@ -200,7 +200,7 @@ class Planner::Search {
       return std::nullopt;
     }
     // Other kernels multiply what is missing of a last tile as zeros.
-    const bool stops_at_k = kernel.spec->thin || kernel.spec->stops_at_k;
+    const bool stops_at_k = kernel.spec->skinny || kernel.spec->stops_at_k;
     const std::int64_t depth =
         stops_at_k ? ceil_div(problem_.k, split.slices) : slice_length(kernel, problem_.k, split.slices);
     return operands.seconds +

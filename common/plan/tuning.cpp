@@ -16,7 +16,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "duogemm.tuning/2";
+constexpr const char* schema = "duogemm.tuning/3";
+constexpr const char* older_schema = "duogemm.tuning/2";
+
+// A text of the older schema, which had other names for the same kernels and tunables.
+std::string with_new_names(std::string_view older) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"thin_columns", "skinny_columns"}, {"thin_dots", "skinny_dots"}, {"THIN", "SKINNY"},
+      {"SQUARES", "LANE_ORDER"},          {"WALK", "FMA_ORDER"},        {"TURN_ASYNC", "TRANSPOSE_ASYNC"},
+      {"FORGETS", "RECOMPUTE"},           {older_schema, schema}};
+  std::string text(older);
+  for (const auto& [old_name, new_name] : names) {
+    const std::string quoted = '"' + std::string(old_name) + '"';
+    for (std::size_t at = 0; (at = text.find(quoted, at)) != std::string::npos;) {
+      text.replace(at + 1, old_name.size(), new_name);
+    }
+  }
+  return text;
+}
 
 Json tunables_json(const Tunables& tunables) {
   Json json = Json::object();
@@ -62,7 +79,7 @@ Json to_json(const Calibration& calibration) {
 
 Calibration read_calibration(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
-  Calibration calibration{&spec, settle(spec, read_tunables(json.at("tunables"))),
+  Calibration calibration{&spec, resolve(spec, read_tunables(json.at("tunables"))),
                           read_timings(json.at("groups_fixed_us_per_k_ns"))};
   if (calibration.timings.empty()) {
     throw Error(Status::invalid_argument, spec.name + " has no timings");
@@ -90,7 +107,7 @@ Json to_json(const TunedShape& shape) {
 TunedShape read_shape(const Json& json) {
   const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
   const Tunables tunables = read_tunables(json.at("tunables"));
-  settle(spec, tunables);
+  resolve(spec, tunables);
   return {json.at("a_op") == "T",
           json.at("b_op") == "T",
           json.at("m"),
@@ -193,9 +210,12 @@ const char* kind_name(DeviceKind kind) {
 Tuning parse_tuning(std::string_view text, const std::string& source) {
   try {
     const Json json = Json::parse(text);
+    if (json.at("schema") == older_schema) {
+      return parse_tuning(with_new_names(text), source);
+    }
     if (json.at("schema") != schema) {
-      throw Error(Status::invalid_argument,
-                  "schema " + json.at("schema").dump() + "; this version reads \"" + schema + "\"");
+      throw Error(Status::invalid_argument, "schema " + json.at("schema").dump() + "; this version reads \"" +
+                                                schema + "\" and \"" + older_schema + "\"");
     }
     const Json& target = json.at("device");
     Tuning tuning;
@@ -216,7 +236,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
       tuning.shapes.push_back(read_shape(shape));
     }
     tuning.registers = read_tunables(json.value("registers", Json::object()));
-    settle(find_kernel("cpu_panels"), tuning.registers);
+    resolve(find_kernel("cpu_panels"), tuning.registers);
     return tuning;
   } catch (const Error& error) {
     throw Error(Status::invalid_argument, source + ": " + error.what());

@@ -1,13 +1,14 @@
-// How a cluster adds up its parts of k. Its work-groups have the same tile of C, and are numbered by their
+// How a cluster adds up its slices of k. Its work-groups have the same tile of C, and are numbered by their
 // part. Each has put its sums into local memory, in vectors that its work-items share out, where the others
 // read them. The q-th vector of a work-item is for the (q % cluster)-th work-group to add up.
 
 // So many reads from other work-groups are under way at once.
 #define READS_IN_CLUSTER 8
 
-// Adds up those of a work-item's `count` vectors that are this work-group's, in ascending order of the parts.
-// PLACE(q) is where the q-th stands in local memory, and DONE(q, total) is what becomes of it. Every value is
-// set, even if none is read: NVIDIA's compiler keeps registers all along for one that may be left unset.
+// Adds up those of a work-item's `count` vectors that are this work-group's, slice by slice in ascending
+// order. PLACE(q) is where the q-th stands in local memory, and DONE(q, total) is what becomes of it. Every
+// value is set, even if none is read: NVIDIA's compiler keeps registers all along for one that may be left
+// unset.
 #define ADD_IN_CLUSTER(width, count, cluster, PLACE, DONE)                    \
   do {                                                                        \
     int next_q = (int)get_group_id(2);                                        \

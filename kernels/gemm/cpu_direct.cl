@@ -2,10 +2,10 @@
 // copying panels first (cpu_panels.cl) would take longer than it saves.
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
-// VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a straight A are read as
-// they are. Where A is transposed, four k of four rows are read at once and turned in registers. At the edge
-// the last vector begins early enough to end in time, and the last column is read again: what is computed
-// twice is stored once.
+// VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a direct A are read as
+// they are. Where A is transposed, four k of four rows are read at once and transposed in registers. At the
+// edge the last vector begins early enough to end in time, and the last column is read again: what is
+// computed twice is stored once.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH.
 // Offsets, strides and leading dimensions in elements. Work-groups in the first dimension walk over tiles of
@@ -33,7 +33,7 @@
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "gemm/cpu_block.h"
-#include "gemm/cpu_turn.h"
+#include "gemm/cpu_transpose.h"
 
 // acc += a block's A and B of one k; b[n] is where column n begins.
 #define MULTIPLY_ADD(count, a_k, k)                             \
@@ -49,7 +49,7 @@
     float4 a_k[4][count];                                                                      \
     EACH(v, count) {                                                                           \
       const __global float* rows = a[v] + k;                                                   \
-      TURN(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows), vload4(0, rows + lda), \
+      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows), vload4(0, rows + lda), \
            vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));                              \
     }                                                                                          \
     EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                          \

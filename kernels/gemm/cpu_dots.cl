@@ -37,16 +37,16 @@
 // The sum of a vector's elements.
 FUNCTION float
 sum_of(const FLOAT(WIDTH) vector) {
-  float parts[WIDTH];
-  VSTORE(WIDTH)(vector, 0, parts);
+  float sums[WIDTH];
+  VSTORE(WIDTH)(vector, 0, sums);
 #pragma unroll
   for (int reach = WIDTH / 2; reach > 0; reach /= 2) {
 #pragma unroll
     for (int i = 0; i < reach; ++i) {
-      parts[i] += parts[i + reach];
+      sums[i] += sums[i + reach];
     }
   }
-  return parts[0];
+  return sums[0];
 }
 
 #define DEFINE_BLOCK(count)                                                   \

@@ -3,15 +3,15 @@
 //
 // An operand is stored in one of two ways:
 //
-//   straight  neighbouring lines stand side by side; from one k to the next it is `ld`
-//   turned    neighbouring k stand side by side; from one line to the next it is `ld`
+//   direct  neighbouring lines stand side by side; from one k to the next it is `ld`
+//   transposed    neighbouring k stand side by side; from one line to the next it is `ld`
 //
 // A panel has as many lines as the multiplication wants. Those beyond the edge are copies of the last line
 // that there is: what comes of them is not stored.
 
-#include "gemm/cpu_turn.h"
+#include "gemm/cpu_transpose.h"
 
-// Copies a straight panel of `lines` lines, a multiple of `width`, of which `present` are there.
+// Copies a direct panel of `lines` lines, a multiple of `width`, of which `present` are there.
 #define DEFINE_PACK_STRAIGHT(name, width)                                                             \
   FUNCTION void name(LOCAL_PTR float* to, const __global float* from, const long ld, const int lines, \
                      const int present, const int depth) {                                            \
@@ -30,9 +30,9 @@
     }                                                                                                 \
   }
 
-// Copies a turned panel.
+// Copies a transposed panel.
 FUNCTION void
-pack_turned(LOCAL_PTR float* to, const __global float* from, const long ld, const int lines,
+pack_transposed(LOCAL_PTR float* to, const __global float* from, const long ld, const int lines,
             const int present, const int depth) {
   int line = 0;
   for (; line + 4 <= lines; line += 4) {
@@ -43,7 +43,7 @@ pack_turned(LOCAL_PTR float* to, const __global float* from, const long ld, cons
     int k = 0;
     for (; k + 4 <= depth; k += 4) {
       float4 k0, k1, k2, k3;
-      TURN(k0, k1, k2, k3, vload4(0, line0 + k), vload4(0, line1 + k), vload4(0, line2 + k),
+      TRANSPOSE_4X4(k0, k1, k2, k3, vload4(0, line0 + k), vload4(0, line1 + k), vload4(0, line2 + k),
            vload4(0, line3 + k));
       LOCAL_PTR float* rows = to + k * lines + line;
       vstore4(k0, 0, rows);

@@ -51,11 +51,11 @@ DEFINE_PACK_STRAIGHT(pack_rows, WIDTH)
 DEFINE_PACK_STRAIGHT(pack_columns, COLS)
 
 #define PACK_A(to, from, ld, lines, present, depth)           \
-  (TRANS_A ? pack_turned(to, from, ld, lines, present, depth) \
+  (TRANS_A ? pack_transposed(to, from, ld, lines, present, depth) \
            : pack_rows(to, from, ld, lines, present, depth))
 #define PACK_B(to, from, ld, lines, present, depth)            \
   (TRANS_B ? pack_columns(to, from, ld, lines, present, depth) \
-           : pack_turned(to, from, ld, lines, present, depth))
+           : pack_transposed(to, from, ld, lines, present, depth))
 
 // Adds the products of a panel of A and one of B, of `depth` k, to a block's sums, which are 0 at first and
 // complete at last: then they update C, of which `rows` x `cols` are there.

@@ -104,8 +104,8 @@ general(PARAMETERS(PRODUCT)) {
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     int tidm = get_local_id(0);
     int tidn = get_local_id(1);
-    FORGET(tidm);
-    FORGET(tidn);
+    OPAQUE(tidm);
+    OPAQUE(tidn);
     const uint tid = tidn * RTSM + tidm;
     const int rows = (int)LEAST(p.M - first_row, TSM);
     const int cols = (int)LEAST(p.N - first_col, TSN);

@@ -46,14 +46,14 @@
 #ifndef LANES_M
 #define LANES_M 4  // of 32 neighbouring work-items, how many stand along M: 1 2 4 8 16 32
 #endif
-#ifndef SQUARES
-#define SQUARES 0  // four neighbouring work-items stand in a square, where not in a line along M: 0 1
+#ifndef LANE_ORDER
+#define LANE_ORDER 0  // neighbouring work-items stand in a line along M, or four in a square: 0 1
 #endif
-#ifndef TURN_ASYNC
-#define TURN_ASYNC 0  // copy turned tiles value by value and past the registers: 0 1
+#ifndef TRANSPOSE_ASYNC
+#define TRANSPOSE_ASYNC 0  // transpose while copying, value by value and past the registers: 0 1
 #endif
 #ifndef LANES_K
-#define LANES_K 4  // with TURN_ASYNC, neighbouring work-items that read along one column: 4 8
+#define LANES_K 4  // with TRANSPOSE_ASYNC, neighbouring work-items that read along one column: 4 8
 #endif
 #ifndef STAGES
 #define STAGES 2  // tiles in local memory at once: 2 3 4 5 6
@@ -64,11 +64,11 @@
 #ifndef BYTES
 #define BYTES 0  // count in bytes what changes from tile to tile, see tiles.h: 0 1
 #endif
-#ifndef WALK
-#define WALK 0  // the order of a work-item's multiply-adds for one k, see below: 0 1 2 3
+#ifndef FMA_ORDER
+#define FMA_ORDER 0  // the order of a work-item's multiply-adds for one k, see below: 0 1 2 3
 #endif
-#ifndef FORGETS
-#define FORGETS 0  // compute where a work-item stands anew for each member of a batch; spares registers: 0 1
+#ifndef RECOMPUTE
+#define RECOMPUTE 0  // compute where a work-item is anew for each member of a batch; spares registers: 0 1
 #endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3 4 6 8
@@ -82,12 +82,12 @@
 #include "gemm/cluster.h"
 #include "gemm/tiles.h"
 
-// Where in their block 32 neighbours stand. With SQUARES, every work-item reads the same rows as its next but
-// one, and the same columns as its next: NVIDIA's GPUs serve such pairs at once (since compute
+// Where in their block 32 neighbours stand. With LANE_ORDER 1, every work-item reads the same rows as its
+// next but one, and the same columns as its next: NVIDIA's GPUs serve such pairs at once (since compute
 // capability 7.0).
 #define LANES_N (32 / LANES_M)
-#define LANE_M(lane) (SQUARES ? (lane) % 2 + (lane) / 4 * 2 % LANES_M : (lane) % LANES_M)
-#define LANE_N(lane) (SQUARES ? (lane) / 2 % 2 + (lane) / (2 * LANES_M) * 2 : (lane) / LANES_M)
+#define LANE_M(lane) (LANE_ORDER ? (lane) % 2 + (lane) / 4 * 2 % LANES_M : (lane) % LANES_M)
+#define LANE_N(lane) (LANE_ORDER ? (lane) / 2 % 2 + (lane) / (2 * LANES_M) * 2 : (lane) / LANES_M)
 #define BLOCKS_M (TSM / (LANES_M * WPTM))
 #define STAGE (TSK * (TSM + TSN))
 #define LAST_STAGE ((STAGES - 1) * STAGE)
@@ -132,74 +132,75 @@
     }                                                                                               \
   } while (0)
 
-// In a cluster, the parts of a layer are added up by one work-group.
+// In a cluster, the partial sums of a layer are added up by one work-group.
 #define LAYER_READ(q) (tiles + (q)*LAYER + 4 * item)
 #define LAYER_ADDED(q, total) vstore4(total, 0, LAYER_READ(q))
 
 // One operand's half of what happens to a tile. A stage is given by where it begins: A's tile, then B's. A
-// straight tile is fetched right into its stage, and so is one that is turned on the way. Otherwise, a turned
-// one is loaded into registers while the tile before it is on its way, and put into its stage one tile later.
+// direct tile is fetched right into its stage, and so is one that is transposed on the way. Any other is
+// loaded into registers while the tile before it is on its way, and put into its stage one tile later.
 #define NOTHING() \
   do {            \
   } while (0)
 #if !TRANS_A
 #define A_BEGIN()                                                  \
-  const __global float* a_from[STRAIGHT_PLACES(TSM, V)];           \
-  LOCAL_PTR float* const a_place = tiles + STRAIGHT_PLACE(TSM, V); \
-  straight_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM, V)
-#define A_FETCH(stage) straight_copy(a_place + (stage), a_from, &a_next, p.lda, tid, TSM, V)
+  const __global float* a_from[DIRECT_PLACES(TSM, V)];           \
+  LOCAL_PTR float* const a_place = tiles + DIRECT_PLACE(TSM, V); \
+  direct_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM, V)
+#define A_FETCH(stage) direct_copy(a_place + (stage), a_from, &a_next, p.lda, tid, TSM, V)
 #define A_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(a_place + (stage), a_from, &a_next, p.lda, rows, -0.0f, tid, TSM, V)
+  direct_copy_rows(a_place + (stage), a_from, &a_next, p.lda, rows, -0.0f, tid, TSM, V)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
-#elif TURN_ASYNC
+#elif TRANSPOSE_ASYNC
 #define A_BEGIN()                                   \
-  const __global float* a_from[TURNED_PLACES(TSM)]; \
-  turned_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
-#define A_FETCH(stage) turned_copy(tiles + (stage), a_from, &a_next, tid, TSM)
-#define A_FETCH_ROWS(stage, rows) turned_copy_rows(tiles + (stage), a_from, &a_next, rows, -0.0f, tid, TSM)
+  const __global float* a_from[TRANSPOSED_PLACES(TSM)]; \
+  transposed_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
+#define A_FETCH(stage) transposed_copy(tiles + (stage), a_from, &a_next, tid, TSM)
+#define A_FETCH_ROWS(stage, rows) \
+  transposed_copy_rows(tiles + (stage), a_from, &a_next, rows, -0.0f, tid, TSM)
 #define A_LOAD(rows) NOTHING()
 #define A_PUT(stage) NOTHING()
 #else
 #define A_BEGIN()                                   \
-  const __global float* a_from[TURNED_PLACES(TSM)]; \
-  float a_values[TURNED_VALUES(TSM)];               \
-  turned_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
+  const __global float* a_from[TRANSPOSED_PLACES(TSM)]; \
+  float a_values[TRANSPOSED_VALUES(TSM)];               \
+  transposed_begin(a_from, a_member, p.lda, first_row, p.M, tid, TSM)
 #define A_FETCH(stage) NOTHING()
 #define A_FETCH_ROWS(stage, rows) NOTHING()
-#define A_LOAD(rows) turned_load(a_values, a_from, &a_next, rows, -0.0f, tid, TSM, V)
-#define A_PUT(stage) turned_store(tiles + (stage), a_values, tid, TSM)
+#define A_LOAD(rows) transposed_load(a_values, a_from, &a_next, rows, -0.0f, tid, TSM, V)
+#define A_PUT(stage) transposed_store(tiles + (stage), a_values, tid, TSM)
 #endif
-#define B_PART(stage) (tiles + (stage) + TSK * TSM)
+#define B_TILE(stage) (tiles + (stage) + TSK * TSM)
 #if TRANS_B
 #define B_BEGIN()                                                              \
-  const __global float* b_from[STRAIGHT_PLACES(TSN, V)];                       \
-  LOCAL_PTR float* const b_place = tiles + TSK * TSM + STRAIGHT_PLACE(TSN, V); \
-  straight_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN, V)
-#define B_FETCH(stage) straight_copy(b_place + (stage), b_from, &b_next, p.ldb, tid, TSN, V)
+  const __global float* b_from[DIRECT_PLACES(TSN, V)];                       \
+  LOCAL_PTR float* const b_place = tiles + TSK * TSM + DIRECT_PLACE(TSN, V); \
+  direct_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN, V)
+#define B_FETCH(stage) direct_copy(b_place + (stage), b_from, &b_next, p.ldb, tid, TSN, V)
 #define B_FETCH_ROWS(stage, rows) \
-  straight_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, rows, 0.0f, tid, TSN, V)
+  direct_copy_rows(b_place + (stage), b_from, &b_next, p.ldb, rows, 0.0f, tid, TSN, V)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
-#elif TURN_ASYNC
+#elif TRANSPOSE_ASYNC
 #define B_BEGIN()                                   \
-  const __global float* b_from[TURNED_PLACES(TSN)]; \
-  turned_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
-#define B_FETCH(stage) turned_copy(B_PART(stage), b_from, &b_next, tid, TSN)
-#define B_FETCH_ROWS(stage, rows) turned_copy_rows(B_PART(stage), b_from, &b_next, rows, 0.0f, tid, TSN)
+  const __global float* b_from[TRANSPOSED_PLACES(TSN)]; \
+  transposed_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
+#define B_FETCH(stage) transposed_copy(B_TILE(stage), b_from, &b_next, tid, TSN)
+#define B_FETCH_ROWS(stage, rows) transposed_copy_rows(B_TILE(stage), b_from, &b_next, rows, 0.0f, tid, TSN)
 #define B_LOAD(rows) NOTHING()
 #define B_PUT(stage) NOTHING()
 #else
 #define B_BEGIN()                                   \
-  const __global float* b_from[TURNED_PLACES(TSN)]; \
-  float b_values[TURNED_VALUES(TSN)];               \
-  turned_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
+  const __global float* b_from[TRANSPOSED_PLACES(TSN)]; \
+  float b_values[TRANSPOSED_VALUES(TSN)];               \
+  transposed_begin(b_from, b_member, p.ldb, first_col, p.N, tid, TSN)
 #define B_FETCH(stage) NOTHING()
 #define B_FETCH_ROWS(stage, rows) NOTHING()
-#define B_LOAD(rows) turned_load(b_values, b_from, &b_next, rows, 0.0f, tid, TSN, V)
-#define B_PUT(stage) turned_store(B_PART(stage), b_values, tid, TSN)
+#define B_LOAD(rows) transposed_load(b_values, b_from, &b_next, rows, 0.0f, tid, TSN, V)
+#define B_PUT(stage) transposed_store(B_TILE(stage), b_values, tid, TSN)
 #endif
-#define THROUGH_REGISTERS (!TURN_ASYNC && (TRANS_A || !TRANS_B))
+#define THROUGH_REGISTERS (!TRANSPOSE_ASYNC && (TRANS_A || !TRANS_B))
 
 // Both operands' halves. Of a tile, `rows` rows are left, perhaps more than it has, or fewer, or none.
 #define FETCH(stage, rows)       \
@@ -231,24 +232,24 @@
 #define LOAD_FRAGMENTS(which, stage, k)                                                     \
   do {                                                                                      \
     load_fragment(a[which], tiles + (stage), a_places, k, WPTM, 4 * LANES_M, TRANS_A, TSM); \
-    load_fragment(b[which], B_PART(stage), b_places, k, WPTN, 4 * LANES_N, !TRANS_B, TSN);  \
+    load_fragment(b[which], B_TILE(stage), b_places, k, WPTN, 4 * LANES_N, !TRANS_B, TSN);  \
   } while (0)
 
 // The order of the multiply-adds of one k: what a compiler makes of it differs by several percent, because
 // neighbours that share an operand spare the register file a read. 0: along N, back and forth; 1: along N;
 // 2: along M, back and forth; 3: in blocks of 4 x 2.
-#if WALK == 0
-#define WALK_M(i) ((i) / WPTN)
-#define WALK_N(i) (WALK_M(i) % 2 ? WPTN - 1 - (i) % WPTN : (i) % WPTN)
-#elif WALK == 1
-#define WALK_M(i) ((i) / WPTN)
-#define WALK_N(i) ((i) % WPTN)
-#elif WALK == 2
-#define WALK_N(i) ((i) / WPTM)
-#define WALK_M(i) (WALK_N(i) % 2 ? WPTM - 1 - (i) % WPTM : (i) % WPTM)
+#if FMA_ORDER == 0
+#define FMA_M(i) ((i) / WPTN)
+#define FMA_N(i) (FMA_M(i) % 2 ? WPTN - 1 - (i) % WPTN : (i) % WPTN)
+#elif FMA_ORDER == 1
+#define FMA_M(i) ((i) / WPTN)
+#define FMA_N(i) ((i) % WPTN)
+#elif FMA_ORDER == 2
+#define FMA_N(i) ((i) / WPTM)
+#define FMA_M(i) (FMA_N(i) % 2 ? WPTM - 1 - (i) % WPTM : (i) % WPTM)
 #else
-#define WALK_M(i) ((i) / 8 % (WPTM / 4) * 4 + (i) % 8 / 2)
-#define WALK_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
+#define FMA_M(i) ((i) / 8 % (WPTM / 4) * 4 + (i) % 8 / 2)
+#define FMA_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
 #endif
 
 // Multiplies the tile of stage `now`, fetches the one of stage `ahead`, of which `rows` rows are left, and
@@ -271,8 +272,8 @@
         }                                                                             \
       }                                                                               \
       _Pragma("unroll") for (int i = 0; i < WPTM * WPTN; ++i) {                       \
-        acc[WALK_N(i)][WALK_M(i)] =                                                   \
-            fma(a[k % 2][WALK_M(i)], b[k % 2][WALK_N(i)], acc[WALK_N(i)][WALK_M(i)]); \
+        acc[FMA_N(i)][FMA_M(i)] =                                                   \
+            fma(a[k % 2][FMA_M(i)], b[k % 2][FMA_N(i)], acc[FMA_N(i)][FMA_M(i)]); \
       }                                                                               \
     }                                                                                 \
     now = next;                                                                       \
@@ -286,7 +287,7 @@
 // Behind the others: how many tiles along M come before the next along N, and whether C can be written in
 // vectors of four.
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
-  PRODUCT_IN_PARTS(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors)
+  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors)
 NUMBERS_OF(PRODUCT_IN_TILES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
@@ -311,10 +312,10 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-#if FORGETS
-    FORGET(tid);
-    FORGET(m0);
-    FORGET(n0);
+#if RECOMPUTE
+    OPAQUE(tid);
+    OPAQUE(m0);
+    OPAQUE(n0);
 #endif
     const __global float* a_member =
         MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member) + first_k * (TRANS_A ? 1 : p.lda);
@@ -349,8 +350,8 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 
     float a[2][WPTM];
     float b[2][WPTN];
-    int a_places[EXCHANGES(TRANS_A, TSM)];
-    int b_places[EXCHANGES(!TRANS_B, TSN)];
+    int a_places[SWIZZLES(TRANS_A, TSM)];
+    int b_places[SWIZZLES(!TRANS_B, TSN)];
     fragment_begin(a_places, m0, TRANS_A, TSM);
     fragment_begin(b_places, n0, !TRANS_B, TSN);
     LOAD_FRAGMENTS(0, 0, 0);
@@ -368,7 +369,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 
     // Compilers would otherwise keep what follows from its being one, or not, all along.
     int cluster = CLUSTERS ? (int)p.cluster : 1;
-    FORGET(cluster);
+    OPAQUE(cluster);
     if (V == 4 && cluster == 1 && p.c_vectors != 0) {
 #pragma unroll
       for (int wn = 0; wn < WPTN; ++wn) {
@@ -385,7 +386,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
     } else {
       // Through local memory, so that neighbours write what stands beside, and that clusters can add up.
       int item = tid;
-      FORGET(item);
+      OPAQUE(item);
       const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
       const int rows = (int)LEAST(p.M - first_row, TSM);
       const int cols = (int)LEAST(p.N - first_col, TSN);

@@ -1,29 +1,31 @@
-// C <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose K was split, adding the parts in an order
-// that depends on nothing but their number and SLICES, so that the same call gives the same bits.
+// C <- alpha (P0 + P1 + ...) + beta C: ends a multiplication whose K was split into slices. It adds up the
+// partial sums in an order that depends on nothing but their number and ITEMS, so that the same call gives
+// the same bits.
 //
-// P holds `parts` matrices for each member of the batch, each M x N with leading dimension ldp and right
-// behind each other; C is M x N, column-major. Offsets, stride and leading dimensions in elements. GROUP /
-// SLICES elements per work-group, numbered down the columns in one dimension, whose limit is 2^31
-// work-groups; SLICES work-items share an element and take every SLICES-th part. Work-groups in the second
+// P holds the sums of `slices` slices for each member of the batch, each M x N with leading dimension ldp and
+// right behind each other. C is M x N, column-major. Offsets, stride and leading dimensions in elements.
+//
+// A work-group has GROUP / ITEMS elements, numbered down the columns in one dimension, whose limit is 2^31
+// work-groups. ITEMS work-items share an element: each takes every ITEMS-th slice. Work-groups in the second
 // dimension walk over the batch.
 
 #ifndef GROUP
 #define GROUP 256  // work-items per work-group: 64 128 256
 #endif
-#ifndef SLICES
-#define SLICES 1  // work-items per element: 1 8 32
+#ifndef ITEMS
+#define ITEMS 1  // work-items per element: 1 8 32
 #endif
 
 #include "dialect.h"
 #include "gemm/column.h"
 #include "update.h"
 
-#define ELEMENTS (GROUP / SLICES)
+#define ELEMENTS (GROUP / ITEMS)
 
 #define REDUCTION(POINTER, LONG, SINGLE) \
   LONG(M)                                \
   LONG(N)                                \
-  LONG(parts)                            \
+  LONG(slices)                            \
   POINTER(const __global float, P)       \
   LONG(p_offset)                         \
   LONG(ldp)                              \
@@ -46,27 +48,28 @@ reduce(PARAMETERS(REDUCTION)) {
   const long element = (long)get_group_id(0) * ELEMENTS + tid % ELEMENTS;
   const long col = column_of(element, p.M, size);
   const long row = element - col * p.M;
-  const long part_size = p.ldp * p.N;
+  const long slice_size = p.ldp * p.N;
   __global float* c = C + p.c_offset + col * p.ldc + row;
-#if SLICES > 1
+#if ITEMS > 1
   __local float sums[GROUP];
 #endif
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     float sum = 0.0f;
     if (element < size) {
-      const __global float* part = P + p.p_offset + (member * p.parts + slice) * part_size + col * p.ldp + row;
-      sum = slice < p.parts ? *part : 0.0f;
+      const __global float* term =
+          P + p.p_offset + (member * p.slices + slice) * slice_size + col * p.ldp + row;
+      sum = slice < p.slices ? *term : 0.0f;
 #pragma unroll 4
-      for (long i = slice + SLICES; i < p.parts; i += SLICES) {
-        part += SLICES * part_size;
-        sum += *part;
+      for (long i = slice + ITEMS; i < p.slices; i += ITEMS) {
+        term += ITEMS * slice_size;
+        sum += *term;
       }
     }
-#if SLICES > 1
+#if ITEMS > 1
     sums[tid] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (slice == 0) {
-      for (int i = 1; i < SLICES; ++i) {
+      for (int i = 1; i < ITEMS; ++i) {
         sum += sums[i * ELEMENTS + tid];
       }
     }

@@ -2,11 +2,11 @@
 //
 // In local memory a tile has TSK rows (k) of `size` columns (m or n). It is filled in one of two ways:
 //
-//   straight  the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
-//   turned    neighbours in memory are neighbours along k. Four of them are read at once and go one by one to
-//             four rows of the tile, or, with TURN_ASYNC, each is copied to its row by itself, past the
-//             registers. So that work-items that read along the same column store into different banks, row k
-//             has its columns exchanged by EXCHANGE.
+//   direct      the matrix is stored as the tile is: neighbours in memory are neighbours along m or n
+//   transposed  neighbours in memory are neighbours along k. Four of them are read at once and go one by one
+//               to four rows of the tile, or, with TRANSPOSE_ASYNC, each is copied to its row by itself, past
+//               the registers. Work-items that read along the same column would store into the same bank.
+//               SWIZZLE permutes the columns of row k, so that there are no such bank conflicts.
 //
 // Columns beyond the edge of C are never used: copies read others in their place, and no comparison is left
 // in the loop over k. They read different ones, because copies from the same address wait for each other.
@@ -41,45 +41,45 @@
 #define ABREAST(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
 #define IS_AMONG(first) ((first) >= WORK_ITEMS || tid < (first))
 
-// --- Straight: a work-item copies vectors of one or a few columns, down the rows --------------------------
-#define STRAIGHT_ABREAST(size, vector) ABREAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
-#define STRAIGHT_PLACES(size, vector) ((size) / (vector) / STRAIGHT_ABREAST(size, vector))  // vectors of each
-#define STRAIGHT_ROWS(size, vector) POWER_OF_2(WORK_ITEMS / STRAIGHT_ABREAST(size, vector))  // rows at once
-#define STRAIGHT_COPIERS(size, vector) (STRAIGHT_ABREAST(size, vector) * STRAIGHT_ROWS(size, vector))
-#define STRAIGHT_COLUMN(size, vector) (tid % STRAIGHT_ABREAST(size, vector) * (vector))  // its first vector
-#define STRAIGHT_APART(size, vector) (STRAIGHT_ABREAST(size, vector) * (vector))  // columns to its next
-#define STRAIGHT_ROW(size, vector) (tid / STRAIGHT_ABREAST(size, vector))
+// --- Direct: a work-item copies vectors of one or a few columns, down the rows --------------------------
+#define DIRECT_ABREAST(size, vector) ABREAST((size) / (vector), WORK_ITEMS)  // work-items beside each other
+#define DIRECT_PLACES(size, vector) ((size) / (vector) / DIRECT_ABREAST(size, vector))  // vectors of each
+#define DIRECT_ROWS(size, vector) POWER_OF_2(WORK_ITEMS / DIRECT_ABREAST(size, vector))  // rows at once
+#define DIRECT_COPIERS(size, vector) (DIRECT_ABREAST(size, vector) * DIRECT_ROWS(size, vector))
+#define DIRECT_COLUMN(size, vector) (tid % DIRECT_ABREAST(size, vector) * (vector))  // its first vector
+#define DIRECT_APART(size, vector) (DIRECT_ABREAST(size, vector) * (vector))  // columns to its next
+#define DIRECT_ROW(size, vector) (tid / DIRECT_ABREAST(size, vector))
 
 // Where in a tile a work-item begins to write.
-#define STRAIGHT_PLACE(size, vector) (STRAIGHT_ROW(size, vector) * (size) + STRAIGHT_COLUMN(size, vector))
+#define DIRECT_PLACE(size, vector) (DIRECT_ROW(size, vector) * (size) + DIRECT_COLUMN(size, vector))
 
 // The column that its i-th vector begins with; columns first to end - 1 are there.
-#define STRAIGHT_SOURCE(size, vector, i)                                                           \
-  (EXISTING((first + STRAIGHT_COLUMN(size, vector) + (i)*STRAIGHT_APART(size, vector)) / (vector), \
+#define DIRECT_SOURCE(size, vector, i)                                                           \
+  (EXISTING((first + DIRECT_COLUMN(size, vector) + (i)*DIRECT_APART(size, vector)) / (vector), \
             (end + (vector)-1) / (vector)) *                                                       \
    (vector))
 
 // from[i] becomes where a work-item begins to read its i-th vector.
 FUNCTION void
-straight_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
+direct_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
                const long end, const int tid, const int size, const int vector) {
 #pragma unroll
-  for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-    from[i] = matrix + STRAIGHT_ROW(size, vector) * ld + STRAIGHT_SOURCE(size, vector, i);
+  for (int i = 0; i < DIRECT_PLACES(size, vector); ++i) {
+    from[i] = matrix + DIRECT_ROW(size, vector) * ld + DIRECT_SOURCE(size, vector, i);
   }
 }
 
 // Begins to copy a tile all of whose rows are there, and moves on to the next. `place` is the work-item's
 // first in the tile.
 FUNCTION void
-straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, const long ld, const int tid,
+direct_copy(LOCAL_PTR float* place, const __global float** from, long* next, const long ld, const int tid,
               const int size, const int vector) {
-  if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
+  if (IS_AMONG(DIRECT_COPIERS(size, vector))) {
 #pragma unroll
-    for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
+    for (int row = 0; row < TSK; row += DIRECT_ROWS(size, vector)) {
 #pragma unroll
-      for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
-        LOCAL_PTR float* to = place + (row * size + i * STRAIGHT_APART(size, vector));
+      for (int i = 0; i < DIRECT_PLACES(size, vector); ++i) {
+        LOCAL_PTR float* to = place + (row * size + i * DIRECT_APART(size, vector));
         if (vector == 4) {
           COPY_TO_LOCAL(4, to, FURTHER(from[i], *next + row * ld * UNIT));
         } else if (vector == 2) {
@@ -95,17 +95,17 @@ straight_copy(LOCAL_PTR float* place, const __global float** from, long* next, c
 
 // Copies a tile of which only `rows` rows are there.
 FUNCTION void
-straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
+direct_copy_rows(LOCAL_PTR float* place, const __global float** from, long* next, const long ld,
                    const int rows, const float fill, const int tid, const int size, const int vector) {
-  if (IS_AMONG(STRAIGHT_COPIERS(size, vector))) {
+  if (IS_AMONG(DIRECT_COPIERS(size, vector))) {
 #pragma unroll
-    for (int row = 0; row < TSK; row += STRAIGHT_ROWS(size, vector)) {
-      const bool is_there = row + STRAIGHT_ROW(size, vector) < rows;
+    for (int row = 0; row < TSK; row += DIRECT_ROWS(size, vector)) {
+      const bool is_there = row + DIRECT_ROW(size, vector) < rows;
 #pragma unroll
-      for (int i = 0; i < STRAIGHT_PLACES(size, vector); ++i) {
+      for (int i = 0; i < DIRECT_PLACES(size, vector); ++i) {
 #pragma unroll
         for (int x = 0; x < vector; ++x) {
-          place[row * size + i * STRAIGHT_APART(size, vector) + x] =
+          place[row * size + i * DIRECT_APART(size, vector) + x] =
               is_there ? FURTHER(from[i], *next + row * ld * UNIT)[x] : fill;
         }
       }
@@ -114,36 +114,37 @@ straight_copy_rows(LOCAL_PTR float* place, const __global float** from, long* ne
   *next += TSK * ld * UNIT;
 }
 
-#if !TURN_ASYNC
-// --- Turned through registers: a work-item reads four rows of one or a few columns -------------------------
+#if !TRANSPOSE_ASYNC
+// --- Transposed through registers: a work-item reads four rows of one or a few columns ---------------------
 #define TOGETHER 16  // columns that stay together
-#define TURNED_EXCHANGES(size) ((size) % 32 == 0 ? 2 : 1)
-#define EXCHANGE(k, size) ((k) / 4 % TURNED_EXCHANGES(size) * TOGETHER)
-#define TURNED_ABREAST(size) ABREAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
-#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))
-#define TURNED_ROWS(size) (POWER_OF_2(WORK_ITEMS / 2 / TURNED_ABREAST(size)) * 8)  // rows at once
-#define TURNED_COPIERS(size) (TURNED_ABREAST(size) * TURNED_ROWS(size) / 4)
-#define TURNED_VALUES(size) (TURNED_PLACES(size) * (TSK / TURNED_ROWS(size)) * 4)
-#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / 2 % TURNED_ABREAST(size))
-#define TURNED_ROW(size) (tid % 2 * 4 + tid / 2 / TURNED_ABREAST(size) * 8)
+#define TRANSPOSED_SWIZZLES(size) ((size) % 32 == 0 ? 2 : 1)
+#define SWIZZLE(k, size) ((k) / 4 % TRANSPOSED_SWIZZLES(size) * TOGETHER)
+#define TRANSPOSED_ABREAST(size) ABREAST(size, WORK_ITEMS / 2)  // columns at once, by two work-items each
+#define TRANSPOSED_PLACES(size) ((size) / TRANSPOSED_ABREAST(size))
+#define TRANSPOSED_ROWS(size) (POWER_OF_2(WORK_ITEMS / 2 / TRANSPOSED_ABREAST(size)) * 8)  // rows at once
+#define TRANSPOSED_COPIERS(size) (TRANSPOSED_ABREAST(size) * TRANSPOSED_ROWS(size) / 4)
+#define TRANSPOSED_VALUES(size) (TRANSPOSED_PLACES(size) * (TSK / TRANSPOSED_ROWS(size)) * 4)
+#define TRANSPOSED_COLUMN(size, i) ((i)*TRANSPOSED_ABREAST(size) + tid / 2 % TRANSPOSED_ABREAST(size))
+#define TRANSPOSED_ROW(size) (tid % 2 * 4 + tid / 2 / TRANSPOSED_ABREAST(size) * 8)
 
 // Reads what is there of a tile's rows, and moves on to the next tile.
 FUNCTION void
-turned_load(float* values, const __global float** from, long* next, const int rows, const float fill,
+transposed_load(float* values, const __global float** from, long* next, const int rows, const float fill,
             const int tid, const int size, const int vector) {
-  if (IS_AMONG(TURNED_COPIERS(size))) {
+  if (IS_AMONG(TRANSPOSED_COPIERS(size))) {
 #pragma unroll
-    for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
 #pragma unroll
-      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-        float* to = values + (i * TSK + row) / TURNED_ROWS(size) * 4;
+      for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
+        float* to = values + (i * TSK + row) / TRANSPOSED_ROWS(size) * 4;
         if (vector == 4 && rows >= TSK) {
           vstore4(*(const __global float4*)FURTHER(from[i], *next + row * UNIT), 0, to);
         } else {
 #pragma unroll
           for (int k = 0; k < 4; ++k) {
-            to[k] = rows >= TSK || row + TURNED_ROW(size) + k < rows ? FURTHER(from[i], *next + row * UNIT)[k]
-                                                                     : fill;
+            to[k] = rows >= TSK || row + TRANSPOSED_ROW(size) + k < rows
+                        ? FURTHER(from[i], *next + row * UNIT)[k]
+                        : fill;
           }
         }
       }
@@ -153,18 +154,18 @@ turned_load(float* values, const __global float** from, long* next, const int ro
 }
 
 FUNCTION void
-turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
-  if (IS_AMONG(TURNED_COPIERS(size))) {
+transposed_store(LOCAL_PTR float* tile, const float* values, const int tid, const int size) {
+  if (IS_AMONG(TRANSPOSED_COPIERS(size))) {
 #pragma unroll
-    for (int i = 0; i < TURNED_PLACES(size); ++i) {
+    for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
 #pragma unroll
-      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-        // The four rows of one work-item have the same exchange.
-        LOCAL_PTR float* to = tile + (row + TURNED_ROW(size)) * size +
-                              (TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size));
+      for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
+        // The four rows of one work-item have the same swizzle.
+        LOCAL_PTR float* to = tile + (row + TRANSPOSED_ROW(size)) * size +
+                              (TRANSPOSED_COLUMN(size, i) ^ SWIZZLE(TRANSPOSED_ROW(size), size));
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          to[k * size] = values[(i * TSK + row) / TURNED_ROWS(size) * 4 + k];
+          to[k * size] = values[(i * TSK + row) / TRANSPOSED_ROWS(size) * 4 + k];
         }
       }
     }
@@ -172,36 +173,38 @@ turned_store(LOCAL_PTR float* tile, const float* values, const int tid, const in
 }
 
 #else
-// --- Turned on the way: LANES_K neighbouring work-items copy as many rows of a column ----------------------
-#define TURNED_ABREAST(size) ABREAST(size, WORK_ITEMS / LANES_K)  // columns at once
-#define TURNED_PLACES(size) ((size) / TURNED_ABREAST(size))       // columns of each work-item
-#define TURNED_ROWS(size) (POWER_OF_2(WORK_ITEMS / LANES_K / TURNED_ABREAST(size)) * LANES_K)  // rows at once
-#define TURNED_COPIERS(size) (TURNED_ABREAST(size) * TURNED_ROWS(size))
-#define TURNED_COLUMN(size, i) ((i)*TURNED_ABREAST(size) + tid / LANES_K % TURNED_ABREAST(size))
-#define TURNED_ROW(size) (tid % LANES_K + tid / LANES_K / TURNED_ABREAST(size) * LANES_K)
+// --- Transposed on the way: LANES_K neighbouring work-items copy as many rows of a column ------------------
+#define TRANSPOSED_ABREAST(size) ABREAST(size, WORK_ITEMS / LANES_K)  // columns at once
+#define TRANSPOSED_PLACES(size) ((size) / TRANSPOSED_ABREAST(size))       // columns of each work-item
+#define TRANSPOSED_ROWS(size) \
+  (POWER_OF_2(WORK_ITEMS / LANES_K / TRANSPOSED_ABREAST(size)) * LANES_K)  // rows at once
+#define TRANSPOSED_COPIERS(size) (TRANSPOSED_ABREAST(size) * TRANSPOSED_ROWS(size))
+#define TRANSPOSED_COLUMN(size, i) ((i)*TRANSPOSED_ABREAST(size) + tid / LANES_K % TRANSPOSED_ABREAST(size))
+#define TRANSPOSED_ROW(size) (tid % LANES_K + tid / LANES_K / TRANSPOSED_ABREAST(size) * LANES_K)
 
 // 32 neighbours store TOGETHER columns of LANES_K rows. Those columns stay together, and come to stand in
 // another place in each of the rows, as far as there are so many places.
 #define TOGETHER (32 / LANES_K)
-#define PLACES(size) ((size) % 3 == 0 ? (size) / 3 : (size))  // of which an exchange leads to another
-#define TURNED_EXCHANGES(size) LEAST((PLACES(size) + TOGETHER - 1) / TOGETHER, LANES_K)
-#define EXCHANGE(k, size) ((k) / (LANES_K / TURNED_EXCHANGES(size)) % TURNED_EXCHANGES(size) * TOGETHER)
+#define PLACES(size) ((size) % 3 == 0 ? (size) / 3 : (size))  // of which a swizzle leads to another
+#define TRANSPOSED_SWIZZLES(size) LEAST((PLACES(size) + TOGETHER - 1) / TOGETHER, LANES_K)
+#define SWIZZLE(k, size) ((k) / (LANES_K / TRANSPOSED_SWIZZLES(size)) % TRANSPOSED_SWIZZLES(size) * TOGETHER)
 
-// TURNED_COLUMN, exchanged; by an addition where that is the same.
-#define TURNED_PLACE(size, i)                                                                   \
-  (TURNED_ABREAST(size) % 32 == 0                                                               \
-       ? (i)*TURNED_ABREAST(size) + (TURNED_COLUMN(size, 0) ^ EXCHANGE(TURNED_ROW(size), size)) \
-       : TURNED_COLUMN(size, i) ^ EXCHANGE(TURNED_ROW(size), size))
+// TRANSPOSED_COLUMN, swizzled; by an addition where that is the same.
+#define TRANSPOSED_PLACE(size, i)                                                                   \
+  (TRANSPOSED_ABREAST(size) % 32 == 0                                                               \
+       ? (i)*TRANSPOSED_ABREAST(size) + (TRANSPOSED_COLUMN(size, 0) ^ SWIZZLE(TRANSPOSED_ROW(size), size)) \
+       : TRANSPOSED_COLUMN(size, i) ^ SWIZZLE(TRANSPOSED_ROW(size), size))
 
 // Begins to copy a tile all of whose rows are there, and moves on to the next.
 FUNCTION void
-turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, const int tid, const int size) {
-  if (IS_AMONG(TURNED_COPIERS(size))) {
+transposed_copy(LOCAL_PTR float* tile, const __global float** from, long* next, const int tid,
+                const int size) {
+  if (IS_AMONG(TRANSPOSED_COPIERS(size))) {
 #pragma unroll
-    for (int i = 0; i < TURNED_PLACES(size); ++i) {
-      LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
+    for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
+      LOCAL_PTR float* to = tile + TRANSPOSED_ROW(size) * size + TRANSPOSED_PLACE(size, i);
 #pragma unroll
-      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
+      for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
         COPY_TO_LOCAL(1, to + row * size, FURTHER(from[i], *next + row * UNIT));
       }
     }
@@ -211,15 +214,15 @@ turned_copy(LOCAL_PTR float* tile, const __global float** from, long* next, cons
 
 // Copies a tile of which only `rows` rows are there.
 FUNCTION void
-turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next, const int rows,
+transposed_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next, const int rows,
                  const float fill, const int tid, const int size) {
-  if (IS_AMONG(TURNED_COPIERS(size))) {
+  if (IS_AMONG(TRANSPOSED_COPIERS(size))) {
 #pragma unroll
-    for (int i = 0; i < TURNED_PLACES(size); ++i) {
-      LOCAL_PTR float* to = tile + TURNED_ROW(size) * size + TURNED_PLACE(size, i);
+    for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
+      LOCAL_PTR float* to = tile + TRANSPOSED_ROW(size) * size + TRANSPOSED_PLACE(size, i);
 #pragma unroll
-      for (int row = 0; row < TSK; row += TURNED_ROWS(size)) {
-        to[row * size] = row + TURNED_ROW(size) < rows ? *FURTHER(from[i], *next + row * UNIT) : fill;
+      for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
+        to[row * size] = row + TRANSPOSED_ROW(size) < rows ? *FURTHER(from[i], *next + row * UNIT) : fill;
       }
     }
   }
@@ -229,28 +232,28 @@ turned_copy_rows(LOCAL_PTR float* tile, const __global float** from, long* next,
 #endif
 
 FUNCTION void
-turned_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
+transposed_begin(const __global float** from, const __global float* matrix, const long ld, const long first,
              const long end, const int tid, const int size) {
 #pragma unroll
-  for (int i = 0; i < TURNED_PLACES(size); ++i) {
-    const long column = first + TURNED_COLUMN(size, i);
-    from[i] = matrix + EXISTING(column, end) * ld + TURNED_ROW(size);
+  for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
+    const long column = first + TRANSPOSED_COLUMN(size, i);
+    from[i] = matrix + EXISTING(column, end) * ld + TRANSPOSED_ROW(size);
   }
 }
 
 // --- Into registers ---------------------------------------------------------------------------------------
-#define EXCHANGES(turned, size) (BYTES && (turned) ? TURNED_EXCHANGES(size) : 1)
+#define SWIZZLES(transposed, size) (BYTES && (transposed) ? TRANSPOSED_SWIZZLES(size) : 1)
 
-// places[e] becomes where `column` stands in a row with the e-th exchange. With BYTES, a compiler does not
+// places[e] becomes where `column` stands in a row with the e-th swizzle. With BYTES, a compiler does not
 // see what that was made from: it would join it with where the tile begins, and do so anew for each tile.
 // Left apart, a load adds the two, which NVIDIA's can where one is the same for all work-items.
 FUNCTION void
-fragment_begin(int* places, const int column, const int turned, const int size) {
+fragment_begin(int* places, const int column, const int transposed, const int size) {
 #pragma unroll
-  for (int e = 0; e < EXCHANGES(turned, size); ++e) {
+  for (int e = 0; e < SWIZZLES(transposed, size); ++e) {
     places[e] = (column ^ (e * TOGETHER)) * UNIT;
 #if BYTES
-    FORGET(places[e]);
+    OPAQUE(places[e]);
 #endif
   }
 }
@@ -259,22 +262,22 @@ fragment_begin(int* places, const int column, const int turned, const int size) 
 // fragment_begin's column on.
 FUNCTION void
 load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* places, const int k, const int count,
-              const int span, const int turned, const int size) {
+              const int span, const int transposed, const int size) {
 #pragma unroll
   for (int i = 0; i < count / 4; ++i) {
-    const int exchange = turned ? EXCHANGE(k, size) : 0;
+    const int swizzle = transposed ? SWIZZLE(k, size) : 0;
 #if BYTES
     // The bits of `away` beside those of e are none of the column's.
-    const int away = i * span ^ exchange;
-    const int e = away / TOGETHER % EXCHANGES(turned, size);
+    const int away = i * span ^ swizzle;
+    const int e = away / TOGETHER % SWIZZLES(transposed, size);
     const LOCAL_PTR float* row = tile + (k * size + away - e * TOGETHER);
     vstore4(*(const LOCAL_PTR float4*)((const LOCAL_PTR char*)row + places[e]), i, fragment);
 #else
-    // Which of these a compiler makes more of: with TURN_ASYNC there are many exchanges.
+    // Which of these a compiler makes more of: with TRANSPOSE_ASYNC there are many swizzles.
     const int column = places[0];
-    const int place = !TURN_ASYNC || !turned ? (column + i * span) ^ exchange
-                      : span % 32 == 0       ? (column ^ exchange) + i * span
-                                             : column ^ (i * span ^ exchange);
+    const int place = !TRANSPOSE_ASYNC || !transposed ? (column + i * span) ^ swizzle
+                      : span % 32 == 0       ? (column ^ swizzle) + i * span
+                                             : column ^ (i * span ^ swizzle);
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + place), i, fragment);
 #endif
   }

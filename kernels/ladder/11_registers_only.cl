@@ -1,6 +1,6 @@
 // Rung 11: no local memory at all.
 //
-// Each work-item reads its own 8 rows of A and 4 columns of B as vectors, straight into registers, and leaves
+// Each work-item reads its own 8 rows of A and 4 columns of B as vectors, directly into registers, and leaves
 // it to the caches that neighbours read the same lines. No barrier, no tile to fill: 12 loaded values for 32
 // multiply-adds.
 //

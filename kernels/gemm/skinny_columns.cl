@@ -1,7 +1,7 @@
 // C <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
 // stored with its rows beside each other, so that neighbouring work-items read down one of its columns.
 //
-//            k ->            Each work-item has WIDTH rows of X and THIN sums for each. LANES of them stand
+//            k ->            Each work-item has WIDTH rows of X and SKINNY sums for each. LANES of them stand
 //   rows  +--------+         along the rows. SLICES of them share those rows and take every SLICES-th k;
 //   their
 //    |    |   X    | * Y     sums are added in the end, slice by slice. With one slice a sum is one chain in
@@ -15,13 +15,13 @@
 // elements. K is below 2^30.
 
 #ifndef SIDE
-#define SIDE 0  // N is the thin side, or M; then A is not transposed, or B is: 0 1
+#define SIDE 0  // N is the skinny side, or M; then A is not transposed, or B is: 0 1
 #endif
-#ifndef THIN
-#define THIN 4  // what the thin side has at most: 1 4
+#ifndef SKINNY
+#define SKINNY 4  // what the skinny side has at most: 1 4
 #endif
 #ifndef Y_ALONG_K
-#define Y_ALONG_K 1  // whether the thin operand is stored with its k beside each other: 0 1
+#define Y_ALONG_K 1  // whether the skinny operand is stored with its k beside each other: 0 1
 #endif
 #ifndef VX
 #define VX 1  // values of the long operand read at once; 4 needs alignment, and whole vectors: 1 4
@@ -36,7 +36,7 @@
 #define SLICES 4  // work-items that share rows: 1 2 4 8 16 32 64
 #endif
 #ifndef DEPTH
-#define DEPTH 64  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024 2048 4096
+#define DEPTH 64  // rows of the skinny operand in local memory: 16 32 64 128 256 512 1024 2048 4096
 #endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3
@@ -48,8 +48,8 @@
 
 #define WORK_ITEMS (LANES * SLICES)
 #define ROWS (LANES * WIDTH)
-#define Y_PLACE(k, t) ((k)*THIN + (t))
-#include "gemm/thin.h"
+#define Y_PLACE(k, t) ((k)*SKINNY + (t))
+#include "gemm/skinny.h"
 
 // Rows of a work-item: vectors of VX, LANES vectors apart.
 #define ROW(i) ((i) / VX * (LANES * VX) + lane * VX + (i) % VX)
@@ -67,7 +67,7 @@
 #define MULTIPLY(x, count, k)                                                        \
   do {                                                                               \
     _Pragma("unroll") for (int j = 0; j < (count); ++j) {                            \
-      _Pragma("unroll") for (int t = 0; t < THIN; ++t) {                             \
+      _Pragma("unroll") for (int t = 0; t < SKINNY; ++t) {                             \
         _Pragma("unroll") for (int i = 0; i < WIDTH; ++i) {                          \
           sum[t][i] = fma(x[j][i], shared[Y_PLACE((k) + j * SLICES, t)], sum[t][i]); \
         }                                                                            \
@@ -75,11 +75,11 @@
     }                                                                                \
   } while (0)
 
-NUMBERS_OF(PRODUCT_IN_PARTS);
+NUMBERS_OF(PRODUCT_IN_SLICES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-thin_columns(PARAMETERS(PRODUCT_IN_PARTS)) {
-  NUMBERS(PRODUCT_IN_PARTS);
+skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
+  NUMBERS(PRODUCT_IN_SLICES);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int slice = tid / LANES;
@@ -92,7 +92,7 @@ thin_columns(PARAMETERS(PRODUCT_IN_PARTS)) {
   const int depth = (int)min(p.k_chunk, p.K - first_k);
 
   // Rows of Y first, then sums.
-  __local float shared[DEPTH * THIN > WORK_ITEMS * WIDTH ? DEPTH * THIN : WORK_ITEMS * WIDTH]
+  __local float shared[DEPTH * SKINNY > WORK_ITEMS * WIDTH ? DEPTH * SKINNY : WORK_ITEMS * WIDTH]
       __attribute__((aligned(16)));
   TOTALS();
 
@@ -110,9 +110,9 @@ thin_columns(PARAMETERS(PRODUCT_IN_PARTS)) {
     for (int i = 0; i < WIDTH; i += VX) {
       from[i / VX] = x_member + LEAST(first_row + ROW(i), (length - 1) / VX * VX);
     }
-    float sum[THIN][WIDTH];
+    float sum[SKINNY][WIDTH];
 #pragma unroll
-    for (int t = 0; t < THIN; ++t) {
+    for (int t = 0; t < SKINNY; ++t) {
 #pragma unroll
       for (int i = 0; i < WIDTH; ++i) {
         sum[t][i] = 0.0f;
@@ -149,7 +149,7 @@ thin_columns(PARAMETERS(PRODUCT_IN_PARTS)) {
     }
 
 #pragma unroll
-    for (int t = 0; t < THIN; ++t) {
+    for (int t = 0; t < SKINNY; ++t) {
 #pragma unroll
       for (int i = 0; i < WIDTH; ++i) {
         shared[slice * ROWS + ROW(i)] = sum[t][i];

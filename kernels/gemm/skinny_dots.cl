@@ -15,13 +15,13 @@
 // elements. K is below 2^30.
 
 #ifndef SIDE
-#define SIDE 0  // N is the thin side, or M; then A is transposed, or B is not: 0 1
+#define SIDE 0  // N is the skinny side, or M; then A is transposed, or B is not: 0 1
 #endif
-#ifndef THIN
-#define THIN 4  // what the thin side has at most: 1 4
+#ifndef SKINNY
+#define SKINNY 4  // what the skinny side has at most: 1 4
 #endif
 #ifndef Y_ALONG_K
-#define Y_ALONG_K 1  // whether the thin operand is stored with its k beside each other: 0 1
+#define Y_ALONG_K 1  // whether the skinny operand is stored with its k beside each other: 0 1
 #endif
 #ifndef VX
 #define VX 1  // values of the long operand read at once; 4 needs alignment: 1 4
@@ -36,7 +36,7 @@
 #define GROUP 128  // work-items per work-group: 32 64 128 256
 #endif
 #ifndef DEPTH
-#define DEPTH 128  // rows of the thin operand in local memory: 16 32 64 128 256 512 1024 2048 4096
+#define DEPTH 128  // rows of the skinny operand in local memory: 16 32 64 128 256 512 1024 2048 4096
 #endif
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1
@@ -50,7 +50,7 @@
 #define TEAMS (GROUP / LANES)
 #define ROWS (TEAMS * HEIGHT)
 #define Y_PLACE(k, t) ((t) * (DEPTH + 4) + (k))  // 4 apart in the banks
-#include "gemm/thin.h"
+#include "gemm/skinny.h"
 
 // Multiplies `count` values of k, from k on, into the sums.
 #define ADD(k, count)                                                                                     \
@@ -59,7 +59,7 @@
     _Pragma("unroll") for (int i = 0; i < HEIGHT; ++i) {                                                  \
       VSTORE(count)(*(const __global FLOAT(count)*)(from[i] + (k)), 0, x[i]);                             \
     }                                                                                                     \
-    _Pragma("unroll") for (int t = 0; t < THIN; ++t) {                                                    \
+    _Pragma("unroll") for (int t = 0; t < SKINNY; ++t) {                                                    \
       float y[count];                                                                                     \
       VSTORE(count)(*(const LOCAL_PTR FLOAT(count)*)(shared + Y_PLACE(k, t)), 0, y);                      \
       _Pragma("unroll") for (int v = 0; v < count; ++v) {                                                 \
@@ -68,11 +68,11 @@
     }                                                                                                     \
   } while (0)
 
-NUMBERS_OF(PRODUCT_IN_PARTS);
+NUMBERS_OF(PRODUCT_IN_SLICES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
-  NUMBERS(PRODUCT_IN_PARTS);
+skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
+  NUMBERS(PRODUCT_IN_SLICES);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int team = tid / LANES;
@@ -85,7 +85,8 @@ thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
   const int depth = (int)min(p.k_chunk, p.K - first_k);
 
   // Rows of Y first, then sums.
-  __local float shared[THIN * (DEPTH + 4 > WORK_ITEMS ? DEPTH + 4 : WORK_ITEMS)] __attribute__((aligned(16)));
+  __local float shared[SKINNY * (DEPTH + 4 > WORK_ITEMS ? DEPTH + 4 : WORK_ITEMS)]
+      __attribute__((aligned(16)));
   TOTALS();
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
@@ -98,12 +99,12 @@ thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
 
     // Rows beyond the last are never written: the last is read in their place.
     const __global float* from[HEIGHT];
-    float sum[HEIGHT][THIN];
+    float sum[HEIGHT][SKINNY];
 #pragma unroll
     for (int i = 0; i < HEIGHT; ++i) {
       from[i] = x_member + LEAST(first_row + i * TEAMS + team, length - 1) * ldx;
 #pragma unroll
-      for (int t = 0; t < THIN; ++t) {
+      for (int t = 0; t < SKINNY; ++t) {
         sum[i][t] = 0.0f;
       }
     }
@@ -137,14 +138,14 @@ thin_dots(PARAMETERS(PRODUCT_IN_PARTS)) {
 #pragma unroll
     for (int i = 0; i < HEIGHT; ++i) {
 #pragma unroll
-      for (int t = 0; t < THIN; ++t) {
+      for (int t = 0; t < SKINNY; ++t) {
         shared[t * WORK_ITEMS + tid] = sum[i][t];
       }
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int reach = LANES / 2; reach > 0; reach /= 2) {
         if (lane < reach) {
 #pragma unroll
-          for (int t = 0; t < THIN; ++t) {
+          for (int t = 0; t < SKINNY; ++t) {
             shared[t * WORK_ITEMS + tid] += shared[t * WORK_ITEMS + tid + reach];
           }
         }

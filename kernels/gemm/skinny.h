@@ -1,7 +1,7 @@
-// What the kernels for thin results share.
+// What the kernels for skinny results share.
 //
-// C has at most THIN columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or the
-// transpose of B, has `length` rows of K values, and Y has K rows of `width` values. C[row][t] is the sum
+// C has at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or
+// the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. C[row][t] is the sum
 // over k of X[row][k] Y[k][t].
 //
 // Y comes through local memory, DEPTH rows at a time: Y_PLACE says where a value is, `depth` how many rows
@@ -22,9 +22,9 @@ FUNCTION void
 stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, const int depth, const int width,
            const int tid) {
 #pragma unroll 8
-  for (int i = tid; i < DEPTH * THIN; i += WORK_ITEMS) {
-    const int k = Y_ALONG_K ? i % DEPTH : i / THIN;
-    const int t = Y_ALONG_K ? i / DEPTH : i % THIN;
+  for (int i = tid; i < DEPTH * SKINNY; i += WORK_ITEMS) {
+    const int k = Y_ALONG_K ? i % DEPTH : i / SKINNY;
+    const int t = Y_ALONG_K ? i / DEPTH : i % SKINNY;
     const bool there = k < depth && t < width;
     values[Y_PLACE(k, t)] = there ? y[Y_ALONG_K ? t * ldy + k : k * ldy + t] : 0.0f;
   }
@@ -33,7 +33,7 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
 // What becomes of the sum for a row of the work-group and a column t. In a cluster, it is one of the part's
 // `totals` until all are there.
 #if CLUSTERS
-#define TOTALS() __local float totals[ROWS * THIN]
+#define TOTALS() __local float totals[ROWS * SKINNY]
 #define FINISH(row_of_group, t, sum)           \
   do {                                         \
     if (p.cluster > 1) {                       \
@@ -47,7 +47,7 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
 #define FINISH_CLUSTER()                                                   \
   do {                                                                     \
     if (p.cluster > 1) {                                                   \
-      const int count = (ROWS * THIN - tid + WORK_ITEMS - 1) / WORK_ITEMS; \
+      const int count = (ROWS * SKINNY - tid + WORK_ITEMS - 1) / WORK_ITEMS; \
       CLUSTER_BARRIER();                                                   \
       ADD_IN_CLUSTER(1, count, (int)p.cluster, TOTAL_PLACE, WRITE_TOTAL);  \
       CLUSTER_BARRIER();                                                   \

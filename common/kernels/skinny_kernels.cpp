@@ -1,4 +1,4 @@
-// The kernels for results of few rows or columns (kernels/gemm/thin.h).
+// The kernels for results of few rows or columns (kernels/gemm/skinny.h).
 #include <algorithm>
 
 #include "kernels/gemm_kernels.h"
@@ -10,8 +10,8 @@ namespace {
 // Beyond it, the tiles of the pipelined kernel are no slower on an H200.
 constexpr std::int64_t widest = 4;
 
-// How one of the two multiplies a problem whose thin side is N (0) or M (1).
-struct Thin {
+// How one of the two multiplies a problem whose skinny side is N (0) or M (1).
+struct Skinny {
   int side;
   std::int64_t length;
   std::int64_t width;
@@ -20,24 +20,24 @@ struct Thin {
   bool x_in_vectors;
 };
 
-Thin thin_n(const Problem& p) {
+Skinny thin_n(const Problem& p) {
   const bool vectors = in_vectors(p.a_aligned, p.lda, p.a_stride, p);
   return {0, p.m, p.n, p.a_op == Transpose::yes, p.b_op == Transpose::no, vectors};
 }
 
-Thin thin_m(const Problem& p) {
+Skinny thin_m(const Problem& p) {
   const bool vectors = in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
   return {1, p.n, p.m, p.b_op == Transpose::no, p.a_op == Transpose::yes, vectors};
 }
 
-// By the thinner side that a kernel with `x_along_k` can take: the bits are the side, whether more than one
+// By the skinnier side that a kernel with `x_along_k` can take: the bits are the side, whether more than one
 // row or column is there, how Y is stored, and whether X is read in vectors.
 int storage_of_thin(const Problem& p, bool x_along_k) {
   const bool n_first = p.n <= p.m;
-  for (const Thin& thin : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
-    if (thin.width <= widest && thin.x_along_k == x_along_k && p.k <= longest_int_k) {
-      const bool vectors = thin.x_in_vectors && (x_along_k || quarters(thin.length));
-      return thin.side + 2 * int{thin.width > 1} + 4 * int{thin.y_along_k} + 8 * int{vectors};
+  for (const Skinny& skinny : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
+    if (skinny.width <= widest && skinny.x_along_k == x_along_k && p.k <= longest_int_k) {
+      const bool vectors = skinny.x_in_vectors && (x_along_k || quarters(skinny.length));
+      return skinny.side + 2 * int{skinny.width > 1} + 4 * int{skinny.y_along_k} + 8 * int{vectors};
     }
   }
   return -1;
@@ -46,28 +46,28 @@ int storage_of_thin(const Problem& p, bool x_along_k) {
 Tunables fixed_of_thin(int storage) {
   return storage >= 16 ? Tunables{}
                        : Tunables{{"SIDE", storage % 2},
-                                  {"THIN", storage / 2 % 2 == 1 ? 4 : 1},
+                                  {"SKINNY", storage / 2 % 2 == 1 ? 4 : 1},
                                   {"Y_ALONG_K", storage / 4 % 2},
                                   {"VX", storage / 8 == 1 ? 4 : 1}};
 }
 
-KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), int (*items)(const Tunables&),
-                int (*local_floats)(const Tunables&)) {
+KernelSpec skinny(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&),
+                  int (*items)(const Tunables&), int (*local_floats)(const Tunables&)) {
   spec.splits_k = true;
-  spec.thin = true;
+  spec.skinny = true;
   spec.storage = [=](const Problem& p) { return storage_of_thin(p, x_along_k); };
   spec.fixed = fixed_of_thin;
   spec.computes = [=](const Problem& p) { return p.multiplies() && storage_of_thin(p, x_along_k) >= 0; };
   spec.untimed = {"SIDE", "Y_ALONG_K"};
   spec.tile = [=](const Tunables& t) {
-    return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "THIN"),
-                     at(t, "SIDE") == 0 ? at(t, "THIN") : rows(t), at(t, "DEPTH")};
+    return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "SKINNY"),
+                     at(t, "SIDE") == 0 ? at(t, "SKINNY") : rows(t), at(t, "DEPTH")};
   };
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
   };
   spec.local_bytes = [=](const Tunables& t) {
-    const int totals = rows(t) * at(t, "THIN");  // where there are clusters
+    const int totals = rows(t) * at(t, "SKINNY");  // where there are clusters
     return sizeof(float) * static_cast<std::size_t>(local_floats(t) + totals);
   };
   return spec;
@@ -75,16 +75,16 @@ KernelSpec thin(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&), i
 
 }  // namespace
 
-KernelSpec thin_columns() {
+KernelSpec skinny_columns() {
   const auto rows = [](const Tunables& t) { return at(t, "LANES") * at(t, "WIDTH"); };
   const auto items = [](const Tunables& t) { return at(t, "LANES") * at(t, "SLICES"); };
   const auto local_floats = [](const Tunables& t) {
-    return std::max(at(t, "DEPTH") * at(t, "THIN"), at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"));
+    return std::max(at(t, "DEPTH") * at(t, "SKINNY"), at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"));
   };
-  KernelSpec spec = thin({.name = "thin_columns",
-                          .path = "gemm/thin_columns.cl",
-                          .idea = "few rows or columns, read down columns"},
-                         false, rows, items, local_floats);
+  KernelSpec spec = skinny({.name = "skinny_columns",
+                            .path = "gemm/skinny_columns.cl",
+                            .idea = "few rows or columns, read down columns"},
+                           false, rows, items, local_floats);
   spec.reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
   spec.rules = {multiple_of("WIDTH", "VX"),
                 multiple_of("DEPTH", "SLICES"),
@@ -93,15 +93,15 @@ KernelSpec thin_columns() {
   return spec;
 }
 
-KernelSpec thin_dots() {
+KernelSpec skinny_dots() {
   const auto rows = [](const Tunables& t) { return at(t, "GROUP") / at(t, "LANES") * at(t, "HEIGHT"); };
   const auto items = [](const Tunables& t) { return at(t, "GROUP"); };
   const auto local_floats = [](const Tunables& t) {
-    return at(t, "THIN") * std::max(at(t, "DEPTH") + 4, at(t, "GROUP"));
+    return at(t, "SKINNY") * std::max(at(t, "DEPTH") + 4, at(t, "GROUP"));
   };
-  KernelSpec spec =
-      thin({.name = "thin_dots", .path = "gemm/thin_dots.cl", .idea = "few rows or columns, read along k"},
-           true, rows, items, local_floats);
+  KernelSpec spec = skinny(
+      {.name = "skinny_dots", .path = "gemm/skinny_dots.cl", .idea = "few rows or columns, read along k"},
+      true, rows, items, local_floats);
   spec.reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
   // One lane reads a row by itself, far from its neighbours unless rows are short.
   spec.suits = [](const Problem& p, const Tunables& t) {

@@ -1,5 +1,6 @@
 // The entry point on the caller's own queue and buffers.
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -10,11 +11,10 @@
 #include "opencl_devices.h"
 #include "problem/problem.h"
 #include "runtime/runtime.h"
+#include "system/reject.h"
 
 namespace duogemm::opencl {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 // One runtime for each device of each context that calls have come from.
 class Runtimes {
@@ -48,12 +48,25 @@ std::shared_ptr<Runtime> runtime_of(const cl::CommandQueue& queue) {
   return runtimes().find(queue.getInfo<CL_QUEUE_CONTEXT>(), queue.getInfo<CL_QUEUE_DEVICE>());
 }
 
-// The caller's buffer, once it is known to be of the queue's context.
-cl::Buffer borrow(const char* name, cl_mem handle, const cl::Context& context) {
+// What kernels do with memory.
+enum class Use { read, write, both };
+
+// The caller's buffer, once it is known to be one of the queue's context that kernels may use so.
+cl::Buffer borrow(const char* name, cl_mem handle, Use use, const cl::Context& context) {
   if (handle == nullptr) {
     reject(std::string(name) + " is null");
   }
   const cl::Buffer buffer(handle, true);
+  if (buffer.getInfo<CL_MEM_TYPE>() != CL_MEM_OBJECT_BUFFER) {
+    reject(std::string(name) + " is not a buffer");
+  }
+  const cl_mem_flags flags = buffer.getInfo<CL_MEM_FLAGS>();
+  if (use != Use::write && (flags & CL_MEM_WRITE_ONLY) != 0) {
+    reject(std::string(name) + " is not for kernels to read");
+  }
+  if (use != Use::read && (flags & CL_MEM_READ_ONLY) != 0) {
+    reject(std::string(name) + " is not for kernels to write");
+  }
   if (buffer.getInfo<CL_MEM_CONTEXT>()() != context()) {
     reject(std::string(name) + " belongs to another context than the queue");
   }
@@ -61,8 +74,8 @@ cl::Buffer borrow(const char* name, cl_mem handle, const cl::Context& context) {
 }
 
 // The same, once it is known to reach to `needed` bytes.
-ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::Context& context) {
-  const cl::Buffer buffer = borrow(name, handle, context);
+ClBuffer borrow(const char* name, cl_mem handle, Use use, std::size_t needed, const cl::Context& context) {
+  const cl::Buffer buffer = borrow(name, handle, use, context);
   const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
   if (present < needed) {
     reject(std::string(name) + " has " + std::to_string(present) + " bytes; the problem reaches to " +
@@ -72,21 +85,40 @@ ClBuffer borrow(const char* name, cl_mem handle, std::size_t needed, const cl::C
 }
 
 ClBuffer borrow(const Workspace& workspace, const cl::Context& context) {
-  const cl::Buffer buffer = borrow("workspace", workspace.buffer, context);
+  const cl::Buffer buffer = borrow("workspace", workspace.buffer, Use::both, context);
   const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
   if (workspace.offset > present || workspace.bytes > present - workspace.offset) {
     reject("workspace has " + std::to_string(present) + " bytes; its offset " +
            std::to_string(workspace.offset) + " and " + std::to_string(workspace.bytes) +
            " bytes reach beyond");
   }
-  if (buffer.getInfo<CL_MEM_FLAGS>() & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) {
-    reject("workspace is not for kernels to read and write");
-  }
   return ClBuffer(buffer);
 }
 
-std::size_t bytes_to(const Matrix& matrix, std::int64_t elements) {
-  return sizeof(float) * (matrix.offset + static_cast<std::size_t>(elements));
+// Where the matrix ends in its buffer. `elements` are at most 2^60 (see validate()).
+std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elements) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / sizeof(float);
+  const auto extent = static_cast<std::size_t>(elements);
+  if (matrix.offset > most - extent) {
+    reject(std::string(name) + " has an offset of " + std::to_string(matrix.offset) +
+           " elements; no buffer is as long");
+  }
+  return sizeof(float) * (matrix.offset + extent);
+}
+
+// Those that a driver knows to be none, and those of another context.
+void require_events(std::span<const cl_event> events, const cl::Context& context) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::string name = "event " + std::to_string(i) + " to wait for";
+    cl_context found = nullptr;
+    if (events[i] == nullptr ||
+        clGetEventInfo(events[i], CL_EVENT_CONTEXT, sizeof found, &found, nullptr) != CL_SUCCESS) {
+      reject(name + " is no event");
+    }
+    if (found != context()) {
+      reject(name + " belongs to another context than the queue");
+    }
+  }
 }
 
 // What a call is about, as it came and in the problem's order of operands.
@@ -106,23 +138,27 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
   const bool by_tables = problem.batch_by == BatchBy::offsets;
   const cl::Context context = queue.getInfo<CL_QUEUE_CONTEXT>();
   std::deque<ClBuffer> buffers;  // in which none moves when another comes
-  const auto place = [&](const char* name, const Matrix& m, std::size_t needed) -> MatrixPlace {
-    return {&buffers.emplace_back(borrow(name, m.buffer, needed, context)),
+  const auto place = [&](const char* name, const Matrix& m, Use use, std::size_t needed) -> MatrixPlace {
+    return {&buffers.emplace_back(borrow(name, m.buffer, use, needed, context)),
             static_cast<std::int64_t>(m.offset)};
   };
-  const auto matrix = [&](const char* name, const Matrix& m, std::int64_t extent) {
-    return place(name, m, bytes_to(m, by_tables ? 0 : extent));
+  const auto matrix = [&](const char* name, const Matrix& m, Use use, std::int64_t extent) {
+    return place(name, m, use, bytes_to(name, m, by_tables ? 0 : extent));
   };
   const auto table = [&](const char* name, cl_mem handle) {
-    return place(name, {handle}, sizeof(cl_long) * static_cast<std::size_t>(problem.batch));
+    return place(name, {handle}, Use::read, sizeof(cl_long) * static_cast<std::size_t>(problem.batch));
   };
   const MatrixPlace none;
-  const MatrixPlace c = matrix("c", call.c, problem.c_extent());
-  const MatrixPlace a = reads ? matrix("a", call.a, problem.a_extent()) : none;
-  const MatrixPlace b = reads ? matrix("b", call.b, problem.b_extent()) : none;
+  const Use use_of_c = problem.beta == 0.0f ? Use::write : Use::both;
+  const MatrixPlace c = matrix("c", call.c, use_of_c, problem.c_extent());
+  const bool exchanged = call.request.layout == Layout::row_major;  // as the caller calls them
+  const MatrixPlace a = reads ? matrix(exchanged ? "b" : "a", call.a, Use::read, problem.a_extent()) : none;
+  const MatrixPlace b = reads ? matrix(exchanged ? "a" : "b", call.b, Use::read, problem.b_extent()) : none;
   const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
-  const MatrixPlace table_a = by_tables && reads ? table("offsets.a", call.tables.a) : none;
-  const MatrixPlace table_b = by_tables && reads ? table("offsets.b", call.tables.b) : none;
+  const MatrixPlace table_a =
+      by_tables && reads ? table(exchanged ? "offsets.b" : "offsets.a", call.tables.a) : none;
+  const MatrixPlace table_b =
+      by_tables && reads ? table(exchanged ? "offsets.a" : "offsets.b", call.tables.b) : none;
   std::optional<ClBuffer> workspace;
   std::optional<LentWorkspace> lent;
   if (call.workspace) {
@@ -146,6 +182,7 @@ cl::CommandQueue borrow(cl_command_queue queue) {
 void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {
   translated([&] {
     const cl::CommandQueue ours = borrow(queue);
+    require_events(wait_for, ours.getInfo<CL_QUEUE_CONTEXT>());
     if (call.problem.is_empty()) {
       ClQueue(ours, wait_for).wait_for_events();
     } else {

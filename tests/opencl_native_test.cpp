@@ -165,6 +165,68 @@ TEST_P(OpenClNative, RefusesWhatCannotBe) {
   EXPECT_EQ(call(whole(), whole(), whole(), 1), "c has 16 bytes; the problem reaches to 20");
   EXPECT_EQ(refusal([&] { opencl::sgemm(nullptr, small(), {whole()}, {whole()}, {whole()}); }),
             "queue is null");
+  Sgemm by_rows = small();
+  by_rows.layout = Layout::row_major;
+  EXPECT_EQ(refusal([&] { opencl::sgemm(caller.queue(), by_rows, {nullptr}, {whole()}, {whole()}); }),
+            "a is null");
+}
+
+// A size that wraps around would pass for a small one.
+TEST_P(OpenClNative, RefusesOffsetsThatNoBufferHas) {
+  const OpenClCaller caller(device_);
+  const cl::Buffer whole = caller.buffer(std::vector<float>(4, 1.0f));
+  for (const std::size_t offset :
+       {~std::size_t{0}, ~std::size_t{0} - 15, ~std::size_t{0} / 4, std::size_t{1} << 62}) {
+    const auto call = [&](std::size_t a, std::size_t b, std::size_t c) {
+      return refusal([&] {
+        opencl::sgemm(caller.queue(), small(), {whole(), a}, {whole(), b}, {whole(), c});
+      });
+    };
+    const std::string why = " has an offset of " + std::to_string(offset) + " elements; no buffer is as long";
+    EXPECT_EQ(call(offset, 0, 0), "a" + why);
+    EXPECT_EQ(call(0, offset, 0), "b" + why);
+    EXPECT_EQ(call(0, 0, offset), "c" + why);
+  }
+  std::vector<float> result(4);
+  caller.read(whole, result);
+  EXPECT_EQ(result, std::vector<float>(4, 1.0f));
+}
+
+TEST_P(OpenClNative, RefusesMemoryOfAnotherKind) {
+  const OpenClCaller caller(device_);
+  const cl::Buffer whole = caller.buffer(std::vector<float>(4, 1.0f));
+  const cl::Buffer to_read(caller.context, CL_MEM_READ_ONLY, 16);
+  const cl::Buffer to_write(caller.context, CL_MEM_WRITE_ONLY, 16);
+  const auto call = [&](cl_mem a, cl_mem b, cl_mem c, float beta = 0.0f) {
+    Sgemm request = small();
+    request.beta = beta;
+    return refusal([&] { opencl::sgemm(caller.queue(), request, {a}, {b}, {c}); });
+  };
+  EXPECT_EQ(call(to_write(), whole(), whole()), "a is not for kernels to read");
+  EXPECT_EQ(call(whole(), to_write(), whole()), "b is not for kernels to read");
+  EXPECT_EQ(call(whole(), whole(), to_read()), "c is not for kernels to write");
+  EXPECT_EQ(call(whole(), whole(), to_write(), 1.0f), "c is not for kernels to read");
+  EXPECT_EQ(call(to_read(), to_read(), to_write()), "accepted");
+  if (device_.getInfo<CL_DEVICE_IMAGE_SUPPORT>()) {
+    const cl::Image2D image(caller.context, CL_MEM_READ_WRITE, cl::ImageFormat(CL_RGBA, CL_FLOAT), 2, 2);
+    EXPECT_EQ(call(image(), whole(), whole()), "a is not a buffer");
+  }
+}
+
+TEST_P(OpenClNative, RefusesEventsThatItCannotWaitFor) {
+  const OpenClCaller caller(device_);
+  const OpenClCaller other(device_);
+  const cl::Buffer whole = caller.buffer(std::vector<float>(4, 1.0f));
+  const cl::UserEvent own(caller.context);
+  const cl::UserEvent foreign(other.context);
+  const auto call = [&](const Sgemm& request, cl_event second) {
+    const cl_event events[] = {own(), second};
+    return refusal([&] { opencl::sgemm(caller.queue(), request, {whole()}, {whole()}, {whole()}, events); });
+  };
+  for (Sgemm request : {small(), Sgemm{}}) {  // the second one has nothing to do
+    EXPECT_EQ(call(request, nullptr), "event 1 to wait for is no event");
+    EXPECT_EQ(call(request, foreign()), "event 1 to wait for belongs to another context than the queue");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, OpenClNative, ::testing::Range<std::size_t>(0, OpenClNative::count()));

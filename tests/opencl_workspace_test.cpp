@@ -65,7 +65,7 @@ class OpenClWorkspace : public OpenClDeviceTest {
   bool is_nvidias() const { return device_.getInfo<CL_DEVICE_VENDOR>().starts_with("NVIDIA"); }
 };
 
-// See README.md's limits.
+// See docs/limits.md.
 constexpr const char* crash = "NVIDIA's driver crashes now and then when threads share such a queue";
 
 TEST_P(OpenClWorkspace, IsToldInBytes) {
@@ -266,7 +266,7 @@ TEST_P(OpenClWorkspace, OfTheCallerIsRefusedWhenItDoesNotDo) {
   EXPECT_EQ(refused({memory(), 64, needed}).find("workspace is aligned to 64 bytes; it must be aligned to "),
             0u);
   EXPECT_EQ(refused({foreign(), 0, needed}), "workspace belongs to another context than the queue");
-  EXPECT_EQ(refused({to_read(), 0, needed}), "workspace is not for kernels to read and write");
+  EXPECT_EQ(refused({to_read(), 0, needed}), "workspace is not for kernels to write");
   EXPECT_TRUE(p.is_untouched(caller.queue));
   EXPECT_EQ(refused({memory(), place, needed}), "accepted");
   EXPECT_TRUE(p.is_right(caller.queue));

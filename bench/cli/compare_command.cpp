@@ -7,12 +7,11 @@
 #include "compare/compare_json.h"
 #include "compare/compare_tables.h"
 #include "report/result_files.h"
+#include "system/reject.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 struct CompareFlags {
   DeviceFlags device;

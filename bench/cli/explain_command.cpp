@@ -10,12 +10,11 @@
 #include "explain/explain_json.h"
 #include "explain/explain_text.h"
 #include "report/result_files.h"
+#include "system/reject.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 struct ExplainFlags {
   DeviceFlags device;

@@ -3,11 +3,10 @@
 #include <charconv>
 
 #include "support/shapes.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 std::pair<std::string, int> parse_assignment(const std::string& text, const std::string& option) {
   const std::size_t equals = text.find('=');

@@ -7,12 +7,11 @@
 #include "report/result_files.h"
 #include "support/shapes.h"
 #include "sweep/sweep_output.h"
+#include "system/reject.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 struct SweepFlags {
   DeviceFlags device;

@@ -12,6 +12,7 @@
 #include "machine/nvml.h"
 #include "report/result_files.h"
 #include "support/progress.h"
+#include "system/reject.h"
 #include "tune/tuner.h"
 
 namespace duogemm::bench {
@@ -26,8 +27,6 @@ extern "C" void on_interrupt(int signal) {
   stop = true;
   std::signal(signal, SIG_DFL);
 }
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 struct TuneFlags {
   DeviceFlags device;

@@ -13,11 +13,10 @@
 #include "runtime/warm.h"
 #include "support/progress.h"
 #include "support/tools.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 struct WarmFlags {
   DeviceFlags device;

@@ -7,11 +7,10 @@
 #include "ladder/ladder_plan.h"
 #include "plan/lower.h"
 #include "rungs/rungs.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 // Kernels that a user may choose from.
 struct Offer {

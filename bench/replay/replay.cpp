@@ -9,12 +9,11 @@
 #include "device/device_selection.h"
 #include "replay/operands.h"
 #include "support/tools.h"
+#include "system/reject.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 const char* name_of(CallMemory memory) { return memory == CallMemory::host ? "host" : "device"; }
 

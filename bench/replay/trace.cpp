@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "problem/rounding.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* schema = "duogemm.trace/1";
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 // Takes the members of a call's object, each once; none may be left.
 class Members {

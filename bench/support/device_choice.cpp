@@ -1,11 +1,10 @@
 #include "support/device_choice.h"
 
 #include "device/device_selection.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 const Backend& require_backend(std::string_view name) {
   const Backend* backend = find_backend(name);

@@ -10,13 +10,12 @@
 
 #include "duogemm/error.h"
 #include "support/program_files.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 template <typename Number>
 bool read_number(const std::string& text, Number& number) {

@@ -4,13 +4,12 @@
 
 #include "kernels/kernel_source.h"
 #include "ladder/ladder_memory.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
 
 constexpr std::size_t most_points = 10000;
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 bool overlap(const Axis& a, const Axis& b) {
   return a.name == b.name || (a.is_size() && b.is_size() && (a.name == "size" || b.name == "size"));

@@ -4,11 +4,10 @@
 #include <cstdlib>
 
 #include "system/process.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 std::unique_ptr<Device> open_named(const std::string& name) {
   const std::size_t colon = name.find(':');

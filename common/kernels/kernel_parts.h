@@ -1,12 +1,21 @@
 // What the registry's entries are made of.
 #pragma once
 
+#include <stdexcept>
+
 #include "kernels/kernel_spec.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
 
-inline int at(const Tunables& tunables, std::string_view name) { return tunables.find(name)->second; }
+// Throws std::out_of_range where the kernel has no such tunable: an entry of the registry misspells it.
+inline int at(const Tunables& tunables, std::string_view name) {
+  const auto found = tunables.find(name);
+  if (found == tunables.end()) {
+    throw std::out_of_range("no tunable " + std::string(name) + " among " + to_text(tunables));
+  }
+  return found->second;
+}
 
 inline std::size_t group_count(std::int64_t size, std::int64_t per_group) {
   return static_cast<std::size_t>(ceil_div(size, per_group));

@@ -7,11 +7,10 @@
 
 #include "kernels/kernel_source.h"
 #include "problem/rounding.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 const TunableDeclaration& find(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
                                const std::string& name) {

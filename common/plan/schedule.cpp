@@ -5,11 +5,10 @@
 
 #include "plan/cpu_plan.h"
 #include "problem/rounding.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 // Columns that begin anywhere in a cache's lines (128 bytes on GPUs, which move sectors of 32) take more of
 // them to read; short ones would be spread out too far.

@@ -4,10 +4,10 @@
 #include <bit>
 #include <string>
 
+#include "system/reject.h"
+
 namespace duogemm {
 namespace {
-
-[[noreturn]] void reject(const std::string& message) { throw Error(Status::invalid_argument, message); }
 
 void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t alignment) {
   const std::string need = "the problem needs " + std::to_string(needed);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tables of README.md and kernels/ladder/README.md, and the chart, from the result files under bench/results/.
+"""Makes the tables of README.md, bench/results/README.md and kernels/ladder/README.md, and the chart, from the result files.
 
   tools/readme_figures.py           writes all of them (the chart needs matplotlib)
   tools/readme_figures.py --check   only says whether the tables are what the files say; needs nothing
@@ -18,6 +18,7 @@ import results  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"
+EVIDENCE = RESULTS / "README.md"
 WALK = ROOT / "kernels" / "ladder" / "README.md"
 CHART = RESULTS / "ladder.svg"
 
@@ -31,6 +32,15 @@ COMPARISONS = [
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
     ("cpu_compare.json", "opencl", "CPU, drop-in BLAS on PoCL"),
+]
+
+# What the README shows of them: how it calls the problems, result file, backend of the run, list (empty: all), and the other library.
+SUMMARY = [
+    ("squares from 64 to 16384, H200, CUDA", "h200_compare_cuda.json", "cuda", "squares", "cuBLAS"),
+    ("all eight lists, H200, CUDA", "h200_compare_cuda.json", "cuda", "", "cuBLAS"),
+    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
+    ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]
 
 # Column title, result file of `duogemm ladder`, backend of its run, and result file of `duogemm explain`.
@@ -101,6 +111,15 @@ def comparison_table():
             for row in (r for r in run["summary"] if r["shapes"] > 0 and (r["list"] or len(lists) > 1)):
                 lines.append(f"| {title} | {row['list'] or 'all of these'} | {row['title']} | {row['shapes']} | "
                              f"{row['geometric_mean']:.2f} | {row['worst']:.2f} | {row['worst_label'].split('/')[-1]} |")
+    return "\n".join(lines) + "\n"
+
+
+def summary_table():
+    lines = ["| problems | shapes | beside | mean | worst |", "| --- | ---: | --- | ---: | ---: |"]
+    for problems, name, backend, wanted, title in SUMMARY:
+        (run,) = (run for run in load(name, "compare")["runs"] if run["device"]["backend"] == backend)
+        (row,) = (row for row in run["summary"] if (row["list"] or "") == wanted and row["title"] == title)
+        lines.append(f"| {problems} | {row['shapes']} | {title} | {row['geometric_mean']:.2f} | {row['worst']:.2f} |")
     return "\n".join(lines) + "\n"
 
 
@@ -232,8 +251,9 @@ def blocks(runs):
     walk = Walk(runs)
     rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"]))
     return {
-        README: {"table": table(runs) + "\n" + captions(runs), "comparison": comparison_table()},
-        WALK: {"devices": captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
+        README: {"summary": summary_table()},
+        EVIDENCE: {"comparison": comparison_table()},
+        WALK: {"table": table(runs) + "\n" + captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
     }
 
 

@@ -43,27 +43,27 @@
   }
 
 #if TRANS_A
-#define MULTIPLY_ALL(count)                                                                    \
-  long k = 0;                                                                                  \
-  for (; k + 4 <= K; k += 4) {                                                                 \
-    float4 a_k[4][count];                                                                      \
-    EACH(v, count) {                                                                           \
-      const __global float* rows = a[v] + k;                                                   \
-      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows), vload4(0, rows + lda), \
-           vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));                              \
-    }                                                                                          \
-    EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                          \
-  }                                                                                            \
-  for (; k < K; ++k) {                                                                         \
-    float4 a_k[count];                                                                         \
-    EACH(v, count) {                                                                           \
-      const __global float* rows = a[v] + k;                                                   \
-      a_k[v].x = rows[0];                                                                      \
-      a_k[v].y = rows[lda];                                                                    \
-      a_k[v].z = rows[2 * lda];                                                                \
-      a_k[v].w = rows[3 * lda];                                                                \
-    }                                                                                          \
-    MULTIPLY_ADD(count, a_k, k)                                                                \
+#define MULTIPLY_ALL(count)                                                                     \
+  long k = 0;                                                                                   \
+  for (; k + 4 <= K; k += 4) {                                                                  \
+    float4 a_k[4][count];                                                                       \
+    EACH(v, count) {                                                                            \
+      const __global float* rows = a[v] + k;                                                    \
+      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows),                \
+                    vload4(0, rows + lda), vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));\
+    }                                                                                           \
+    EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                           \
+  }                                                                                             \
+  for (; k < K; ++k) {                                                                          \
+    float4 a_k[count];                                                                          \
+    EACH(v, count) {                                                                            \
+      const __global float* rows = a[v] + k;                                                    \
+      a_k[v].x = rows[0];                                                                       \
+      a_k[v].y = rows[lda];                                                                     \
+      a_k[v].z = rows[2 * lda];                                                                 \
+      a_k[v].w = rows[3 * lda];                                                                 \
+    }                                                                                           \
+    MULTIPLY_ADD(count, a_k, k)                                                                 \
   }
 #else
 #define MULTIPLY_ALL(count)                                      \

@@ -12,7 +12,7 @@
 #include "gemm/cpu_transpose.h"
 
 // Copies a direct panel of `lines` lines, a multiple of `width`, of which `present` are there.
-#define DEFINE_PACK_STRAIGHT(name, width)                                                             \
+#define DEFINE_PACK_DIRECT(name, width)                                                             \
   FUNCTION void name(LOCAL_PTR float* to, const __global float* from, const long ld, const int lines, \
                      const int present, const int depth) {                                            \
     for (int k = 0; k < depth; ++k) {                                                                 \

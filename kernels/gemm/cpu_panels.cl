@@ -47,10 +47,10 @@
 #include "gemm/cpu_block.h"
 #include "gemm/cpu_pack.h"
 
-DEFINE_PACK_STRAIGHT(pack_rows, WIDTH)
-DEFINE_PACK_STRAIGHT(pack_columns, COLS)
+DEFINE_PACK_DIRECT(pack_rows, WIDTH)
+DEFINE_PACK_DIRECT(pack_columns, COLS)
 
-#define PACK_A(to, from, ld, lines, present, depth)           \
+#define PACK_A(to, from, ld, lines, present, depth)              \
   (TRANS_A ? pack_transposed(to, from, ld, lines, present, depth) \
            : pack_rows(to, from, ld, lines, present, depth))
 #define PACK_B(to, from, ld, lines, present, depth)            \

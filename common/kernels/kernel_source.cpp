@@ -21,14 +21,20 @@ struct Found {
   FindFatbin fatbin;
 };
 
-// The library's files come first. Calls of load_kernel hold a mutex.
-std::vector<KernelFiles>& all_files() {
-  static auto& all = *new std::vector<KernelFiles>{{embedded_files()}};
+// All files, the library's first. Any thread may look for one while another adds some.
+struct AllFiles {
+  std::mutex mutex;
+  std::vector<KernelFiles> files{{embedded_files()}};
+};
+AllFiles& all_files() {
+  static AllFiles& all = *new AllFiles;
   return all;
 }
 
 Found find_embedded(std::string_view path) {
-  for (const KernelFiles& files : all_files()) {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  for (const KernelFiles& files : all.files) {
     for (const EmbeddedFile& file : files.texts) {
       if (file.path == path) {
         return {file.text, files.fatbin};
@@ -116,7 +122,11 @@ KernelSource read_kernel(const std::string& path) {
 
 }  // namespace
 
-void add_kernel_files(const KernelFiles& files) { all_files().push_back(files); }
+void add_kernel_files(const KernelFiles& files) {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  all.files.push_back(files);
+}
 
 std::string_view embedded_text(std::string_view path) { return find_embedded(path).text; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/backend.h"
 #include "kernels/tunables.h"
 
 namespace duogemm {
@@ -19,9 +20,6 @@ struct EmbeddedFile {
 // Every file under kernels/gemm/ and compat/, and what kernels share, as it was when the library was built.
 // Defined by the build.
 std::span<const EmbeddedFile> embedded_files();
-
-// What nvcc made of a kernel, by its name, for its standard tunables; empty where there is nothing.
-using FindFatbin = std::span<const unsigned char> (*)(std::string_view kernel);
 
 // Kernels that the library has not. They live as long as the process.
 struct KernelFiles {

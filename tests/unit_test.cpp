@@ -377,7 +377,10 @@ Tuning some_tuning() {
   tuning.reading = 5e12;
   tuning.clusters = {16, 120};
   tuning.cache = 6e7;
-  tuning.calibrations = {{&spec, resolve(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}}};
+  const KernelSpec& other = any_kernel("general");
+  tuning.calibrations = {{&spec, resolve(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}},
+                         {&spec, resolve(spec, {{"TSM", 64}}), {{1, 2e-6, 5e-8}}},
+                         {&other, resolve(other, {}), {{1, 1.25e-6, 5e-8}}}};
   tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
   tuning.shapes = {{true, false, 100, 200, 300, 4, {&spec, {{"TSM", 32}}, 2, true, true, false}, 1e-5}};
   return tuning;
@@ -386,7 +389,7 @@ Tuning some_tuning() {
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 26) << json;  // a line for each kernel and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 30) << json;  // a line for each setting and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
@@ -396,8 +399,11 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_EQ(read.target.compute_capability, 90);
   EXPECT_EQ(read.target.vector_floats, 16);
   EXPECT_EQ(read.registers, (Tunables{{"COLS", 8}, {"WIDTH", 16}}));
-  ASSERT_EQ(read.calibrations.size(), 1u);
-  EXPECT_EQ(read.calibrations[0].tunables, written.calibrations[0].tunables);
+  ASSERT_EQ(read.calibrations.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read.calibrations[i].spec, written.calibrations[i].spec);
+    EXPECT_EQ(read.calibrations[i].tunables, written.calibrations[i].tunables);
+  }
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
   EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
   ASSERT_EQ(read.shapes.size(), 1u);
@@ -408,17 +414,25 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
 }
 
-TEST(Tuning, OfTheSchemaBeforeIsReadWithItsNames) {
-  std::string older = to_json(some_tuning());
-  for (const auto& [now, before] : {std::pair("tuning/3", "tuning/2"),
-                                    {"\"FMA_ORDER\"", "\"WALK\""},
-                                    {"\"LANE_ORDER\"", "\"SQUARES\""},
-                                    {"\"TRANSPOSE_ASYNC\"", "\"TURN_ASYNC\""},
-                                    {"\"RECOMPUTE\"", "\"FORGETS\""}}) {
-    ASSERT_NE(older.find(now), std::string::npos) << now;
-    older.replace(older.find(now), std::string_view(now).size(), before);
+// As a user may still have them: an object for each setting, and in schema 2 other names.
+TEST(Tuning, OfEarlierSchemasIsReadAsToday) {
+  const KernelSpec& spec = any_kernel("pipelined");
+  const auto earlier = [](const std::string& number, const std::string& tunables) {
+    return R"({"schema": "duogemm.tuning/)" + number +
+           R"(", "device": {}, "bandwidth_gb_s": 1, "launch_us": 1,
+               "kernels": [{"kernel": "pipelined", "tunables": {)" +
+           tunables + R"(}, "groups_fixed_us_per_k_ns": [[1, 2, 3], [2, 4, 5]]}]})";
+  };
+  const Tunables expected = resolve(spec, {{"TSM", 128}, {"LANE_ORDER", 0}, {"RECOMPUTE", 0}});
+  for (const std::string& text : {earlier("2", R"("TSM": 128, "SQUARES": 0, "FORGETS": 0)"),
+                                  earlier("3", R"("TSM": 128, "LANE_ORDER": 0, "RECOMPUTE": 0)")}) {
+    const Tuning read = parse_tuning(text, "some file");
+    ASSERT_EQ(read.calibrations.size(), 1u);
+    EXPECT_EQ(read.calibrations[0].spec, &spec);
+    EXPECT_EQ(read.calibrations[0].tunables, expected);
+    ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
+    EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].fixed, 4e-6);
   }
-  EXPECT_EQ(to_json(parse_tuning(older, "some file")), to_json(some_tuning()));
 }
 
 TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
@@ -428,8 +442,9 @@ TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
     return message_of([&] { parse_tuning(json, "t.json"); }, Status::invalid_argument);
   };
   for (const auto& [from, to, named] :
-       {std::tuple("tuning/3", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
-        std::tuple("\"TSM\":128", "\"TSM\":129", "TSM=129"),
+       {std::tuple("tuning/4", "tuning/9", "tuning/9"), std::tuple("pipelined", "unheard_of", "unheard_of"),
+        std::tuple(",128,", ",129,", "TSM=129"), std::tuple(",128,", ",", "values"),
+        std::tuple("\"TSM\"", "\"TSQ\"", "TSQ"), std::tuple("[[1,1.25,50.0]]", "[]", "no timings"),
         std::tuple("\"WIDTH\": 16", "\"WIDTH\": 17", "WIDTH=17"),
         std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {
     const std::string message = refusal(from, to);

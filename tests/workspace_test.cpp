@@ -45,6 +45,17 @@ TEST(WorkspaceLayout, PartialSumsOfASkinnyResultLieWithoutGaps) {
   EXPECT_EQ(plan.workspace_bytes, (std::vector<std::size_t>{8 * 1000 * sizeof(float)}));
 }
 
+TEST(WorkspaceMemory, HasRoomForProblemsThatGrow) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  DeviceInfo info;
+  EXPECT_EQ(roomy(1, info), 4 * mib);
+  EXPECT_EQ(roomy(5 * mib, info), 8 * mib);
+  EXPECT_EQ(roomy(300 * mib + 4, info), 300 * mib + 4);
+  info.memory_bytes = 80'000'000'000;
+  EXPECT_EQ(roomy(1, info), 32 * mib);
+  EXPECT_EQ(roomy(33 * mib, info), 64 * mib);
+}
+
 using Prepared = std::shared_ptr<const PreparedPlan>;
 
 class Workspaces : public ::testing::Test {

@@ -40,7 +40,8 @@ available_packages() {
 }
 
 build_packages=(g++ cmake ninja-build ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers pocl-opencl-icd
-                libcli11-dev nlohmann-json3-dev libclblast-dev libopenblas-pthread-dev libxxhash-dev libzstd-dev)
+                libboost-dev libcli11-dev nlohmann-json3-dev libclblast-dev libopenblas-pthread-dev libxxhash-dev
+                libzstd-dev)
 
 # The folder of nvcc, where there is one, so that CMake finds the toolkit.
 find_nvcc() {

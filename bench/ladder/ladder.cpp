@@ -93,7 +93,7 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
   for (const KernelSpec* spec : chosen) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     Tunables set = applicable(choice.set, declared);
-    std::erase_if(set, [&](const auto& tunable) { return is_fixed(*spec, tunable.first); });
+    erase_if(set, [&](const auto& tunable) { return is_fixed(*spec, tunable.first); });
     Tunables overrides = applicable(choice.switches, declared);
     for (const auto& [name, value] : set) {
       overrides[name] = value;

@@ -72,7 +72,7 @@ bool same_problem(const TunedShape& one, const TunedShape& other) {
 std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem) {
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (fixed) {
-    std::erase_if(*fixed, [&](const auto& tunable) {
+    erase_if(*fixed, [&](const auto& tunable) {
       return std::find(spec.untimed.begin(), spec.untimed.end(), tunable.first) != spec.untimed.end();
     });
   }
@@ -84,7 +84,7 @@ Tunables open_tunables(const Schedule& schedule, const Problem& problem) {
   const KernelSpec& spec = *schedule.kernel->spec;
   const auto fixed = fixed_tunables(spec, packed(problem, schedule.pack_a, schedule.pack_b));
   Tunables open = schedule.kernel->tunables;
-  std::erase_if(open, [&](const auto& tunable) { return fixed->contains(tunable.first); });
+  erase_if(open, [&](const auto& tunable) { return fixed->contains(tunable.first); });
   return open;
 }
 

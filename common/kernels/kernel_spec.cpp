@@ -12,18 +12,16 @@
 namespace duogemm {
 namespace {
 
-const TunableDeclaration& find(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
-                               const std::string& name) {
-  for (const TunableDeclaration& tunable : declared) {
-    if (tunable.name == name) {
-      return tunable;
-    }
-  }
+[[noreturn]] void reject_unknown(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
+                                 const Tunables& overrides) {
   std::string known;
   for (const TunableDeclaration& tunable : declared) {
     known += (known.empty() ? "" : ", ") + tunable.name;
   }
-  reject(name + ": kernel " + spec.name + " has no such tunable; it has " + known);
+  const Tunables meant = applicable(overrides, declared);
+  const auto unknown = std::find_if(overrides.begin(), overrides.end(),
+                                    [&](const auto& each) { return !meant.contains(each.first); });
+  reject(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
 }
 
 const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
@@ -73,6 +71,7 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
           local_bytes,
           spec.reorders(tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
+          load_kernel(spec.path).awaits,
           surely_resident(tunables, local, local_bytes)};
 }
 
@@ -81,16 +80,19 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
 Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables resolved;
+  resolved.reserve(declared.size());
+  std::size_t known = 0;
   for (const TunableDeclaration& tunable : declared) {
-    resolved[tunable.name] = tunable.standard;
-  }
-  for (const auto& [name, value] : overrides) {
-    const TunableDeclaration& tunable = find(spec, declared, name);
-    if (!tunable.allows(value)) {
-      reject(name + "=" + std::to_string(value) + ": kernel " + spec.name + " allows " +
-             tunable.allowed_text());
+    const auto found = overrides.find(tunable.name);
+    const bool overridden = found != overrides.end();
+    if (overridden && !tunable.allows(found->second)) {
+      reject(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
     }
-    resolved[name] = value;
+    known += overridden;
+    resolved.emplace(tunable.name, overridden ? found->second : tunable.standard);
+  }
+  if (known < overrides.size()) {
+    reject_unknown(spec, declared, overrides);
   }
   if (const Rule* broken = broken_rule(spec, resolved)) {
     reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);

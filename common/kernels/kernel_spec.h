@@ -100,6 +100,7 @@ struct Variant {
   std::size_t local_bytes;  // of a work-group
   bool reorders;            // see KernelSpec
   bool shuffles;
+  bool awaits;              // see KernelSource
   double surely_resident;  // how many work-groups of it a GPU's compute unit has room for at the least
 };
 

@@ -1,7 +1,8 @@
 // The tunable numbers of a kernel, as its file declares them and as somebody has set them.
 #pragma once
 
-#include <map>
+#include <boost/container/flat_map.hpp>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,16 @@ struct TunableDeclaration {
   std::string allowed_text() const;  // "8, 16, 32"
 };
 
-using Tunables = std::map<std::string, int, std::less<>>;
+// By name. They lie in one piece of memory, because a device's first use handles thousands of them.
+using Tunables = boost::container::flat_map<std::string, int, std::less<>>;
+
+// As std::erase_if, which does not know this container.
+template <typename Predicate>
+void erase_if(Tunables& tunables, const Predicate& predicate) {
+  for (auto each = tunables.begin(); each != tunables.end();) {
+    each = predicate(*each) ? tunables.erase(each) : std::next(each);
+  }
+}
 
 // Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);

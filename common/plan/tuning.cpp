@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "system/log.h"
+#include "system/reject.h"
 #include "system/user_directory.h"
 
 namespace duogemm {
@@ -16,15 +17,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "duogemm.tuning/3";
-constexpr const char* older_schema = "duogemm.tuning/2";
+constexpr const char* schema = "duogemm.tuning/4";
+constexpr const char* schema_of_objects = "duogemm.tuning/3";
+constexpr const char* schema_of_old_names = "duogemm.tuning/2";
 
-// A text of the older schema, which had other names for the same kernels and tunables.
+// A text of schema 2, which had other names for the same kernels and tunables.
 std::string with_new_names(std::string_view older) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"thin_columns", "skinny_columns"}, {"thin_dots", "skinny_dots"}, {"THIN", "SKINNY"},
-      {"SQUARES", "LANE_ORDER"},          {"WALK", "FMA_ORDER"},        {"TURN_ASYNC", "TRANSPOSE_ASYNC"},
-      {"FORGETS", "RECOMPUTE"},           {older_schema, schema}};
+      {"thin_columns", "skinny_columns"},
+      {"thin_dots", "skinny_dots"},
+      {"THIN", "SKINNY"},
+      {"SQUARES", "LANE_ORDER"},
+      {"WALK", "FMA_ORDER"},
+      {"TURN_ASYNC", "TRANSPOSE_ASYNC"},
+      {"FORGETS", "RECOMPUTE"},
+      {schema_of_old_names, schema_of_objects}};
   std::string text(older);
   for (const auto& [old_name, new_name] : names) {
     const std::string quoted = '"' + std::string(old_name) + '"';
@@ -71,20 +78,42 @@ std::vector<Timing> read_timings(const Json& json) {
   return timings;
 }
 
-Json to_json(const Calibration& calibration) {
-  return {{"kernel", calibration.spec->name},
-          {"tunables", tunables_json(calibration.tunables)},
-          {"groups_fixed_us_per_k_ns", to_json(calibration.timings)}};
+// Of schema 3, where each setting of a kernel was an object of its own with its tunables by name.
+Json with_settings(const Json& kernels) {
+  Json tables = Json::array();
+  for (const Json& kernel : kernels) {
+    Json names = Json::array();
+    Json values = Json::array();
+    for (const auto& [name, value] : kernel.at("tunables").items()) {
+      names.push_back(name);
+      values.push_back(value);
+    }
+    tables.push_back({{"kernel", kernel.at("kernel")},
+                      {"tunables", names},
+                      {"settings", {{values, kernel.at("groups_fixed_us_per_k_ns")}}}});
+  }
+  return tables;
 }
 
-Calibration read_calibration(const Json& json) {
-  const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
-  Calibration calibration{&spec, resolve(spec, read_tunables(json.at("tunables"))),
-                          read_timings(json.at("groups_fixed_us_per_k_ns"))};
-  if (calibration.timings.empty()) {
-    throw Error(Status::invalid_argument, spec.name + " has no timings");
+// One table: names of tunables, and a row of values and timings for each setting.
+void read_settings(const Json& json, std::vector<Calibration>& calibrations) {
+  const KernelSpec& spec = find_kernel(json.at("kernel").get_ref<const std::string&>());
+  const auto names = json.at("tunables").get<std::vector<std::string>>();
+  for (const Json& row : json.at("settings")) {
+    const Json& values = row.at(0);
+    if (values.size() != names.size()) {
+      reject(spec.name + " has a setting of " + std::to_string(values.size()) + " values for " +
+             std::to_string(names.size()) + " tunables");
+    }
+    Tunables tunables;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      tunables.emplace(names[i], values[i].get<int>());
+    }
+    calibrations.push_back({&spec, resolve(spec, tunables), read_timings(row.at(1))});
+    if (calibrations.back().timings.empty()) {
+      reject(spec.name + " has no timings");
+    }
   }
-  return calibration;
 }
 
 Json to_json(const TunedShape& shape) {
@@ -191,14 +220,45 @@ const Any* closest_of(std::span<const Any> all, const DeviceInfo& device, int& b
   return closest;
 }
 
-// An array with a line for each element.
-template <typename Element>
-std::string lines(const std::vector<Element>& elements) {
+// An array of texts, with a line for each.
+std::string lines(const std::vector<std::string>& elements, const std::string& indent) {
   std::string text;
-  for (const Element& element : elements) {
-    text += (text.empty() ? "\n  " : ",\n  ") + to_json(element).dump();
+  for (const std::string& element : elements) {
+    text += (text.empty() ? "\n" : ",\n") + indent + element;
   }
   return "[" + text + "]";
+}
+
+// The calibrations of one kernel as read_settings() reads them. All have the same tunables: all there are.
+std::string table(std::span<const Calibration> calibrations) {
+  Json names = Json::array();
+  for (const auto& [name, value] : calibrations.front().tunables) {
+    names.push_back(name);
+  }
+  std::vector<std::string> rows;
+  for (const Calibration& calibration : calibrations) {
+    Json values = Json::array();
+    for (const auto& [name, value] : calibration.tunables) {
+      values.push_back(value);
+    }
+    rows.push_back(Json::array({values, to_json(calibration.timings)}).dump());
+  }
+  return "{\"kernel\":" + Json(calibrations.front().spec->name).dump() + ",\"tunables\":" + names.dump() +
+         ",\"settings\":" + lines(rows, "   ") + "}";
+}
+
+// A table for each run of settings of the same kernel.
+std::vector<std::string> tables(std::span<const Calibration> calibrations) {
+  std::vector<std::string> texts;
+  while (!calibrations.empty()) {
+    const auto other = std::find_if(calibrations.begin(), calibrations.end(), [&](const Calibration& each) {
+      return each.spec != calibrations.front().spec;
+    });
+    const auto count = static_cast<std::size_t>(other - calibrations.begin());
+    texts.push_back(table(calibrations.first(count)));
+    calibrations = calibrations.subspan(count);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -210,12 +270,12 @@ const char* kind_name(DeviceKind kind) {
 Tuning parse_tuning(std::string_view text, const std::string& source) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") == older_schema) {
+    const Json& found = json.at("schema");
+    if (found == schema_of_old_names) {
       return parse_tuning(with_new_names(text), source);
     }
-    if (json.at("schema") != schema) {
-      throw Error(Status::invalid_argument, "schema " + json.at("schema").dump() + "; this version reads \"" +
-                                                schema + "\" and \"" + older_schema + "\"");
+    if (found != schema && found != schema_of_objects) {
+      reject("schema " + found.dump() + "; this version reads \"" + schema + "\" and the two before it");
     }
     const Json& target = json.at("device");
     Tuning tuning;
@@ -229,8 +289,9 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     tuning.launch = json.at("launch_us").get<double>() * 1e-6;
     tuning.cache = json.value("cache_mb", 0.0) * 1e6;
     tuning.clusters = {json.value("cluster_group_units", 0.0), json.value("cluster_units", 0.0)};
-    for (const Json& calibration : json.at("kernels")) {
-      tuning.calibrations.push_back(read_calibration(calibration));
+    const Json older = found == schema ? Json::array() : with_settings(json.at("kernels"));
+    for (const Json& kernel : found == schema ? json.at("kernels") : older) {
+      read_settings(kernel, tuning.calibrations);
     }
     for (const Json& shape : json.value("shapes", Json::array())) {
       tuning.shapes.push_back(read_shape(shape));
@@ -245,7 +306,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
   }
 }
 
-// One line for each kernel and shape.
+// One line for each setting and shape.
 std::string to_json(const Tuning& tuning) {
   const Json head = {{"schema", schema},
                      {"device",
@@ -265,8 +326,12 @@ std::string to_json(const Tuning& tuning) {
                      {"registers", tunables_json(tuning.registers)}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it
-  return text + ",\n \"kernels\": " + lines(tuning.calibrations) + ",\n \"shapes\": " + lines(tuning.shapes) +
-         "\n}\n";
+  std::vector<std::string> shapes;
+  for (const TunedShape& shape : tuning.shapes) {
+    shapes.push_back(to_json(shape).dump());
+  }
+  return text + ",\n \"kernels\": " + lines(tables(tuning.calibrations), "  ") +
+         ",\n \"shapes\": " + lines(shapes, "  ") + "\n}\n";
 }
 
 const Tuning& tuning_for(const DeviceInfo& device) {

@@ -1,7 +1,5 @@
 #include "runtime/executor.h"
 
-#include "kernels/kernel_source.h"
-
 namespace duogemm {
 namespace {
 
@@ -48,7 +46,7 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), load_kernel(spec.path).awaits, step.geometry, step.arguments});
+    steps_.push_back({std::move(kernel), step.kernel->awaits, step.geometry, step.arguments});
   }
 }
 

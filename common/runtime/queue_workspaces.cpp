@@ -33,15 +33,14 @@ void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands
   plan.enqueue(queue, operands, workspaces, scalars);
 }
 
-// How much a queue gets. Memory is given back only when the device is idle, so problems that grow from call
-// to call must not make it grow each time.
-std::size_t generous(std::size_t needed) {
-  constexpr std::size_t least = std::size_t{4} << 20;
-  constexpr std::size_t much = std::size_t{256} << 20;
-  return needed >= much ? needed : std::bit_ceil(std::max(needed, least));
-}
-
 }  // namespace
+
+std::size_t roomy(std::size_t needed, const DeviceInfo& device) {
+  constexpr std::size_t little = std::size_t{4} << 20;
+  constexpr std::size_t much = std::size_t{256} << 20;
+  const std::size_t share = std::bit_floor(device.memory_bytes / 2048);  // 32 MiB of 80 GB
+  return needed >= much ? needed : std::bit_ceil(std::max({needed, little, std::min(share, much)}));
+}
 
 void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
   plan.reset();
@@ -128,7 +127,8 @@ void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPl
              " bytes; the problem needs " + std::to_string(needed) +
              ": make the same call on the stream before the capture, or supply the workspace");
     }
-    kept.replace(device_.allocate(generous(needed)));  // when there is no memory, all stays as it was
+    kept.replace(
+        device_.allocate(roomy(needed, device_.info())));  // when there is no memory, all stays as it was
   }
   if (capturing && !kept.in_graph) {
     const std::lock_guard lock(mutex_);

@@ -20,6 +20,10 @@ struct LentWorkspace {
   std::size_t bytes = 0;
 };
 
+// How much to allocate where memory that is kept must grow to `needed` bytes. Memory is given back only when
+// the device is idle, so problems that grow from call to call must not make it grow each time.
+std::size_t roomy(std::size_t needed, const DeviceInfo& device);
+
 class QueueWorkspaces {
  public:
   // Nobody says when a queue is gone: the memory of those used last is kept.

@@ -1,5 +1,5 @@
-// OpenCL C as CUDA C++: qualifiers, work-item functions, barriers, and the built-in functions that kernels
-// use.
+// OpenCL C as CUDA C++: qualifiers, work-item functions, barriers, and the built-in functions that an SGEMM
+// kernel may want (dialect.h lists them).
 
 #define DUOGEMM_DEVICE static __device__ __forceinline__
 
@@ -53,43 +53,13 @@ DUOGEMM_DEVICE size_t get_global_id(uint dimension) {
 DUOGEMM_DEVICE size_t get_global_size(uint dimension) {
   return get_num_groups(dimension) * get_local_size(dimension);
 }
-// CUDA has no global offset.
-DUOGEMM_DEVICE size_t get_global_offset(uint) { return 0; }
-// A grid is always three-dimensional, and so is every range that the OpenCL host launches.
-DUOGEMM_DEVICE uint get_work_dim() { return 3; }
 
-// --- Barriers and fences ---------------------------------------------------------------------------------
+// --- Barriers --------------------------------------------------------------------------------------------
 #define CLK_LOCAL_MEM_FENCE 1u
 #define CLK_GLOBAL_MEM_FENCE 2u
 
 // __syncthreads orders both address spaces among the work-group, whatever the flags ask for.
 DUOGEMM_DEVICE void barrier(uint) { __syncthreads(); }
-DUOGEMM_DEVICE void mem_fence(uint) { __threadfence_block(); }
-DUOGEMM_DEVICE void read_mem_fence(uint) { __threadfence_block(); }
-DUOGEMM_DEVICE void write_mem_fence(uint) { __threadfence_block(); }
-
-// --- Reinterpretation and conversion ---------------------------------------------------------------------
-DUOGEMM_DEVICE int as_int(float value) { return __float_as_int(value); }
-DUOGEMM_DEVICE int as_int(uint value) { return (int)value; }
-DUOGEMM_DEVICE uint as_uint(float value) { return __float_as_uint(value); }
-DUOGEMM_DEVICE uint as_uint(int value) { return (uint)value; }
-DUOGEMM_DEVICE float as_float(int value) { return __int_as_float(value); }
-DUOGEMM_DEVICE float as_float(uint value) { return __uint_as_float(value); }
-
-// From any scalar type: an overload for some only would lead the others through one of them.
-#define DUOGEMM_CONVERT(type)                        \
-  template <typename Source>                         \
-  DUOGEMM_DEVICE type convert_##type(Source value) { \
-    return (type)value;                              \
-  }
-DUOGEMM_CONVERT(float)
-DUOGEMM_CONVERT(int)
-DUOGEMM_CONVERT(uint)
-#undef DUOGEMM_CONVERT
-DUOGEMM_DEVICE int convert_int_rte(float value) { return __float2int_rn(value); }
-DUOGEMM_DEVICE int convert_int_rtz(float value) { return __float2int_rz(value); }
-DUOGEMM_DEVICE int convert_int_rtp(float value) { return __float2int_ru(value); }
-DUOGEMM_DEVICE int convert_int_rtn(float value) { return __float2int_rd(value); }
 
 // --- Scalar functions that CUDA C++ does not already have under OpenCL's name -----------------------------
 // (fma, fmin, fmax, fabs, sqrt, rsqrt, exp, log, min and max are the same in both.)
@@ -101,19 +71,5 @@ DUOGEMM_DEVICE int mul24(int a, int b) { return __mul24(a, b); }
 DUOGEMM_DEVICE uint mul24(uint a, uint b) { return __umul24(a, b); }
 DUOGEMM_DEVICE int mad24(int a, int b, int c) { return __mul24(a, b) + c; }
 DUOGEMM_DEVICE uint mad24(uint a, uint b, uint c) { return __umul24(a, b) + c; }
-DUOGEMM_DEVICE float native_sqrt(float value) { return __fsqrt_rn(value); }
-DUOGEMM_DEVICE float native_rsqrt(float value) { return rsqrtf(value); }
-DUOGEMM_DEVICE float native_recip(float value) { return __fdividef(1.0f, value); }
-DUOGEMM_DEVICE float native_divide(float a, float b) { return __fdividef(a, b); }
-DUOGEMM_DEVICE float native_powr(float a, float b) { return __powf(a, b); }
-DUOGEMM_DEVICE float native_exp(float value) { return __expf(value); }
-DUOGEMM_DEVICE float native_exp2(float value) { return exp2f(value); }
-DUOGEMM_DEVICE float native_exp10(float value) { return __exp10f(value); }
-DUOGEMM_DEVICE float native_log(float value) { return __logf(value); }
-DUOGEMM_DEVICE float native_log2(float value) { return __log2f(value); }
-DUOGEMM_DEVICE float native_log10(float value) { return __log10f(value); }
-DUOGEMM_DEVICE float native_sin(float value) { return __sinf(value); }
-DUOGEMM_DEVICE float native_cos(float value) { return __cosf(value); }
-DUOGEMM_DEVICE float native_tan(float value) { return __tanf(value); }
 
 #include "cuda_vectors.h"

@@ -168,19 +168,17 @@ DUOGEMM_VECTOR_VALUE(16)
     _Pragma("unroll") for (int i = 0; i < width; ++i) { pointer[offset * width + i] = value.s[i]; } \
   }
 
-#define DUOGEMM_VECTOR_TYPE(width)                                                  \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +)                           \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -)                           \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *)                           \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, /)                           \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, operator-, -)               \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, fabs, fabsf)                \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, sqrt, sqrtf)                \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, native_recip, native_recip) \
-  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmin, fminf)                \
-  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmax, fmaxf)                \
-  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, fma, fmaf)                  \
-  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, mad, fmaf)                  \
+#define DUOGEMM_VECTOR_TYPE(width)                                    \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +)             \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -)             \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *)             \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, /)             \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, operator-, -) \
+  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, fabs, fabsf)  \
+  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmin, fminf)  \
+  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmax, fmaxf)  \
+  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, fma, fmaf)    \
+  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, mad, fmaf)    \
   DUOGEMM_VECTOR_LOAD_STORE(duogemm_float##width, width)
 
 DUOGEMM_VECTOR_TYPE(2)

@@ -12,6 +12,14 @@
 //   vector comparisons, vector conditions, integer vectors, swizzles (v.xzyw), images, samplers, half
 //   a work-item function with a dimension above 2
 //
+// What it has of OpenCL's built-in functions. No kernel here uses those in brackets: they stay for whoever
+// brings a kernel of the SGEMM tutorial or writes one of the kind, and compat_test keeps them right.
+//   get_local_id, get_group_id, get_num_groups, get_global_id, [get_local_size, get_global_size], barrier
+//   fma, min, [mad, fabs, fmin, fmax, max, clamp, mul24, mad24]; of these fma, mad, fabs, fmin and fmax also
+//   for vectors, besides + - * /; vloadn and vstoren
+//   [sqrt, rsqrt, exp, log] of a float, which CUDA C++ has by itself under the same names
+// Conversions are casts. The others, such as native_, as_ and convert_, are missing in CUDA.
+//
 // What the dialect adds:
 //   FUNCTION                 before a function of a kernel file; it is compiled into its callers
 //   work_group(items, n)     an attribute of a kernel: work-groups of `items` in one dimension, of which n

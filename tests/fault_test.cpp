@@ -132,7 +132,7 @@ class PlanUser final : public User {
  private:
   static Plan make_plan(const DeviceInfo& info) {
     const KernelSpec& spec = any_kernel("register_wide");
-    Plan plan = plan_ladder(spec, resolve(spec, {}), Problem::packed(33, 17, 9), info);
+    Plan plan = plan_ladder(*as_rung(spec), resolve(spec, {}), Problem::packed(33, 17, 9), info);
     EXPECT_GT(plan.steps.size(), 2u);
     EXPECT_GT(plan.workspace_bytes.size(), 1u);
     return plan;

@@ -35,13 +35,13 @@ std::string test_name(const ::testing::TestParamInfo<Case>& info) {
 }
 
 // How a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are tested.
-int orientation(const KernelSpec& spec, const Tunables& tunables) {
+int orientation(const Rung& spec, const Tunables& tunables) {
   const Multiples multiples = spec.multiples(tunables);
   return multiples.m < multiples.n ? -1 : multiples.m > multiples.n ? 1 : 0;
 }
 
 // The rung's own settings, each combination of its switches, and a few others drawn from all that are legal.
-std::vector<LadderSetting> settings_of(const KernelSpec& spec) {
+std::vector<LadderSetting> settings_of(const Rung& spec) {
   std::vector<LadderSetting> settings;
   const auto add = [&](const Tunables& tunables) {
     for (LadderSetting& setting : ladder_settings({{spec.name}, tunables, {}})) {
@@ -75,11 +75,9 @@ std::vector<LadderSetting> settings_of(const KernelSpec& spec) {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const DeviceName& device : test_devices()) {
-    for (const KernelSpec* spec : all_kernels()) {
-      if (!spec->rung.empty()) {
-        for (const LadderSetting& setting : settings_of(*spec)) {
-          cases.push_back({device, setting});
-        }
+    for (const Rung& rung : rungs()) {
+      for (const LadderSetting& setting : settings_of(rung)) {
+        cases.push_back({device, setting});
       }
     }
   }
@@ -111,7 +109,7 @@ class Ladder : public ::testing::TestWithParam<Case> {
   }
 
   std::vector<Shape> shapes() const {
-    return edge_shapes(GetParam().setting.spec->multiples(GetParam().setting.tunables));
+    return edge_shapes(as_rung(*GetParam().setting.spec)->multiples(GetParam().setting.tunables));
   }
 };
 

@@ -57,7 +57,7 @@ TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {
   const DeviceInfo device = large_gpu();
   Random random(1);
   for (const KernelSpec& spec : registry()) {
-    if (!spec.storage) {
+    if (!spec.gemm || !spec.gemm->storage) {
       continue;
     }
     SCOPED_TRACE(spec.name);
@@ -107,8 +107,8 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
       EXPECT_NO_THROW(validate(probe.problem));
       EXPECT_TRUE(labels.insert(probe.label).second);
       for (const KernelSpec& spec : registry()) {
-        if (spec.storage && spec.skinny == (kind.skinny != 0)) {
-          EXPECT_EQ(spec.storage(probe.problem), spec.storage(edges.front()));
+        if (spec.gemm && spec.gemm->storage && spec.gemm->skinny == (kind.skinny != 0)) {
+          EXPECT_EQ(spec.gemm->storage(probe.problem), spec.gemm->storage(edges.front()));
         }
       }
     }

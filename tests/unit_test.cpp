@@ -95,7 +95,7 @@ TEST_P(EveryKernel, HasAFileWithTunablesAndALegalStandardSetting) {
   EXPECT_FALSE(source.tunables.empty());
   EXPECT_NE(source.text.find(spec.name + "("), std::string::npos);
   EXPECT_NO_THROW(resolve(spec, {}));
-  for (const Tunables& variant : spec.variants) {
+  for (const Tunables& variant : as_rung(spec) ? as_rung(spec)->variants : std::vector<Tunables>()) {
     EXPECT_NO_THROW(resolve(spec, variant));
   }
 }
@@ -226,7 +226,7 @@ DeviceInfo any_device() {
 
 Plan plan_for(const char* name, const Problem& problem) {
   const KernelSpec& spec = any_kernel(name);
-  return plan_ladder(spec, resolve(spec, {}), problem, any_device());
+  return plan_ladder(*as_rung(spec), resolve(spec, {}), problem, any_device());
 }
 
 std::string steps_of(const Plan& plan) {
@@ -273,7 +273,7 @@ TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = any_device();
   small.max_work_group = 256;
   const KernelSpec& spec = any_kernel("naive");
-  const auto plan = [&] { plan_ladder(spec, resolve(spec, {}), Problem::packed(1, 1, 1), small); };
+  const auto plan = [&] { plan_ladder(*as_rung(spec), resolve(spec, {}), Problem::packed(1, 1, 1), small); };
   EXPECT_EQ(message_of(plan, Status::unsupported), "a work-group of 1024 work-items; the device allows 256");
 }
 

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"
-#include "ladder/ladder_plan.h"
 #include "ladder/verify_problems.h"
 #include "machine/memory_need.h"
 #include "plan/lower.h"
@@ -100,8 +99,8 @@ class Verifier {
     const Plan plan = make_plan(setting, problem);
     const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
     verify(plan, is_rung(setting), !reorders, problem, verdict);
-    if (setting.spec->splits_k && problem.batch_by == BatchBy::strides) {
-      const bool packs = setting.spec->worth_packing;
+    if (setting.spec->gemm->splits_k && problem.batch_by == BatchBy::strides) {
+      const bool packs = setting.spec->gemm->worth_packing;
       ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
       verify_sliced(sliced, problem, verdict);
       if (info().clusters) {
@@ -137,11 +136,11 @@ class Verifier {
     }
   }
 
-  static bool is_rung(const LadderSetting& setting) { return !setting.spec->rung.empty(); }
+  static bool is_rung(const LadderSetting& setting) { return as_rung(*setting.spec) != nullptr; }
 
   Plan make_plan(const LadderSetting& setting, const Problem& problem) const {
     if (is_rung(setting)) {
-      return plan_ladder(*setting.spec, setting.tunables, problem, info());
+      return plan_setting(setting, problem, info());
     }
     return plan_sgemm(*setting.spec, setting.tunables, problem, narrow());
   }
@@ -166,10 +165,10 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
     return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
   };
   if (!flags.gemm) {
-    return ladder_problems(shapes(spec.multiples(setting.tunables)));
+    return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
   }
-  std::vector<Problem> problems = library_problems(shapes(spec.tile(setting.tunables)));
-  std::erase_if(problems, [&](const Problem& problem) { return !spec.computes(problem); });
+  std::vector<Problem> problems = library_problems(shapes(spec.gemm->tile(setting.tunables)));
+  std::erase_if(problems, [&](const Problem& problem) { return !spec.gemm->computes(problem); });
   return problems;
 }
 
@@ -204,8 +203,8 @@ std::vector<std::string> row_of(const LadderSetting& setting, const Verdict& ver
                                   std::to_string(verdict.problems),
                                   format("%.2f", verdict.worst_error),
                                   verdict.text()};
-  if (!setting.spec->rung.empty()) {
-    row.insert(row.begin(), setting.spec->rung);
+  if (const Rung* rung = as_rung(*setting.spec)) {
+    row.insert(row.begin(), rung->label);
   }
   return row;
 }
@@ -223,8 +222,8 @@ int run(const VerifyFlags& flags) {
   Table table = make_table(flags.gemm);
   bool ok = true;
   for (const LadderSetting& setting : settings) {
-    progress.show(setting.spec->rung.empty() ? setting.spec->name
-                                             : "rung " + setting.spec->rung + " " + setting.spec->name);
+    const Rung* rung = as_rung(*setting.spec);
+    progress.show((rung ? "rung " + rung->label + " " : "") + setting.spec->name);
     const Verdict verdict = verifier.verify(setting, problems_for(setting, flags));
     ok = ok && verdict.fault.empty();
     table.add_row(row_of(setting, verdict));

@@ -48,7 +48,7 @@ Json resources_json(const Explanation& e) {
 
 Json explanation_json(const Explanation& e) {
   Json json = {{"backend", e.device.backend},
-               {"rung", e.setting.spec->rung},
+               {"rung", label_of(*e.setting.spec)},
                {"kernel", e.setting.spec->name},
                {"tunables", e.tunables},
                {"compiled_for", e.device.name + " through " + e.device.runtime},

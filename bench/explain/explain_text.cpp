@@ -74,7 +74,7 @@ class Rows {
     const bool several = std::any_of(
         explanations_.begin(), explanations_.end(),
         [&](const Explanation& other) { return other.device.backend != explanation.device.backend; });
-    const std::string& rung = explanation.setting.spec->rung;
+    const std::string rung = label_of(*explanation.setting.spec);
     return (several ? explanation.device.backend + " " : "") + (rung.empty() ? "" : rung + " ") +
            explanation.name();
   }

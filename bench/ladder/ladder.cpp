@@ -6,7 +6,6 @@
 #include "kernels/kernel_source.h"
 #include "ladder/ladder_plan.h"
 #include "plan/lower.h"
-#include "rungs/rungs.h"
 #include "system/reject.h"
 
 namespace duogemm {
@@ -21,7 +20,7 @@ struct Offer {
     std::string known;
     for (const KernelSpec* spec : kernels) {
       known += (known.empty() ? "" : ", ") +
-               (spec->rung.empty() ? spec->name : spec->rung + " (" + spec->name + ")");
+               (as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name);
     }
     return known;
   }
@@ -35,7 +34,7 @@ Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_
 }
 
 bool is_called(const KernelSpec& spec, const std::string& name) {
-  return name == spec.name || (name == spec.rung && !name.empty());
+  return name == spec.name || (!name.empty() && name == label_of(spec));
 }
 
 std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const Offer& offer) {
@@ -67,7 +66,7 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
 
 // Whether it is for the problems to say what the tunable is, and not for the user.
 bool is_fixed(const KernelSpec& spec, const std::string& name) {
-  if (!spec.storage) {
+  if (!spec.gemm || !spec.gemm->storage) {
     return false;
   }
   if (name == "ROWS_C") {  // by which plans for CPUs exchange rows and columns
@@ -99,11 +98,12 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
       overrides[name] = value;
       unused.erase(name);
     }
-    if (choice.smallest_tiles && spec->computes) {
+    if (choice.smallest_tiles && spec->gemm) {
       overrides = smallest_setting(*spec, overrides);
     }
     settings.push_back(make_setting(*spec, declared, overrides));
-    for (const Tunables& variant : set.empty() ? spec->variants : std::vector<Tunables>{}) {
+    const Rung* rung = as_rung(*spec);
+    for (const Tunables& variant : rung&& set.empty() ? rung->variants : std::vector<Tunables>{}) {
       Tunables varied = overrides;
       varied.insert(variant.begin(), variant.end());
       settings.push_back(make_setting(*spec, declared, varied));
@@ -124,28 +124,28 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
 }  // namespace
 
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
-  return settings_of(offer("the ladder", [](const KernelSpec& spec) { return !spec.rung.empty(); }), choice);
+  return settings_of(offer("the ladder", as_rung), choice);
 }
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
-  return settings_of(offer("the library", [](const KernelSpec& spec) { return bool(spec.computes); }),
+  return settings_of(offer("the library", [](const KernelSpec& spec) { return spec.gemm.has_value(); }),
                      choice);
 }
 
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
   const Problem no_product = Problem::packed(1, 1, 1, 0.0f);
   const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
-    return !spec.rung.empty() || (spec.computes && !spec.computes(no_product));
+    return as_rung(spec) || (spec.gemm && !spec.gemm->computes(no_product));
   });
   const LadderChoice choice{{kernel}, set, switches};
-  const bool is_rung = !choose({kernel}, all).front()->rung.empty();
+  const bool is_rung = as_rung(*choose({kernel}, all).front());
   return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
-  const bool is_rung = !setting.spec->rung.empty();
-  return is_rung ? plan_ladder(*setting.spec, setting.tunables, problem, device)
-                 : plan_sgemm(*setting.spec, setting.tunables, problem, device);
+  const Rung* rung = as_rung(*setting.spec);
+  return rung ? plan_ladder(*rung, setting.tunables, problem, device)
+              : plan_sgemm(*setting.spec, setting.tunables, problem, device);
 }
 
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
@@ -184,7 +184,7 @@ std::vector<Shape> edge_shapes(const Multiples& multiples) {
 
 Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
                          Device& device, Queue& queue, ProgramCache& programs) {
-  const Plan plan = plan_ladder(*setting.spec, setting.tunables, host.problem, device.info());
+  const Plan plan = plan_setting(setting, host.problem, device.info());
   const SelfContainedPlan prepared(plan, device, programs);
   const GuardedOperands guarded(host, device, queue);
   prepared.enqueue(queue, guarded.operands());

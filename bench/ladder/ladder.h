@@ -6,6 +6,7 @@
 
 #include "check/guarded_run.h"
 #include "plan/plan.h"
+#include "rungs/rungs.h"
 
 namespace duogemm {
 
@@ -58,7 +59,7 @@ std::string to_text(const Shape& shape);
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
 
-// Plans the setting, runs it once between guard bands and compares. Throws as plan_ladder and
+// Plans the setting, runs it once between guard bands and compares. Throws as plan_setting and
 // SelfContainedPlan do.
 Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
                          Device& device, Queue& queue, ProgramCache& programs);

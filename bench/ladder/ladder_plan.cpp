@@ -23,8 +23,7 @@ struct Matrix {
 
 class LadderPlanner {
  public:
-  LadderPlanner(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
-                const DeviceInfo& device)
+  LadderPlanner(const Rung& spec, const Tunables& tunables, const Problem& problem, const DeviceInfo& device)
       : spec_(spec), tunables_(tunables), problem_(problem), device_(device) {}
 
   Plan plan() {
@@ -70,9 +69,8 @@ class LadderPlanner {
   }
 
   static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
-    const KernelSpec& spec = any_kernel("transpose");
-    const Multiples multiples = spec.multiples(resolve(spec, {}));
-    return rows % multiples.m == 0 && cols % multiples.n == 0;
+    const int block = resolve(any_kernel("transpose"), {}).at("BLOCK");
+    return rows % block == 0 && cols % block == 0;
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,
@@ -125,7 +123,7 @@ class LadderPlanner {
     }
   }
 
-  const KernelSpec& spec_;
+  const Rung& spec_;
   const Tunables& tunables_;
   const Problem& problem_;
   const DeviceInfo& device_;
@@ -134,7 +132,7 @@ class LadderPlanner {
 
 }  // namespace
 
-Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem& problem,
+Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& problem,
                  const DeviceInfo& device) {
   validate(problem);
   if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch != 1) {
@@ -144,7 +142,7 @@ Plan plan_ladder(const KernelSpec& spec, const Tunables& tunables, const Problem
   if (!problem.multiplies()) {
     return plan_sgemm(problem, device);  // nothing for a rung to do
   }
-  return LadderPlanner(spec, tunables, problem, device).plan();
+  return LadderPlanner(rung, tunables, problem, device).plan();
 }
 
 }  // namespace duogemm

@@ -105,7 +105,8 @@ void LadderSession::note_states(const std::vector<GpuMoment>& moments) {
 
 std::string LadderSession::label(std::size_t i) const {
   const KernelSpec& spec = *report_.rows[i].setting.spec;
-  return device_->info().backend + (spec.rung.empty() ? ": " : ": rung " + spec.rung + " ") + spec.name;
+  const Rung* rung = as_rung(spec);
+  return device_->info().backend + (rung ? ": rung " + rung->label + " " : ": ") + spec.name;
 }
 
 void LadderSession::supported(std::size_t i, const std::function<void()>& work) {

@@ -34,7 +34,8 @@ const LadderRow* rung_before(const LadderReport& report, std::size_t index) {
     const LadderRow& row = report.rows[i];
     const bool first_of_its_rung = i == 0 || report.rows[i - 1].setting.spec != row.setting.spec;
     if (row.setting.spec != own && first_of_its_rung) {
-      return row.unsupported.empty() && !own->row_major ? &row : nullptr;
+      const Rung* rung = as_rung(*own);
+      return row.unsupported.empty() && !(rung && rung->row_major) ? &row : nullptr;
     }
   }
   return nullptr;
@@ -48,7 +49,7 @@ std::string support_text(const LadderRow& row) {
 }
 
 std::string tutorial_text(const KernelSpec& spec) {
-  const auto found = tutorial_figures().find(spec.rung);
+  const auto found = tutorial_figures().find(label_of(spec));
   return found == tutorial_figures().end() ? "-" : format("%.0f", found->second);
 }
 
@@ -66,7 +67,7 @@ std::string head_text(const LadderReport& report) {
 
 std::vector<std::string> unsupported_cells(const LadderRow& row, bool tutorial) {
   const KernelSpec& spec = *row.setting.spec;
-  std::vector<std::string> cells = {spec.rung, spec.name, to_text(row.setting.distinct)};
+  std::vector<std::string> cells = {label_of(spec), spec.name, to_text(row.setting.distinct)};
   cells.insert(cells.end(), 7, "-");
   if (tutorial) {
     cells.push_back(tutorial_text(spec));
@@ -85,7 +86,7 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
   const double median = row.samples.median();
   const double reference =
       report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
-  std::vector<std::string> cells = {spec.rung,
+  std::vector<std::string> cells = {label_of(spec),
                                     spec.name,
                                     to_text(row.setting.distinct),
                                     format("%.1f", gflops(report, row.samples)),
@@ -171,7 +172,7 @@ std::string side_by_side_text(const LadderReport& cuda, const LadderReport& open
       return of.unsupported.empty() ? format("%.1f", gflops(report, of.samples)) : "-";
     };
     const bool both = row.unsupported.empty() && other.unsupported.empty();
-    table.add_row({row.setting.spec->rung, row.setting.spec->name, to_text(row.setting.distinct),
+    table.add_row({label_of(*row.setting.spec), row.setting.spec->name, to_text(row.setting.distinct),
                    speed(cuda, row), speed(opencl, other),
                    both ? format("%.3f", row.samples.median() / other.samples.median()) : "-"});
   }

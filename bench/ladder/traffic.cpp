@@ -1,6 +1,7 @@
 #include "ladder/traffic.h"
 
 #include "problem/rounding.h"
+#include "rungs/rungs.h"
 
 namespace duogemm::bench {
 namespace {
@@ -13,13 +14,13 @@ std::int64_t part(std::int64_t size, std::size_t groups) {
 
 Multiples tile_of(const Plan& plan, const Shape& problem) {
   const Step& step = plan.steps[plan.multiply];
-  const KernelSpec& spec = *step.kernel->spec;
-  if (spec.rung.empty()) {
-    return spec.tile(step.kernel->tunables);
+  const Rung* rung = as_rung(*step.kernel->spec);
+  if (!rung) {
+    return step.kernel->tile;
   }
-  const std::int64_t k = spec.multiples(step.kernel->tunables).k;
+  const std::int64_t k = rung->multiples(step.kernel->tunables).k;
   const Extent& groups = step.geometry.groups;
-  return {part(problem.m, groups[spec.row_major ? 1 : 0]), part(problem.n, groups[spec.row_major ? 0 : 1]),
+  return {part(problem.m, groups[rung->row_major ? 1 : 0]), part(problem.n, groups[rung->row_major ? 0 : 1]),
           k};
 }
 

@@ -47,8 +47,10 @@ int bytes_of(BankWidth width) {
 
 Json row_json(const LadderRow& row, const Shape& shape) {
   const KernelSpec& spec = *row.setting.spec;
-  Json json = {
-      {"rung", spec.rung}, {"kernel", spec.name}, {"idea", spec.idea}, {"tunables", row.setting.tunables}};
+  Json json = {{"rung", label_of(spec)},
+               {"kernel", spec.name},
+               {"idea", spec.idea},
+               {"tunables", row.setting.tunables}};
   if (!row.unsupported.empty()) {
     json["unsupported"] = row.unsupported;
     return json;
@@ -85,8 +87,8 @@ std::string ladder_csv(const std::vector<LadderReport>& reports) {
       const bool ran = row.unsupported.empty();
       text += report.device.backend + ",\"" + report.device.name + "\"," + std::to_string(report.shape.m) +
               "," + std::to_string(report.shape.n) + "," + std::to_string(report.shape.k) + "," +
-              row.setting.spec->rung + "," + row.setting.spec->name + "," + to_text(row.setting.tunables) +
-              ",";
+              label_of(*row.setting.spec) + "," + row.setting.spec->name + "," +
+              to_text(row.setting.tunables) + ",";
       text += ran ? number(report.shape.flops() / row.samples.median() / 1e9) + "," +
                         number(row.samples.median()) + "," + number(row.samples.spread()) + "," +
                         number(row.check.worst_error) + "," + (row.check.ok() ? "ok" : "WRONG")

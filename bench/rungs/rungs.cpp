@@ -1,6 +1,8 @@
 // Each kernel with what the host must know about it. The tunables' names are those of the kernel files.
 #include "rungs/rungs.h"
 
+#include <algorithm>
+
 #include "kernels/kernel_parts.h"
 #include "rungs/rung_files.h"
 
@@ -15,7 +17,7 @@ std::size_t square_local_bytes(const Tunables& t) { return 2 * sizeof(float) * a
 
 // A square tile whose work-items compute `rows` x `cols` elements each; the names are tunables, or empty for
 // one.
-KernelSpec square_tile(KernelSpec spec, std::string rows, std::string cols) {
+Rung square_tile(Rung spec, std::string rows, std::string cols) {
   const auto count = [](const Tunables& t, const std::string& name) {
     return name.empty() ? 1 : at(t, name);
   };
@@ -33,9 +35,8 @@ KernelSpec square_tile(KernelSpec spec, std::string rows, std::string cols) {
   return spec;
 }
 
-KernelSpec naive() {
-  KernelSpec spec{
-      .name = "naive", .path = "ladder/01_naive.cl", .idea = "one work-item per element", .rung = "1"};
+Rung naive() {
+  Rung spec{{"naive", "ladder/01_naive.cl", "one work-item per element"}, "1"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     const int ts = at(t, "TS");
     return tiles(m, ts, n, ts, ts, ts);
@@ -45,7 +46,7 @@ KernelSpec naive() {
 
 // --- Rungs 5 to 10: tiles of TSM x TSN x TSK, B transposed -----------------------------------------------
 
-KernelSpec rectangular_tile(KernelSpec spec) {
+Rung rectangular_tile(Rung spec) {
   spec.transposed_b = true;
   spec.multiples = rectangular_multiples;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
@@ -60,7 +61,7 @@ KernelSpec rectangular_tile(KernelSpec spec) {
 }
 
 // With a padded tile of B, as rungs 5 and 6 have it.
-KernelSpec padded_tile(KernelSpec spec) {
+Rung padded_tile(Rung spec) {
   spec.local_bytes = [](const Tunables& t) {
     return sizeof(float) * (at(t, "TSK") * at(t, "TSM") + at(t, "TSN") * (at(t, "TSK") + at(t, "PAD")));
   };
@@ -68,7 +69,7 @@ KernelSpec padded_tile(KernelSpec spec) {
 }
 
 // With vectors of WIDTH and `buffers` tiles in local memory, as rungs 7 to 10 have it.
-KernelSpec wide_tile(KernelSpec spec, int buffers) {
+Rung wide_tile(Rung spec, int buffers) {
   spec.local_bytes = [buffers](const Tunables& t) {
     return sizeof(float) * buffers * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
   };
@@ -78,7 +79,7 @@ KernelSpec wide_tile(KernelSpec spec, int buffers) {
 
 // The work-items that share a value of B must be neighbours within one sub-group, and enough to hold its
 // fragment.
-KernelSpec with_shuffle(KernelSpec spec) {
+Rung with_shuffle(Rung spec) {
   spec.sub_group_multiple = [](const Tunables& t) {
     return at(t, "USE_SHUFFLE") ? at(t, "TSM") / at(t, "WPTM") : 1;
   };
@@ -88,29 +89,22 @@ KernelSpec with_shuffle(KernelSpec spec) {
   return spec;
 }
 
-KernelSpec register_2d() {
-  KernelSpec spec{
-      .name = "register_2d", .path = "ladder/06_register_2d.cl", .idea = "2D register blocking", .rung = "6"};
+Rung register_2d() {
+  Rung spec{{"register_2d", "ladder/06_register_2d.cl", "2D register blocking"}, "6"};
   spec.rules = {multiple_of("TSM", "WPTM")};
   return padded_tile(std::move(spec));
 }
 
-KernelSpec incomplete() {
-  KernelSpec spec{.name = "incomplete",
-                  .path = "ladder/10_incomplete.cl",
-                  .idea = "incomplete tiles, any size",
-                  .rung = "10",
-                  .stores_any_size = true};
+Rung incomplete() {
+  Rung spec{{"incomplete", "ladder/10_incomplete.cl", "incomplete tiles, any size"}, "10"};
+  spec.stores_any_size = true;
   spec.variants = {{{"TSM", 160}, {"TSN", 160}, {"WPTM", 10}, {"WPTN", 10}, {"WIDTH", 2}}};
   return with_shuffle(wide_tile(std::move(spec), 2));
 }
 
-KernelSpec registers_only() {
-  KernelSpec spec{.name = "registers_only",
-                  .path = "ladder/11_registers_only.cl",
-                  .idea = "no local memory, caches only",
-                  .rung = "11",
-                  .transposed_b = true};
+Rung registers_only() {
+  Rung spec{{"registers_only", "ladder/11_registers_only.cl", "no local memory, caches only"}, "11"};
+  spec.transposed_b = true;
   spec.multiples = [](const Tunables& t) { return Multiples{8 * at(t, "WGM"), 4 * at(t, "WGN"), 1}; };
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(m, 8 * at(t, "WGM"), n, 4 * at(t, "WGN"), at(t, "WGM"), at(t, "WGN"));
@@ -120,100 +114,59 @@ KernelSpec registers_only() {
 
 // --- For comparison, and in support ----------------------------------------------------------------------
 
-// A kernel whose work-items each handle one element, in groups of BLOCK x BLOCK.
-KernelSpec block(KernelSpec spec) {
-  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
-    const int size = at(t, "BLOCK");
-    return tiles(rows, size, cols, size, size, size);
-  };
-  return spec;
+// Where work-items handle one element each, in groups of BLOCK x BLOCK.
+Geometry blocks(std::int64_t rows, std::int64_t cols, const Tunables& t) {
+  const int size = at(t, "BLOCK");
+  return tiles(rows, size, cols, size, size, size);
+}
+
+// Where a work-item has several elements or none, in groups of GROUP.
+Geometry groups(std::int64_t rows, std::int64_t, const Tunables& t) {
+  return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
 }
 
 std::size_t transpose_local_bytes(const Tunables& t) {
   return sizeof(float) * at(t, "BLOCK") * (at(t, "BLOCK") + 1);
 }
 
-KernelSpec bandwidth() {
-  KernelSpec spec{.name = "bandwidth", .path = "support/bandwidth.cl", .idea = "reads"};
-  spec.geometry = [](std::int64_t rows, std::int64_t, const Tunables& t) {
-    return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
-  };
-  return spec;
-}
-
-KernelSpec matrixmul() {
-  KernelSpec spec{.name = "matrixmul",
-                  .path = "ladder/matrixmul.cl",
-                  .idea = "NVIDIA's sample, row-major",
-                  .rung = "nv",
-                  .row_major = true};
+Rung matrixmul() {
+  Rung spec{{"matrixmul", "ladder/matrixmul.cl", "NVIDIA's sample, row-major", blocks}, "nv"};
+  spec.row_major = true;
   spec.multiples = [](const Tunables& t) {
     return Multiples{at(t, "BLOCK"), at(t, "BLOCK"), at(t, "BLOCK")};
   };
   spec.local_bytes = [](const Tunables& t) { return 2 * sizeof(float) * at(t, "BLOCK") * at(t, "BLOCK"); };
-  return block(std::move(spec));
-}
-
-KernelSpec transpose() {
-  KernelSpec spec{.name = "transpose", .path = "support/transpose.cl", .idea = "transpose"};
-  spec.local_bytes = transpose_local_bytes;
-  spec.multiples = [](const Tunables& t) { return Multiples{at(t, "BLOCK"), at(t, "BLOCK"), 1}; };
-  return block(std::move(spec));
-}
-
-KernelSpec pad_transpose() {
-  KernelSpec spec{.name = "pad_transpose", .path = "support/pad_transpose.cl", .idea = "pad and transpose"};
-  spec.local_bytes = transpose_local_bytes;
-  return block(std::move(spec));
-}
-
-KernelSpec peak() {
-  KernelSpec spec{.name = "peak", .path = "support/peak.cl", .idea = "multiply-adds in registers"};
-  spec.geometry = [](std::int64_t rows, std::int64_t, const Tunables& t) {
-    return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
-  };
   return spec;
 }
 
-std::vector<KernelSpec> make_rungs() {
-  KernelSpec wide{.name = "wide", .path = "ladder/04_wide.cl", .idea = "wider data types", .rung = "4"};
+std::vector<KernelSpec> make_supports() {
+  return {
+      {"pad", "support/pad.cl", "pad", blocks},
+      {"unpad", "support/unpad.cl", "remove padding", blocks},
+      {"transpose", "support/transpose.cl", "transpose", blocks, transpose_local_bytes},
+      {"pad_transpose", "support/pad_transpose.cl", "pad and transpose", blocks, transpose_local_bytes},
+      {"bandwidth", "support/bandwidth.cl", "reads", groups},
+      {"peak", "support/peak.cl", "multiply-adds in registers", groups},
+  };
+}
+
+std::vector<Rung> make_rungs() {
+  Rung wide{{"wide", "ladder/04_wide.cl", "wider data types"}, "4"};
   wide.variants = {{{"WIDTH", 8}}};
   return {
       naive(),
-      square_tile(
-          {.name = "tiled", .path = "ladder/02_tiled.cl", .idea = "tiles in local memory", .rung = "2"}, "",
-          ""),
-      square_tile(
-          {.name = "strip", .path = "ladder/03_strip.cl", .idea = "a strip per work-item", .rung = "3"}, "",
-          "WPT"),
+      square_tile({{"tiled", "ladder/02_tiled.cl", "tiles in local memory"}, "2"}, "", ""),
+      square_tile({{"strip", "ladder/03_strip.cl", "a strip per work-item"}, "3"}, "", "WPT"),
       square_tile(std::move(wide), "WIDTH", ""),
-      padded_tile({.name = "transposed",
-                   .path = "ladder/05_transposed.cl",
-                   .idea = "transposed B, rectangular tiles",
-                   .rung = "5"}),
+      padded_tile({{"transposed", "ladder/05_transposed.cl", "transposed B, rectangular tiles"}, "5"}),
       register_2d(),
-      wide_tile({.name = "register_wide",
-                 .path = "ladder/07_register_wide.cl",
-                 .idea = "wide loads, register blocking",
-                 .rung = "7"},
-                1),
-      with_shuffle(wide_tile(
-          {.name = "sm35", .path = "ladder/08_sm35.cl", .idea = "read-only loads, shuffles", .rung = "8"},
-          1)),
-      with_shuffle(wide_tile({.name = "double_buffer",
-                              .path = "ladder/09_double_buffer.cl",
-                              .idea = "prefetch, two buffers",
-                              .rung = "9"},
-                             2)),
+      wide_tile({{"register_wide", "ladder/07_register_wide.cl", "wide loads, register blocking"}, "7"}, 1),
+      with_shuffle(wide_tile({{"sm35", "ladder/08_sm35.cl", "read-only loads, shuffles"}, "8"}, 1)),
+      with_shuffle(
+          wide_tile({{"double_buffer", "ladder/09_double_buffer.cl", "prefetch, two buffers"}, "9"}, 2)),
       incomplete(),
       registers_only(),
       matrixmul(),
-      bandwidth(),
-      block({.name = "pad", .path = "support/pad.cl", .idea = "pad"}),
-      block({.name = "unpad", .path = "support/unpad.cl", .idea = "remove padding"}),
-      transpose(),
-      pad_transpose(),
-      peak(),
   };
 }
 
@@ -226,10 +179,12 @@ KernelFiles files_of_rungs() {
 }
 
 std::vector<const KernelSpec*> list_kernels() {
-  static const std::vector<KernelSpec> rungs = make_rungs();
-  add_kernel_files(files_of_rungs());
+  static const std::vector<KernelSpec> supports = make_supports();
   std::vector<const KernelSpec*> all;
-  for (const std::span<const KernelSpec> kernels : {std::span(rungs), registry()}) {
+  for (const Rung& rung : rungs()) {
+    all.push_back(&rung);
+  }
+  for (const std::span<const KernelSpec> kernels : {std::span(supports), registry()}) {
     for (const KernelSpec& spec : kernels) {
       all.push_back(&spec);
     }
@@ -238,6 +193,24 @@ std::vector<const KernelSpec*> list_kernels() {
 }
 
 }  // namespace
+
+std::span<const Rung> rungs() {
+  static const std::vector<Rung> all = [] {
+    add_kernel_files(files_of_rungs());
+    return make_rungs();
+  }();
+  return all;
+}
+
+const Rung* as_rung(const KernelSpec& spec) {
+  const auto found = std::ranges::find_if(rungs(), [&](const Rung& rung) { return &rung == &spec; });
+  return found == rungs().end() ? nullptr : &*found;
+}
+
+std::string label_of(const KernelSpec& spec) {
+  const Rung* rung = as_rung(spec);
+  return rung ? rung->label : "";
+}
 
 const std::vector<const KernelSpec*>& all_kernels() {
   static const std::vector<const KernelSpec*> all = list_kernels();

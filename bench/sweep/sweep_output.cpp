@@ -134,7 +134,7 @@ std::string sweep_csv(const SweepReport& report) {
 std::string sweep_json(const SweepReport& report, const SweepRequest& request) {
   Json json = file_head(schema, request.cold, request.measure);
   json.update({{"device", to_json(report.device)},
-               {"rung", report.spec->rung},
+               {"rung", label_of(*report.spec)},
                {"kernel", report.spec->name},
                {"peak_gflops", report.peak / giga},
                {"reference", report.reference.empty() ? Json(nullptr) : Json(report.reference)},

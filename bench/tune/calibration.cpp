@@ -95,7 +95,7 @@ double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, con
 // Takes less where one execution takes longer than the patience.
 std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& tunables,
                                         const OperandKind& kind, const Promising& promising) {
-  const Multiples tile = spec.tile(tunables);
+  const Multiples tile = spec.gemm->tile(tunables);
   const auto seconds_for = [&](std::int64_t groups, std::int64_t k) {
     const Tiled size = problem_of(tile, groups);
     return seconds(spec, tunables, make_problem(kind, size.m, size.n, k));
@@ -127,7 +127,8 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
 std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
                                              const OperandKind& kind, const Promising& promising) {
   const double bytes = cached * cache_;
-  const std::int64_t rows_of_all = spec.tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
+  const std::int64_t rows_of_all =
+      spec.gemm->tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
   std::vector<Timing> timings;
   for (const int count : group_counts) {
     if (timings.size() == 2 && !promising(timings)) {

@@ -24,7 +24,7 @@ std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
       return found;
     }
   }
-  return spec.splits_k ? fault(*cases_.front(), spec, tunables, split) : "";
+  return spec.gemm->splits_k ? fault(*cases_.front(), spec, tunables, split) : "";
 }
 
 // Sums in another order are right within the bound; others to the bit.
@@ -40,7 +40,7 @@ std::string EdgeCheck::fault(Case& edge, const KernelSpec& spec, const Tunables&
   prepared.enqueue(queue_, edge.operands.operands());
   const Comparison found = edge.operands.compare(edge.oracle, queue_);
   if (found.within_bound() && found.overwritten == 0 &&
-      (parts > 1 || spec.reorders(tunables) || found.same_bits())) {
+      (parts > 1 || spec.gemm->reorders(tunables) || found.same_bits())) {
     return "";
   }
   return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +

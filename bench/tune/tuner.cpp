@@ -73,7 +73,8 @@ std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem)
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (fixed) {
     erase_if(*fixed, [&](const auto& tunable) {
-      return std::find(spec.untimed.begin(), spec.untimed.end(), tunable.first) != spec.untimed.end();
+      return std::find(spec.gemm->untimed.begin(), spec.gemm->untimed.end(), tunable.first) !=
+             spec.gemm->untimed.end();
     });
   }
   return fixed;
@@ -133,9 +134,10 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
   field.best.resize(field.probes.size());
   const bool on_cpu = device_.info().kind == DeviceKind::cpu;
   for (const KernelSpec& spec : registry()) {
-    const auto fixed =
-        spec.for_cpus == on_cpu ? fixed_tunables(spec, edge_problems(kind).front()) : std::nullopt;
-    if (fixed && spec.skinny == (kind.skinny != 0)) {
+    const auto fixed = spec.gemm && spec.gemm->for_cpus == on_cpu
+                           ? fixed_tunables(spec, edge_problems(kind).front())
+                           : std::nullopt;
+    if (fixed && spec.gemm->skinny == (kind.skinny != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }

@@ -11,12 +11,14 @@ Tunables cpu_fixed(int storage) {
   return storage >= 4 ? Tunables{} : Tunables{{"TRANS_A", storage % 2}, {"TRANS_B", storage / 2}};
 }
 
-KernelSpec for_cpus(KernelSpec spec) {
-  spec.for_cpus = true;
-  spec.computes = [](const Problem& p) { return p.multiplies(); };
-  spec.storage = transposes;
-  spec.fixed = cpu_fixed;
-  spec.geometry = [tile = spec.tile](std::int64_t m, std::int64_t n, const Tunables& t) {
+// With what kernels for CPUs have in common: a work-item computes a tile by itself.
+KernelSpec for_cpus(KernelSpec spec, Multiples (*tile)(const Tunables&)) {
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.for_cpus = true;
+  gemm.tile = tile;
+  gemm.storage = transposes;
+  gemm.fixed = cpu_fixed;
+  spec.geometry = [tile](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{group_count(m, tile(t).m) * group_count(n, tile(t).n), 1, 1}, {1, 1, 1}};
   };
   return spec;
@@ -25,43 +27,46 @@ KernelSpec for_cpus(KernelSpec spec) {
 }  // namespace
 
 KernelSpec cpu_direct() {
-  KernelSpec spec{
-      .name = "cpu_direct", .path = "gemm/cpu_direct.cl", .idea = "operands as they stand, for CPUs"};
-  spec.tile = [](const Tunables& t) {
-    return Multiples{at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
-  };
+  KernelSpec spec = for_cpus(
+      {.name = "cpu_direct", .path = "gemm/cpu_direct.cl", .idea = "operands as they stand, for CPUs"},
+      [](const Tunables& t) {
+        return Multiples{at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
+      });
   spec.rules = {
       {"WIDTH=4 with TRANS_A=1", [](const Tunables& t) { return !at(t, "TRANS_A") || at(t, "WIDTH") == 4; }}};
-  spec = for_cpus(std::move(spec));
-  spec.computes = [](const Problem& p) { return p.multiplies() && std::max(p.m, p.n) >= 4; };
+  spec.gemm->computes = [](const Problem& p) { return p.multiplies() && std::max(p.m, p.n) >= 4; };
   return spec;
 }
 
 KernelSpec cpu_panels() {
-  KernelSpec spec{.name = "cpu_panels", .path = "gemm/cpu_panels.cl", .idea = "packed panels, for CPUs"};
-  spec.tile = rectangular_multiples;
+  KernelSpec spec =
+      for_cpus({.name = "cpu_panels", .path = "gemm/cpu_panels.cl", .idea = "packed panels, for CPUs"},
+               rectangular_multiples);
   spec.local_bytes = [](const Tunables& t) {
     return sizeof(float) * (at(t, "TSK") * (at(t, "TSM") + at(t, "COLS")) + at(t, "TSM") * at(t, "TSN"));
   };
   spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
-  return for_cpus(std::move(spec));
+  return spec;
 }
 
 KernelSpec cpu_dots() {
-  KernelSpec spec{.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"};
-  spec.tile = [](const Tunables& t) { return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")}; };
-  spec = for_cpus(std::move(spec));
-  spec.skinny = true;
-  spec.reorders = [](const Tunables&) { return true; };
-  spec.storage = [](const Problem& p) {
+  KernelSpec spec =
+      for_cpus({.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"},
+               [](const Tunables& t) {
+                 return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")};
+               });
+  GemmFacts& gemm = *spec.gemm;
+  gemm.skinny = true;
+  gemm.reorders = [](const Tunables&) { return true; };
+  gemm.storage = [](const Problem& p) {
     constexpr std::int64_t few = 4;
     const Problem along = vectors_along_k(p);
     const bool takes =
         std::min(p.m, p.n) <= few && along.a_op == Transpose::yes && along.b_op == Transpose::no;
     return takes ? 0 : -1;
   };
-  spec.fixed = [](int) { return Tunables{}; };
-  spec.computes = [takes = spec.storage](const Problem& p) { return p.multiplies() && takes(p) >= 0; };
+  gemm.fixed = [](int) { return Tunables{}; };
+  gemm.computes = [takes = gemm.storage](const Problem& p) { return p.multiplies() && takes(p) >= 0; };
   return spec;
 }
 

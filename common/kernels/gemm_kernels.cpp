@@ -14,10 +14,7 @@ constexpr std::int64_t longest_int_ld = (std::int64_t{1} << 24) - 2;
 
 // Work-groups in one dimension: its limit is the highest that devices have.
 KernelSpec general() {
-  KernelSpec spec{
-      .name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose", .stops_at_k = true};
-  spec.computes = [](const Problem& problem) { return problem.multiplies(); };
-  spec.tile = rectangular_multiples;
+  KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
   const auto abreast = [](const Tunables& t) { return at(t, "TSM") / at(t, "WPTM"); };
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     const std::size_t groups = group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN"));
@@ -31,16 +28,19 @@ KernelSpec general() {
   };
   spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("TSN", "WPTN"), whole_loads("TSM"),
                 whole_loads("TSN")};
-  spec.storage = [](const Problem& p) {
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.tile = rectangular_multiples;
+  gemm.storage = [](const Problem& p) {
     return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc}) > longest_int_ld};
   };
-  spec.fixed = [](int storage) {
+  gemm.fixed = [](int storage) {
     return storage >= 8
                ? Tunables{}
                : Tunables{
                      {"TRANS_A", storage % 2}, {"TRANS_B", storage / 2 % 2}, {"LONG_OFFSETS", storage / 4}};
   };
-  spec.untimed = {"LONG_OFFSETS"};
+  gemm.untimed = {"LONG_OFFSETS"};
+  gemm.stops_at_k = true;
   return spec;
 }
 
@@ -113,16 +113,15 @@ Rule whole_copies(const char* tile, const char* trans, int transposed) {
 }
 
 KernelSpec pipelined() {
-  KernelSpec spec{.name = "pipelined",
-                  .path = "gemm/pipelined.cl",
-                  .idea = "tiles copied ahead",
-                  .splits_k = true,
-                  .worth_packing = true};
-  spec.storage = pipelined_storage;
-  spec.fixed = pipelined_fixed;
-  spec.suits = pipelined_suits;
-  spec.computes = [](const Problem& p) { return p.multiplies() && pipelined_storage(p) >= 0; };
-  spec.tile = rectangular_multiples;
+  KernelSpec spec{.name = "pipelined", .path = "gemm/pipelined.cl", .idea = "tiles copied ahead"};
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.computes = [](const Problem& p) { return p.multiplies() && pipelined_storage(p) >= 0; };
+  gemm.tile = rectangular_multiples;
+  gemm.storage = pipelined_storage;
+  gemm.fixed = pipelined_fixed;
+  gemm.suits = pipelined_suits;
+  gemm.splits_k = true;
+  gemm.worth_packing = true;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
                     {static_cast<std::size_t>(pipelined_work_items(t)), 1, 1}};
@@ -176,8 +175,9 @@ KernelSpec pack() {
 
 KernelSpec scale() {
   KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
-  spec.computes = [](const Problem& problem) { return !problem.multiplies(); };
-  spec.tile = [](const Tunables& t) { return Multiples{at(t, "GROUP") * at(t, "WPT"), 1, 1}; };
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.computes = [](const Problem& problem) { return !problem.multiplies(); };
+  gemm.tile = [](const Tunables& t) { return Multiples{at(t, "GROUP") * at(t, "WPT"), 1, 1}; };
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(m * n, at(t, "GROUP") * at(t, "WPT"), 1, 1, at(t, "GROUP"), 1);
   };

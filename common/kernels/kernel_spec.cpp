@@ -30,8 +30,16 @@ const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
   return found == spec.rules.end() ? nullptr : &*found;
 }
 
+Multiples tile_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.gemm ? spec.gemm->tile(tunables) : Multiples{};
+}
+
+bool reorders(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.gemm && spec.gemm->reorders(tunables);
+}
+
 std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
-  const Multiples tile = spec.tile(tunables);
+  const Multiples tile = tile_of(spec, tunables);
   return tile.m * tile.n * tile.k;
 }
 
@@ -66,10 +74,10 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
   const std::size_t local_bytes = spec.local_bytes(tunables);
   return {&spec,
           tunables,
-          spec.tile(tunables),
+          tile_of(spec, tunables),
           local,
           local_bytes,
-          spec.reorders(tunables),
+          reorders(spec, tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
           load_kernel(spec.path).awaits,
           surely_resident(tunables, local, local_bytes)};
@@ -101,8 +109,8 @@ Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
 }
 
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
-  const int storage = spec.storage ? spec.storage(problem) : -1;
-  return storage < 0 ? std::nullopt : std::optional(spec.fixed(storage));
+  const int storage = spec.gemm && spec.gemm->storage ? spec.gemm->storage(problem) : -1;
+  return storage < 0 ? std::nullopt : std::optional(spec.gemm->fixed(storage));
 }
 
 Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
@@ -112,7 +120,7 @@ Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& pro
   }
   fixed->merge(chosen);
   Tunables resolved = resolve(spec, *fixed);
-  if (problem.level == Reproducibility::everywhere && spec.reorders(resolved)) {
+  if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
     reject("kernel " + spec.name + " with " + to_text(resolved) +
            " adds up k in another order than the level everywhere has");
   }
@@ -216,6 +224,14 @@ const KernelSpec& find_kernel(std::string_view name) {
     known += (known.empty() ? "" : ", ") + spec.name;
   }
   reject("no kernel " + std::string(name) + "; there are " + known);
+}
+
+const KernelSpec& find_gemm_kernel(std::string_view name) {
+  const KernelSpec& spec = find_kernel(name);
+  if (!spec.gemm || !spec.gemm->storage) {
+    reject(spec.name + " is not a production kernel");
+  }
+  return spec;
 }
 
 }  // namespace duogemm

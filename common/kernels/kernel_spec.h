@@ -27,56 +27,49 @@ struct Multiples {
   std::int64_t k = 1;
 };
 
+// What the library knows, besides, of a kernel that computes C.
+struct GemmFacts {
+  // Which problems it computes.
+  std::function<bool(const Problem&)> computes = [](const Problem& p) { return p.multiplies(); };
+  // From the tunables, the tile in whose multiples a work-group does so.
+  std::function<Multiples(const Tunables&)> tile = {};
+
+  // How a problem's operands are stored, as far as that fixes tunables, as a number from 0 to 31; negative
+  // when the kernel cannot compute the problem. And the tunables that this fixes: none beyond the last
+  // number. A kernel without these is none for the planner to choose.
+  std::function<int(const Problem&)> storage = {};
+  std::function<Tunables(int storage)> fixed = {};
+  std::vector<std::string> untimed = {};  // of these, those that its time does not depend on
+
+  // Whether the problem gives such a setting enough to do; the planner passes over others.
+  std::function<bool(const Problem&, const Tunables&)> suits = [](const Problem&, const Tunables&) {
+    return true;
+  };
+  // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
+  std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
+
+  bool splits_k = false;       // it can take a slice of k, told by more arguments (see plan/lower.cpp)
+  bool stops_at_k = false;     // of the last tile along k, it multiplies only what is there, and no zeros
+  bool worth_packing = false;  // it is worth having operands copied first (see pack.cl)
+  bool skinny = false;         // for results of few rows or columns, and measured on such
+  bool for_cpus = false;       // a work-item of it has a core to itself (see cpu_plan.h)
+};
+
+// What every kernel has: those of the library, the ladder's (bench/rungs/rungs.h) and those that support
+// either.
 struct KernelSpec {
   std::string name;  // of the kernel function
   std::string path;  // of its file, under kernels/
   std::string idea;  // in a few words, for tables
 
-  // Where it stands in the ladder: "1" to "11", or a comparison's own label. Empty for a supporting kernel.
-  std::string rung = {};
-
-  // How a multiplication wants its operands (see ladder_plan.cpp).
-  bool row_major = false;        // matrices are stored by rows
-  bool transposed_b = false;     // B comes as N x K
-  bool stores_any_size = false;  // A and B are padded, but C is the caller's, whatever its size
-
-  // Of the library's own kernels, those that compute C: which problems, and from the tunables the tile in
-  // whose multiples a work-group does so. Empty for other kernels.
-  std::function<bool(const Problem&)> computes = {};
-  std::function<Multiples(const Tunables&)> tile = [](const Tunables&) { return Multiples{}; };
-
-  // From the tunables: what the operands' sizes must be multiples of; the launch for rows x cols of output;
-  // bytes of local memory; what the sub-group size must be a multiple of (1: any).
-  std::function<Multiples(const Tunables&)> multiples = [](const Tunables&) { return Multiples{}; };
+  // The launch for rows x cols of output; bytes of local memory; what the sub-group size must be a multiple
+  // of (1: any); what the tunables must keep to.
   std::function<Geometry(std::int64_t rows, std::int64_t cols, const Tunables&)> geometry = {};
   std::function<std::size_t(const Tunables&)> local_bytes = [](const Tunables&) { return std::size_t{0}; };
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
-
-  // Of a production kernel: how a problem's operands are stored, as far as that fixes tunables, as a number
-  // from 0 to 31; negative when the kernel cannot compute the problem. And the tunables that this fixes.
-  std::function<int(const Problem&)> storage = {};
-  std::function<Tunables(int storage)> fixed = {};
-
-  // Whether it can take a slice of k, told by two more arguments (see pipelined.cl).
-  bool splits_k = false;
-  bool stops_at_k = false;     // of the last tile along k, it multiplies only what is there, and no zeros
-  bool worth_packing = false;  // whether it is worth having operands copied first (see pack.cl)
-  bool skinny = false;         // for results of few rows or columns, and measured on such
-
-  // Whether the problem gives such a setting enough to do; the planner passes over others.
-  std::function<bool(const Problem&, const Tunables&)> suits = {};
-
-  // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
-  std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
-
-  // Of the fixed tunables, those that its time does not depend on.
-  std::vector<std::string> untimed = {};
-
-  // Whether a work-item of it has a core to itself (see cpu_plan.h).
-  bool for_cpus = false;
-
   std::vector<Rule> rules = {};
-  std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
+
+  std::optional<GemmFacts> gemm = {};
 };
 
 // A setting of every tunable that the kernel's file declares: its own values, overridden by `overrides`.
@@ -95,10 +88,10 @@ Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& pro
 struct Variant {
   const KernelSpec* spec;
   Tunables tunables;
-  Multiples tile;
+  Multiples tile;           // see GemmFacts; 1 x 1 x 1 for kernels without them
   Extent local;             // work-items of a work-group
   std::size_t local_bytes;  // of a work-group
-  bool reorders;            // see KernelSpec
+  bool reorders;            // see GemmFacts
   bool shuffles;
   bool awaits;              // see KernelSource
   double surely_resident;  // how many work-groups of it a GPU's compute unit has room for at the least
@@ -127,5 +120,7 @@ std::span<const KernelSpec> registry();
 
 // Throws invalid_argument naming the kernels there are.
 const KernelSpec& find_kernel(std::string_view name);
+// The same, and where it is none that the planner may choose.
+const KernelSpec& find_gemm_kernel(std::string_view name);
 
 }  // namespace duogemm

@@ -53,13 +53,14 @@ Tunables fixed_of_thin(int storage) {
 
 KernelSpec skinny(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&),
                   int (*items)(const Tunables&), int (*local_floats)(const Tunables&)) {
-  spec.splits_k = true;
-  spec.skinny = true;
-  spec.storage = [=](const Problem& p) { return storage_of_thin(p, x_along_k); };
-  spec.fixed = fixed_of_thin;
-  spec.computes = [=](const Problem& p) { return p.multiplies() && storage_of_thin(p, x_along_k) >= 0; };
-  spec.untimed = {"SIDE", "Y_ALONG_K"};
-  spec.tile = [=](const Tunables& t) {
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.splits_k = true;
+  gemm.skinny = true;
+  gemm.storage = [=](const Problem& p) { return storage_of_thin(p, x_along_k); };
+  gemm.fixed = fixed_of_thin;
+  gemm.untimed = {"SIDE", "Y_ALONG_K"};
+  gemm.computes = [=](const Problem& p) { return p.multiplies() && storage_of_thin(p, x_along_k) >= 0; };
+  gemm.tile = [=](const Tunables& t) {
     return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "SKINNY"),
                      at(t, "SIDE") == 0 ? at(t, "SKINNY") : rows(t), at(t, "DEPTH")};
   };
@@ -85,7 +86,7 @@ KernelSpec skinny_columns() {
                             .path = "gemm/skinny_columns.cl",
                             .idea = "few rows or columns, read down columns"},
                            false, rows, items, local_floats);
-  spec.reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
+  spec.gemm->reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
   spec.rules = {multiple_of("WIDTH", "VX"),
                 multiple_of("DEPTH", "SLICES"),
                 {"LANES * SLICES to be from 32 to 512",
@@ -102,9 +103,9 @@ KernelSpec skinny_dots() {
   KernelSpec spec = skinny(
       {.name = "skinny_dots", .path = "gemm/skinny_dots.cl", .idea = "few rows or columns, read along k"},
       true, rows, items, local_floats);
-  spec.reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
+  spec.gemm->reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
   // One lane reads a row by itself, far from its neighbours unless rows are short.
-  spec.suits = [](const Problem& p, const Tunables& t) {
+  spec.gemm->suits = [](const Problem& p, const Tunables& t) {
     constexpr std::int64_t short_row = 64;
     return at(t, "LANES") == 1 ? p.k <= short_row : at(t, "LANES") * at(t, "VX") <= p.k;
   };

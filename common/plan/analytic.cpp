@@ -48,9 +48,9 @@ Calibration calibrated(const KernelSpec& spec, const Tunables& tunables, double 
 void add_tiles(Tuning& tuning, const DeviceInfo& device, double unit_rate) {
   const KernelSpec& spec = find_kernel("pipelined");
   for (const Tunables& tile : tiles()) {
-    for (int storage = 0; !spec.fixed(storage).empty(); ++storage) {
+    for (int storage = 0; !spec.gemm->fixed(storage).empty(); ++storage) {
       Tunables tunables = tile;
-      tunables.merge(spec.fixed(storage));
+      tunables.merge(spec.gemm->fixed(storage));
       tunables = resolve(spec, tunables);
       if (!unsupported_reason(variant_of(spec, tunables), device)) {
         tuning.calibrations.push_back(calibrated(spec, tunables, unit_rate));
@@ -62,8 +62,8 @@ void add_tiles(Tuning& tuning, const DeviceInfo& device, double unit_rate) {
 // Skinny results take as long as reading the long operand does.
 void add_skinny(Tuning& tuning, const DeviceInfo& device, const char* name) {
   const KernelSpec& spec = find_kernel(name);
-  for (int storage = 0; !spec.fixed(storage).empty(); ++storage) {
-    const Tunables tunables = resolve(spec, spec.fixed(storage));
+  for (int storage = 0; !spec.gemm->fixed(storage).empty(); ++storage) {
+    const Tunables tunables = resolve(spec, spec.gemm->fixed(storage));
     const Variant& kernel = variant_of(spec, tunables);
     if (unsupported_reason(kernel, device)) {
       continue;

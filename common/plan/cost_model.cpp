@@ -130,7 +130,8 @@ double predict_seconds(const Traffic& traffic, const Candidate& candidate, const
   if (facts.bandwidth <= 0.0) {
     return seconds;
   }
-  if (traffic.from_memory || !candidate.kernel->spec->skinny) {  // which are measured with what they move
+  if (traffic.from_memory ||
+      !candidate.kernel->spec->gemm->skinny) {  // which are measured with what they move
     const double rate = traffic.from_memory ? facts.reading : facts.cached;
     seconds = overlapped(seconds, traffic.inputs / rate + traffic.moved / facts.bandwidth);
   }

@@ -68,7 +68,7 @@ ScheduleRequest choose_on_cpu(const Problem& problem, const DeviceInfo& device) 
   const KernelSpec& dots = find_kernel("cpu_dots");
   // To add up a vector's elements takes as long as several of its multiply-adds.
   const std::int64_t shortest = 4 * registers.at("WIDTH");
-  if (given.level == Reproducibility::run_to_run && dots.storage(given) >= 0 && given.k >= shortest) {
+  if (given.level == Reproducibility::run_to_run && dots.gemm->storage(given) >= 0 && given.k >= shortest) {
     return {&dots, {{"WIDTH", registers.at("WIDTH")}}};
   }
   const Problem p = by_rows(given, registers) ? exchanged(given) : given;

@@ -156,11 +156,11 @@ class Builder {
     geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(slices) : 1;
     std::vector<StepArgument> arguments =
         in_workspace ? product_arguments(p, a_, b_, c_, 1.0f, 0.0f) : product_arguments(p, a_, b_, c_);
-    if (kernel_.spec->splits_k) {
+    if (kernel_.spec->gemm->splits_k) {
       arguments.insert(arguments.end(), {length, in_workspace ? p.ldc * p.n : std::int64_t{0},
                                          static_cast<std::int64_t>(geometry.cluster)});
     }
-    if (kernel_.spec->splits_k && !kernel_.spec->skinny) {
+    if (kernel_.spec->gemm->splits_k && !kernel_.spec->gemm->skinny) {
       arguments.insert(arguments.end(), {group_m, std::int64_t{c_in_vectors(p)}});
     }
     add(kernel_, geometry, p.batch, std::move(arguments));
@@ -209,8 +209,8 @@ Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
 }  // namespace
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
-  return schedule.kernel->spec->for_cpus ? lower_on_cpu(schedule, problem, device)
-                                         : Builder(schedule, problem, device).plan();
+  return schedule.kernel->spec->gemm->for_cpus ? lower_on_cpu(schedule, problem, device)
+                                               : Builder(schedule, problem, device).plan();
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {

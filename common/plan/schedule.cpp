@@ -70,12 +70,12 @@ void set(ScheduleRequest& request, const std::string& item) {
 }  // namespace
 
 bool may_split(const KernelSpec& spec, const Problem& problem) {
-  return spec.splits_k && problem.level == Reproducibility::run_to_run &&
+  return spec.gemm->splits_k && problem.level == Reproducibility::run_to_run &&
          problem.batch_by == BatchBy::strides;
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {
-  return spec.worth_packing && problem.batch_by == BatchBy::strides;
+  return spec.gemm->worth_packing && problem.batch_by == BatchBy::strides;
 }
 
 std::string to_text(const Schedule& schedule) {
@@ -94,17 +94,14 @@ std::string to_text(const Schedule& schedule) {
 
 ScheduleRequest parse_schedule(const std::string& text) {
   const std::size_t colon = text.find(':');
-  ScheduleRequest request{&find_kernel(text.substr(0, colon))};
-  if (!request.spec->storage) {
-    reject(request.spec->name + " is not a production kernel");
-  }
+  ScheduleRequest request{&find_gemm_kernel(text.substr(0, colon))};
   std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   while (!rest.empty()) {
     const std::string item = rest.substr(0, rest.find(','));
     rest = item.size() == rest.size() ? "" : rest.substr(item.size() + 1);
     set(request, item);
   }
-  if (request.slices < 1 || (request.slices > 1 && !request.spec->splits_k)) {
+  if (request.slices < 1 || (request.slices > 1 && !request.spec->gemm->splits_k)) {
     reject("slices=" + std::to_string(request.slices) +
            ": at least 1, and 1 for kernels that do not split k");
   }
@@ -113,7 +110,7 @@ ScheduleRequest parse_schedule(const std::string& text) {
 
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
   require_allowed(request, problem, device);
-  if (request.spec->for_cpus) {
+  if (request.spec->gemm->for_cpus) {
     return {&cpu_variant(request, problem)};
   }
   Problem inner = packed(problem, request.pack_a, request.pack_b);
@@ -147,16 +144,16 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
   Problem p = problem;
   // Skinny kernels write single values, and a result of few rows would mostly be padding.
-  p.ldc = spec.skinny ? p.m : round_up(p.m, 4);
+  p.ldc = spec.gemm->skinny ? p.m : round_up(p.m, 4);
   p.c_stride = slices * p.ldc * p.n;
   p.c_aligned = true;
-  p.c_padded = !spec.skinny;
+  p.c_padded = !spec.gemm->skinny;
   return p;
 }
 
 std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices) {
   constexpr std::int64_t of_skinny = 32;
-  return round_up(ceil_div(k, slices), kernel.spec->skinny ? of_skinny : kernel.tile.k);
+  return round_up(ceil_div(k, slices), kernel.spec->gemm->skinny ? of_skinny : kernel.tile.k);
 }
 
 }  // namespace duogemm

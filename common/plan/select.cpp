@@ -28,7 +28,7 @@ constexpr std::int64_t counts_of_slices[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 
 
 // Whether a calibration with these tunables tells how long the kernel takes where the storage fixes `fixed`.
 bool speaks_of(const Calibration& calibration, const Tunables& fixed) {
-  const std::vector<std::string>& untimed = calibration.spec->untimed;
+  const std::vector<std::string>& untimed = calibration.spec->gemm->untimed;
   return std::all_of(fixed.begin(), fixed.end(), [&](const auto& tunable) {
     const auto found = calibration.tunables.find(tunable.first);
     return (found != calibration.tunables.end() && found->second == tunable.second) ||
@@ -150,7 +150,7 @@ class Planner::Search {
   template <typename Visit>
   void visit_storage(const Kernel& kernel, const Operands& operands, const Problem& stored,
                      std::span<const std::int64_t> counts, bool clustered, const Visit& visit) {
-    const int storage = kernel.spec->storage(stored);
+    const int storage = kernel.spec->gemm->storage(stored);
     if (storage < 0) {
       return;
     }
@@ -200,7 +200,7 @@ class Planner::Search {
       return std::nullopt;
     }
     // Other kernels multiply what is missing of a last tile as zeros.
-    const bool stops_at_k = kernel.spec->skinny || kernel.spec->stops_at_k;
+    const bool stops_at_k = kernel.spec->gemm->skinny || kernel.spec->gemm->stops_at_k;
     const std::int64_t depth =
         stops_at_k ? ceil_div(problem_.k, split.slices) : slice_length(kernel, problem_.k, split.slices);
     return operands.seconds +
@@ -208,8 +208,7 @@ class Planner::Search {
   }
 
   bool suits(const Candidate& candidate) const {
-    const KernelSpec& spec = *candidate.kernel->spec;
-    return !spec.suits || spec.suits(problem_, candidate.kernel->tunables);
+    return candidate.kernel->spec->gemm->suits(problem_, candidate.kernel->tunables);
   }
 
   const CostFacts& facts() const { return planner_.facts_; }
@@ -224,14 +223,15 @@ Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(
 Planner::Planner(const DeviceInfo& device, Tuning tuning)
     : device_(device), tuning_(std::move(tuning)), facts_(tuning_, device_) {
   for (const Calibration& calibration : tuning_.calibrations) {
-    if (calibration.spec->for_cpus == (device_.kind == DeviceKind::cpu)) {
+    if (calibration.spec->gemm->for_cpus == (device_.kind == DeviceKind::cpu)) {
       add(calibration);
     }
   }
 }
 
 Planner::Kernel::Kernel(const KernelSpec& of) : spec(&of) {
-  for (Tunables each = of.fixed(0); !each.empty(); each = of.fixed(static_cast<int>(fixed.size()))) {
+  for (Tunables each = of.gemm->fixed(0); !each.empty();
+       each = of.gemm->fixed(static_cast<int>(fixed.size()))) {
     fixed.push_back(std::move(each));
   }
   candidates.resize(fixed.size());

@@ -97,7 +97,7 @@ Json with_settings(const Json& kernels) {
 
 // One table: names of tunables, and a row of values and timings for each setting.
 void read_settings(const Json& json, std::vector<Calibration>& calibrations) {
-  const KernelSpec& spec = find_kernel(json.at("kernel").get_ref<const std::string&>());
+  const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get_ref<const std::string&>());
   const auto names = json.at("tunables").get<std::vector<std::string>>();
   for (const Json& row : json.at("settings")) {
     const Json& values = row.at(0);
@@ -134,7 +134,7 @@ Json to_json(const TunedShape& shape) {
 }
 
 TunedShape read_shape(const Json& json) {
-  const KernelSpec& spec = find_kernel(json.at("kernel").get<std::string>());
+  const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get<std::string>());
   const Tunables tunables = read_tunables(json.at("tunables"));
   resolve(spec, tunables);
   return {json.at("a_op") == "T",

@@ -4,6 +4,7 @@
 //   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
 //   opencl.h                 the few names that the dialect adds to OpenCL C
 //   operations.h             named operations that each target spells in its own way
+//   numbers.h                how a kernel's numbers lie in one argument, which the host reads too
 //
 // What the dialect leaves out, and what to write instead:
 //   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it
@@ -45,19 +46,7 @@
 #define VLOAD(width) DUOGEMM_VLOAD(width)
 #define VSTORE(width) DUOGEMM_VSTORE(width)
 
-// The struct of a kernel's numbers: those of 64 bits first, so that its layout is the same for host and
-// device.
-#define DUOGEMM_NO_POINTER(type, name)
-#define DUOGEMM_NO_NUMBER(name)
-#define DUOGEMM_LONG_MEMBER(name) long name;
-#define DUOGEMM_SINGLE_MEMBER(name) float name;
-#define DUOGEMM_LONGS_FIRST(LIST, LONG, SINGLE)     \
-  LIST(DUOGEMM_NO_POINTER, LONG, DUOGEMM_NO_NUMBER) \
-  LIST(DUOGEMM_NO_POINTER, DUOGEMM_NO_NUMBER, SINGLE)
-#define NUMBERS_OF(LIST)                                                  \
-  struct LIST##_NUMBERS {                                                 \
-    DUOGEMM_LONGS_FIRST(LIST, DUOGEMM_LONG_MEMBER, DUOGEMM_SINGLE_MEMBER) \
-  }
+#include "numbers.h"
 
 #ifdef __CUDACC__
 #include "cuda.h"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 
+#include "numbers.h"
 #include "problem/rounding.h"
 
 namespace duogemm::opencl {
@@ -28,7 +30,12 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
   return 1e-9 * static_cast<double>(end - start);
 }
 
-// The numbers of a kernel that wants them in a struct: first those of 64 bits, then those of 32.
+// The numbers of a kernel that wants them in a struct: first those of 64 bits, then those of 32, as the
+// kernels declare it.
+#define MIXED(POINTER, LONG, SINGLE) SINGLE(of_32) POINTER(void, none) LONG(of_64)
+NUMBERS_OF(MIXED);
+static_assert(offsetof(MIXED_NUMBERS, of_64) == 0 && offsetof(MIXED_NUMBERS, of_32) == sizeof(std::int64_t) &&
+              sizeof(MIXED_NUMBERS) == 2 * sizeof(std::int64_t));
 class Members {
  public:
   explicit Members(std::span<const Argument> arguments) {

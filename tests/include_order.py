@@ -14,9 +14,10 @@ ROWS = {
     "bench": ["support", "machine", "rungs", "timing", "check", "references", "ladder", "report", "compare", "explain", "sweep",
               "replay", "tune", "cli"],
 }
-# What each top-level folder may include besides itself; public headers stand under common/include and belong to no row.
+# What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
+# kernels/ and compat/, the host reads the lists of arguments.
 MAY = {
-    "compat": [], "kernels": ["compat"], "common": [], "opencl": ["common"], "cuda": ["common"], "blas": ["common"],
+    "compat": [], "kernels": ["compat"], "common": ["kernels"], "opencl": ["common", "compat"], "cuda": ["common"], "blas": ["common"],
     "bench": ["common", "opencl", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")

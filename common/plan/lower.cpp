@@ -157,8 +157,9 @@ class Builder {
     std::vector<StepArgument> arguments =
         in_workspace ? product_arguments(p, a_, b_, c_, 1.0f, 0.0f) : product_arguments(p, a_, b_, c_);
     if (kernel_.spec->gemm->splits_k) {
-      arguments.insert(arguments.end(), {length, in_workspace ? p.ldc * p.n : std::int64_t{0},
-                                         static_cast<std::int64_t>(geometry.cluster)});
+      const auto slice = slice_arguments(length, in_workspace ? p.ldc * p.n : 0,
+                                         static_cast<std::int64_t>(geometry.cluster));
+      arguments.insert(arguments.end(), slice.begin(), slice.end());
     }
     if (kernel_.spec->gemm->splits_k && !kernel_.spec->gemm->skinny) {
       arguments.insert(arguments.end(), {group_m, std::int64_t{c_in_vectors(p)}});

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gemm/batch.h"
 #include "problem/rounding.h"
+
+// What the kernels' lists of arguments become here: the values of that name.
+#define POINTER_ARGUMENT(type, name) name,
+#define ARGUMENT(name) name,
 
 namespace duogemm {
 namespace {
@@ -47,10 +52,19 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
 
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c, StepArgument alpha, StepArgument beta) {
-  return {problem.m,        problem.n,        problem.k,    alpha,     a.operand, a.offset,
-          problem.lda,      problem.a_stride, a.table,      b.operand, b.offset,  problem.ldb,
-          problem.b_stride, b.table,          beta,         c.operand, c.offset,  problem.ldc,
-          problem.c_stride, c.table,          problem.batch};
+  // By the names in the kernels' list, which gives them their order.
+  const auto [A, a_offset, a_table] = a;
+  const auto [B, b_offset, b_table] = b;
+  const auto [C, c_offset, c_table] = c;
+  const std::int64_t M = problem.m, N = problem.n, K = problem.k, batch = problem.batch;
+  const std::int64_t lda = problem.lda, ldb = problem.ldb, ldc = problem.ldc;
+  const std::int64_t a_stride = problem.a_stride, b_stride = problem.b_stride, c_stride = problem.c_stride;
+  return {PRODUCT(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)};
+}
+
+std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
+                                          std::int64_t cluster) {
+  return {K_SLICE(ARGUMENT)};
 }
 
 void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,

@@ -82,10 +82,13 @@ inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
 inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
 inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
-// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h).
+// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and those that split k
+// behind it (K_SLICE).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c, StepArgument alpha = ScalarOf::alpha,
                                             StepArgument beta = ScalarOf::beta);
+std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
+                                          std::int64_t cluster);
 
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,

@@ -7,8 +7,8 @@
   LONG(name##_stride)                           \
   POINTER(const __global long, name##_table)
 
-// What every kernel that multiplies is given first, in the order of product_arguments() in
-// common/plan/plan.h: C <- alpha op(A) op(B) + beta C, where op(A) is M x K and op(B) is K x N.
+// What every kernel that multiplies is given first: C <- alpha op(A) op(B) + beta C, where op(A) is M x K and
+// op(B) is K x N. The host fills in this very list (common/plan/plan.cpp), and the next.
 #define PRODUCT(POINTER, LONG, SINGLE)              \
   LONG(M)                                           \
   LONG(N)                                           \
@@ -22,8 +22,8 @@
 
 // Where K may be split: how long a part is, how far apart in C their results are, and how many work-groups,
 // which have one part each, form a cluster that adds them up (see cluster.h).
-#define PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) \
-  PRODUCT(POINTER, LONG, SINGLE) LONG(k_chunk) LONG(chunk_stride) LONG(cluster)
+#define K_SLICE(LONG) LONG(k_chunk) LONG(chunk_stride) LONG(cluster)
+#define PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) K_SLICE(LONG)
 
 // Where the matrices of one member of the batch begin: a stride apart, or where a table says. It holds the
 // offset of each in elements, from `offset` on, or the address of each if the buffer itself is the null

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "check/guarded_run.h"
+#include "check/judge.h"
 #include "plan/lower.h"
 #include "support/shapes.h"
 #include "test_devices.h"
@@ -53,10 +53,8 @@ std::vector<std::uint32_t> bits_of(const ScheduleRequest& request, const HostPro
   const SelfContainedPlan plan(lower(schedule, host.problem, info), *on.device, *on.programs);
   GuardedOperands operands(host, *on.device, *on.queue);
   plan.enqueue(*on.queue, operands.operands());
-  const std::vector<Oracle> oracles = oracles_of(host);
-  const Comparison found = operands.compare(oracles, *on.queue);
-  EXPECT_TRUE(found.within_bound() && found.overwritten == 0)
-      << to_text(schedule) << ": " << found.first_fault;
+  const Verdict found = Judge(host).look_at_all(operands, *on.queue);
+  EXPECT_TRUE(found.ok()) << to_text(schedule) << ": " << found.fault();
   std::vector<std::uint32_t> bits(host.c.size());
   on.queue->read(*operands.operands()[2].buffer, bits.data(), sizeof(float) * bits.size());
   return bits;

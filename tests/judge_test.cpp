@@ -17,7 +17,7 @@ float* data(const GuardedArray& array) { return reinterpret_cast<float*>(array.a
 float old_c(const Problem& p, float c) { return p.beta == 0.0f ? 0.0f : p.beta * c; }
 
 // The product as every kernel owes it.
-void multiply(const Problem& p, OperandSets& sets) {
+void multiply(const Problem& p, GuardedOperands& sets) {
   for (std::int64_t member = 0; member < p.batch; ++member) {
     const float* a = data(sets.a()) + member * p.a_stride;
     const float* b = data(sets.b()) + member * p.b_stride;
@@ -53,7 +53,7 @@ class OnHost {
 
  public:
   const Problem problem;
-  OperandSets sets;
+  GuardedOperands sets;
   Judge judge;
 };
 
@@ -93,7 +93,7 @@ TEST(Judge, SeesAWrongRowOfALargeProblem) {
 TEST(Judge, SeesTheLastMemberOfABatch) {
   OnHost host("6 5 4 NN batch=200");
   host.c()[199 * 30] += 0.01f;
-  EXPECT_NE(host.verdict().first_fault.find("C(0, 0) of member 199"), std::string::npos);
+  EXPECT_NE(host.verdict().first_fault.find("member 199: C(0, 0)"), std::string::npos);
 }
 
 TEST(Judge, SeesAnElementThatWasNotWrittenWhereverItIs) {
@@ -131,11 +131,96 @@ TEST(Judge, TellsOneBitByTheFingerprint) {
   EXPECT_NE(host.verdict().fingerprint, before);
 }
 
-TEST(OperandSets, AreAlikeAndTakeTurns) {
+// A batch whose members lie in another order than theirs, at distances that are no stride's, judged to the
+// bit.
+class Listed {
+ public:
+  explicit Listed(Guards guards)
+      : host_(random_problem(problem(), Distribution::signed_unit, 1)),
+        operands_(host_, *device_, *queue_, guards),
+        judge_(host_) {
+    for (std::size_t member = 0; member < 3; ++member) {
+      for (std::int64_t at = 0; at < 6 * 5; ++at) {
+        float sum = 0.0f;
+        for (std::int64_t k = 0; k < 4; ++k) {
+          sum = std::fma(host_.a[index(host_.a_places[member] + k * 6 + at % 6)],
+                         host_.b[index(host_.b_places[member] + at / 6 * 4 + k)], sum);
+        }
+        c(member, at % 6, at / 6) = sum;
+      }
+    }
+  }
+  Verdict verdict() { return judge_.look_at_all(operands_, *queue_); }
+  float& c(std::size_t member, std::int64_t row, std::int64_t col) {
+    return data(operands_.c())[host_.c_places[member] + col * 8 + row];
+  }
+
+ private:
+  static std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
+  static Problem problem() {
+    Problem p = Problem::packed(6, 5, 4);
+    p.ldc = 8;
+    p.batch = 3;
+    p.batch_by = BatchBy::offsets;
+    p.a_stride = p.b_stride = p.c_stride = 1;
+    return p;
+  }
+
+  const std::unique_ptr<Device> device_ = open_host();
+  const std::unique_ptr<Queue> queue_ = device_->create_queue();
+  const HostProblem host_;
+  GuardedOperands operands_;
+  const Judge judge_;
+};
+
+class JudgeOfAList : public ::testing::TestWithParam<Guards> {};
+
+TEST_P(JudgeOfAList, AcceptsTheOwedBits) {
+  const Verdict verdict = Listed(GetParam()).verdict();
+  EXPECT_TRUE(verdict.exact()) << verdict.fault();
+  EXPECT_EQ(verdict.computed, 90u);
+}
+
+TEST_P(JudgeOfAList, SeesOneBit) {
+  Listed listed(GetParam());
+  float& element = listed.c(0, 5, 4);
+  element = std::nextafter(element, 9.0f);
+  const Verdict verdict = listed.verdict();
+  EXPECT_TRUE(verdict.ok() && !verdict.exact());
+  EXPECT_EQ(verdict.fault().find("member 0: C(5, 4) is "), 0u) << verdict.fault();
+}
+
+TEST_P(JudgeOfAList, SeesAnElementThatWasNotWritten) {
+  Listed listed(GetParam());
+  listed.c(2, 0, 0) = std::numeric_limits<float>::quiet_NaN();
+  const Verdict verdict = listed.verdict();
+  EXPECT_FALSE(verdict.ok());
+  EXPECT_EQ(verdict.fault().find("member 2: C(0, 0) is nan"), 0u) << verdict.fault();
+}
+
+TEST_P(JudgeOfAList, SeesWhatWasOverwrittenBetweenColumnsAndMembers) {
+  for (const std::int64_t row : {6, 7}) {
+    for (const std::size_t member : {0u, 1u, 2u}) {
+      Listed listed(GetParam());
+      listed.c(member, row, 3) = 0.0f;
+      const Verdict verdict = listed.verdict();
+      EXPECT_EQ(verdict.overwritten, 1u);
+      EXPECT_FALSE(verdict.ok());
+    }
+  }
+  Listed listed(GetParam());
+  listed.c(1, 6, 4) = 0.0f;  // behind the last column of one member that another follows
+  EXPECT_EQ(listed.verdict().overwritten, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Guards, JudgeOfAList, ::testing::Values(Guards::bands, Guards::none),
+                         [](const auto& info) { return info.param == Guards::bands ? "bands" : "none"; });
+
+TEST(GuardedOperands, AreAlikeAndTakeTurns) {
   const std::unique_ptr<Device> device = open_host();
   const std::unique_ptr<Queue> queue = device->create_queue();
   const Problem problem = packed_problem(30, 20, 10, "NN", 1);
-  const OperandSets sets(problem, 3, *device, *queue);
+  const GuardedOperands sets(problem, 3, *device, *queue);
   for (std::size_t turn = 0; turn < 4; ++turn) {
     const auto* a = reinterpret_cast<const float*>(sets.operands(turn)[0].buffer->native());
     EXPECT_EQ(a == data(sets.a()), turn % 3 == 0);

@@ -88,16 +88,15 @@ class Ladder : public ::testing::TestWithParam<Case> {
  protected:
   // Runs the problem; false when the device cannot run the setting, with the reason.
   bool check(TestDevice& device, const HostProblem& host, std::string& reason) {
-    const Oracle oracle(host.problem, host.a, host.b, host.c);
+    const Judge judge(host);
     const Problem& p = host.problem;
     try {
-      const Comparison comparison =
-          check_setting(GetParam().setting, host, oracle, *device.device, *device.queue, *device.programs);
-      EXPECT_TRUE(comparison.ok()) << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha
-                                   << " beta=" << p.beta << ": " << comparison.first_fault << "; "
-                                   << comparison.different_bits << " elements differ, "
-                                   << comparison.overwritten << " overwritten, error "
-                                   << comparison.worst_error << " of the bound";
+      const Verdict comparison =
+          check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+      EXPECT_TRUE(comparison.exact())
+          << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
+          << comparison.fault() << "; " << comparison.different_bits << " elements differ, "
+          << comparison.overwritten << " overwritten, error " << comparison.worst_error << " of the bound";
       return true;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) {
@@ -171,12 +170,13 @@ TEST_P(Ladder, PaddingKeepsMinusZero) {
   HostProblem host = random_problem(Problem::packed(33, 17, 5), Distribution::signed_unit, 1);
   std::fill(host.a.begin(), host.a.end(), -0x1p-100f);
   std::fill(host.b.begin(), host.b.end(), 0x1p-100f);
+  const Judge judge(host);
   const Oracle oracle(host.problem, host.a, host.b, host.c);
   ASSERT_TRUE(std::signbit(oracle.expected(0, 0)) && oracle.expected(0, 0) == 0.0f);
   try {
-    const Comparison comparison =
-        check_setting(GetParam().setting, host, oracle, *device.device, *device.queue, *device.programs);
-    EXPECT_TRUE(comparison.same_bits()) << comparison.first_fault;
+    const Verdict comparison =
+        check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+    EXPECT_TRUE(comparison.same_bits()) << comparison.fault();
   } catch (const Error& error) {
     ASSERT_EQ(error.status(), Status::unsupported) << error.what();
     GTEST_SKIP() << "needs " << error.what();

@@ -1,7 +1,7 @@
 // A product of random matrices, packed, and its judge.
 #pragma once
 
-#include "check/host_problem.h"
+#include "check/inputs.h"
 #include "check/oracle.h"
 #include "duogemm/sgemm.hpp"
 
@@ -17,8 +17,8 @@ class Product {
   const HostProblem& host() const { return host_; }
   // Slices of k give other bits than the chain has.
   bool is(const std::vector<float>& c) const {
-    const Comparison found = oracle_.compare(c);
-    return found.within_bound() && found.overwritten == 0;
+    const Verdict found = oracle_.compare(c);
+    return found.ok();
   }
 
  private:

@@ -237,9 +237,9 @@ class ProgramCacheOnDevice : public ::testing::TestWithParam<DeviceName> {
     for (const LadderSetting& setting : ladder_settings({{"naive", "tiled"}, {{"TS", 8}}, {}})) {
       const HostProblem host =
           random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
-      const Oracle oracle(host.problem, host.a, host.b, host.c);
-      const Comparison comparison = check_setting(setting, host, oracle, device, *queue, programs);
-      EXPECT_TRUE(comparison.ok()) << comparison.first_fault;
+      const Judge judge(host);
+      const Verdict comparison = check_setting(setting, host, judge, device, *queue, programs);
+      EXPECT_TRUE(comparison.exact()) << comparison.fault();
     }
     return device.counts;
   }

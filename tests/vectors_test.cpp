@@ -2,7 +2,7 @@
 // bits.
 #include <gtest/gtest.h>
 
-#include "check/guarded_run.h"
+#include "check/judge.h"
 #include "kernels/gemm_parts.h"
 #include "plan/lower.h"
 #include "support/shapes.h"
@@ -73,8 +73,8 @@ void expect_right(const ScheduleRequest& request, Problem problem, std::uint32_t
   SCOPED_TRACE(to_text(plan.steps.at(plan.multiply).kernel->tunables));
   GuardedOperands operands(host, *on.device, *on.queue);
   SelfContainedPlan(plan, *on.device, *on.programs).enqueue(*on.queue, operands.operands());
-  const Comparison found = operands.compare(oracles_of(host), *on.queue);
-  EXPECT_TRUE(found.ok()) << found.first_fault;
+  const Verdict found = Judge(host).look_at_all(operands, *on.queue);
+  EXPECT_TRUE(found.exact()) << found.fault();
 }
 
 TEST_P(Widths, AllGiveTheSameBits) {

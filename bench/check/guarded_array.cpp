@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "check/inputs.h"
 #include "problem/rounding.h"
 
-namespace duogemm::bench {
+namespace duogemm {
 namespace {
 
 constexpr std::int64_t least_guard = 1024;             // elements
@@ -32,23 +33,33 @@ std::size_t GuardedArray::bytes(std::int64_t length, std::size_t count, const De
 
 std::size_t GuardedArray::host_bytes() { return 2 * to_bytes(piece); }
 
-GuardedArray::GuardedArray(std::int64_t length, const Sequence& content, std::size_t count, Device& device,
-                           Queue& queue)
+GuardedArray::GuardedArray(std::int64_t length, Content content, std::size_t count, std::uint32_t tag,
+                           Device& device, Queue& queue, Guards guards)
     : length_(length),
-      guard_(guard_elements(device.info())),
-      pitch_(pitch_elements(length, device.info())),
-      content_(content),
-      whole_(device.allocate(bytes(length, count, device.info()))) {
+      guard_(guards == Guards::bands ? guard_elements(device.info()) : 0),
+      pitch_(guards == Guards::bands ? pitch_elements(length, device.info())
+                                     : round_up(length, count > 1 ? alignment(device.info()) : 1)),
+      content_(std::move(content)),
+      tag_(tag) {
+  if (length == 0) {
+    return;
+  }
+  const std::int64_t end = guard_ + static_cast<std::int64_t>(count) * pitch_;
+  whole_ = device.allocate(to_bytes(end));
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     arrays_.push_back(whole_->slice(to_bytes(guard_ + i * pitch_), to_bytes(length)));
   }
-  fill(0, guard_ + static_cast<std::int64_t>(count) * pitch_, queue);
+  fill(0, end, queue);
 }
 
-void GuardedArray::restore(Queue& queue) { fill(0, guard_ + pitch_, queue); }
+void GuardedArray::restore(Queue& queue) {
+  if (whole_) {
+    fill(0, guard_ + pitch_, queue);
+  }
+}
 
 void GuardedArray::look(Queue& queue, const std::function<void(const Piece&)>& at) const {
-  const std::int64_t end = guard_ + pitch_;
+  const std::int64_t end = whole_ ? guard_ + pitch_ : 0;
   std::vector<float> found(static_cast<std::size_t>(std::min(piece, end)));
   std::vector<float> filled(found.size());
   for (std::int64_t from = 0; from < end; from += piece) {
@@ -71,17 +82,19 @@ void GuardedArray::fill(std::int64_t from, std::int64_t to, Queue& queue) const 
 }
 
 void GuardedArray::content(std::int64_t from, std::span<float> to) const {
-  test_data().guard.copy(from, to);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] = tagged_nan(tag_, static_cast<std::size_t>(from) + i);
+  }
   const std::int64_t end = from + static_cast<std::int64_t>(to.size());
   for (std::int64_t begin = guard_ + std::max<std::int64_t>(from - guard_, 0) / pitch_ * pitch_; begin < end;
        begin += pitch_) {
     const std::int64_t first = std::max(begin, from);
     const std::int64_t last = std::min(begin + length_, end);
     if (first < last) {
-      content_.copy(first - begin, to.subspan(static_cast<std::size_t>(first - from),
-                                              static_cast<std::size_t>(last - first)));
+      content_(first - begin,
+               to.subspan(static_cast<std::size_t>(first - from), static_cast<std::size_t>(last - first)));
     }
   }
 }
 
-}  // namespace duogemm::bench
+}  // namespace duogemm

@@ -6,23 +6,35 @@
 #include <span>
 #include <vector>
 
-#include "check/sequence.h"
 #include "device/backend.h"
 
-namespace duogemm::bench {
+namespace duogemm {
+
+// What stands around an array in its buffer: a band of distinct NaNs on either side, or nothing, for a
+// simulator that sees every access outside of a buffer.
+enum class Guards { bands, none };
+
+// Copies an array's content from its element `first` on.
+using Content = std::function<void(std::int64_t first, std::span<float> to)>;
 
 class GuardedArray {
  public:
-  // `count` arrays of `length` elements, each of them filled with `content`, which must outlive this.
-  GuardedArray(std::int64_t length, const Sequence& content, std::size_t count, Device& device, Queue& queue);
+  // `count` arrays of `length` elements, each of them filled with `content`. The tag tells the bands from
+  // those of other arrays (see tagged_nan). Arrays of no elements have no memory.
+  GuardedArray(std::int64_t length, Content content, std::size_t count, std::uint32_t tag, Device& device,
+               Queue& queue, Guards guards = Guards::bands);
 
   // Device memory for them, bands included.
   static std::size_t bytes(std::int64_t length, std::size_t count, const DeviceInfo& info);
 
-  // What filling them or looking at them takes of the machine's memory.
+  // What filling them or looking at them takes of the machine's memory, at most.
   static std::size_t host_bytes();
 
-  const Buffer* array(std::size_t i) const { return arrays_[i].get(); }
+  // Null where there are no elements.
+  const Buffer* array(std::size_t i) const { return arrays_.empty() ? nullptr : arrays_[i].get(); }
+  // The buffer that all of them are in, and the first one's place there.
+  const Buffer* whole() const { return whole_.get(); }
+  std::int64_t begin() const { return guard_; }
 
   // Fills the first array again, and the bands around it.
   void restore(Queue& queue);
@@ -44,9 +56,10 @@ class GuardedArray {
   std::int64_t length_;
   std::int64_t guard_;  // elements in a band
   std::int64_t pitch_;  // from the beginning of an array to that of the next
-  const Sequence& content_;
+  Content content_;
+  std::uint32_t tag_;
   std::unique_ptr<Buffer> whole_;
   std::vector<std::unique_ptr<Buffer>> arrays_;
 };
 
-}  // namespace duogemm::bench
+}  // namespace duogemm

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -10,7 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace duogemm::bench {
+namespace duogemm {
 namespace {
 
 // Multiply-adds that a judge may spend on a whole member of a batch, and on all that it computes anew; what
@@ -33,11 +36,82 @@ std::vector<std::int64_t> choose(std::int64_t count, std::int64_t end, std::mt19
   return {chosen.begin(), chosen.end()};
 }
 
-struct Selection {
-  std::vector<std::int64_t> members, rows, cols;
+using Piece = GuardedArray::Piece;
+
+void note(Verdict& verdict, std::size_t& count, const std::string& fault) {
+  if (++count == 1 && verdict.first_fault.empty()) {
+    verdict.first_fault = fault;
+  }
+}
+
+// From `from` to `to`, places in the array, nothing may have changed.
+void expect_untouched(const char* name, const Piece& piece, std::int64_t from, std::int64_t to,
+                      Verdict& verdict) {
+  const std::size_t begin = static_cast<std::size_t>(from - piece.first);
+  const std::size_t end = static_cast<std::size_t>(to - piece.first);
+  if (std::memcmp(&piece.found[begin], &piece.filled[begin], (end - begin) * sizeof(float)) == 0) {
+    return;
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    if (std::memcmp(&piece.found[i], &piece.filled[i], sizeof(float)) != 0) {
+      note(verdict, verdict.overwritten,
+           std::string(name) + "[" + std::to_string(piece.first + static_cast<std::int64_t>(i)) +
+               "] was overwritten");
+    }
+  }
+}
+
+bool is_finite(float value) {
+  constexpr std::uint32_t exponent = 0x7f800000;
+  return (std::bit_cast<std::uint32_t>(value) & exponent) != exponent;
+}
+
+void expect_finite(const Piece& piece, std::int64_t from, std::int64_t to, Verdict& verdict) {
+  const auto part =
+      piece.found.subspan(static_cast<std::size_t>(from - piece.first), static_cast<std::size_t>(to - from));
+  const auto finite = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), is_finite));
+  if (finite < part.size()) {
+    const auto wrong = std::find_if_not(part.begin(), part.end(), is_finite) - part.begin();
+    note(verdict, verdict.not_finite,
+         "C[" + std::to_string(from + wrong) + "] is " +
+             std::to_string(part[static_cast<std::size_t>(wrong)]) + " or was not written");
+    verdict.not_finite += part.size() - finite - 1;
+  }
+}
+
+// A hash of all bits, piece by piece.
+class Fingerprint {
+ public:
+  Fingerprint() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
+  ~Fingerprint() { XXH3_freeState(state_); }
+  Fingerprint(const Fingerprint&) = delete;
+  Fingerprint& operator=(const Fingerprint&) = delete;
+  void add(std::span<const float> numbers) {
+    XXH3_64bits_update(state_, numbers.data(), numbers.size_bytes());
+  }
+  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
+
+ private:
+  XXH3_state_t* state_;
 };
 
-Selection select(const Problem& p) {
+std::vector<std::int64_t> up_to(std::int64_t end) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(end));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+// Where the number is among these; nothing when it is not.
+std::optional<std::size_t> find(const std::vector<std::int64_t>& numbers, std::int64_t number) {
+  const auto found = std::lower_bound(numbers.begin(), numbers.end(), number);
+  return found != numbers.end() && *found == number
+             ? std::optional(static_cast<std::size_t>(found - numbers.begin()))
+             : std::nullopt;
+}
+
+}  // namespace
+
+Judge::Selection Judge::select(const Problem& p) {
   std::int64_t rows = p.m;
   std::int64_t cols = p.n;
   if (work_of(rows, cols, p.k) > whole_work) {
@@ -52,7 +126,7 @@ Selection select(const Problem& p) {
 
 // What the oracle is given of a member: the chosen rows of op(A), columns of op(B), and where they cross in
 // C.
-Oracle oracle_of(const Problem& p, std::int64_t member, const Selection& chosen) {
+Oracle Judge::oracle_of(const Problem& p, std::int64_t member, const Selection& chosen) {
   const TestData& data = test_data();
   const std::int64_t m = static_cast<std::int64_t>(chosen.rows.size());
   const std::int64_t n = static_cast<std::int64_t>(chosen.cols.size());
@@ -75,26 +149,6 @@ Oracle oracle_of(const Problem& p, std::int64_t member, const Selection& chosen)
   return Oracle(Problem::packed(m, n, p.k, p.alpha, p.beta), a, b, c);
 }
 
-using Piece = GuardedArray::Piece;
-
-// A hash of all bits, piece by piece.
-class Fingerprint {
- public:
-  Fingerprint() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
-  ~Fingerprint() { XXH3_freeState(state_); }
-  Fingerprint(const Fingerprint&) = delete;
-  Fingerprint& operator=(const Fingerprint&) = delete;
-  void add(std::span<const float> numbers) {
-    XXH3_64bits_update(state_, numbers.data(), numbers.size_bytes());
-  }
-  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
-
- private:
-  XXH3_state_t* state_;
-};
-
-}  // namespace
-
 // The chosen rows and columns, twice, in arrays that grow to twice of what they hold; and two pieces of an
 // operand.
 double Judge::host_bytes(const Problem& problem) {
@@ -103,65 +157,108 @@ double Judge::host_bytes(const Problem& problem) {
       static_cast<double>(chosen.rows.size() + chosen.cols.size()) * static_cast<double>(problem.k);
   const double outputs = static_cast<double>(chosen.rows.size() * chosen.cols.size());
   return 4 * sizeof(float) * inputs +
-         (sizeof(Sample) + 2 * sizeof(double) + sizeof(float)) * outputs *
-             static_cast<double>(chosen.members.size()) +
+         (2 * sizeof(double) + sizeof(float)) * outputs * static_cast<double>(chosen.members.size()) +
          static_cast<double>(GuardedArray::host_bytes());
 }
 
-Judge::Judge(const Problem& problem) : problem_(problem) {
-  const Selection chosen = select(problem);
-  for (std::int64_t member : chosen.members) {
-    for (std::size_t j = 0; j < chosen.cols.size(); ++j) {
-      for (std::size_t i = 0; i < chosen.rows.size(); ++i) {
-        const std::int64_t row = chosen.rows[i];
-        const std::int64_t col = chosen.cols[j];
-        samples_.push_back({member * problem.c_stride + col * problem.ldc + row, member, row, col,
-                            oracles_.size(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
-      }
-    }
-    oracles_.push_back(oracle_of(problem, member, chosen));
+Judge::Judge(const HostProblem& host)
+    : problem_(host.problem),
+      chosen_{up_to(problem_.batch), up_to(problem_.m), up_to(problem_.n)},
+      finite_(false) {
+  const auto from = [](const std::vector<float>& array, std::int64_t place) {
+    return std::span(array).subspan(static_cast<std::size_t>(place));
+  };
+  for (std::size_t i = 0; i < host.c_places.size(); ++i) {
+    oracles_.emplace_back(host.problem, from(host.a, host.a_places[i]), from(host.b, host.b_places[i]),
+                          from(host.c, host.c_places[i]));
   }
-  std::sort(samples_.begin(), samples_.end(),
-            [](const Sample& a, const Sample& b) { return a.place < b.place; });
+  if (problem_.batch_by != BatchBy::strides) {
+    places_ = host.c_places;
+    order_ = chosen_.members;
+    std::ranges::sort(order_, {}, [&](std::int64_t i) { return places_[static_cast<std::size_t>(i)]; });
+  }
 }
 
-Verdict Judge::look_at_c(const OperandSets& sets, Queue& queue) const {
+Judge::Judge(const Problem& problem) : problem_(problem), chosen_(select(problem)), finite_(true) {
+  for (std::int64_t member : chosen_.members) {
+    oracles_.push_back(oracle_of(problem, member, chosen_));
+  }
+}
+
+Verdict Judge::look_at_c(const GuardedOperands& operands, Queue& queue) const {
   Verdict verdict;
   Fingerprint fingerprint;
-  ResultInspection inspection(problem_);
-  auto next = samples_.begin();
-  sets.c().look(queue, [&](const Piece& piece) {
-    inspection.look_at(piece, verdict);
-    const std::int64_t end = piece.first + static_cast<std::int64_t>(piece.found.size());
-    for (; next != samples_.end() && next->place < end; ++next) {
-      judge_sample(*next, piece.found[static_cast<std::size_t>(next->place - piece.first)], verdict);
-    }
+  std::int64_t next = 0;  // column
+  operands.c().look(queue, [&](const Piece& piece) {
+    look_at(piece, next, verdict);
     fingerprint.add(piece.found);
   });
   verdict.fingerprint = fingerprint.value();
   return verdict;
 }
 
-Verdict Judge::look_at_all(const OperandSets& sets, Queue& queue) const {
-  Verdict verdict = look_at_c(sets, queue);
-  for (const auto& [name, input] : {std::pair("A", &sets.a()), std::pair("B", &sets.b())}) {
-    input->look(queue, [&, name = name](const Piece& piece) { expect_untouched(name, piece, verdict); });
+Verdict Judge::look_at_all(const GuardedOperands& operands, Queue& queue) const {
+  Verdict verdict = look_at_c(operands, queue);
+  for (const auto& [name, input] : {std::pair("A", &operands.a()), std::pair("B", &operands.b())}) {
+    input->look(queue, [&, name = name](const Piece& piece) {
+      expect_untouched(name, piece, piece.first, piece.first + static_cast<std::int64_t>(piece.found.size()),
+                       verdict);
+    });
   }
   return verdict;
 }
 
-void Judge::judge_sample(const Sample& sample, float found, Verdict& verdict) const {
-  const Oracle& oracle = oracles_[sample.oracle];
-  const double error = oracle.error(sample.oracle_row, sample.oracle_col, found);
-  const float expected = oracle.expected(sample.oracle_row, sample.oracle_col);
-  ++verdict.computed;
-  verdict.different_bits += std::bit_cast<std::uint32_t>(found) != std::bit_cast<std::uint32_t>(expected);
-  verdict.worst_error = std::max(verdict.worst_error, error);
-  if (error > 1.0 && verdict.first_fault.empty()) {
-    verdict.first_fault = "C(" + std::to_string(sample.row) + ", " + std::to_string(sample.col) + ")" +
-                          (problem_.batch > 1 ? " of member " + std::to_string(sample.member) : "") + " is " +
-                          std::to_string(found) + ", expected " + std::to_string(expected);
+Judge::Column Judge::column(std::int64_t number) const {
+  if (!places_.empty()) {
+    const std::int64_t member = order_[static_cast<std::size_t>(number / problem_.n)];
+    const std::int64_t col = number % problem_.n;
+    return {member, col, places_[static_cast<std::size_t>(member)] + col * problem_.ldc};
+  }
+  // Results may stand side by side: a column of each, then the next of each.
+  const bool members_first = problem_.c_stride < problem_.ldc * (problem_.n - 1) + problem_.m;
+  const std::int64_t member = members_first ? number % problem_.batch : number / problem_.n;
+  const std::int64_t col = members_first ? number / problem_.batch : number % problem_.n;
+  return {member, col, member * problem_.c_stride + col * problem_.ldc};
+}
+
+// number: of the column that comes next in memory.
+void Judge::look_at(const Piece& piece, std::int64_t& number, Verdict& verdict) const {
+  const std::int64_t end = piece.first + static_cast<std::int64_t>(piece.found.size());
+  const std::int64_t columns = problem_.n * problem_.batch;
+  for (std::int64_t at = piece.first; at < end;) {
+    const Column next = number < columns ? column(number) : Column{0, 0, end};
+    if (at < next.place) {
+      const std::int64_t stop = std::min(next.place, end);
+      expect_untouched("C", piece, at, stop, verdict);
+      at = stop;
+      continue;
+    }
+    const std::int64_t stop = std::min(next.place + problem_.m, end);
+    judge(piece, next, at, stop, verdict);
+    at = stop;
+    number += at == next.place + problem_.m;
   }
 }
 
-}  // namespace duogemm::bench
+// The part of the column that is at places in the piece.
+void Judge::judge(const Piece& piece, const Column& column, std::int64_t from, std::int64_t to,
+                  Verdict& verdict) const {
+  if (finite_) {
+    expect_finite(piece, from, to, verdict);
+  }
+  const auto member = find(chosen_.members, column.member);
+  const auto col = find(chosen_.cols, column.col);
+  if (!member || !col) {
+    return;
+  }
+  const auto begin = chosen_.rows.begin();
+  for (auto row = std::lower_bound(begin, chosen_.rows.end(), from - column.place);
+       row != chosen_.rows.end() && column.place + *row < to; ++row) {
+    const Element element{*row, column.col, problem_.batch > 1 ? column.member : -1};
+    oracles_[*member].judge(row - begin, static_cast<std::int64_t>(*col),
+                            piece.found[static_cast<std::size_t>(column.place + *row - piece.first)], element,
+                            verdict);
+  }
+}
+
+}  // namespace duogemm

@@ -1,41 +1,55 @@
-// Whether a product is right, at any size: every element is looked at, and some of them are computed anew.
+// Whether a product is right: every element is looked at with all that is around it, and all or some are
+// computed anew.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "check/inspection.h"
-#include "check/operand_sets.h"
+#include "check/guarded_operands.h"
 #include "check/oracle.h"
+#include "check/verdict.h"
 
-namespace duogemm::bench {
+namespace duogemm {
 
-// Of a small problem every element is computed anew; of a large one, those where some rows, the first and the
-// last among them, cross such columns, in the first and the last and some other members of a batch.
 class Judge {
  public:
+  // Of a problem whose matrices are in the host's memory, every element is computed anew.
+  explicit Judge(const HostProblem& host);
+  // Of one that is made of test_data(), so it is while the problem is small; of a large one, those where some
+  // rows, the first and the last among them, cross such columns, in the first and the last and some other
+  // members of a batch.
   explicit Judge(const Problem& problem);
-  // What that takes of the machine's memory.
+  // What the second takes of the machine's memory.
   static double host_bytes(const Problem& problem);
 
   // Looks at C, and what is around it, of the first set.
-  Verdict look_at_c(const OperandSets& sets, Queue& queue) const;
+  Verdict look_at_c(const GuardedOperands& operands, Queue& queue) const;
   // The same, and at A and B too.
-  Verdict look_at_all(const OperandSets& sets, Queue& queue) const;
+  Verdict look_at_all(const GuardedOperands& operands, Queue& queue) const;
 
  private:
-  // An element of C: where it is, and which of the recomputed ones.
-  struct Sample {
-    std::int64_t place;
-    std::int64_t member, row, col;
-    std::size_t oracle;
-    std::int64_t oracle_row, oracle_col;
+  // What is computed anew, in ascending order.
+  struct Selection {
+    std::vector<std::int64_t> members, rows, cols;
   };
-  void judge_sample(const Sample& sample, float found, Verdict& verdict) const;
+  // A column of a result in memory.
+  struct Column {
+    std::int64_t member, col, place;
+  };
+  static Selection select(const Problem& problem);
+  static Oracle oracle_of(const Problem& problem, std::int64_t member, const Selection& chosen);
+  // Of all members' columns, in the order of their places.
+  Column column(std::int64_t number) const;
+  void look_at(const GuardedArray::Piece& piece, std::int64_t& number, Verdict& verdict) const;
+  void judge(const GuardedArray::Piece& piece, const Column& column, std::int64_t from, std::int64_t to,
+             Verdict& verdict) const;
 
   Problem problem_;
-  std::vector<Oracle> oracles_;  // one for each sampled member of the batch
-  std::vector<Sample> samples_;  // in the order of their places
+  std::vector<std::int64_t> places_;  // of the members' results; empty where they are a stride apart
+  std::vector<std::int64_t> order_;   // the members in the order of these
+  Selection chosen_;
+  std::vector<Oracle> oracles_;  // one for each chosen member
+  bool finite_;                  // whether every right result is
 };
 
-}  // namespace duogemm::bench
+}  // namespace duogemm

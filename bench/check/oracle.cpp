@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <thread>
 
 namespace duogemm {
@@ -59,6 +60,11 @@ void for_each_column_range(std::int64_t columns,
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
          (std::isnan(a) && std::isnan(b));
+}
+
+std::string name_of(const Element& element) {
+  const std::string member = element.member < 0 ? "" : "member " + std::to_string(element.member) + ": ";
+  return member + "C(" + std::to_string(element.row) + ", " + std::to_string(element.col) + ")";
 }
 
 }  // namespace
@@ -121,31 +127,34 @@ void Oracle::finish(std::size_t at, float old) {
       problem_.beta == 0.0f ? problem_.alpha * chain_[at] : std::fma(problem_.alpha, chain_[at], scaled);
 }
 
-Comparison Oracle::compare(std::span<const float> c) const {
-  Comparison result;
+Verdict Oracle::compare(std::span<const float> c) const {
+  Verdict verdict;
   for (std::int64_t col = 0; col < problem_.n; ++col) {
     for (std::int64_t row = 0; row < problem_.m; ++row) {
-      const float found = c[static_cast<std::size_t>(col * problem_.ldc + row)];
-      if (same(found, expected(row, col))) {
-        result.worst_error = std::max(result.worst_error, error(row, col, found));
-        continue;
-      }
-      const double units = error(row, col, found);
-      result.worst_error = std::max(result.worst_error, units);
-      if (++result.different_bits == 1) {
-        result.first_fault = "C(" + std::to_string(row) + ", " + std::to_string(col) + ") is " +
-                             std::to_string(found) + ", expected " + std::to_string(expected(row, col));
-      }
+      judge(row, col, c[static_cast<std::size_t>(col * problem_.ldc + row)], {row, col}, verdict);
     }
   }
-  return result;
+  return verdict;
 }
 
-double Oracle::error(std::int64_t row, std::int64_t col, float value) const {
+void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Element& element,
+                   Verdict& verdict) const {
   const std::size_t at = index(row, col);
+  const double units = error(at, found);
+  const bool differs = !same(found, chain_[at]);
+  ++verdict.computed;
+  verdict.worst_error = std::max(verdict.worst_error, units);
+  verdict.different_bits += differs;
+  std::string& first = units > 1.0 ? verdict.first_fault : verdict.first_difference;
+  if ((units > 1.0 || differs) && first.empty()) {
+    first = name_of(element) + " is " + std::to_string(found) + ", expected " + std::to_string(chain_[at]);
+  }
+}
+
+double Oracle::error(std::size_t at, float value) const {
   const double exact = value_[at];
   if (!std::isfinite(exact)) {
-    return same(value, expected(row, col)) ? 0.0 : std::numeric_limits<double>::infinity();
+    return same(value, chain_[at]) ? 0.0 : std::numeric_limits<double>::infinity();
   }
   const double difference = std::fabs(value - exact);
   if (difference == 0.0) {
@@ -157,8 +166,6 @@ double Oracle::error(std::int64_t row, std::int64_t col, float value) const {
   const double units = difference / bound;
   return std::isnan(units) ? std::numeric_limits<double>::infinity() : units;
 }
-
-float Oracle::expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
 
 std::size_t Oracle::index(std::int64_t row, std::int64_t col) const {
   return static_cast<std::size_t>(col * problem_.m + row);

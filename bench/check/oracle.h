@@ -3,23 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "check/verdict.h"
 #include "problem/problem.h"
 
 namespace duogemm {
 
-struct Comparison {
-  double worst_error = 0.0;        // in units of the bound: right when at most 1
-  std::size_t different_bits = 0;  // elements whose bits are not the oracle's
-  std::size_t overwritten = 0;     // elements outside the result that were changed
-  std::string first_fault;         // where and what; empty when there is none
-
-  bool within_bound() const { return worst_error <= 1.0; }
-  bool same_bits() const { return different_bits == 0; }
-  bool ok() const { return within_bound() && same_bits() && overwritten == 0; }
+// An element of C as whoever asks for it counts, to be named in a fault: "member 3: C(1, 2)".
+struct Element {
+  std::int64_t row;
+  std::int64_t col;
+  std::int64_t member = -1;  // none
 };
 
 // The result of a problem, computed three ways for each element of C:
@@ -34,15 +31,18 @@ class Oracle {
   Oracle(const Problem& problem, std::span<const float> a, std::span<const float> b,
          std::span<const float> c);
 
-  // c: the result, with the problem's ldc. NaNs are equal to each other whatever their payload.
-  Comparison compare(std::span<const float> c) const;
+  // c: the result, with the problem's ldc.
+  Verdict compare(std::span<const float> c) const;
 
-  // In units of the bound; infinity where the value is not finite and the reference is.
-  double error(std::int64_t row, std::int64_t col, float value) const;
+  // Adds to the verdict what is found of one element; NaNs are equal to each other whatever their payload.
+  void judge(std::int64_t row, std::int64_t col, float found, const Element& element, Verdict& verdict) const;
+
   // The value with the owed bits.
-  float expected(std::int64_t row, std::int64_t col) const;
+  float expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
 
  private:
+  // In units of the bound; infinity where the value is not finite and the reference is.
+  double error(std::size_t at, float value) const;
   std::size_t index(std::int64_t row, std::int64_t col) const;
   // From the sums over k to the element, given what C was (zero when beta is).
   void finish(std::size_t at, float old);

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "check/host_problem.h"
+#include "check/inputs.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "machine/memory_need.h"

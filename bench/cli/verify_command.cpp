@@ -25,7 +25,7 @@ struct VerifyFlags {
   bool no_guards = false;
 };
 
-struct Verdict {
+struct Outcome {
   std::size_t problems = 0;
   double worst_error = 0.0;
   std::string unsupported;
@@ -73,63 +73,65 @@ class Verifier {
     return need;
   }
 
-  Verdict verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
-    Verdict verdict;
+  Outcome verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
+    Outcome outcome;
     for (const Problem& problem : problems) {
       try {
-        verify(setting, problem, verdict);
+        verify(setting, problem, outcome);
       } catch (const Error& error) {
         if (error.status() != Status::unsupported) {
           throw;
         }
-        verdict.unsupported = error.what();
+        outcome.unsupported = error.what();
         break;
       }
     }
-    return verdict;
+    return outcome;
   }
 
  private:
   struct Run {
+    Run(HostProblem data, const Plan& steps, Device& device, Queue& queue, ProgramCache& programs,
+        Guards guards)
+        : host(std::move(data)), plan(steps, device, programs), operands(host, device, queue, guards) {}
+    HostProblem host;
     SelfContainedPlan plan;
     GuardedOperands operands;
   };
 
-  void verify(const LadderSetting& setting, const Problem& problem, Verdict& verdict) {
+  void verify(const LadderSetting& setting, const Problem& problem, Outcome& outcome) {
     const Plan plan = make_plan(setting, problem);
     const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
-    verify(plan, is_rung(setting), !reorders, problem, verdict);
+    verify(plan, is_rung(setting), !reorders, problem, outcome);
     if (setting.spec->gemm->splits_k && problem.batch_by == BatchBy::strides) {
       const bool packs = setting.spec->gemm->worth_packing;
       ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
-      verify_sliced(sliced, problem, verdict);
+      verify_sliced(sliced, problem, outcome);
       if (info().clusters) {
         sliced.clustered = true;
-        verify_sliced(sliced, problem, verdict);
+        verify_sliced(sliced, problem, outcome);
       }
     }
   }
 
-  void verify_sliced(const ScheduleRequest& request, const Problem& problem, Verdict& verdict) {
+  void verify_sliced(const ScheduleRequest& request, const Problem& problem, Outcome& outcome) {
     const DeviceInfo device = narrow();
-    verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, verdict);
+    verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, outcome);
   }
 
-  void verify(const Plan& plan, bool is_rung, bool is_chain, const Problem& problem, Verdict& verdict) {
-    const HostProblem host = fill(problem, verdict.problems);
-    auto run = std::make_unique<Run>(
-        Run{SelfContainedPlan(plan, *device_, programs_), GuardedOperands(host, *device_, *queue_, guards_)});
+  void verify(const Plan& plan, bool is_rung, bool is_chain, const Problem& problem, Outcome& outcome) {
+    auto run =
+        std::make_unique<Run>(fill(problem, outcome.problems), plan, *device_, *queue_, programs_, guards_);
     run->plan.enqueue(*queue_, is_rung ? run->operands.operands() : run->operands.offset_operands());
-    const Comparison comparison = run->operands.compare(oracles_of(host), *queue_);
-    ++verdict.problems;
-    verdict.worst_error = std::max(verdict.worst_error, comparison.worst_error);
-    const bool ok =
-        comparison.within_bound() && comparison.overwritten == 0 && (comparison.same_bits() || !is_chain);
-    if (!ok && verdict.fault.empty()) {
-      verdict.fault = describe(problem) + ": " + comparison.first_fault;
+    const Verdict verdict = Judge(run->host).look_at_all(run->operands, *queue_);
+    ++outcome.problems;
+    outcome.worst_error = std::max(outcome.worst_error, verdict.worst_error);
+    const bool ok = verdict.ok() && (verdict.same_bits() || !is_chain);
+    if (!ok && outcome.fault.empty()) {
+      outcome.fault = describe(problem) + ": " + verdict.fault();
     }
     for (const Step& step : plan.steps) {
-      verdict.launched.insert(step.kernel->spec->name);
+      outcome.launched.insert(step.kernel->spec->name);
     }
     if (guards_ == Guards::none) {
       kept_.push_back(std::move(run));
@@ -196,13 +198,13 @@ Table make_table(bool gemm) {
   return table;
 }
 
-std::vector<std::string> row_of(const LadderSetting& setting, const Verdict& verdict) {
+std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& outcome) {
   std::vector<std::string> row = {setting.spec->name,
                                   to_text(setting.distinct),
-                                  verdict.launched_text(),
-                                  std::to_string(verdict.problems),
-                                  format("%.2f", verdict.worst_error),
-                                  verdict.text()};
+                                  outcome.launched_text(),
+                                  std::to_string(outcome.problems),
+                                  format("%.2f", outcome.worst_error),
+                                  outcome.text()};
   if (const Rung* rung = as_rung(*setting.spec)) {
     row.insert(row.begin(), rung->label);
   }
@@ -224,9 +226,9 @@ int run(const VerifyFlags& flags) {
   for (const LadderSetting& setting : settings) {
     const Rung* rung = as_rung(*setting.spec);
     progress.show((rung ? "rung " + rung->label + " " : "") + setting.spec->name);
-    const Verdict verdict = verifier.verify(setting, problems_for(setting, flags));
-    ok = ok && verdict.fault.empty();
-    table.add_row(row_of(setting, verdict));
+    const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
+    ok = ok && outcome.fault.empty();
+    table.add_row(row_of(setting, outcome));
   }
   progress.clear();
   std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "check/inspection.h"
+#include "check/verdict.h"
 #include "compare/own_library.h"
 #include "device/device_info.h"
 #include "machine/gpu_watch.h"

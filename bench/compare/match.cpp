@@ -45,7 +45,7 @@ void Match::prepare_ours() {
   row_.plan = describe(plan);
   require_memory(plan);
   ReferenceLibrary& library = arena_.own();
-  OperandSets& sets = sets_for(library);
+  GuardedOperands& sets = sets_for(library);
   auto ours = library.prepare(problem_, sets.operands(0));
   judge_.emplace(problem_);
   judge_ours(*ours, sets, library.queue());
@@ -55,7 +55,7 @@ void Match::prepare_ours() {
 }
 
 // Twice: the second time must give the same bits, whatever it finds in C and in workspaces.
-void Match::judge_ours(Reference& ours, OperandSets& sets, Queue& queue) {
+void Match::judge_ours(Reference& ours, GuardedOperands& sets, Queue& queue) {
   ours.execute(sets.operands(0));
   row_.verdict = judge_->look_at_all(sets, queue);
   if (problem_.beta != 0.0f) {
@@ -88,7 +88,7 @@ void Match::require_memory(const Plan& plan) const {
 void Match::prepare(ReferenceLibrary& library, std::size_t other) {
   OtherTime& time = row_.others[other];
   try {
-    OperandSets& sets = sets_for(library);
+    GuardedOperands& sets = sets_for(library);
     auto multiplication = library.prepare(problem_, sets.operands(0));
     sets.restore_c(library.queue());
     multiplication->execute(sets.operands(0));
@@ -110,8 +110,8 @@ void Match::enter(Entrant entrant) {
   entrants_.push_back(std::move(entrant));
 }
 
-OperandSets& Match::sets_for(ReferenceLibrary& library) {
-  std::optional<OperandSets>& sets = &library.device() == &arena_.device() ? sets_ : host_sets_;
+GuardedOperands& Match::sets_for(ReferenceLibrary& library) {
+  std::optional<GuardedOperands>& sets = &library.device() == &arena_.device() ? sets_ : host_sets_;
   if (!sets) {
     sets.emplace(problem_, count_, library.device(), library.queue());
   }

@@ -32,18 +32,18 @@ class Match {
     std::string name;
     std::unique_ptr<Reference> multiplication;
     Queue* queue;
-    const OperandSets* sets;
+    const GuardedOperands* sets;
     std::size_t other;  // which of the row's; nobody's for ours
     std::unique_ptr<Recording> recording = nullptr;
     int recorded_repeats = 0;
   };
   void prepare_ours();
-  void judge_ours(Reference& ours, OperandSets& sets, Queue& queue);
+  void judge_ours(Reference& ours, GuardedOperands& sets, Queue& queue);
   void require_memory(const Plan& plan) const;
   // The library takes part as the row's `other`, or that says why it does not.
   void prepare(ReferenceLibrary& library, std::size_t other);
   void enter(Entrant entrant);
-  OperandSets& sets_for(ReferenceLibrary& library);
+  GuardedOperands& sets_for(ReferenceLibrary& library);
   std::string label() const { return row_.list + "/" + row_.shape.label; }
   double run(Entrant& entrant, int repeats);
 
@@ -52,8 +52,8 @@ class Match {
   const std::size_t count_;  // of sets of operands
   CompareRow row_;
   // On the device, and in the host's memory: where somebody works there.
-  std::optional<OperandSets> sets_;
-  std::optional<OperandSets> host_sets_;
+  std::optional<GuardedOperands> sets_;
+  std::optional<GuardedOperands> host_sets_;
   std::optional<Judge> judge_;
   std::vector<Entrant> entrants_;
 };

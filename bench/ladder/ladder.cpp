@@ -182,13 +182,13 @@ std::vector<Shape> edge_shapes(const Multiples& multiples) {
   };
 }
 
-Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
-                         Device& device, Queue& queue, ProgramCache& programs) {
+Verdict check_setting(const LadderSetting& setting, const HostProblem& host, const Judge& judge,
+                      Device& device, Queue& queue, ProgramCache& programs) {
   const Plan plan = plan_setting(setting, host.problem, device.info());
   const SelfContainedPlan prepared(plan, device, programs);
   const GuardedOperands guarded(host, device, queue);
   prepared.enqueue(queue, guarded.operands());
-  return guarded.compare(oracle, queue);
+  return judge.look_at_all(guarded, queue);
 }
 
 }  // namespace duogemm

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "check/guarded_run.h"
+#include "check/judge.h"
 #include "plan/plan.h"
 #include "rungs/rungs.h"
 
@@ -59,9 +59,9 @@ std::string to_text(const Shape& shape);
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
 
-// Plans the setting, runs it once between guard bands and compares. Throws as plan_setting and
+// Plans the setting, runs it once between guard bands and judges. Throws as plan_setting and
 // SelfContainedPlan do.
-Comparison check_setting(const LadderSetting& setting, const HostProblem& host, const Oracle& oracle,
-                         Device& device, Queue& queue, ProgramCache& programs);
+Verdict check_setting(const LadderSetting& setting, const HostProblem& host, const Judge& judge,
+                      Device& device, Queue& queue, ProgramCache& programs);
 
 }  // namespace duogemm

@@ -1,6 +1,6 @@
 #include "ladder/ladder_memory.h"
 
-#include "check/operand_sets.h"
+#include "check/guarded_operands.h"
 #include "machine/host_memory.h"
 #include "machine/memory_need.h"
 #include "references/reference.h"
@@ -30,7 +30,7 @@ MemoryNeed session_need(const LadderRequest& request, const Problem& problem, co
   const OperandBytes sets = operand_bytes(problem, count, info);
   MemoryNeed need = judged_need(problem);
   add_workspaces(request, problem, info, need);
-  need.device += static_cast<double>(sets.total);
+  need.device += static_cast<double>(sets.total - set_bytes);  // the first is what is judged
   need.largest = std::max(need.largest, static_cast<double>(sets.largest));
   if (request.cold) {
     need.add_buffer(static_cast<double>(ColdCaches::bytes(info)));
@@ -38,9 +38,8 @@ MemoryNeed session_need(const LadderRequest& request, const Problem& problem, co
   if (request.abilities) {
     need.add_buffer(static_cast<double>(bandwidth_bytes(info)));
   }
-  if (main_library_works_on_host(info)) {  // with guarded operands and sets of its own
-    const MemoryNeed guarded = guarded_need(problem);
-    need.host += guarded.host + guarded.device + static_cast<double>(sets.total);
+  if (main_library_works_on_host(info)) {  // with operands of its own
+    need.host += static_cast<double>(sets.total);
   }
   return need;
 }

@@ -24,7 +24,7 @@ double seconds_of(const std::function<void()>& work) {
 double estimate_seconds(const LadderRequest& request, std::int64_t size, Progress& progress) {
   constexpr double runs = 9.0;  // check, warm-up and samples
   const HostProblem host = random_problem(problem_of({size, size, size}), Distribution::signed_unit, seed);
-  double seconds = seconds_of([&] { Oracle(host.problem, host.a, host.b, host.c); });
+  double seconds = seconds_of([&] { Judge{host}; });
   for (const ChosenDevice& chosen : request.devices) {
     LadderSession session(request, chosen);
     session.prepare(host, progress);
@@ -57,7 +57,7 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
 
 bool LadderReport::ok() const {
   return std::all_of(rows.begin(), rows.end(),
-                     [](const LadderRow& row) { return !row.unsupported.empty() || row.check.ok(); });
+                     [](const LadderRow& row) { return !row.unsupported.empty() || row.check.exact(); });
 }
 
 std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
@@ -75,14 +75,14 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
   require_ladder_memory(request, shape);
   progress.show("random matrices and their product in double precision");
   const HostProblem host = random_problem(problem_of(shape), Distribution::signed_unit, seed);
-  const Oracle oracle(host.problem, host.a, host.b, host.c);
+  const Judge judge(host);
 
   std::vector<std::unique_ptr<LadderSession>> sessions;
   std::vector<Contender> contenders;
   for (const ChosenDevice& chosen : request.devices) {
     sessions.push_back(std::make_unique<LadderSession>(request, chosen));
     sessions.back()->prepare(host, progress);
-    sessions.back()->check(oracle, progress);
+    sessions.back()->check(judge, progress);
     if (request.abilities) {
       sessions.back()->measure_abilities();
     }

@@ -24,7 +24,7 @@ struct LadderRow {
   double flops_per_byte = 0.0;  // of what a work-group gets from beyond it (see traffic.h)
   Samples samples;              // of everything, support included
   Samples multiply;             // of the multiplication alone; empty without support steps
-  Comparison check;
+  Verdict check;
 };
 
 struct ReferenceRow {

@@ -21,8 +21,7 @@ LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& c
 void LadderSession::prepare(const HostProblem& host, Progress& progress) {
   report_.shape = {host.problem.m, host.problem.n, host.problem.k};
   plan(host.problem);
-  guarded_.emplace(host, *device_, *queue_);
-  sets_.emplace(host.problem, set_count(host.problem), *device_, *queue_);
+  operands_.emplace(host, *device_, *queue_, Guards::bands, set_count(host.problem));
   prepared_.resize(report_.rows.size());
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
     if (plans_[i]) {
@@ -34,22 +33,22 @@ void LadderSession::prepare(const HostProblem& host, Progress& progress) {
   prepare_library(host);
 }
 
-void LadderSession::check(const Oracle& oracle, Progress& progress) {
+void LadderSession::check(const Judge& judge, Progress& progress) {
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
     if (prepared_[i]) {
       progress.show(label(i) + ": checking");
-      guarded_->reset_c(*queue_);
-      prepared_[i]->enqueue(*queue_, guarded_->operands());
-      report_.rows[i].check = guarded_->compare(oracle, *queue_);
+      operands_->restore_c(*queue_);
+      prepared_[i]->enqueue(*queue_, operands_->operands());
+      report_.rows[i].check = judge.look_at_all(*operands_, *queue_);
     }
   }
   if (reference_) {
     Queue& queue = library_->queue();
     GuardedOperands& operands = operands_of_library();
-    operands.reset_c(queue);
+    operands.restore_c(queue);
     reference_->execute(operands.operands());
     report_.reference.name = library_->name();
-    report_.reference.worst_error = operands.compare(oracle, queue).worst_error;
+    report_.reference.worst_error = judge.look_at_c(operands, queue).worst_error;
   }
 }
 
@@ -71,9 +70,8 @@ void LadderSession::add_contenders(std::vector<Contender>& contenders) {
   if (reference_) {
     contenders.push_back({library_->name() + ": timing", [this](int repeats) {
                             clear_caches();
-                            const OperandSets& sets = sets_for_library_ ? *sets_for_library_ : *sets_;
                             return reference_->timed(repeats, [&](int execution) {
-                              return sets.operands(static_cast<std::size_t>(execution));
+                              return operands_of_library().operands(static_cast<std::size_t>(execution));
                             });
                           }});
   }
@@ -126,8 +124,8 @@ void LadderSession::prepare_library(const HostProblem& host) {
     return;
   }
   if (&library_->device() != device_.get()) {
-    guarded_for_library_.emplace(host, library_->device(), library_->queue());
-    sets_for_library_.emplace(host.problem, set_count(host.problem), library_->device(), library_->queue());
+    operands_for_library_.emplace(host, library_->device(), library_->queue(), Guards::bands,
+                                  set_count(host.problem));
   }
   reference_ = library_->prepare(host.problem, operands_of_library().operands());
 }
@@ -159,7 +157,7 @@ std::function<double(int)> LadderSession::timed(std::function<void(const Prepare
     clear_caches();
     return queue_->timed([&] {
       for (int i = 0; i < repeats; ++i) {
-        enqueue(sets_->operands(static_cast<std::size_t>(i)));
+        enqueue(operands_->operands(static_cast<std::size_t>(i)));
       }
     });
   };

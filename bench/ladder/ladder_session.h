@@ -1,7 +1,7 @@
 // A device's part in a run of the ladder, from planning to report.
 #pragma once
 
-#include "check/operand_sets.h"
+#include "check/judge.h"
 #include "ladder/ladder_run.h"
 #include "timing/cold_caches.h"
 
@@ -13,7 +13,7 @@ class LadderSession {
   Device& device() { return *device_; }
   // Compiles and allocates; a setting that the device cannot run says so in its row.
   void prepare(const HostProblem& host, Progress& progress);
-  void check(const Oracle& oracle, Progress& progress);
+  void check(const Judge& judge, Progress& progress);
   // Adds this device's contenders; take_samples expects their samples in the same order.
   void add_contenders(std::vector<Contender>& contenders);
   void take_samples(std::vector<Samples>::iterator& next);
@@ -28,7 +28,9 @@ class LadderSession {
   void supported(std::size_t i, const std::function<void()>& work);
   // The library works on the ladder's operands, or on its own where it wants them in the host's memory.
   void prepare_library(const HostProblem& host);
-  GuardedOperands& operands_of_library() { return guarded_for_library_ ? *guarded_for_library_ : *guarded_; }
+  GuardedOperands& operands_of_library() {
+    return operands_for_library_ ? *operands_for_library_ : *operands_;
+  }
   void plan(const Problem& problem);
   std::size_t set_count(const Problem& problem) const;
   void clear_caches();
@@ -39,12 +41,10 @@ class LadderSession {
   ProgramCache programs_;
   std::vector<std::optional<Plan>> plans_;
   std::optional<ColdCaches> cold_;
-  std::optional<GuardedOperands> guarded_;                    // to be checked
-  std::optional<OperandSets> sets_;                           // to be timed
+  std::optional<GuardedOperands> operands_;
   std::vector<std::unique_ptr<SelfContainedPlan>> prepared_;  // null where unsupported
   std::unique_ptr<ReferenceLibrary> library_;
-  std::optional<GuardedOperands> guarded_for_library_;
-  std::optional<OperandSets> sets_for_library_;
+  std::optional<GuardedOperands> operands_for_library_;
   std::unique_ptr<Reference> reference_;
   LadderReport report_;
 };

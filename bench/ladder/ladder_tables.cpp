@@ -128,10 +128,10 @@ std::string status_text(const LadderRow& row) {
   if (!row.unsupported.empty()) {
     return "not supported here: needs " + row.unsupported;
   }
-  if (row.check.ok()) {
+  if (row.check.exact()) {
     return "ok";
   }
-  return "WRONG: " + row.check.first_fault + " (" + std::to_string(row.check.different_bits) +
+  return "WRONG: " + row.check.fault() + " (" + std::to_string(row.check.different_bits) +
          " elements differ, " + std::to_string(row.check.overwritten) + " overwritten)";
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "check/host_problem.h"
+#include "check/inputs.h"
 #include "ladder/ladder.h"
 
 namespace duogemm::bench {

@@ -12,6 +12,8 @@ namespace {
 constexpr double usable = 0.9;
 constexpr double guard_bytes = 2 * 4096;  // both bands of a matrix; where a slice is aligned to less
 
+constexpr double piece_bytes = 1 << 24;  // that GuardedArray looks at, at a time
+
 struct ArrayBytes {
   double a, b, c;
 };
@@ -61,9 +63,8 @@ MemoryNeed guarded_need(const Problem& problem) {
   MemoryNeed need;
   for (const double bytes : {a, b, c}) {
     need.add_buffer(bytes + guard_bytes);
-    need.host += bytes + guard_bytes;  // what it was filled with
   }
-  need.host += std::max({a, b, c}) + guard_bytes;  // what is found there
+  need.host += 2 * std::min(need.largest, piece_bytes);  // what is found there, and what was
   return need;
 }
 

@@ -24,8 +24,7 @@ struct MemoryNeed {
 // For work that is done one after the other.
 MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b);
 
-// A, B and C of a problem between guard bands (GuardedOperands), with what the host keeps to fill them and to
-// look at them.
+// A, B and C of a problem between guard bands (GuardedOperands), with what it takes to look at them.
 MemoryNeed guarded_need(const Problem& problem);
 
 // The same with the oracles that judge the result, and the numbers that all of it is made of (HostProblem).

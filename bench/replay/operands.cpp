@@ -81,9 +81,9 @@ Extents extents_of(const Trace& trace) {
 }
 
 TraceOperands::TraceOperands(const Trace& trace, Device& device, Queue& queue)
-    : a_(extents_of(trace).a, test_data().a, 1, device, queue),
-      b_(extents_of(trace).b, test_data().b, 1, device, queue),
-      c_(extents_of(trace).c, test_data().c, 1, device, queue) {
+    : a_(extents_of(trace).a, test_data().a.content(), 1, 1, device, queue),
+      b_(extents_of(trace).b, test_data().b.content(), 1, 2, device, queue),
+      c_(extents_of(trace).c, test_data().c.content(), 1, 3, device, queue) {
   const PreparedPlan::Operands matrices{{{a_.array(0)}, {b_.array(0)}, {c_.array(0)}}};
   for (const TraceCall& call : trace.calls) {
     operands_.push_back(tables_.emplace_back(call, matrices, device, queue).with(matrices));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/guarded_array.h"
+#include "check/inputs.h"
 #include "replay/trace.h"
 #include "runtime/executor.h"
 

@@ -146,7 +146,7 @@ class Stage {
 };
 
 std::string judge(const TraceCall& call, Stage& stage) {
-  OperandSets sets(call.problem, 1, stage.device(), stage.queue());
+  GuardedOperands sets(call.problem, 1, stage.device(), stage.queue());
   const PreparedPlan::Operands matrices = sets.operands(0);
   const ListTables tables(call, matrices, stage.device(), stage.queue());
   stage.queue().with_device([&] {

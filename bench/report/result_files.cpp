@@ -56,7 +56,7 @@ Json row_json(const LadderRow& row, const Shape& shape) {
     return json;
   }
   json["gflops"] = shape.flops() / row.samples.median() / 1e9;
-  json["ok"] = row.check.ok();
+  json["ok"] = row.check.exact();
   json["error_per_bound"] = row.check.worst_error;
   json["different_bits"] = row.check.different_bits;
   json["overwritten"] = row.check.overwritten;
@@ -91,7 +91,7 @@ std::string ladder_csv(const std::vector<LadderReport>& reports) {
               to_text(row.setting.tunables) + ",";
       text += ran ? number(report.shape.flops() / row.samples.median() / 1e9) + "," +
                         number(row.samples.median()) + "," + number(row.samples.spread()) + "," +
-                        number(row.check.worst_error) + "," + (row.check.ok() ? "ok" : "WRONG")
+                        number(row.check.worst_error) + "," + (row.check.exact() ? "ok" : "WRONG")
                   : ",,,,unsupported";
       text += "\n";
     }

@@ -22,7 +22,7 @@ std::string speed_text(const SweepPoint& point) {
   if (!point.ran()) {
     return "-";
   }
-  return point.row.check.ok() ? format("%.1f", point.speed() / giga) : "WRONG";
+  return point.row.check.exact() ? format("%.1f", point.speed() / giga) : "WRONG";
 }
 
 std::string line_text(const SweepReport& report) {
@@ -60,7 +60,7 @@ std::string grid_text(const SweepReport& report) {
   }
   std::set<std::string> reasons;
   for (const SweepPoint& point : report.points) {
-    if (!point.ran() || !point.row.check.ok()) {
+    if (!point.ran() || !point.row.check.exact()) {
       reasons.insert(status_of(point));
     }
   }

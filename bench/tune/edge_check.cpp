@@ -9,12 +9,15 @@ constexpr std::int64_t split = 3;
 
 }  // namespace
 
+EdgeCheck::Case::Case(const Problem& problem, Device& device, Queue& queue)
+    : host(random_problem(problem, Distribution::wide_range, 1)),
+      judge(host),
+      operands(host, device, queue) {}
+
 EdgeCheck::EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs)
     : device_(device), queue_(queue), programs_(programs) {
   for (const Problem& problem : edge_problems(kind)) {
-    const HostProblem host = random_problem(problem, Distribution::wide_range, 1);
-    cases_.push_back(std::make_unique<Case>(
-        Case{problem, Oracle(problem, host.a, host.b, host.c), GuardedOperands(host, device, queue)}));
+    cases_.push_back(std::make_unique<Case>(problem, device, queue));
   }
 }
 
@@ -30,21 +33,20 @@ std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
 // Sums in another order are right within the bound; others to the bit.
 std::string EdgeCheck::fault(Case& edge, const KernelSpec& spec, const Tunables& tunables,
                              std::int64_t parts) {
-  const Problem& p = edge.problem;
+  const Problem& p = edge.host.problem;
   const std::optional<Plan> plan = plan_of(spec, tunables, parts, p, device_.info());
   if (!plan) {
     return "";
   }
   const SelfContainedPlan prepared(*plan, device_, programs_);
-  edge.operands.reset_c(queue_);
+  edge.operands.restore_c(queue_);
   prepared.enqueue(queue_, edge.operands.operands());
-  const Comparison found = edge.operands.compare(edge.oracle, queue_);
-  if (found.within_bound() && found.overwritten == 0 &&
-      (parts > 1 || spec.gemm->reorders(tunables) || found.same_bits())) {
+  const Verdict found = edge.judge.look_at_all(edge.operands, queue_);
+  if (found.ok() && (parts > 1 || spec.gemm->reorders(tunables) || found.same_bits())) {
     return "";
   }
   return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
-         std::to_string(parts) + " parts: " + found.first_fault;
+         std::to_string(parts) + " parts: " + found.fault();
 }
 
 }  // namespace duogemm::bench

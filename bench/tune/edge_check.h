@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "check/guarded_run.h"
+#include "check/judge.h"
 #include "timing/probes.h"
 
 namespace duogemm::bench {
@@ -18,8 +18,9 @@ class EdgeCheck {
 
  private:
   struct Case {
-    Problem problem;
-    Oracle oracle;
+    Case(const Problem& problem, Device& device, Queue& queue);
+    HostProblem host;
+    Judge judge;
     GuardedOperands operands;
   };
   std::string fault(Case& edge, const KernelSpec& spec, const Tunables& tunables, std::int64_t parts);

@@ -1,0 +1,47 @@
+// The matrices of a problem on a device between guard bands, in as many sets as a measurement needs.
+#pragma once
+
+#include <array>
+
+#include "check/guarded_array.h"
+#include "check/inputs.h"
+#include "runtime/executor.h"
+
+namespace duogemm {
+
+// Every set holds the same numbers.
+class GuardedOperands {
+ public:
+  // Of a problem whose matrices are in the host's memory, which must outlive this.
+  GuardedOperands(const HostProblem& host, Device& device, Queue& queue, Guards guards = Guards::bands,
+                  std::size_t count = 1);
+  // Of a problem of any size whose batch is strided: made of test_data().
+  GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue);
+
+  // Buffers that begin with the matrices: one set after the other, and then the first again.
+  PreparedPlan::Operands operands(std::size_t turn = 0) const;
+  // The first set from an offset in its buffers, with the tables of a batch by offsets: for kernels that take
+  // these.
+  PreparedPlan::Operands offset_operands() const;
+  std::size_t count() const { return count_; }
+
+  const GuardedArray& a() const { return a_; }
+  const GuardedArray& b() const { return b_; }
+  const GuardedArray& c() const { return c_; }
+  // Puts the first set's C back, guard bands included.
+  void restore_c(Queue& queue) { c_.restore(queue); }
+
+ private:
+  std::size_t count_;
+  GuardedArray a_, b_, c_;
+  std::array<std::unique_ptr<Buffer>, 3> tables_;
+};
+
+// Bytes of device memory for `count` sets, of all operands and of the largest.
+struct OperandBytes {
+  std::size_t total;
+  std::size_t largest;
+};
+OperandBytes operand_bytes(const Problem& problem, std::size_t count, const DeviceInfo& info);
+
+}  // namespace duogemm

@@ -1,0 +1,75 @@
+// The numbers that multiplications are tried with: a problem with random data in host memory, or sequences of
+// numbers for matrices of any size.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace duogemm {
+
+enum class Distribution {
+  integers,     // whole numbers in [-8, 8]: sums are exact as long as they stay below 2^24
+  signed_unit,  // uniform on (-1, 1)
+  unit,         // uniform on (0, 1): no cancellation
+  wide_range,   // uniform on (-1, 1) times 2^e, e uniform on [-20, 20]
+};
+
+struct HostProblem {
+  Problem problem;
+  std::vector<float> a;  // as stored, the gaps between columns and between matrices filled with NaN
+  std::vector<float> b;
+  std::vector<float> c;  // all NaN when beta is zero: it must not be read then
+  // Where in them the matrices of each member of the batch begin.
+  std::vector<std::int64_t> a_places;
+  std::vector<std::int64_t> b_places;
+  std::vector<std::int64_t> c_places;
+};
+
+// The matrices of a batch that is not strided lie in an order and at distances that are no stride's.
+HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed);
+
+// A quiet NaN that tells by its payload where it comes from.
+float tagged_nan(std::uint32_t tag, std::size_t index);
+
+// Numbers without end, of which any stretch can be had without the others: matrices of any size are filled,
+// and judged, without a copy of them on the host.
+class Sequence {
+ public:
+  // Uniform on (-1, 1).
+  static Sequence random(std::uint32_t seed);
+  // Quiet NaNs that tell by their payloads where they come from (see tagged_nan).
+  static Sequence nans(std::uint32_t tag);
+
+  float at(std::int64_t index) const { return numbers_[static_cast<std::size_t>(index % period)]; }
+  // The stretch that begins at `first`.
+  void copy(std::int64_t first, std::span<float> to) const;
+  // The same to be called, as long as this lives.
+  auto content() const {
+    return [this](std::int64_t first, std::span<float> to) { copy(first, to); };
+  }
+
+ private:
+  // A prime: no leading dimension meets the same numbers again and again.
+  static constexpr std::int64_t period = 1048583;
+
+  explicit Sequence(std::vector<float> numbers) : numbers_(std::move(numbers)) {}
+
+  std::vector<float> numbers_;
+};
+
+// What the matrices of every measurement are made of, each array from its first element to its last.
+struct TestData {
+  Sequence a = Sequence::random(1);
+  Sequence b = Sequence::random(2);
+  Sequence c = Sequence::random(3);
+  Sequence unread_c = Sequence::nans(3);  // where beta is zero
+
+  const Sequence& initial_c(float beta) const { return beta == 0.0f ? unread_c : c; }
+};
+
+const TestData& test_data();
+
+}  // namespace duogemm

@@ -41,7 +41,7 @@ ColdCaches::ColdCaches(Device& device, Queue& queue)
 
 std::size_t ColdCaches::sets(std::size_t operands, const DeviceInfo& info) {
   // One more than the repeats: a library may need an execution before those that are timed.
-  return std::min<std::size_t>(bytes(info) / operands + 1, most_repeats + 1);
+  return std::min<std::size_t>(bytes(info) / operands + 1, usual_most_repeats + 1);
 }
 
 // Four times the largest cache. OpenCL does not know a GPU's, hence the least; and memory is for operands.

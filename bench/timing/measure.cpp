@@ -23,33 +23,30 @@ class Turn {
   // The first run pays for compilation and cold caches; the others tell how often a sample repeats the work.
   // A short run is mostly the way to the device and back, so one is not enough to tell.
   void warm_up() {
-    spent_ += contender_.run(1);
-    int repeats = 1;
-    double total = contender_.run(repeats);
-    spent_ += total;
-    for (int attempt = 0; attempt < 3 && total < 0.9 * options_.sample_seconds; ++attempt) {
-      const double wanted = std::ceil(repeats * options_.sample_seconds / std::max(total, 1e-9));
-      const int more = static_cast<int>(std::clamp<double>(wanted, 1, most_repeats));
-      if (more == repeats) {
+    constexpr double first_time = 10.0;  // the first run may take so many times longer than later ones
+    once_ = run(1) / first_time;
+    if (is_hopeless()) {
+      return;
+    }
+    once_ = run(1);
+    double total = once_;
+    for (int attempt = 0; attempt < 3 && !is_hopeless() && total < 0.9 * options_.sample_seconds; ++attempt) {
+      const double wanted = std::ceil(samples_.repeats * options_.sample_seconds / std::max(total, 1e-9));
+      const int more = static_cast<int>(std::clamp<double>(wanted, 1, options_.most_repeats));
+      if (more == samples_.repeats) {
         break;
       }
-      repeats = more;
-      total = contender_.run(repeats);
-      spent_ += total;
+      samples_.repeats = more;
+      total = run(more);
     }
-    samples_.repeats = repeats;
   }
 
-  void take() {
-    const double total = contender_.run(samples_.repeats);
-    spent_ += total;
-    samples_.seconds.push_back(total / samples_.repeats);
-  }
+  void take() { samples_.seconds.push_back(run(samples_.repeats) / samples_.repeats); }
 
   bool done() const {
     const std::size_t count = samples_.seconds.size();
     if (count < options_.min_samples) {
-      return count > 0 && spent_ >= options_.patience;
+      return count > 0 && (spent_ >= options_.patience || is_hopeless());
     }
     return count >= options_.max_samples || spent_ >= options_.seconds || samples_.noise() < options_.noise;
   }
@@ -58,9 +55,17 @@ class Turn {
   Samples&& samples() { return std::move(samples_); }
 
  private:
+  double run(int repeats) {
+    const double taken = contender_.run(repeats);
+    spent_ += taken;
+    return taken;
+  }
+  bool is_hopeless() const { return once_ > options_.hopeless; }
+
   const Contender& contender_;
   const MeasureOptions& options_;
   Samples samples_;
+  double once_ = 0.0;  // what the work takes, about
   double spent_ = 0.0;
 };
 

@@ -17,8 +17,7 @@ struct Contender {
   std::function<double(int repeats)> run;
 };
 
-// Short work is repeated within a sample, but not more often than this.
-inline constexpr int most_repeats = 1000;
+inline constexpr int usual_most_repeats = 1000;
 
 struct MeasureOptions {
   double noise = 0.01;          // stop when the noise of the median (see Samples::noise) is below this
@@ -26,8 +25,11 @@ struct MeasureOptions {
   std::size_t min_samples = 5;  // but not before this many samples
   // A contender that has used this much time is done, be it after a single sample.
   double patience = std::numeric_limits<double>::infinity();
+  // A contender whose work takes longer than this, once, is not looked at any closer: one sample has to do.
+  double hopeless = std::numeric_limits<double>::infinity();
   std::size_t max_samples = 1000;
-  double sample_seconds = 1e-3;  // short work is repeated within a sample until it takes this long
+  double sample_seconds = 1e-3;           // short work is repeated within a sample until it takes this long
+  int most_repeats = usual_most_repeats;  // but not more often than this
 };
 
 struct Samples {

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <random>
 
+#include "check/inputs.h"
 #include "plan/lower.h"
+#include "timing/measure.h"
 
 namespace duogemm::bench {
 namespace {
 
 constexpr int most_repeats = 50;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // C <- -C, which reads and writes each element once and never ends in zeros or infinities.
 Problem negation(std::int64_t elements) {
@@ -44,49 +38,37 @@ double Stopwatch::seconds(const Plan& plan, const Problem& problem, const Effort
 std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Problem& problem,
                                        const Effort& effort) {
   reserve(problem);
-  std::vector<Warm> warm;
+  std::vector<std::unique_ptr<SelfContainedPlan>> prepared;
+  std::vector<Contender> contenders;
   for (const Plan& plan : plans) {
-    warm.push_back(warm_up(plan, effort));
+    prepared.push_back(std::make_unique<SelfContainedPlan>(plan, device_, programs_));
+    contenders.push_back({"", [this, &own = *prepared.back(), once = 0.0](int repeats) mutable {
+                            const double taken = sample(own, repeats, once);
+                            once = taken / repeats;
+                            return taken;
+                          }});
   }
-  std::vector<std::vector<double>> samples(plans.size());
-  for (int turn = 0; turn < effort.samples; ++turn) {
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (turn == 0 || warm[i].once <= effort.hopeless) {
-        samples[i].push_back(sample(warm[i]));
-      }
-    }
-  }
+  const MeasureOptions options{.noise = 0.0,
+                               .seconds = std::numeric_limits<double>::infinity(),
+                               .min_samples = effort.samples,
+                               .hopeless = effort.hopeless,
+                               .max_samples = effort.samples,
+                               .sample_seconds = effort.sample_seconds,
+                               .most_repeats = most_repeats};
   std::vector<double> medians;
-  for (const std::vector<double>& taken : samples) {
-    medians.push_back(median(taken));
+  for (const Samples& samples : measure(contenders, options, [](const std::string&) {})) {
+    medians.push_back(samples.median());
   }
   return medians;
 }
 
-Stopwatch::Warm Stopwatch::warm_up(const Plan& plan, const Effort& effort) {
-  Warm warm{SelfContainedPlan(plan, device_, programs_), 1, 0.0};
-  constexpr double first_time = 10.0;  // it may take so many times longer than later
-  warm.once = sample(warm);
-  if (warm.once > first_time * effort.hopeless) {
-    return warm;
-  }
-  warm.once = sample(warm);
-  if (warm.once <= effort.hopeless) {
-    const double repeats = std::ceil(effort.sample_seconds / std::max(warm.once, 1e-9));
-    warm.repeats = static_cast<int>(std::clamp<double>(repeats, 1, most_repeats));
-  }
-  return warm;
-}
-
-// The device is kept busy until the host has put everything on the queue: what is timed is the device.
-double Stopwatch::sample(const Warm& warm) {
-  occupy(warm.repeats, warm.once);
-  const double taken = queue_->timed([&] {
-    for (int i = 0; i < warm.repeats; ++i) {
-      warm.plan.enqueue(*queue_, operands_);
+double Stopwatch::sample(const SelfContainedPlan& plan, int repeats, double once) {
+  occupy(repeats, once);
+  return queue_->timed([&] {
+    for (int i = 0; i < repeats; ++i) {
+      plan.enqueue(*queue_, operands_);
     }
   });
-  return taken / warm.repeats;
 }
 
 // A driver may hand over what is enqueued on a thread of its own, which has to wake up first: twice as long
@@ -102,29 +84,18 @@ void Stopwatch::occupy(int launches, double seconds) {
   }
 }
 
+// Operands only grow: those of one problem are often those of the next.
 void Stopwatch::reserve(const Problem& problem) {
-  reserve(0, problem.a_extent());
-  reserve(1, problem.b_extent());
-  reserve(2, problem.c_extent());
-}
-
-void Stopwatch::reserve(std::size_t slot, std::int64_t elements) {
-  std::unique_ptr<Buffer>& buffer = buffers_[slot];
-  const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
-  if (buffer && buffer->bytes() >= bytes) {
-    return;
-  }
-  buffer.reset();
-  buffer = device_.allocate(bytes);
-  operands_[slot] = {buffer.get()};
-  constexpr std::size_t piece = std::size_t{1} << 22;
-  std::vector<float> values(piece / sizeof(float));
-  std::mt19937 random(static_cast<unsigned>(slot));
-  std::generate(values.begin(), values.end(),
-                [&] { return static_cast<float>(random() >> 8) * 0x1p-23f - 1.0f; });
-  for (std::size_t at = 0; at < bytes; at += piece) {
-    const std::size_t size = std::min(piece, bytes - at);
-    queue_->write(*buffer->slice(at, size), values.data(), size);
+  const std::int64_t extents[] = {problem.a_extent(), problem.b_extent(), problem.c_extent()};
+  const Sequence* numbers[] = {&test_data().a, &test_data().b, &test_data().c};
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (extents[i] > extents_[i]) {
+      arrays_[i].reset();
+      arrays_[i] = std::make_unique<GuardedArray>(extents[i], numbers[i]->content(), 1,
+                                                  static_cast<std::uint32_t>(i), device_, *queue_);
+      extents_[i] = extents[i];
+      operands_[i] = {arrays_[i]->array(0)};
+    }
   }
 }
 

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <limits>
 
+#include "check/guarded_array.h"
 #include "runtime/executor.h"
 
 namespace duogemm::bench {
 
+// See MeasureOptions.
 struct Effort {
-  int samples = 3;
-  double sample_seconds = 1e-4;  // short work is repeated within a sample until it takes this long
-  // Work that takes longer than this is not looked at any closer.
+  std::size_t samples = 3;
+  double sample_seconds = 1e-4;
   double hopeless = std::numeric_limits<double>::infinity();
 };
 
@@ -31,22 +31,18 @@ class Stopwatch {
   Queue& queue() { return *queue_; }
 
  private:
-  struct Warm {
-    SelfContainedPlan plan;
-    int repeats;
-    double once;
-  };
-  Warm warm_up(const Plan& plan, const Effort& effort);
-  double sample(const Warm& warm);
+  // How long `repeats` executions take, the device being kept busy until the host has put all of them on the
+  // queue: what is timed is the device. once: what one takes, about; 0 while nobody knows.
+  double sample(const SelfContainedPlan& plan, int repeats, double once);
   void occupy(int launches, double seconds);
   void reserve(const Problem& problem);
-  void reserve(std::size_t slot, std::int64_t elements);
   void measure_device();
 
   Device& device_;
   ProgramCache& programs_;
   std::unique_ptr<Queue> queue_;
-  std::array<std::unique_ptr<Buffer>, 3> buffers_;
+  std::array<std::unique_ptr<GuardedArray>, 3> arrays_;
+  std::array<std::int64_t, 3> extents_ = {};
   PreparedPlan::Operands operands_ = {};
   std::unique_ptr<Buffer> stream_;            // what is moved to keep the device busy
   std::unique_ptr<SelfContainedPlan> mover_;  // moves a part of it

@@ -108,6 +108,9 @@ std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elemen
 
 // Those that a driver knows to be none, and those of another context.
 void require_events(std::span<const cl_event> events, const cl::Context& context) {
+  if (events.data() == nullptr && !events.empty()) {
+    reject("wait_for is null; it must list " + std::to_string(events.size()) + " events");
+  }
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::string name = "event " + std::to_string(i) + " to wait for";
     cl_context found = nullptr;

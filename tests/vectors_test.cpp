@@ -40,6 +40,9 @@ TEST(Vectors, AreOfFourWhereAllColumnsOfBothOperandsAllow) {
   batch.a_aligned = false;
   EXPECT_EQ(width_of(batch), 1);
   batch.a_aligned = true;
+  batch.b_aligned = false;
+  EXPECT_EQ(width_of(batch), 1);
+  batch.b_aligned = true;
   batch.a_stride = 64 * 64 + 2;
   EXPECT_EQ(width_of(batch), 1);
 }

@@ -8,7 +8,6 @@
 #include "fake_device.h"
 #include "plan/select.h"
 #include "runtime/queue_workspaces.h"
-#include "runtime/runtime.h"
 #include "workspace_plan.h"
 
 namespace duogemm::testing {
@@ -200,6 +199,18 @@ TEST_F(Workspaces, AreGivenUpWhenALaunchFails) {
   EXPECT_EQ(pieces(), 0);
   enqueue(small, queue);
   expect_warm(small, queue);
+}
+
+TEST_F(Workspaces, OfTheSamePlanAreNewAfterALaunchThatFailed) {
+  FakeQueue queue(faults_);
+  const Prepared p = plan(33);
+  enqueue(p, queue);
+  faults_.fails_at = faults_.operations + 2;
+  EXPECT_THROW(enqueue(p, queue), Error);
+  EXPECT_EQ(pieces(), 0);
+  EXPECT_EQ(used_by(p, queue).size(), 3u);
+  EXPECT_EQ(pieces(), 1);
+  expect_warm(p, queue);
 }
 
 constexpr int most = static_cast<int>(QueueWorkspaces::most_queues);
@@ -404,51 +415,6 @@ TEST_F(Workspaces, MayBeNullWhereNoneIsNeeded) {
   ASSERT_EQ(p->workspace_bytes(), 0u);
   EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "accepted");
   EXPECT_EQ(pieces(), 0);
-}
-
-// A call's factors are bound when it is launched.
-class Plans : public ::testing::Test {
- protected:
-  void multiply(const Problem& problem) {
-    runtime_.enqueue(problem, *queue_, {{{&a_}, {&b_}, {&c_}}});
-    queue_->finish();
-  }
-
-  Faults faults_;
-  Runtime runtime_{std::make_unique<FakeDevice>(faults_), DiskCache({})};
-  std::unique_ptr<Queue> queue_ = runtime_.device().create_queue();
-  FakeBuffer a_{faults_, 64 * sizeof(float)};
-  FakeBuffer b_{faults_, 64 * sizeof(float)};
-  FakeBuffer c_{faults_, 64 * sizeof(float)};
-};
-
-TEST_F(Plans, ServeAllFactors) {
-  std::fill_n(a_.data(), 9, 1.0f);
-  std::fill_n(b_.data(), 9, 1.0f);
-  std::fill_n(c_.data(), 9, 10.0f);
-  multiply(Problem::packed(3, 3, 3, 2.0f, 0.0f));
-  EXPECT_EQ(c_.data()[8], 6.0f);
-  multiply(Problem::packed(3, 3, 3, 5.0f, 0.0f));
-  EXPECT_EQ(c_.data()[8], 15.0f);
-  EXPECT_EQ(runtime_.plans(), 1u);
-  multiply(Problem::packed(3, 3, 3, 1.0f, 2.0f));
-  EXPECT_EQ(c_.data()[8], 33.0f);
-  multiply(Problem::packed(3, 3, 3, 1.0f, -1.0f));
-  EXPECT_EQ(c_.data()[8], -30.0f);
-  EXPECT_EQ(runtime_.plans(), 2u) << "where C is not read, the plan may be another";
-}
-
-TEST_F(Plans, AreThoseOfTheLastProblems) {
-  for (std::int64_t k = 1; k <= 8; ++k) {
-    for (std::size_t i = 0; i < Runtime::most_plans / 4; ++i) {
-      Problem problem = Problem::packed(1, 1, k);
-      problem.lda = 1 + static_cast<std::int64_t>(i % 4);
-      problem.ldc = 1 + static_cast<std::int64_t>(i / 4);
-      multiply(problem);
-      EXPECT_LE(runtime_.plans(), Runtime::most_plans);
-    }
-  }
-  EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm_parts.h"
 #include "plan/cpu_plan.h"
+#include "problem/extent.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -15,8 +16,10 @@ namespace {
 // product.
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
   constexpr std::size_t busy = 128;
-  const std::size_t of_member = geometry.groups[0] * geometry.groups[2];
-  const std::size_t enough = ceil_div(busy * std::max<std::size_t>(device.compute_units, 1), of_member);
+  const std::size_t wanted = busy * std::max<std::size_t>(device.compute_units, 1);
+  // A product that cannot overflow: beyond what is wanted, it does not matter how many there are.
+  const std::size_t of_member = std::min(geometry.groups[0], wanted) * std::min(geometry.groups[2], wanted);
+  const std::size_t enough = ceil_div(wanted, of_member);
   const std::size_t most = std::min(enough, device.max_groups[1]);
   const auto members = static_cast<std::size_t>(batch);
   geometry.groups[1] = ceil_div(members, ceil_div(members, most));
@@ -73,7 +76,7 @@ class Builder {
     const bool in_workspace = slices > 1 && !schedule_.clustered;
     if (in_workspace) {
       inner_ = partial_sums(*kernel_.spec, inner_, slices);
-      c_ = workspace(problem_.batch * inner_.c_stride, table_c);
+      c_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}), table_c);
     }
     plan_.multiply = plan_.steps.size();
     multiply(length, slices, in_workspace);
@@ -103,13 +106,13 @@ class Builder {
     inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
     std::vector<Copy> copies;
     if (schedule_.pack_a) {
-      copies.push_back(copy(a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda, problem_.a_stride,
-                            inner_.lda, inner_.a_stride));
+      copies.push_back(copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda,
+                            problem_.a_stride, inner_.lda, inner_.a_stride));
       a_ = copies.back().to;
     }
     if (schedule_.pack_b) {
-      copies.push_back(copy(b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb, problem_.b_stride,
-                            inner_.ldb, inner_.b_stride));
+      copies.push_back(copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb,
+                            problem_.b_stride, inner_.ldb, inner_.b_stride));
       b_ = copies.back().to;
     }
     // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
@@ -121,10 +124,10 @@ class Builder {
     }
   }
 
-  Copy copy(const Place& from, bool transposed, std::int64_t rows, std::int64_t ld, std::int64_t stride,
-            std::int64_t new_ld, std::int64_t new_stride) {
+  Copy copy(const char* what, const Place& from, bool transposed, std::int64_t rows, std::int64_t ld,
+            std::int64_t stride, std::int64_t new_ld, std::int64_t new_stride) {
     const std::int64_t count = stride == 0 ? 1 : problem_.batch;
-    const Place to = workspace(count * new_ld * problem_.k, from.table);
+    const Place to = workspace(count_elements(what, {count, new_ld, problem_.k}), from.table);
     return {from, to, transposed, rows, ld, stride, new_ld, new_stride, count};
   }
 

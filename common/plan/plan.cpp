@@ -44,6 +44,9 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
   WorkspaceLayout layout;
   for (const std::size_t bytes : plan.workspace_bytes) {
     const std::size_t begin = round_up(layout.bytes, alignment);
+    if (begin < layout.bytes || begin + bytes < begin) {
+      throw Error(Status::out_of_memory, "the workspaces would reach beyond 2^64 bytes");
+    }
     layout.parts.push_back({begin, bytes});
     layout.bytes = begin + bytes;
   }

@@ -1,9 +1,11 @@
 #include "plan/schedule.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
 #include "plan/cpu_plan.h"
+#include "problem/extent.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
 
@@ -115,7 +117,7 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
   }
   Problem inner = packed(problem, request.pack_a, request.pack_b);
   if (request.slices > 1 && !request.clustered) {
-    inner = partial_sums(*request.spec, inner, request.slices);
+    inner = partial_sums(*request.spec, inner, std::min(request.slices, problem.k));  // no slice is empty
   }
   const Variant& kernel = variant_of(*request.spec, resolve_for(*request.spec, request.tunables, inner));
   if (const auto reason = unsupported_reason(*kernel.spec, kernel.tunables, device)) {
@@ -129,13 +131,13 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
   if (pack_a) {
     p.a_op = Transpose::no;
     p.lda = packed_ld(p.m);
-    p.a_stride = p.a_stride == 0 ? 0 : p.lda * p.k;
+    p.a_stride = p.a_stride == 0 ? 0 : count_elements("the packed A", {p.lda, p.k});
     p.a_aligned = p.a_padded = true;
   }
   if (pack_b) {
     p.b_op = Transpose::yes;
     p.ldb = packed_ld(p.n);
-    p.b_stride = p.b_stride == 0 ? 0 : p.ldb * p.k;
+    p.b_stride = p.b_stride == 0 ? 0 : count_elements("the packed B", {p.ldb, p.k});
     p.b_aligned = p.b_padded = true;
   }
   return p;
@@ -145,7 +147,7 @@ Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_
   Problem p = problem;
   // Skinny kernels write single values, and a result of few rows would mostly be padding.
   p.ldc = spec.gemm->skinny ? p.m : round_up(p.m, 4);
-  p.c_stride = slices * p.ldc * p.n;
+  p.c_stride = count_elements("the partial sums of C", {slices, p.ldc, p.n});
   p.c_aligned = true;
   p.c_padded = !spec.gemm->skinny;
   return p;

@@ -10,6 +10,7 @@
 
 #include "plan/analytic.h"
 #include "plan/cpu_plan.h"
+#include "problem/extent.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -128,7 +129,7 @@ class Planner::Search {
     const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
     const double seconds = packing_seconds(copied, facts());
-    if (seconds < best_.seconds) {
+    if (seconds < best_.seconds && is_countable(copied / sizeof(float))) {
       const Problem inner = packed(p, pack_a, pack_b);
       visit_kernel(kernel, {pack_a, pack_b, inner, seconds, Traffic(inner, facts())}, visit);
     }
@@ -141,10 +142,17 @@ class Planner::Search {
         kernel, operands, operands.problem,
         may && planner_.device_.clusters ? std::span<const std::int64_t>(counts_in_cluster) : one_slice, true,
         visit);
-    if (may && facts().bandwidth > 0.0) {
+    if (may && facts().bandwidth > 0.0 && partial_sums_are_countable()) {
       visit_storage(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices,
                     false, visit);
     }
+  }
+
+  // Those of the fewest slices: more of them are not tried where there are so many work-groups.
+  bool partial_sums_are_countable() const {
+    const Problem& p = problem_;
+    return is_countable(2.0 * static_cast<double>(round_up(p.m, 4)) * static_cast<double>(p.n) *
+                        static_cast<double>(p.batch));
   }
 
   template <typename Visit>

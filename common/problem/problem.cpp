@@ -4,6 +4,7 @@
 #include <string>
 
 #include "duogemm/error.h"
+#include "problem/extent.h"
 
 namespace duogemm {
 namespace {
@@ -33,28 +34,26 @@ void require_batch(const Problem& problem) {
   require_at_least("c_stride", problem.c_stride, problem.batch > 1 ? 1 : 0);
 }
 
-// Sizes and places are counted in 64-bit numbers of bytes. In double, which does not overflow and is exact
-// enough.
 void require_addressable(const char* name, std::int64_t rows, std::int64_t cols, std::int64_t ld,
                          std::int64_t stride, std::int64_t batch) {
-  constexpr double most_elements = 0x1p60;
   const double matrices = static_cast<double>(batch);
   const double extent = (matrices - 1) * static_cast<double>(stride) +
                         static_cast<double>(ld) * static_cast<double>(cols - 1) + static_cast<double>(rows);
   const double elements = matrices * static_cast<double>(rows) * static_cast<double>(cols);
-  if (std::max(extent, elements) > most_elements) {
+  if (!is_countable(std::max(extent, elements))) {
     throw Error(Status::invalid_argument, std::string(name) + " reaches beyond 2^60 elements");
   }
 }
 
-void require_addressable(const Problem& p) {
+// `exchanged`: the caller's B is the problem's A.
+void require_addressable(const Problem& p, bool exchanged) {
   if (p.is_empty()) {
     return;
   }
   require_addressable("c", p.m, p.n, p.ldc, p.c_stride, p.batch);
   if (p.multiplies()) {
-    require_addressable("a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
-    require_addressable("b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
+    require_addressable(exchanged ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
+    require_addressable(exchanged ? "a" : "b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
   }
 }
 
@@ -70,7 +69,7 @@ void validate(const Problem& problem) {
   require_leading_dimension("ldb", problem.ldb, problem.b_rows());
   require_leading_dimension("ldc", problem.ldc, problem.m);
   require_batch(problem);
-  require_addressable(problem);
+  require_addressable(problem, false);
 }
 
 ColumnMajor to_column_major(const Sgemm& request) {
@@ -90,7 +89,7 @@ ColumnMajor to_column_major(const Sgemm& request) {
     std::swap(problem.a_stride, problem.b_stride);
   }
   require_batch(problem);
-  require_addressable(problem);
+  require_addressable(problem, by_rows);
   return {problem, by_rows};
 }
 

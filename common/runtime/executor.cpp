@@ -20,7 +20,7 @@ struct Resolve {
 
   const MatrixPlace& place_of(Operand operand) const {
     return operand.slot >= first_workspace
-               ? workspaces[static_cast<std::size_t>(operand.slot - first_workspace)]
+               ? workspaces.at(static_cast<std::size_t>(operand.slot - first_workspace))
                : operands[static_cast<std::size_t>(operand.slot)];
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 
 #include "system/reject.h"
@@ -24,6 +25,10 @@ void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t ali
   }
   if (lent.bytes < needed) {
     reject("workspace has " + std::to_string(lent.bytes) + " bytes; " + need);
+  }
+  if (lent.begin > std::numeric_limits<std::size_t>::max() - needed) {
+    reject("workspace begins at byte " + std::to_string(lent.begin) + "; " + need +
+           ", which no memory has there");
   }
 }
 

@@ -1,0 +1,35 @@
+// How far matrices and workspaces reach. Sizes and places are counted in 64-bit numbers of bytes.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "duogemm/error.h"
+
+namespace duogemm {
+
+// The most elements that a matrix with its batch, or a workspace, may reach to: enough for any memory, and
+// three of them still have bytes that can be counted.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 60;
+
+// In double, which does not overflow and is exact enough.
+inline bool is_countable(double elements) { return elements <= static_cast<double>(most_elements); }
+
+// The product of sizes that are not negative: the elements of `what`. Throws out_of_memory beyond the most.
+inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
+  double estimate = 1.0;
+  for (const std::int64_t size : sizes) {
+    estimate *= static_cast<double>(size);
+  }
+  if (!is_countable(estimate)) {
+    throw Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
+  }
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes) {
+    product *= size;
+  }
+  return product;
+}
+
+}  // namespace duogemm

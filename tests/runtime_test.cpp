@@ -1,0 +1,134 @@
+// Plans are kept for the problems that come again, and serve no other: on a device in memory.
+#include "runtime/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "fake_device.h"
+
+namespace duogemm::testing {
+namespace {
+
+// A call's factors are bound when it is launched.
+class Plans : public ::testing::Test {
+ protected:
+  // With matrices so many elements behind the beginning of their buffers.
+  void multiply(const Problem& problem, std::int64_t a_offset = 0, std::int64_t b_offset = 0,
+                std::int64_t c_offset = 0) {
+    runtime_.enqueue(problem, *queue_, {{{&a_, a_offset}, {&b_, b_offset}, {&c_, c_offset}}});
+    queue_->finish();
+  }
+
+  Faults faults_;
+  Runtime runtime_{std::make_unique<FakeDevice>(faults_), DiskCache({})};
+  std::unique_ptr<Queue> queue_ = runtime_.device().create_queue();
+  FakeBuffer a_{faults_, 64 * sizeof(float)};
+  FakeBuffer b_{faults_, 64 * sizeof(float)};
+  FakeBuffer c_{faults_, 64 * sizeof(float)};
+};
+
+TEST_F(Plans, ServeAllFactors) {
+  std::fill_n(a_.data(), 9, 1.0f);
+  std::fill_n(b_.data(), 9, 1.0f);
+  std::fill_n(c_.data(), 9, 10.0f);
+  multiply(Problem::packed(3, 3, 3, 2.0f, 0.0f));
+  EXPECT_EQ(c_.data()[8], 6.0f);
+  multiply(Problem::packed(3, 3, 3, 5.0f, 0.0f));
+  EXPECT_EQ(c_.data()[8], 15.0f);
+  EXPECT_EQ(runtime_.plans(), 1u);
+  multiply(Problem::packed(3, 3, 3, 1.0f, 2.0f));
+  EXPECT_EQ(c_.data()[8], 33.0f);
+  multiply(Problem::packed(3, 3, 3, 1.0f, -1.0f));
+  EXPECT_EQ(c_.data()[8], -30.0f);
+  EXPECT_EQ(runtime_.plans(), 2u) << "where C is not read, the plan may be another";
+}
+
+TEST_F(Plans, AreThoseOfTheLastProblems) {
+  for (std::int64_t k = 1; k <= 8; ++k) {
+    for (std::size_t i = 0; i < Runtime::most_plans / 4; ++i) {
+      Problem problem = Problem::packed(1, 1, k);
+      problem.lda = 1 + static_cast<std::int64_t>(i % 4);
+      problem.ldc = 1 + static_cast<std::int64_t>(i / 4);
+      multiply(problem);
+      EXPECT_LE(runtime_.plans(), Runtime::most_plans);
+    }
+  }
+  EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
+}
+
+// A problem that differs in one thing from another that came before.
+struct Change {
+  const char* name;
+  std::function<void(Problem&)> apply;
+};
+
+std::vector<Change> changes() {
+  return {{"m", [](Problem& p) { p.m = 7; }},
+          {"n", [](Problem& p) { p.n = 7; }},
+          {"k", [](Problem& p) { p.k = 7; }},
+          {"lda", [](Problem& p) { p.lda = 12; }},
+          {"ldb", [](Problem& p) { p.ldb = 12; }},
+          {"ldc", [](Problem& p) { p.ldc = 12; }},
+          {"batch", [](Problem& p) { p.batch = 3; }},
+          {"a_stride", [](Problem& p) { p.a_stride = 0; }},
+          {"b_stride", [](Problem& p) { p.b_stride = 0; }},
+          {"c_stride", [](Problem& p) { p.c_stride = 128; }},
+          {"a_op", [](Problem& p) { p.a_op = Transpose::yes; }},
+          {"b_op", [](Problem& p) { p.b_op = Transpose::yes; }},
+          {"batch_by", [](Problem& p) { p.batch_by = BatchBy::offsets; }},
+          {"level", [](Problem& p) { p.level = Reproducibility::everywhere; }},
+          {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
+          {"beta", [](Problem& p) { p.beta = 0.0f; }}};
+}
+
+TEST_F(Plans, ServeNoProblemThatDiffersInAnythingElse) {
+  faults_.idle = true;
+  Problem first = Problem::packed(8, 8, 8, 1.0f, 2.0f);
+  first.batch = 2;
+  first.a_stride = first.b_stride = first.c_stride = 96;
+  multiply(first);
+  std::size_t plans = 1;
+  ASSERT_EQ(runtime_.plans(), plans);
+  for (const Change& change : changes()) {
+    Problem other = first;
+    change.apply(other);
+    multiply(other);
+    EXPECT_EQ(runtime_.plans(), ++plans) << change.name;
+    multiply(other);
+    multiply(first);
+    EXPECT_EQ(runtime_.plans(), plans) << change.name << ", the second time";
+  }
+}
+
+// Each operand's own: what is read in vectors must stand at a multiple of their size.
+TEST_F(Plans, ServeNoOperandThatIsAlignedOtherwise) {
+  faults_.idle = true;
+  const Problem problem = Problem::packed(8, 8, 8);
+  for (int offsets = 0; offsets < 8; ++offsets) {
+    multiply(problem, offsets & 1, offsets >> 1 & 1, offsets >> 2);
+    EXPECT_EQ(runtime_.plans(), static_cast<std::size_t>(offsets) + 1);
+  }
+  multiply(problem, 4, 8, 12);
+  EXPECT_EQ(runtime_.plans(), 8u) << "multiples of four elements are aligned";
+}
+
+// The same problem at both levels through one runtime: sums in slices of k are for one of them only.
+TEST_F(Plans, KeepTheLevelsApart) {
+  faults_.idle = true;
+  Problem problem = Problem::packed(16, 16, 1 << 16);
+  const auto launched = [&](Reproducibility level) {
+    problem.level = level;
+    faults_.launched.clear();
+    multiply(problem);
+    return std::any_of(faults_.launched.begin(), faults_.launched.end(),
+                       [](const Launch& launch) { return launch.entry == "reduce"; });
+  };
+  ASSERT_TRUE(launched(Reproducibility::run_to_run)) << "k is not in slices";
+  EXPECT_FALSE(launched(Reproducibility::everywhere));
+  EXPECT_TRUE(launched(Reproducibility::run_to_run));
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -226,6 +226,10 @@ TEST_P(OpenClNative, RefusesEventsThatItCannotWaitFor) {
   for (Sgemm request : {small(), Sgemm{}}) {  // the second one has nothing to do
     EXPECT_EQ(call(request, nullptr), "event 1 to wait for is no event");
     EXPECT_EQ(call(request, foreign()), "event 1 to wait for belongs to another context than the queue");
+    const std::span<const cl_event> no_list(static_cast<const cl_event*>(nullptr), 2);
+    EXPECT_EQ(
+        refusal([&] { opencl::sgemm(caller.queue(), request, {whole()}, {whole()}, {whole()}, no_list); }),
+        "wait_for is null; it must list 2 events");
   }
 }
 

@@ -1,16 +1,13 @@
 # The kernel and compat files: where they are, how they are embedded, and the tunables whose standard the build chooses.
 
 set(duogemm_source_root ${PROJECT_SOURCE_DIR})
-if(DUOGEMM_DEFECT)
-  include(DuogemmDefect)
-endif()
 
 file(GLOB duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
      ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*/*.h ${duogemm_source_root}/kernels/*/*.cl)
 
 set(duogemm_build_tunables USE_LDG=$<BOOL:${USE_LDG}> USE_SHUFFLE=$<BOOL:${USE_SHUFFLE}>)
 
-# Changes when another defect or another standard is chosen: what is made from the kernels depends on it, because not
+# Changes when another standard is chosen: what is made from the kernels depends on it, because not
 # every generator notices that a command has changed.
 set(duogemm_kernel_choices ${PROJECT_BINARY_DIR}/kernel_choices.txt)
 file(GENERATE OUTPUT ${duogemm_kernel_choices} CONTENT "${duogemm_source_root} ${duogemm_build_tunables}\n")

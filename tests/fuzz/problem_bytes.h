@@ -20,7 +20,8 @@ constexpr Wide most_elements = 1 << 14;
 // The fuzzer's bytes, and zeros behind them.
 class Bytes {
  public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  // `far`: half of all sizes are about as large as problems can have them.
+  Bytes(const std::uint8_t* data, std::size_t size, bool far = false) : data_(data), size_(size), far_(far) {}
 
   std::uint8_t next() { return at_ < size_ ? data_[at_++] : 0; }
   template <typename T>
@@ -49,15 +50,19 @@ class Bytes {
 
   std::int64_t any() {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t values[] = {-1,       std::numeric_limits<std::int64_t>::min(),
-                                   most,     most - 1,
-                                   1L << 31, 1L << 32,
-                                   1L << 62, raw<std::int64_t>()};
+    const std::int64_t power = std::int64_t{1} << next() % 63;
+    const std::int64_t values[] = {-1,        std::numeric_limits<std::int64_t>::min(),
+                                   most,      most - 1,
+                                   power,     power - 1,
+                                   power + 1, raw<std::int64_t>()};
     return one_of(values);
   }
   // Mostly small, around the kernels' tiles at times, long now and then.
   std::int64_t size() {
     const std::uint8_t choice = next();
+    if (far_ && choice < 128) {
+      return (std::int64_t{1} << choice % 62) + next() % 3 - 1;
+    }
     return choice < 180   ? choice % 10
            : choice < 225 ? 13 + choice % 22
            : choice < 240 ? 64 + 3 * next()
@@ -89,6 +94,7 @@ class Bytes {
  private:
   const std::uint8_t* data_;
   std::size_t size_;
+  bool far_;
   std::size_t at_ = 0;
 };
 

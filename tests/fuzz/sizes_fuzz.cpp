@@ -163,7 +163,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace duogemm::fuzz;
-  Bytes bytes(data, size);
+  Bytes bytes(data, size, true);
   const Offsets at{offset(bytes), offset(bytes), offset(bytes), offset(bytes) * 64, offset(bytes)};
   const duogemm_problem p = decode(bytes);
   duogemm_problem member = p;  // whose strides do not count

@@ -16,16 +16,10 @@
 namespace duogemm::bench {
 namespace {
 
-struct ExplainFlags {
-  DeviceFlags device;
-  SwitchFlags switches;
-  SizeFlags size;
-  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+struct ExplainFlags : StudyFlags {
   std::vector<std::string> kernels;
-  std::vector<std::string> set;
   std::string diff;
   std::string dump;
-  std::string json;
   std::optional<int> arch;
 };
 
@@ -34,7 +28,7 @@ LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   std::istringstream parts(text);
   std::string kernel;
   std::getline(parts, kernel, ',');
-  Tunables set = parse_assignments(flags.set, "--set");
+  Tunables set = flags.tunables.assigned();
   std::vector<std::string> own;
   for (std::string part; std::getline(parts, part, ',');) {
     own.push_back(part);
@@ -42,7 +36,7 @@ LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   for (const auto& [name, value] : parse_assignments(own, text)) {
     set[name] = value;
   }
-  return kernel_setting(kernel, set, flags.switches.tunables());
+  return kernel_setting(kernel, set, flags.tunables.switched());
 }
 
 std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
@@ -152,18 +146,13 @@ void add_options(CLI::App& command, ExplainFlags& flags) {
                   "A rung or a kernel's name, with tunables behind it if so wanted: 8,USE_SHUFFLE=1")
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
-  command.add_option("--set", flags.set, "Tunables of every kernel, such as TSM=64,TSN=64")->delimiter(',');
-  flags.switches.add_to(command);
-  flags.size.add_to(command);
-  flags.device.add_to(command, true);
+  flags.add_to(command, true);
   command
       .add_option(
           "--arch", flags.arch,
           "CUDA: compile for this compute capability (90 for 9.0), without a device, and measure nothing")
       ->check(CLI::Range(30, 999));
-  flags.timing.add_to(command);
   command.add_option("--dump", flags.dump, "Write source, PTX, SASS or assembly to this folder");
-  command.add_option("--json", flags.json, "Write the explanation to this file");
 }
 
 }  // namespace

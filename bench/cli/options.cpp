@@ -52,7 +52,9 @@ void LevelFlag::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-void SwitchFlags::add_to(CLI::App& command) {
+void TunableFlags::add_to(CLI::App& command) {
+  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
+      ->delimiter(',');
   command.add_flag_function(
       "--ldg,!--no-ldg", [this](std::int64_t on) { ldg = on > 0; },
       "Read-only loads, where a kernel has the switch");
@@ -61,7 +63,7 @@ void SwitchFlags::add_to(CLI::App& command) {
       "Warp shuffles, where a kernel has the switch");
 }
 
-Tunables SwitchFlags::tunables() const {
+Tunables TunableFlags::switched() const {
   Tunables result;
   if (ldg) {
     result["USE_LDG"] = *ldg;
@@ -83,13 +85,7 @@ Tunables parse_assignments(const std::vector<std::string>& texts, const std::str
 
 void KernelFlags::add_to(CLI::App& command) {
   command.add_option("--kernels", kernels, "Rungs or names, such as 1,6,naive. Default: all")->delimiter(',');
-  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
-      ->delimiter(',');
-  switches.add_to(command);
-}
-
-LadderChoice KernelFlags::choice() const {
-  return {kernels, parse_assignments(set, "--set"), switches.tunables()};
+  tunables.add_to(command);
 }
 
 void TimingFlags::add_to(CLI::App& command) {
@@ -121,5 +117,13 @@ void SizeFlags::add_to(CLI::App& command) {
 }
 
 Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
+
+void StudyFlags::add_to(CLI::App& command, bool allow_all) {
+  tunables.add_to(command);
+  size.add_to(command);
+  device.add_to(command, allow_all);
+  timing.add_to(command);
+  command.add_option("--json", json, "Write the results to this file, with all that was measured");
+}
 
 }  // namespace duogemm::bench

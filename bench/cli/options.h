@@ -32,26 +32,27 @@ struct LevelFlag {
   }
 };
 
-// --ldg and --shuffle.
-struct SwitchFlags {
+// "TSM=64" and others, as `option` has them. Throws invalid_argument.
+Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
+
+// --set, --ldg and --shuffle.
+struct TunableFlags {
+  std::vector<std::string> set;
   std::optional<bool> ldg;
   std::optional<bool> shuffle;
 
   void add_to(CLI::App& command);
-  Tunables tunables() const;
+  Tunables assigned() const { return parse_assignments(set, "--set"); }
+  Tunables switched() const;
 };
 
-// "TSM=64" and others, as `option` has them. Throws invalid_argument.
-Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
-
-// --kernels, --set, --ldg and --shuffle.
+// --kernels, and their tunables.
 struct KernelFlags {
   std::vector<std::string> kernels;
-  std::vector<std::string> set;
-  SwitchFlags switches;
+  TunableFlags tunables;
 
   void add_to(CLI::App& command);
-  LadderChoice choice() const;
+  LadderChoice choice() const { return {kernels, tunables.assigned(), tunables.switched()}; }
 };
 
 // --hot, --cold, --noise and --seconds, each command with its own defaults.
@@ -72,6 +73,17 @@ struct SizeFlags {
   bool given() const { return m || n || k || size; }
   // Throws invalid_argument when one of the three is neither given nor covered by --size.
   Shape shape() const;
+};
+
+// What a command that looks closely at a kernel asks besides its name: --json and all of the above.
+struct StudyFlags {
+  TunableFlags tunables;
+  SizeFlags size;
+  DeviceFlags device;
+  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+  std::string json;
+
+  void add_to(CLI::App& command, bool allow_all);
 };
 
 }  // namespace duogemm::bench

@@ -13,15 +13,9 @@
 namespace duogemm::bench {
 namespace {
 
-struct SweepFlags {
-  DeviceFlags device;
-  SwitchFlags switches;
-  SizeFlags size;
-  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+struct SweepFlags : StudyFlags {
   std::string kernel;
-  std::vector<std::string> set;
   std::vector<std::string> over;
-  std::string json;
   std::string csv;
   std::string plot;
 };
@@ -54,12 +48,12 @@ Shape base_shape(const SweepFlags& flags, const DeviceInfo& device) {
 
 SweepRequest make_request(const SweepFlags& flags) {
   const std::vector<Axis> axes = axes_of(flags);
-  const Tunables set = parse_assignments(flags.set, "--set");
-  kernel_setting(flags.kernel, set, flags.switches.tunables());  // bad input before there is a device
+  const Tunables set = flags.tunables.assigned();
+  kernel_setting(flags.kernel, set, flags.tunables.switched());  // bad input before there is a device
   const ChosenDevice device = flags.device.choose().front();
   return {.kernel = flags.kernel,
           .set = set,
-          .switches = flags.switches.tunables(),
+          .switches = flags.tunables.switched(),
           .shape = base_shape(flags, device.info()),
           .axes = axes,
           .device = device,
@@ -101,12 +95,7 @@ void add_options(CLI::App& command, SweepFlags& flags) {
                   "What to go over, once or twice: a tunable, m, n, k or size, as NAME=FROM:TO:STEP, "
                   "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
       ->allow_extra_args(false);
-  command.add_option("--set", flags.set, "Tunables that are the same at every point")->delimiter(',');
-  flags.switches.add_to(command);
-  flags.size.add_to(command);
-  flags.device.add_to(command, false);
-  flags.timing.add_to(command);
-  command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
+  flags.add_to(command, false);
   command.add_option("--csv", flags.csv, "Write the points to this file");
   command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
 }

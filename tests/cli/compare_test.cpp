@@ -1,0 +1,57 @@
+// `duogemm compare`.
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+namespace duogemm::testing {
+namespace {
+
+TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
+  std::ofstream(folder_ / "one.txt") << "cube 8 8 8\ntransposed 9 7 5 TT batch=3\n";
+  std::ofstream(folder_ / "two.txt") << "huge 16777216 16777216 16777216\nsmall 3 2 1 NN beta=1\n";
+  const Outcome outcome =
+      run("compare --shapes one.txt two.txt --level everywhere --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("transposed"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["schema"], "duogemm.compare/1");
+  EXPECT_EQ(json["level"], "everywhere");
+  EXPECT_EQ(json["seconds"], 0.001);
+  ASSERT_EQ(json["runs"].size(), 1u);
+  const auto& rows = json["runs"][0]["rows"];
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1]["list"], "one");
+  EXPECT_EQ(rows[1]["ops"], "TT");
+  EXPECT_EQ(rows[1]["batch"], 3);
+  EXPECT_TRUE(rows[2].contains("skipped"));
+  for (const auto* row : {&rows[0], &rows[1], &rows[3]}) {
+    EXPECT_TRUE((*row)["ok"]);
+    EXPECT_TRUE((*row)["same_bits_again"]);
+    EXPECT_FALSE((*row)["plan"].get<std::string>().empty());
+    EXPECT_GE((*row)["time"]["seconds"].size(), 1u);
+    EXPECT_EQ((*row)["others"].size(), json["runs"][0]["others"].size());
+  }
+  EXPECT_EQ(json["runs"][0]["summary"].size(), 3 * json["runs"][0]["others"].size());
+}
+
+TEST_F(ProgramOnADevice, ComparesOneShapeWithNobody) {
+  const Outcome outcome = run("compare -m 8 -n 9 -k 10 --ops NT --batch 2 --against none --seconds 0.001");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("beside nobody"), std::string::npos);
+  EXPECT_NE(outcome.out.find("m8_n9_k10_NT"), std::string::npos);
+}
+
+TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
+  use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 2.0f;");
+  const Outcome outcome = run("compare --size 16 --against none --seconds 0.001 --json r.json");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("WRONG: C(0, 0) is "), std::string::npos) << outcome.out;
+  const auto row = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"][0];
+  EXPECT_FALSE(row["ok"]);
+  EXPECT_TRUE(row["time"].is_null());
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,64 @@
+// `duogemm ladder` and `duogemm sweep`.
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+namespace duogemm::testing {
+namespace {
+
+TEST_F(ProgramOnADevice, WritesWhatItPrints) {
+  const Outcome outcome =
+      run("ladder -m 65 -n 33 -k 17 --kernels 1,4,nv --tutorial --json r.json --csv r.csv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");  // no progress line: this is no terminal
+  EXPECT_NE(outcome.out.find("K40m"), std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["schema"], "duogemm.ladder/1");
+  ASSERT_EQ(json["runs"].size(), 1u);
+  const auto& run = json["runs"][0];
+  EXPECT_EQ(run["m"], 65);
+  ASSERT_EQ(run["rows"].size(), 4u);  // rung 4 has two settings
+  for (const auto& row : run["rows"]) {
+    EXPECT_TRUE(row["ok"]);
+    EXPECT_GE(row["time"]["seconds"].size(), 5u);
+    EXPECT_LE(row["error_per_bound"], 1.0);
+  }
+  const std::string csv = read_file(folder_ / "r.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+  EXPECT_EQ(files().size(), 2u);
+}
+
+// What is not possible says so at its place, and the rest is measured.
+TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
+  const Outcome outcome =
+      run("sweep --kernel 6 --over WPTM=2:4 --over size=32:64:x2 --seconds 0.01 --json s.json --csv s.csv");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("- not possible: WPTM=3: kernel register_2d allows 1, 2, 4, 8"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("Fastest: WPTM="), std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(folder_ / "s.json"));
+  EXPECT_EQ(json["schema"], "duogemm.sweep/1");
+  ASSERT_EQ(json["points"].size(), 6u);
+  EXPECT_EQ(json["points"][1]["at"], nlohmann::json({2, 64}));
+  EXPECT_EQ(json["points"][1]["m"], 64);
+  EXPECT_TRUE(json["points"][1]["row"]["ok"]);
+  EXPECT_EQ(json["points"][1]["row"]["tunables"]["WPTM"], 2);
+  EXPECT_TRUE(json["points"][2].contains("invalid"));
+  const std::string csv = read_file(folder_ / "s.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
+}
+
+TEST_F(ProgramOnADevice, RefusesSweepsThatMakeNoSense) {
+  for (const BadInput& bad : std::vector<BadInput>{
+           {"sweep --kernel 6 --over TSX=1:2", {"--over TSX", "no such tunable"}},
+           {"sweep --kernel 6 --over WPTM=1:2 --set WPTM=4", {"--over WPTM", "--set"}},
+           {"sweep --kernel 6 --over size=8:9 --over m=8:9", {"--over size and --over m"}},
+           {"sweep --kernel 6 --over WPTM=3,5", {"no point is possible", "WPTM=3"}},
+       }) {
+    expect_refused(run(bad.arguments), bad);
+  }
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,60 @@
+// Runs the program as a user does, each test in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace duogemm::testing {
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+std::string read_file(const std::filesystem::path& path);
+
+// Whether the regular expression is found in the text.
+bool matches(const std::string& text, const std::string& pattern);
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // By a shell, in the test's folder.
+  Outcome run_shell(const std::string& command) const;
+  Outcome run(const std::string& arguments) const;
+
+  std::vector<std::string> files() const;
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("duogemm_cli_test_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
+       "_" + std::to_string(getpid()));
+};
+
+// What is wrong, and the parts of the one line that must say so.
+struct BadInput {
+  std::string arguments;
+  std::vector<std::string> named;
+};
+
+void expect_refused(const Outcome& outcome, const BadInput& bad);
+
+// Skipped where there is no device.
+class ProgramOnADevice : public Program {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // From now on the program reads its kernels from a copy in which `from` is `to`.
+  void use_kernels_with(const std::string& file, const std::string& from, const std::string& to) const;
+};
+
+}  // namespace duogemm::testing

@@ -1,0 +1,83 @@
+// `duogemm verify`, also of kernels with mistakes in them.
+#include "cli/program.h"
+
+namespace duogemm::testing {
+namespace {
+
+TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
+  const Outcome outcome = run("verify --size 40 --kernels 6,8 --set TSM=64,TSN=32,WPTM=4,WPTN=4 --no-ldg");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("TSM=64 TSN=32 WPTM=4 WPTN=4"), std::string::npos);
+  EXPECT_NE(outcome.out.find("USE_LDG=0"), std::string::npos);
+}
+
+// Tiles of the kernel `general` that PoCL compiles in the shortest time.
+const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
+
+TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
+  const Outcome outcome = run("verify --gemm --kernels general,scale --size 19 --set " + small_tiles);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  // Twelve problems to multiply and nine with nothing to multiply.
+  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +general +12 +0[.][0-9]+ +ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
+}
+
+// Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Twelve
+// problems, eight of them again in slices of k, and once more in clusters where the device has them.
+TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
+  for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
+                            "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
+    const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
+    EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
+    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pack pipelined reduce +(20|28) +0[.][0-9]+ +ok"))
+        << outcome.out;
+  }
+}
+
+TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {
+  const Outcome outcome =
+      run("verify --gemm --kernels general,scale --size 19 --smallest-tiles --no-guards --set WPTM=2,WPTN=1");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 TSN=16 WPTM=2 WPTN=1 .*ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "scale +GROUP=64 .*ok")) << outcome.out;
+  const Outcome one = run("verify --gemm --kernels scale --size 1");
+  EXPECT_EQ(one.status, 0) << one.out << one.err;
+  EXPECT_FALSE(matches(one.out, "general")) << one.out;
+}
+
+// A mistake in a kernel's file, and what the program is to say of it.
+struct Mistake {
+  std::string file;
+  std::string right;
+  std::string wrong;
+  std::string arguments;
+  std::string verdict;
+};
+
+TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
+  const std::string verify_general = "verify --gemm --kernels general --size 19 --set " + small_tiles;
+  const std::string verify_scale = "verify --gemm --kernels scale --size 19";
+  const Mistake mistakes[] = {
+      {"kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "verify --kernels 1,2 --size 16",
+       "1 +naive.*WRONG: M=16 N=16 K=16"},
+      {"kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "ladder --kernels 1 --size 16", "WRONG"},
+      {"kernels/gemm/general.cl", "B_NEXT_K (TRANS_B ? (OFFSET)p.ldb", "B_NEXT_K (TRANS_B ? (OFFSET)p.lda",
+       verify_general, "general.*WRONG: M=19 N=19 K=19 .*, B transposed"},
+      {"kernels/gemm/general.cl", "tidm + wm * RTSM < rows", "tidm + wm * RTSM <= rows", verify_general,
+       "general.*WRONG: .*C\\[19\\] was overwritten"},
+      {"kernels/gemm/batch.h", "(member) * (stride)", "(member) * (member) * (stride)", verify_scale,
+       "scale.*WRONG: .*a batch by strides: member 2"},
+      {"kernels/gemm/batch.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_scale,
+       "scale.*WRONG: .*a batch by offsets: member 1"},
+      {"kernels/gemm/scale.cl", "p.beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    use_kernels_with(mistake.file, mistake.right, mistake.wrong);
+    const Outcome outcome = run(mistake.arguments);
+    EXPECT_EQ(outcome.status, 1) << mistake.wrong;
+    EXPECT_TRUE(matches(outcome.out, mistake.verdict)) << mistake.wrong << "\n" << outcome.out << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace duogemm::testing

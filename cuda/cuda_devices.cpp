@@ -15,10 +15,23 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string driver_version() {
+  int version = 0;
+  DUOGEMM_CUDA(cuDriverGetVersion(&version));
+  return version_text(version);
+}
+
 }  // namespace
 
 std::string toolkit_version() {
   return "CUDA toolkit " + version_text(CUDA_VERSION) + ", NVRTC " + nvrtc_version();
+}
+
+Versions versions() {
+  return {
+      {"CUDA toolkit", version_text(CUDA_VERSION)},
+      {"NVRTC", nvrtc_version()},
+      {"CUDA driver", driver() != nullptr ? "for CUDA " + driver_version() : "none: " + driver_absence()}};
 }
 
 DeviceInfo describe(CUdevice device, std::size_t index) {
@@ -33,9 +46,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.name = text;
   DUOGEMM_CUDA(cuDeviceGetPCIBusId(text, sizeof text, device));
   info.pci_bus = text;
-  int version = 0;
-  DUOGEMM_CUDA(cuDriverGetVersion(&version));
-  info.driver = "CUDA " + version_text(version);
+  info.driver = "CUDA " + driver_version();
   info.runtime = toolkit_version();
   info.compute_capability =
       static_cast<int>(10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +

@@ -1,7 +1,7 @@
 // Finds the CUDA devices and states their facts.
 #pragma once
 
-#include "device/device_info.h"
+#include "device/backend.h"
 #include "driver.h"
 
 namespace duogemm::cuda {
@@ -12,6 +12,9 @@ std::size_t device_count();
 CUdevice device_at(std::size_t index);
 
 DeviceInfo describe(CUdevice device, std::size_t index);
+
+// The toolkit that it was built with, NVRTC, and the driver.
+Versions versions();
 
 // "CUDA toolkit 13.0, NVRTC 13.0"
 std::string toolkit_version();

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <optional>
-#include <string>
 
 namespace duogemm::cuda {
 namespace {
@@ -17,11 +16,23 @@ bool find(void* library, const char* symbol, Function& function) {
   return function != nullptr;
 }
 
+struct Loaded {
+  std::optional<Driver> driver = {};
+  std::string absence = {};  // why there is none
+};
+
+std::string name_of(const Driver& driver, CUresult result) {
+  const char* name = nullptr;
+  driver.cuGetErrorName(result, &name);
+  return name != nullptr ? name : std::to_string(result);
+}
+
 // The library stays loaded until the process ends: the driver does not support being unloaded.
-std::optional<Driver> load() {
+Loaded load() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return std::nullopt;
+    const char* reason = dlerror();
+    return {.absence = reason != nullptr ? reason : "libcuda.so.1 could not be loaded"};
   }
   Driver loaded;
   bool complete = true;
@@ -33,8 +44,11 @@ std::optional<Driver> load() {
 #undef DUOGEMM_FIND
   find(library, "cuCtxGetId", loaded.cuCtxGetId);
   find(library, "cuStreamGetId", loaded.cuStreamGetId);
-  if (!complete || loaded.cuInit(0) != CUDA_SUCCESS) {
-    return std::nullopt;
+  if (!complete) {
+    return {.absence = "libcuda.so.1 is too old for this build's toolkit"};
+  }
+  if (const CUresult result = loaded.cuInit(0); result != CUDA_SUCCESS) {
+    return {.absence = "cuInit returned " + name_of(loaded, result)};
   }
 #if CUDA_VERSION >= 12030
   int version = 0;
@@ -43,6 +57,11 @@ std::optional<Driver> load() {
     find(library, "cuLaunchKernelEx", loaded.cuLaunchKernelEx);
   }
 #endif
+  return {.driver = loaded};
+}
+
+const Loaded& loaded_once() {
+  static const Loaded loaded = load();
   return loaded;
 }
 
@@ -63,21 +82,20 @@ Status status_of(CUresult result) {
 }  // namespace
 
 const Driver* driver() {
-  static const std::optional<Driver> loaded = load();
+  const std::optional<Driver>& loaded = loaded_once().driver;
   return loaded ? &*loaded : nullptr;
 }
+
+const std::string& driver_absence() { return loaded_once().absence; }
 
 void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) {
     return;
   }
-  const char* name = nullptr;
   const char* text = nullptr;
-  driver()->cuGetErrorName(result, &name);
   driver()->cuGetErrorString(result, &text);
-  throw Error(status_of(result), std::string("CUDA: ") + call + " returned " +
-                                     (name ? name : std::to_string(result)) + " (" + (text ? text : "?") +
-                                     ")");
+  throw Error(status_of(result), std::string("CUDA: ") + call + " returned " + name_of(*driver(), result) +
+                                     " (" + (text ? text : "?") + ")");
 }
 
 }  // namespace duogemm::cuda

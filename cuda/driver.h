@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <string>
+
 #include "duogemm/error.h"
 
 namespace duogemm::cuda {
@@ -75,6 +77,9 @@ struct Driver {
 // The loaded and initialised driver; null where there is none, or where it is too old for this build's
 // toolkit.
 const Driver* driver();
+
+// Why there is none; empty when there is one.
+const std::string& driver_absence();
 
 // Throws the error that a result other than CUDA_SUCCESS stands for; `call` is the text of the call.
 void check(CUresult result, const char* call);

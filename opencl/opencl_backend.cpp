@@ -19,6 +19,8 @@ class OpenClBackend final : public Backend {
     return infos;
   }
 
+  Versions versions() const override { return opencl::translated(opencl::versions); }
+
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
       throw Error(Status::unsupported, "OpenCL has no cache preference and no bank width; only cuda has");

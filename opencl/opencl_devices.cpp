@@ -69,17 +69,49 @@ bool works_on_host_memory(const cl::Device& device, const DeviceInfo& info) {
   return info.kind == DeviceKind::cpu && (promised || (info.is_pocl() && capabilities != 0));
 }
 
-}  // namespace
-
-std::vector<cl::Device> find_devices() {
-  std::vector<cl::Device> found;
+std::vector<cl::Platform> find_platforms() {
   std::vector<cl::Platform> platforms;
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error&) {
-    return found;  // CL_PLATFORM_NOT_FOUND_KHR: the loader is there, no driver is
+    return {};  // CL_PLATFORM_NOT_FOUND_KHR: the loader is there, no driver is
   }
+  return platforms;
+}
+
+// cl_loader_info of the Khronos registry, which has no header. Khronos's loader and ocl-icd have it.
+std::string loader_version() {
+  constexpr cl_uint version = 2;
+  constexpr cl_uint name = 3;
+  using GetLoaderInfo = cl_int (*)(cl_uint, std::size_t, void*, std::size_t*);
+  const auto get_info =
+      reinterpret_cast<GetLoaderInfo>(clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD"));
+  const auto info = [&](cl_uint what) {
+    char text[256] = "";
+    const bool told = get_info != nullptr && get_info(what, sizeof text, text, nullptr) == CL_SUCCESS;
+    return std::string(told ? text : "unknown");
+  };
+  return info(name) + " " + info(version);
+}
+
+}  // namespace
+
+Versions versions() {
+  Versions versions = {{"OpenCL headers", DUOGEMM_OPENCL_HEADERS}, {"OpenCL loader", loader_version()}};
+  const std::vector<cl::Platform> platforms = find_platforms();
   for (const cl::Platform& platform : platforms) {
+    versions.emplace_back("OpenCL platform", platform.getInfo<CL_PLATFORM_NAME>() + ", " +
+                                                 platform.getInfo<CL_PLATFORM_VERSION>());
+  }
+  if (platforms.empty()) {
+    versions.emplace_back("OpenCL platform", "none: the loader finds no driver");
+  }
+  return versions;
+}
+
+std::vector<cl::Device> find_devices() {
+  std::vector<cl::Device> found;
+  for (const cl::Platform& platform : find_platforms()) {
     std::vector<cl::Device> devices;
     try {
       platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);

@@ -3,10 +3,13 @@
 
 #include <vector>
 
-#include "device/device_info.h"
+#include "device/backend.h"
 #include "opencl_api.h"
 
 namespace duogemm::opencl {
+
+// The headers, the ICD loader, and each platform.
+Versions versions();
 
 // In the order of the ICD loader's platforms. Empty when there is no platform.
 std::vector<cl::Device> find_devices();

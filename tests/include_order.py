@@ -12,7 +12,7 @@ import sys
 ROWS = {
     "common": ["system", "problem", "device", "kernels", "plan", "runtime", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "compare", "explain", "sweep",
-              "replay", "tune", "cli"],
+              "replay", "tune", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
 # kernels/ and compat/, the host reads the lists of arguments.

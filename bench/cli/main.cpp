@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "duogemm/error.h"
-#include "duogemm/version.h"
+#include "help/version.h"
 
 namespace {
 
@@ -50,7 +50,9 @@ int status_of(duogemm::Status status) {
 
 int main(int argc, char** argv) {
   CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
-  app.set_version_flag("--version", std::string("duogemm ") + DUOGEMM_VERSION);
+  app.set_version_flag(
+      "--version", [] { return duogemm::bench::version_text(duogemm::bench::commit()); },
+      "Print the versions of this program and of the runtimes, and exit");
   app.require_subcommand(1);
   duogemm::bench::Action action;
   duogemm::bench::add_compare_command(app, action);

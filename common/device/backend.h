@@ -178,6 +178,9 @@ class Device {
   virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;
 };
 
+// What there is, and in which version.
+using Versions = std::vector<std::pair<std::string, std::string>>;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -185,6 +188,8 @@ class Backend {
   // Every device there is; empty, never an error, where the runtime or its driver is missing.
   virtual std::vector<DeviceInfo> devices() const = 0;
   virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
+  // What it was built with and what it finds here; in place of a version, why it finds none.
+  virtual Versions versions() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
   // DeviceOptions::explain, and can do nothing else.
   virtual std::unique_ptr<Device> absent(int) const {

@@ -1,0 +1,73 @@
+#include "help/version.h"
+
+#include "device/backend.h"
+#include "duogemm/version.h"
+#include "kernels/kernel_source.h"
+#include "machine/nvml.h"
+
+namespace duogemm::bench {
+namespace {
+
+std::string backend_names() {
+  std::string names;
+  for (const Backend* backend : backends()) {
+    names += (names.empty() ? "" : ", ") + std::string(backend->name());
+  }
+  return names;
+}
+
+// As CMake was told them.
+std::string build_switches() {
+  std::string text = "BACKEND=" + (backends().size() > 1 ? "all" : std::string(backends().front()->name()));
+  for (const auto& [name, value] : build_tunables()) {
+    text += ", " + std::string(name) + (value != 0 ? "=ON" : "=OFF");
+  }
+  return text;
+}
+
+// A driver that fails is worth a line in place of its version.
+Versions versions_of(const Backend& backend) {
+  try {
+    return backend.versions();
+  } catch (const Error& error) {
+    return {{std::string(backend.name()), error.what()}};
+  }
+}
+
+// Of the first GPU that the management library knows; empty where there is none.
+std::string nvidia_driver() {
+  for (const Backend* backend : backends()) {
+    try {
+      for (const DeviceInfo& device : backend->devices()) {
+        if (const auto state = query_gpu(device.pci_bus)) {
+          return state->driver;
+        }
+      }
+    } catch (const Error&) {
+      continue;  // versions_of() has said why
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string version_text(const std::string& commit) {
+  std::string text = "duogemm " DUOGEMM_VERSION " (commit " + commit + ")";
+  const auto add = [&](const std::string& what, const std::string& version) {
+    text += "\n" + what + ": " + version;
+  };
+  add("backends", backend_names());
+  add("build switches", build_switches());
+  for (const Backend* backend : backends()) {
+    for (const auto& [what, version] : versions_of(*backend)) {
+      add(what, version);
+    }
+  }
+  if (const std::string driver = nvidia_driver(); !driver.empty()) {
+    add("NVIDIA driver", driver);
+  }
+  return text;
+}
+
+}  // namespace duogemm::bench

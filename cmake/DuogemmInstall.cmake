@@ -9,6 +9,14 @@ install(TARGETS duogemm duogemm_blas ${components} EXPORT duogemm)
 install(TARGETS duogemm_program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots
         DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm PATTERN __pycache__ EXCLUDE)
+if(NOT CMAKE_CROSSCOMPILING)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.bash
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME duogemm)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.zsh
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _duogemm)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/duogemm)
 install(EXPORT duogemm NAMESPACE duogemm:: FILE duogemmTargets.cmake DESTINATION ${package_folder})

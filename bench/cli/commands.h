@@ -10,10 +10,12 @@ namespace duogemm::bench {
 using Action = std::function<int()>;
 
 void add_compare_command(CLI::App& app, Action& action);
+void add_completion_command(CLI::App& app, Action& action);
 void add_devices_command(CLI::App& app, Action& action);
 void add_explain_command(CLI::App& app, Action& action);
 void add_ladder_command(CLI::App& app, Action& action);
 void add_latency_command(CLI::App& app, Action& action);
+void add_man_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
 void add_replay_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);

@@ -56,10 +56,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   duogemm::bench::Action action;
   duogemm::bench::add_compare_command(app, action);
+  duogemm::bench::add_completion_command(app, action);
   duogemm::bench::add_devices_command(app, action);
   duogemm::bench::add_explain_command(app, action);
   duogemm::bench::add_ladder_command(app, action);
   duogemm::bench::add_latency_command(app, action);
+  duogemm::bench::add_man_command(app, action);
   duogemm::bench::add_plan_command(app, action);
   duogemm::bench::add_replay_command(app, action);
   duogemm::bench::add_report_command(app, action);

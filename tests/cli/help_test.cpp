@@ -1,4 +1,8 @@
 // What the program tells of itself and of what there is.
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
 #include "cli/program.h"
 
 namespace duogemm::testing {
@@ -36,6 +40,113 @@ TEST_F(Program, ListsDevicesOfEveryRuntimeInTheBuild) {
 #ifdef DUOGEMM_WITH_OPENCL
   EXPECT_NE(outcome.out.find("opencl:"), std::string::npos);
 #endif
+}
+
+// Every match of the expression's first group.
+std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator each(text.begin(), text.end(), expression); each != std::sregex_iterator();
+       ++each) {
+    found.push_back((*each)[1]);
+  }
+  return found;
+}
+
+// The part of the text from one mark on, up to the next of the others.
+std::string part_of(const std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t begin = text.find(from);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find(to, begin + from.size()) - begin);
+}
+
+class ProgramsPages : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    std::ofstream(folder_ / "completion") << run("completion bash").out;
+  }
+
+  // As --help lists them.
+  std::vector<std::string> commands() const {
+    return found_in(part_of(run("--help").out, "Subcommands:", "no end"), "\n  ([a-z]+) ");
+  }
+  std::vector<std::string> options(const std::string& command) const {
+    std::vector<std::string> names;
+    for (const std::string& line : found_in(run(command + " --help").out, "\n  (-[-a-z,]+)")) {
+      const std::vector<std::string> of_line = found_in(line, "(-[-a-z]+)");
+      names.insert(names.end(), of_line.begin(), of_line.end());
+    }
+    return names;
+  }
+
+  // What bash offers for the last of the words.
+  std::vector<std::string> completed(const std::vector<std::string>& words) const {
+    std::string line;
+    for (const std::string& word : words) {
+      line += " '" + word + "'";
+    }
+    const Outcome outcome = run_shell(
+        "bash -uc '. ./completion; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _duogemm; "
+        "printf \"%s\\n\" \"${COMPREPLY[@]}\"' bash duogemm" +
+        line);
+    EXPECT_EQ(outcome.err, "");
+    return found_in(outcome.out, "([^\n]+)\n");
+  }
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(ProgramsPages, NameEveryOptionOfEveryCommand) {
+  std::string page = run("man").out;
+  const std::string pages[] = {run("completion zsh").out, run("completion fish").out};
+  page = std::regex_replace(page, std::regex("\\\\-"), "-");
+  ASSERT_GE(commands().size(), 14u);
+  for (const std::string& command : commands()) {
+    const std::string section = part_of(page, "\n.SS duogemm " + command + "\n", "\n.S");
+    const Words offered = completed({command, "-"});
+    ASSERT_FALSE(options(command).empty()) << command;
+    for (const std::string& option : options(command)) {
+      EXPECT_NE(section.find("\\fB" + option + "\\fR"), std::string::npos) << command << " " << option;
+      EXPECT_NE(std::find(offered.begin(), offered.end(), option), offered.end()) << command << " " << option;
+      EXPECT_TRUE(matches(part_of(pages[0], "\n    " + command + ")\n", ";;"), "\n *'" + option + "\\["))
+          << command << " " << option;
+      const std::string fish = option[1] == '-' ? " -l " + option.substr(2) : " -s " + option.substr(1);
+      EXPECT_TRUE(matches(pages[1], "__fish_seen_subcommand_from " + command + "'.*" + fish + " "))
+          << command << " " << option;
+    }
+    EXPECT_EQ(completed({command}), Words{command});
+  }
+}
+
+TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
+  std::ofstream(folder_ / "result one.json") << "{}";
+  EXPECT_EQ(completed({"re"}), (Words{"replay", "report"}));
+  EXPECT_EQ(completed({"--v"}), Words{"--version"});
+  EXPECT_EQ(completed({"ladder", "--no-"}), (Words{"--no-ldg", "--no-shuffle"}));
+  EXPECT_EQ(completed({"ladder", "--backend", ""}), (Words{"opencl", "cuda", "all"}));
+  EXPECT_EQ(completed({"ladder", "--backend", "=", "c"}), Words{"cuda"});
+  EXPECT_EQ(completed({"verify", "--backend", ""}), (Words{"opencl", "cuda"}));
+  EXPECT_EQ(completed({"compare", "--against", "cuBLAS,Open"}), Words{"cuBLAS,OpenBLAS"});
+  EXPECT_EQ(completed({"ladder", "--cache-config", "l"}), (Words{"l1", "local"}));
+  EXPECT_EQ(completed({"ladder", "--size", ""}), Words{});
+  EXPECT_EQ(completed({"report", "res"}), Words{"result one.json"});
+  EXPECT_EQ(completed({"report", "--o"}), Words{"--output"});
+  EXPECT_EQ(completed({"ladder", "--json", "res"}), Words{"result one.json"});
+  EXPECT_EQ(completed({"completion", "z"}), Words{"zsh"});
+}
+
+// By the shells and by what shows pages, as far as they are here.
+TEST_F(ProgramsPages, AreWellFormed) {
+  std::ofstream(folder_ / "page") << run("man").out;
+  EXPECT_EQ(run_shell("bash -n completion").status, 0);
+  for (const std::string shell : {"zsh", "fish"}) {
+    std::ofstream(folder_ / shell) << run("completion " + shell).out;
+    const Outcome outcome = run_shell("{ ! command -v " + shell + " || " + shell + " -n " + shell + "; }");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+  const Outcome shown = run_shell("{ ! command -v groff || groff -man -Tutf8 -ww page; }");
+  EXPECT_EQ(shown.status, 0);
+  EXPECT_EQ(shown.err, "");
 }
 
 }  // namespace

@@ -11,10 +11,12 @@ TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",
        {"no command",
-        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify, warm"}},
+        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, sweep, tune, "
+        "verify, warm"}},
       {"climb",
        {"no command 'climb'",
-        "compare, devices, explain, ladder, latency, plan, replay, report, sweep, tune, verify, warm"}},
+        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, sweep, tune, "
+        "verify, warm"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -60,6 +62,8 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"explain --kernel 7 --arch 1", {"--arch", "1"}},
       {"explain --kernel 7 --arch 90 --device 0", {"--arch", "--device"}},
       {"explain --kernel 7 --json missing/e.json", {"--json missing/e.json", "no folder"}},
+      {"completion", {"shell"}},
+      {"completion tcsh", {"shell", "tcsh", "bash,zsh,fish"}},
       {"compare --size 64 --through gpu", {"--through", "gpu", "device,host,blas"}},
       {"plan -m 64 -n 64", {"-k is missing"}},
       {"plan --size 64 --ops AB", {"--ops", "AB"}},

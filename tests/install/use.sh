@@ -61,6 +61,15 @@ installed_shapes() {
   [[ $("$1/bin/duogemm" compare --shapes nowhere 2>&1) == *"there are batched, "*", squares, "* ]]
 }
 
+# The page for man and the completions, where man and shells look for them, made by this very program.
+installed_pages() {
+  local share=$1/share program=$1/bin/duogemm
+  cmp "$share/man/man1/duogemm.1" <("$program" man) &&
+    cmp "$share/bash-completion/completions/duogemm" <("$program" completion bash) &&
+    cmp "$share/zsh/site-functions/_duogemm" <("$program" completion zsh) &&
+    cmp "$share/fish/vendor_completions.d/duogemm.fish" <("$program" completion fish)
+}
+
 # The examples through find_package, one of them through pkg-config, the README's snippets, a plain BLAS program and NumPy
 # through LD_PRELOAD, and the program.
 use_installed() {
@@ -80,5 +89,6 @@ use_installed() {
   step "README: C" snippet_in c "cc"
   step "README: LD_PRELOAD" preload_snippet
   step "the installed program" "$prefix/bin/duogemm" --version
+  step "the installed pages" installed_pages "$prefix"
   step "the installed lists of shapes" installed_shapes "$prefix"
 }

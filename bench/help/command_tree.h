@@ -1,0 +1,44 @@
+// The program's commands and options as CLI11 has them, for the pages that are made from them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace duogemm::bench {
+
+enum class ValueKind { none, choice, number, text };
+
+struct OptionFacts {
+  std::vector<std::string> names;  // "-o" and "--output"; of an argument without dashes, its title
+  bool positional = false;
+  ValueKind value = ValueKind::none;
+  std::vector<std::string> choices = {};  // what the value may be, where it is one of a few
+  std::string range = {};                 // "1 - 1024", of a number that is limited
+  std::string standard = {};              // the value when it is not given, as far as CLI11 knows it
+  std::string description;
+};
+
+struct CommandFacts {
+  std::string name;
+  std::string description;
+  std::vector<OptionFacts> options;
+  std::vector<CommandFacts> commands;
+};
+
+// All but what is hidden from --help.
+CommandFacts facts_of(const CLI::App& app);
+
+// The text with `before` in front of each character that is one of `special`.
+std::string escape(const std::string& text, const std::string& special, const std::string& before);
+
+// "opencl cuda all"
+std::string join(const std::vector<std::string>& words, const std::string& between);
+
+// Of all its options.
+std::vector<std::string> option_names(const CommandFacts& command);
+
+// What it takes without dashes; null where it takes nothing so.
+const OptionFacts* positional(const CommandFacts& command);
+
+}  // namespace duogemm::bench

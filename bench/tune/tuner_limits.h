@@ -1,0 +1,40 @@
+// What the parts of the tuner share: when a setting is behind, and how much of the budget is for what.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "tune/tuner.h"
+
+namespace duogemm::bench {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+inline constexpr std::size_t bests_of_a_probe = 3;
+
+// Predicted or at first sight so many times slower than the best: not looked at any closer.
+inline constexpr double far_behind = 1.3;
+// Settings whose neighbours are so many times slower than the best are seldom compiled.
+inline constexpr double hopeless_quality = 2.0;
+
+// Probes that take more than this share of the budget once are left out, as are calibrations.
+inline constexpr double probe_share = 1.0 / 5000;
+
+// Whether the device has the memory for its operands.
+inline bool fits(const Problem& problem, const DeviceInfo& device) {
+  const auto bytes = [](std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(float); };
+  const std::size_t a = bytes(problem.a_extent());
+  const std::size_t b = bytes(problem.b_extent());
+  const std::size_t c = bytes(problem.c_extent());
+  return std::max({a, b, c}) <= device.max_allocation_bytes && a + b + c <= device.memory_bytes / 4;
+}
+
+inline std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.name + " " + to_text(tunables);
+}
+
+// Whether it is the setting that fails, and not the device.
+inline bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
+
+}  // namespace duogemm::bench

@@ -1,4 +1,4 @@
-// The result file of a comparison, as bench/README.md describes it.
+// The result file of a comparison, as bench/schema/README.md describes it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// An explanation for programs; bench/README.md describes it.
+// An explanation for programs; bench/schema/README.md describes it.
 #pragma once
 
 #include <string>

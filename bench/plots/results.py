@@ -1,4 +1,4 @@
-"""Result files of the program, as bench/README.md describes them."""
+"""Result files of the program, as bench/schema/README.md describes them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-// What a replay tells: in words, and as the result file that bench/README.md describes.
+// What a replay tells: in words, and as the result file that bench/schema/README.md describes.
 #pragma once
 
 #include <string>

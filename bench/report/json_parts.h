@@ -1,4 +1,4 @@
-// What the result files of several commands have in common, as bench/README.md describes it.
+// What the result files of several commands have in common, as bench/schema/README.md describes it.
 #pragma once
 
 #include <nlohmann/json.hpp>

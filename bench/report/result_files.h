@@ -1,4 +1,4 @@
-// Result files. The schema of the JSON is described in bench/README.md.
+// Result files. The schema of the JSON is described in bench/schema/README.md.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A sweep as a table, as CSV and as a result file, which bench/README.md describes.
+// A sweep as a table, as CSV and as a result file, which bench/schema/README.md describes.
 #pragma once
 
 #include <string>

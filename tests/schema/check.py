@@ -67,9 +67,9 @@ def check_strictness(document):
 
 
 def check_documentation():
-    words = (ROOT / "bench" / "README.md").read_text()
+    words = (ROOT / "bench" / "schema" / "README.md").read_text()
     for name in sorted(set(names_in(SCHEMA))):
-        expect(name in words, f"bench/README.md does not speak of '{name}'")
+        expect(name in words, f"bench/schema/README.md does not speak of '{name}'")
 
 
 def check_program(program):

@@ -56,7 +56,7 @@ cl::Buffer borrow(const char* name, cl_mem handle, Use use, const cl::Context& c
   if (handle == nullptr) {
     reject(std::string(name) + " is null");
   }
-  const cl::Buffer buffer(handle, true);
+  cl::Buffer buffer(handle, true);
   if (buffer.getInfo<CL_MEM_TYPE>() != CL_MEM_OBJECT_BUFFER) {
     reject(std::string(name) + " is not a buffer");
   }

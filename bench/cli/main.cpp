@@ -27,7 +27,7 @@ void require_command(const CLI::App& app, int argc, char** argv) {
     }
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
-  if (given.rfind("-", 0) != 0) {
+  if (given.rfind('-', 0) != 0) {
     throw duogemm::Error(duogemm::Status::invalid_argument,
                          (given.empty() ? "no command was given" : "no command '" + given + "'") +
                              "; there are " + known + " (and --help)");

@@ -33,14 +33,14 @@ bool Tuner::propose(CompilePool& pool) {
 
 Tuner::Shared Tuner::next(Field& field) {
   while (!field.seeds.empty()) {
-    const Shared seed = field.seeds.front();
+    Shared seed = field.seeds.front();
     field.seeds.pop_front();
     if (is_new(field, *seed)) {
       return seed;
     }
   }
   for (int i = 0; i < attempts_to_propose; ++i) {
-    const Shared candidate = breed(field);
+    Shared candidate = breed(field);
     if (!hopeless(field, *candidate) && is_new(field, *candidate)) {
       return candidate;
     }

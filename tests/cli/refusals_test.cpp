@@ -7,6 +7,7 @@
 namespace duogemm::testing {
 namespace {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",

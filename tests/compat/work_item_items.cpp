@@ -100,7 +100,7 @@ Item exchange_item(const std::string& name, const std::string& body,
   std::vector<float> expected;
   for (std::size_t item = 0; item < 128; ++item) {
     input.push_back(static_cast<float>(item));
-    expected.push_back(static_cast<float>(item / 64 * 64 + partner(item % 64)));
+    expected.push_back(static_cast<float>(item - item % 64 + partner(item % 64)));
   }
   return {.name = name,
           .body = "const int l = (int)get_local_id(0);\n" + body,

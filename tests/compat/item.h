@@ -26,6 +26,7 @@ inline constexpr int division_ulps = 3;
 inline constexpr int sqrt_ulps = 3;
 inline constexpr int rsqrt_ulps = 2;
 inline constexpr int exp_log_ulps = 3;
+
 // The content of a buffer, as bits, and the type of element that the kernel sees in it.
 struct Words {
   template <typename T>

@@ -39,8 +39,10 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
   }
   command
       .add_option("--backend", backend,
-                  allow_all ? "Runtime; 'all' runs both on the same GPU. Default: that of the best device"
-                            : "Runtime. Default: that of the best device")
+                  allow_all
+                      ? "Runtime; 'all' runs both on the same GPU. Default: that of DUOGEMM_DEVICE, or of "
+                        "the best device"
+                      : "Runtime. Default: that of DUOGEMM_DEVICE, or of the best device")
       ->check(CLI::IsMember(names));
   command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
       ->check(CLI::Range(0, 1023));

@@ -45,6 +45,10 @@ std::vector<ChosenDevice> choose_devices(const std::string& backend, std::option
   if (backend == "all") {
     return choose_both(index);
   }
+  if (backend.empty() && !index) {
+    const SelectedDevice selected = select_device("");
+    return {{selected.backend, selected.index}};
+  }
   return {choose_from(backend.empty() ? best_backend() : require_backend(backend), index)};
 }
 

@@ -9,7 +9,7 @@
 namespace duogemm {
 namespace {
 
-std::unique_ptr<Device> open_named(const std::string& name) {
+SelectedDevice named_device(const std::string& name) {
   const std::size_t colon = name.find(':');
   const std::string runtime = name.substr(0, colon);
   const Backend* backend = find_backend(runtime);
@@ -22,7 +22,7 @@ std::unique_ptr<Device> open_named(const std::string& name) {
     reject("device '" + name + "': no " + runtime + " device was found");
   }
   if (colon == std::string::npos) {
-    return backend->open(preferred_device(devices), {});
+    return {backend, preferred_device(devices)};
   }
   std::size_t index = 0;
   const char* end = name.data() + name.size();
@@ -30,7 +30,7 @@ std::unique_ptr<Device> open_named(const std::string& name) {
   if (error != std::errc() || stop != end || index >= devices.size()) {
     reject("device '" + name + "': " + runtime + " has devices 0 to " + std::to_string(devices.size() - 1));
   }
-  return backend->open(index, {});
+  return {backend, index};
 }
 
 }  // namespace
@@ -71,17 +71,22 @@ std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {
   return 0;
 }
 
-std::unique_ptr<Device> open_selected_device(const std::string& name) {
-  require_devices_work_here();  // before any driver is asked what there is
+SelectedDevice select_device(const std::string& name) {
   if (!name.empty()) {
-    return open_named(name);
+    return named_device(name);
   }
   const char* environment = std::getenv("DUOGEMM_DEVICE");
   if (environment != nullptr && *environment != '\0') {
-    return open_named(environment);
+    return named_device(environment);
   }
   const Backend& backend = best_backend();
-  return backend.open(preferred_device(backend.devices()), {});
+  return {&backend, preferred_device(backend.devices())};
+}
+
+std::unique_ptr<Device> open_selected_device(const std::string& name) {
+  require_devices_work_here();  // before any driver is asked what there is
+  const SelectedDevice selected = select_device(name);
+  return selected.backend->open(selected.index, {});
 }
 
 }  // namespace duogemm

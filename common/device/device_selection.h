@@ -1,4 +1,4 @@
-// Which device a library call works on when the caller names one in words, or none.
+// Which device a call works on when the caller names one in words, or none.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,17 @@
 
 namespace duogemm {
 
+struct SelectedDevice {
+  const Backend* backend;
+  std::size_t index;  // among the backend's devices
+};
+
 // name: "cuda", "opencl", either with a number ("opencl:1"), or empty: then the environment variable
 // DUOGEMM_DEVICE says, and without it the best device is taken: CUDA's first, then a GPU through OpenCL, then
-// the first that OpenCL has. Throws invalid_argument naming what there is, and unsupported where a fork has
-// left no device usable.
+// the first that OpenCL has. Throws invalid_argument naming what there is.
+SelectedDevice select_device(const std::string& name);
+
+// Opens that device. Throws as select_device() does, and unsupported where a fork has left no device usable.
 std::unique_ptr<Device> open_selected_device(const std::string& name);
 
 // The backend of this build with that name; null when there is none.

@@ -17,9 +17,18 @@ bool is_leading_dimension(std::int64_t value, std::int64_t rows) {
   return value >= std::max<std::int64_t>(rows, 1);
 }
 
+// Results one behind the other, or side by side within ldc.
+bool results_apart(const Sgemm& p) {
+  const bool by_rows = p.layout == Layout::row_major;
+  const std::int64_t length = by_rows ? p.n : p.m;
+  const std::int64_t lines = by_rows ? p.m : p.n;
+  return p.c_stride >= (lines - 1) * p.ldc + length ||
+         (p.c_stride >= length && (p.batch - 1) * p.c_stride + length <= p.ldc);
+}
+
 // Strides that duogemm::sgemm takes. BLAS's batches may also run backwards, or add up into one C.
 bool strides_forwards(const Sgemm& p) {
-  return p.batch == 1 || (p.a_stride >= 0 && p.b_stride >= 0 && p.c_stride > 0);
+  return p.batch == 1 || (p.a_stride >= 0 && p.b_stride >= 0 && results_apart(p));
 }
 
 void multiply(const Call& call) {

@@ -55,11 +55,7 @@ CUcontext context_of(CUstream stream) {
   return context;
 }
 
-ColumnMajor by_addresses(const Sgemm& request) {
-  ColumnMajor made = to_column_major(without_strides(request));
-  made.problem.batch_by = BatchBy::addresses;
-  return made;
-}
+ColumnMajor by_addresses(const Sgemm& request) { return to_column_major(request, BatchBy::addresses); }
 
 std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspace>& workspace) {
   if (!workspace) {

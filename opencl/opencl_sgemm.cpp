@@ -200,15 +200,15 @@ void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wai
               call.problem.batch_by == BatchBy::offsets ? CallBatch::lists : CallBatch::strides);
 }
 
-Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c) {
-  const auto [problem, exchanged] = to_column_major(request);
+Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
+               BatchBy batch_by = BatchBy::strides) {
+  const auto [problem, exchanged] = to_column_major(request, batch_by);
   return {request, problem, exchanged ? b : a, exchanged ? a : b, c};
 }
 
 Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
                        const OffsetTables& offsets) {
-  Call call = make_call(without_strides(request), a, b, c);
-  call.problem.batch_by = BatchBy::offsets;
+  Call call = make_call(request, a, b, c, BatchBy::offsets);
   const bool exchanged = request.layout == Layout::row_major;
   call.tables = {exchanged ? offsets.b : offsets.a, exchanged ? offsets.a : offsets.b, offsets.c};
   return call;

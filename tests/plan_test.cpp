@@ -59,6 +59,7 @@ std::vector<Problem> random_problems(std::size_t count) {
                                random() % 4 == 0 ? size(300) : 1);
     p.lda += random() % 2 * (random() % 9);
     p.ldc += random() % 2 * (random() % 9);
+    p.c_stride = p.c_elements();
     p.a_aligned = random() % 4 != 0;
     p.beta = random() % 2 == 0 ? 0.0f : 1.0f;
     p.level = random() % 3 == 0 ? Reproducibility::everywhere : Reproducibility::run_to_run;

@@ -43,7 +43,7 @@ class Randomly {
     r.ldb = leading(by_rows == (r.b_op == Transpose::no) ? r.n : r.k);
     r.ldc = leading(by_rows ? r.n : r.m);
     r.batch = one_of<std::int64_t>({1, 1, 1, 3});
-    r.c_stride = 1;  // until the matrices are laid out
+    r.c_stride = std::int64_t{1} << 40;  // until the matrices are laid out
     r.level = one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
     return r;
   }

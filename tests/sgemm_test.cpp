@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "check/inputs.h"
@@ -13,6 +14,7 @@
 #include "context_test.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
+#include "problem/overlap.h"
 #include "problem/problem.h"
 #include "random_sgemm.h"
 
@@ -235,6 +237,18 @@ void by_rows(Sgemm& r) {
   r.layout = Layout::row_major;
   r.lda = 1;
 }
+void overlap(Sgemm& r) {
+  r.batch = 2;
+  r.c_stride = 11;  // of the 12 of a result
+}
+void overlap_by_rows(Sgemm& r) {
+  r.layout = Layout::row_major;
+  r.lda = 2;
+  r.ldb = 3;
+  r.ldc = 6;
+  r.batch = 2;
+  r.c_stride = 2;  // 3 would put the results side by side
+}
 void no_rows(Sgemm& r) {
   r.m = 0;
   r.lda = 0;
@@ -255,8 +269,63 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"too_large", [](Sgemm& r) { r.n = std::int64_t{1} << 60; }, "c reaches beyond 2^60 elements"},
         Wrong{"batch", [](Sgemm& r) { r.batch = -1; }, "batch is -1; it must be at least 0"},
         Wrong{"stride", [](Sgemm& r) { r.a_stride = -1; }, "a_stride is -1; it must be at least 0"},
-        Wrong{"c_stride", [](Sgemm& r) { r.batch = 2; }, "c_stride is 0; it must be at least 1"}),
+        Wrong{"c_stride", [](Sgemm& r) { r.batch = 2; }, "c_stride is 0; it must be at least 1"},
+        Wrong{"overlap", overlap, "c_stride is 11: the results of the batch would overlap"},
+        Wrong{"overlap_row_major", overlap_by_rows, "c_stride is 2: the results of the batch would overlap"}),
     [](const auto& info) { return info.param.name; });
+
+// Against what every element of every result says.
+TEST(Overlap, IsFoundAmongAllLayouts) {
+  const auto overlap = [](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
+                          std::int64_t batch) {
+    std::set<std::int64_t> taken;
+    for (std::int64_t i = 0; i < rows * cols * batch; ++i) {
+      taken.insert(i % rows + i / rows % cols * ld + i / (rows * cols) * stride);
+    }
+    return taken.size() < static_cast<std::size_t>(rows * cols * batch);
+  };
+  for (std::int64_t rows = 1; rows <= 5; ++rows) {
+    for (std::int64_t cols = 1; cols <= 5; ++cols) {
+      for (std::int64_t ld = rows; ld <= 17; ++ld) {
+        for (std::int64_t stride = 1; stride <= 40; ++stride) {
+          for (const std::int64_t batch : {1, 2, 3, 7}) {
+            ASSERT_EQ(members_overlap(rows, cols, ld, stride, batch), overlap(rows, cols, ld, stride, batch))
+                << rows << " x " << cols << " ld " << ld << " stride " << stride << " batch " << batch;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Such numbers must not be counted through.
+TEST(Overlap, OfLargeBatchesIsFoundAtOnce) {
+  constexpr std::int64_t large = std::int64_t{1} << 29;
+  EXPECT_FALSE(members_overlap(1, large, large, 1, large));          // side by side
+  EXPECT_TRUE(members_overlap(2, large, large, 1, large));           // and each reaches into the next
+  EXPECT_FALSE(members_overlap(1, large, large, large * large, 2));  // one behind the other
+  EXPECT_FALSE(members_overlap(1, large, large - 1, large, large));
+  EXPECT_TRUE(members_overlap(3, large, large + 1, 2 * large + 5, large));  // the member of number 178956971
+}
+
+// Their strides mean nothing.
+TEST(Overlap, IsNoMatterOfBatchesByLists) {
+  Sgemm request{.m = 4, .n = 4, .k = 4, .lda = 4, .ldb = 4, .ldc = 4, .batch = 3, .c_stride = -5};
+  EXPECT_EQ(to_column_major(request, BatchBy::addresses).problem.batch_by, BatchBy::addresses);
+}
+
+// Their results side by side, as several heads of attention have them.
+TEST_P(SgemmOnHost, BatchesSideBySide) {
+  constexpr std::int64_t m = 3, n = 2, batch = 4;
+  const float a[m] = {1, 2, 3};
+  const float b[n] = {10, 100};
+  float c[m * batch * n];
+  context_->sgemm(
+      {.m = m, .n = n, .k = 1, .lda = m, .ldb = 1, .ldc = m * batch, .batch = batch, .c_stride = m}, a, b, c);
+  for (std::int64_t i = 0; i < m * batch * n; ++i) {
+    EXPECT_EQ(c[i], a[i % m] * b[i / (m * batch)]) << i;
+  }
+}
 
 TEST(ContextChoice, NamesWhatWasAskedFor) {
   for (const char* name : {"vulkan", "opencl:", "opencl:x", "opencl:99", "cuda:99", "cuda:-1"}) {

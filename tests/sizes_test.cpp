@@ -12,6 +12,7 @@
 #include "fake_device.h"
 #include "plan/lower.h"
 #include "problem/extent.h"
+#include "problem/overlap.h"
 #include "refusal.h"
 #include "runtime/runtime.h"
 #ifdef DUOGEMM_WITH_CUDA
@@ -126,6 +127,12 @@ bool is_close_to_the_limit(const Sgemm& r) {
   });
 }
 
+// In a batch that is not too large: that would be a refusal of another kind.
+bool overlaps(const Sgemm& r) {
+  const Matrix c = matrices_of(r).back();
+  return refusals_of(r).empty() && members_overlap(c.length, c.lines, c.ld, c.stride, r.batch);
+}
+
 bool is_empty(const Sgemm& r) { return r.m == 0 || r.n == 0 || r.batch == 0 || r.k == 0 || r.c_stride == 0; }
 
 std::vector<Sgemm> requests(std::size_t count) {
@@ -133,7 +140,7 @@ std::vector<Sgemm> requests(std::size_t count) {
   std::vector<Sgemm> found;
   while (found.size() < count) {
     const Sgemm request = draw_request(draw);
-    if (!is_empty(request) && !is_close_to_the_limit(request)) {
+    if (!is_empty(request) && !is_close_to_the_limit(request) && !overlaps(request)) {
       found.push_back(request);
     }
   }

@@ -162,11 +162,12 @@ Line parse_call(const std::string& text) {
   if (times < 1) {
     reject("times is " + std::to_string(times) + "; it must be at least 1");
   }
-  Problem problem = to_column_major(lists ? without_strides(request) : request).problem;
+  Problem problem = to_column_major(request, lists ? BatchBy::addresses : BatchBy::strides).problem;
   if (lists) {
     problem.a_stride = list_stride(problem.a_rows(), problem.a_cols(), problem.lda);
     problem.b_stride = list_stride(problem.b_rows(), problem.b_cols(), problem.ldb);
     problem.c_stride = list_stride(problem.m, problem.n, problem.ldc);
+    problem.batch_by = BatchBy::strides;
     validate(problem);
   }
   if (problem.is_empty()) {

@@ -90,15 +90,6 @@ void require_batch(std::int64_t batch) {
   }
 }
 
-// Results may stand one behind the other or, between columns, one below the other.
-void require_results_apart(const Problem& p) {
-  const bool behind = p.c_stride >= p.ldc * (p.n - 1) + p.m;
-  const bool below = p.c_stride >= p.m && (p.batch - 1) * p.c_stride + p.m <= p.ldc;
-  if (p.batch > 1 && !behind && !below) {
-    reject("c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
-  }
-}
-
 NamedShape parse_line(const std::vector<std::string>& words) {
   if (words.size() < 4) {
     reject("expected LABEL M N K, then perhaps NN, NT, TN or TT, and options such as batch=8");
@@ -114,7 +105,6 @@ NamedShape parse_line(const std::vector<std::string>& words) {
   require_batch(problem.batch);
   set_packed_strides(problem);
   validate(problem);
-  require_results_apart(problem);
   return {words[0], problem};
 }
 

@@ -216,7 +216,7 @@ void record_call(const Sgemm& call, CallMemory memory, CallBatch batch) noexcept
   }
   try {
     const bool lists = batch == CallBatch::lists;
-    if (!to_column_major(lists ? without_strides(call) : call).problem.is_empty()) {
+    if (!to_column_major(call, lists ? BatchBy::addresses : BatchBy::strides).problem.is_empty()) {
       recorder->add(describe(call, memory, batch));
     }
   } catch (const std::exception& error) {

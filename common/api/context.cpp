@@ -59,7 +59,7 @@ void Context::sgemm(const Sgemm& request, const float* a, const float* b, float*
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
                             float* const* c) {
-  auto [problem, exchanged] = to_column_major(without_strides(request));
+  const auto [problem, exchanged] = to_column_major(request, BatchBy::addresses);
   if (problem.is_empty()) {
     return;
   }
@@ -71,7 +71,6 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
   if (exchanged) {
     std::swap(a, b);
   }
-  problem.batch_by = BatchBy::addresses;
   implementation_->multiply(problem, {.a_list = a, .b_list = b, .c_list = c});
   record_call(request, CallMemory::host, CallBatch::lists);
 }

@@ -5,6 +5,7 @@
 
 #include "duogemm/error.h"
 #include "problem/extent.h"
+#include "problem/overlap.h"
 
 namespace duogemm {
 namespace {
@@ -57,6 +58,23 @@ void require_addressable(const Problem& p, bool exchanged) {
   }
 }
 
+// Behind require_addressable().
+void require_results_apart(const Problem& p) {
+  if (!p.is_empty() && p.batch_by == BatchBy::strides &&
+      members_overlap(p.m, p.n, p.ldc, p.c_stride, p.batch)) {
+    throw Error(Status::invalid_argument,
+                "c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
+  }
+}
+
+// With strides that are valid and mean nothing: for batches whose members are listed one by one.
+Sgemm without_strides(Sgemm request) {
+  request.a_stride = 0;
+  request.b_stride = 0;
+  request.c_stride = 1;
+  return request;
+}
+
 }  // namespace
 
 Problem Problem::packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta) {
@@ -70,12 +88,15 @@ void validate(const Problem& problem) {
   require_leading_dimension("ldc", problem.ldc, problem.m);
   require_batch(problem);
   require_addressable(problem, false);
+  require_results_apart(problem);
 }
 
-ColumnMajor to_column_major(const Sgemm& request) {
-  Problem problem{request.a_op,  request.b_op,     request.m,        request.n,        request.k,
-                  request.alpha, request.beta,     request.lda,      request.ldb,      request.ldc,
-                  request.batch, request.a_stride, request.b_stride, request.c_stride, request.level};
+ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
+  const Sgemm request = batch_by == BatchBy::strides ? call : without_strides(call);
+  Problem problem{request.a_op,     request.b_op,     request.m,     request.n,
+                  request.k,        request.alpha,    request.beta,  request.lda,
+                  request.ldb,      request.ldc,      request.batch, request.a_stride,
+                  request.b_stride, request.c_stride, request.level, batch_by};
   require_sizes(problem);
   const bool by_rows = request.layout == Layout::row_major;
   // In the caller's own words: lengths of rows where matrices are stored by rows.
@@ -90,6 +111,7 @@ ColumnMajor to_column_major(const Sgemm& request) {
   }
   require_batch(problem);
   require_addressable(problem, by_rows);
+  require_results_apart(problem);
   return {problem, by_rows};
 }
 
@@ -122,13 +144,6 @@ void require_pointers(const Problem& problem, const void* a, const void* b, cons
     require("a", a);
     require("b", b);
   }
-}
-
-Sgemm without_strides(Sgemm request) {
-  request.a_stride = 0;
-  request.b_stride = 0;
-  request.c_stride = 1;
-  return request;
 }
 
 }  // namespace duogemm

@@ -77,12 +77,13 @@ struct Problem {
 void validate(const Problem& problem);
 
 // Validates what a user asks for. A row-major product becomes the column-major one of the exchanged operands:
-// `exchanged` tells that the caller's B is the problem's A.
+// `exchanged` tells that the caller's B is the problem's A. The strides of a batch whose members are listed
+// one by one mean nothing and are not looked at.
 struct ColumnMajor {
   Problem problem;
   bool exchanged;
 };
-ColumnMajor to_column_major(const Sgemm& request);
+ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strides);
 
 // The call that asks for a problem: column-major, of strided batches.
 Sgemm request_of(const Problem& problem);
@@ -90,8 +91,5 @@ Sgemm request_of(const Problem& problem);
 // Throws invalid_argument when a pointer that the problem, which is not empty, needs is null. In the caller's
 // order.
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c);
-
-// The request with strides that are valid and mean nothing: for batches whose members are listed one by one.
-Sgemm without_strides(Sgemm request);
 
 }  // namespace duogemm

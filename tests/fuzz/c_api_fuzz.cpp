@@ -213,7 +213,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Array b(b_length, elements);
   Array c(c_length, elements);
   if (!reading.is_empty && overlaps_itself(p, reading.c, c.length())) {
-    return 0;  // not allowed, but nobody promises to see it
+    expect_refusal(p, &p, null_a ? nullptr : a.data(), null_b ? nullptr : b.data(), c,
+                   null_c ? nullptr : c.data());
+    return 0;
   }
   float* const a_passed = null_a ? nullptr : a.data();
   float* const b_passed = null_b ? nullptr : b.data();

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "duogemm/duogemm.h"
+#include "problem/overlap.h"
 
 namespace duogemm::fuzz {
 
@@ -169,6 +170,12 @@ inline bool reaches_too_far(const duogemm_problem& p, const Reading& reading) {
   };
   return !reading.is_empty &&
          (too_far(reading.c) || (reading.multiplies && (too_far(reading.a) || too_far(reading.b))));
+}
+
+// Whether results of a batch by strides have elements in common, where the problem does not reach too far.
+inline bool results_overlap(const duogemm_problem& p, const Reading& reading) {
+  const Shape& c = reading.c;
+  return !reading.is_empty && members_overlap(c.length, c.lines, c.ld, c.stride, p.batch);
 }
 
 inline duogemm_problem decode(Bytes& bytes) {

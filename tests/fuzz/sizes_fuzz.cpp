@@ -176,7 +176,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Reading reading(p);
   const Reading listed(member);
-  const bool is_valid = numbers_are_valid(p, reading) && !reaches_too_far(p, reading);
+  const bool is_valid =
+      numbers_are_valid(p, reading) && !reaches_too_far(p, reading) && !results_overlap(p, reading);
   const bool listed_is_valid = numbers_are_valid(member, listed) && !reaches_too_far(member, listed);
   check_strided(p, at, is_valid, reading.is_empty, matrices_fit(reading, at, p.batch));
   check_listed(p, at, listed_is_valid, listed);

@@ -93,7 +93,8 @@ std::vector<Case> column_major_cases() {
           {.b_stride = 0},
           {.a_stride = -40, .b_stride = -50, .c_stride = -60},
           // The results add up, signs alternating.
-          {.c_stride = 0}};
+          {.c_stride = 0},
+          {.c_stride = 3}};
 }
 
 std::vector<Case> all_cases() {

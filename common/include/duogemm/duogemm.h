@@ -45,7 +45,7 @@ typedef struct duogemm_problem {
   int64_t batch;    /* how many multiplications, whose matrices stand a stride apart */
   int64_t a_stride; /* in elements; 0: all of the batch share A */
   int64_t b_stride;
-  int64_t c_stride;
+  int64_t c_stride; /* the results of a batch must not overlap; they may stand side by side within ldc */
   duogemm_reproducibility level;
 } duogemm_problem;
 

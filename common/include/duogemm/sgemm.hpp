@@ -49,7 +49,8 @@ struct Sgemm {
   std::int64_t ldb = 1;
   std::int64_t ldc = 1;
   // `batch` multiplications of the same kind, whose matrices stand a stride apart. A stride of 0 uses the
-  // same A or B for all; c_stride must keep the results apart when batch is above 1.
+  // same A or B for all. With a batch above 1, no element may belong to two results, else the call is an
+  // invalid_argument; the results may stand side by side within ldc.
   std::int64_t batch = 1;
   std::int64_t a_stride = 0;
   std::int64_t b_stride = 0;

@@ -140,17 +140,45 @@ def table_text(table):
     return f"<table>\n<tr>{head}</tr>\n{rest}</table>\n"
 
 
+# What reading a document raises that lacks a member, or has another kind of value there.
+BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError)
+
+
+def why_broken(error):
+    return f"it lacks the member {error}" if isinstance(error, KeyError) else "a member has a value that it cannot have"
+
+
+def draw(loaded):
+    """Every picture of every kind."""
+    for _, document, _ in loaded:
+        html.escape(document["date"] + document["version"] + "".join(warnings_of(document)))
+    return [picture for kind, drawn in DRAW.items() for picture in drawn([document for _, document, found in loaded if found == kind])]
+
+
+def draw_or_name(loaded):
+    """The same, but for a document that is broken."""
+    try:
+        return draw(loaded)
+    except BROKEN:
+        for one in loaded:
+            try:
+                draw([one])
+            except BROKEN as error:
+                raise results.BadFile(f"{one[0]}: this is no whole result file: {why_broken(error)}") from None
+        raise results.BadFile("these result files do not go together") from None
+
+
 def write_report(paths, folder):
     import style
     loaded = [(path, *results.load(path)) for path in paths]
+    pictures = draw_or_name(loaded)  # before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     sections = ""
-    for kind, draw in DRAW.items():
-        for picture in draw([document for _, document, found in loaded if found == kind]):
-            svg = folder / f"{picture.name}.svg"
-            style.save(picture.figure, svg, folder / f"{picture.name}.png")
-            sections += section(picture, svg.read_bytes())
-            print(svg)
+    for picture in pictures:
+        svg = folder / f"{picture.name}.svg"
+        style.save(picture.figure, svg, folder / f"{picture.name}.png")
+        sections += section(picture, svg.read_bytes())
+        print(svg)
     rows = "".join(f"<tr><td>{html.escape(pathlib.Path(path).name)}</td><td>{kind}</td><td>{html.escape(document['date'])}</td>"
                    f"<td>{html.escape(document['version'])}</td></tr>\n" for path, document, kind in loaded)
     warnings = "".join(f"<li>{html.escape(pathlib.Path(path).name)}: {html.escape(warning)}</li>\n"
@@ -184,6 +212,8 @@ def main():
             parser.error("give result files and -o FOLDER")
     except results.BadFile as error:
         sys.exit(f"duogemm: {error}")
+    except OSError as error:
+        sys.exit(f"duogemm: {error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -80,6 +80,12 @@ def check_in_browser(page, browser, folder):
     print(f"{browser} shows {found[1]} pictures")
 
 
+def check_refused(done, *words):
+    """In one line with these words."""
+    expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(word in done.stderr for word in words),
+           f"it ends with {done.returncode} and says: {done.stderr}")
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     recorded = sorted((ROOT / "bench" / "results").glob("*.json"))
@@ -102,6 +108,13 @@ def main():
             refused = run(program, "report", folder / "bad.json", "-o", folder / "none")
             expect(refused.returncode == 2 and word in refused.stderr and refused.stderr.count("\n") == 1,
                    f"of {bad!r} it says: {refused.stderr}")
+        whole = next(file for file in recorded if file.name == "cpu_opencl.json").read_text()
+        for spoil, word in (("gflops", "gflops"), ("tunables", "tunables"), ("date", "date")):
+            (folder / "bad.json").write_text(whole.replace(f'"{spoil}"', '"other"'))
+            check_refused(run(program, "report", folder / "bad.json", "-o", folder / "none"), "bad.json", word)
+        (folder / "file").write_text("")
+        for nowhere in (folder / "file" / "below", pathlib.Path("/proc/nowhere")):
+            check_refused(run(program, "report", recorded[0], "-o", nowhere), str(nowhere))
         expect(not (folder / "none").exists(), "a refused report left a folder behind")
         browser = next(filter(None, map(shutil.which, BROWSERS)), None)
         if not browser:

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <new>
 
 #include "cli/commands.h"
 #include "duogemm/error.h"
@@ -46,6 +48,12 @@ int status_of(duogemm::Status status) {
   }
 }
 
+// The status, unless something that was printed has not arrived, as on a disk that is full.
+int finish_output(int status) {
+  const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return arrived ? status : complain("the standard output could not be written", failure);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,13 +80,17 @@ int main(int argc, char** argv) {
   try {
     require_command(app, argc, argv);
     app.parse(argc, argv);
-    return action();
+    return finish_output(action());
   } catch (const CLI::Success& request) {  // --help, --version
-    return app.exit(request);
+    const int status = app.exit(request);
+    std::cout.flush();
+    return finish_output(status);
   } catch (const CLI::ParseError& error) {
     return complain(error.what(), bad_input);
   } catch (const duogemm::Error& error) {
     return complain(error.what(), status_of(error.status()));
+  } catch (const std::bad_alloc&) {
+    return complain("the machine has too little memory for that", bad_input);
   } catch (const std::exception& error) {
     return complain(error.what(), failure);
   }

@@ -30,6 +30,14 @@ TEST_F(Program, TellsWhatItIsMadeOf) {
   }
 }
 
+TEST_F(Program, NoticesThatItsOutputDoesNotArrive) {
+  for (const char* arguments : {"devices", "--version", "--help", "man"}) {
+    const Outcome outcome = run_shell("{ '" DUOGEMM_PROGRAM "' " + std::string(arguments) + " >/dev/full; }");
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_EQ(outcome.err, "duogemm: the standard output could not be written\n");
+  }
+}
+
 TEST_F(Program, ListsDevicesOfEveryRuntimeInTheBuild) {
   const Outcome outcome = run("devices");
   EXPECT_EQ(outcome.status, 0);

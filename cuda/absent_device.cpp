@@ -64,6 +64,11 @@ class AbsentDevice final : public Device {
 }  // namespace
 
 std::unique_ptr<Device> absent_device(int compute_capability) {
+  if (const int oldest = oldest_capability(); compute_capability < oldest) {
+    throw Error(Status::invalid_argument, "compute capability " + std::to_string(compute_capability) +
+                                              ": this CUDA toolkit compiles for " + std::to_string(oldest) +
+                                              " and newer");
+  }
   return std::make_unique<AbsentDevice>(compute_capability);
 }
 

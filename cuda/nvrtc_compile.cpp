@@ -51,12 +51,17 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
-// The newest capability that both this NVRTC and the device have.
-int best_capability(int device) {
+std::vector<int> known_capabilities() {
   int count = 0;
   DUOGEMM_NVRTC(nvrtcGetNumSupportedArchs(&count));
   std::vector<int> known(static_cast<std::size_t>(count));
   DUOGEMM_NVRTC(nvrtcGetSupportedArchs(known.data()));
+  return known;
+}
+
+// The newest capability that both this NVRTC and the device have.
+int best_capability(int device) {
+  const std::vector<int> known = known_capabilities();
   const auto above = std::upper_bound(known.begin(), known.end(), device);
   if (above == known.begin()) {
     throw Error(Status::unsupported, "compute capability " + std::to_string(known.front()) +
@@ -67,6 +72,8 @@ int best_capability(int device) {
 }
 
 }  // namespace
+
+int oldest_capability() { return known_capabilities().front(); }
 
 std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability) {
   const int target = best_capability(compute_capability);

@@ -34,6 +34,9 @@ KernelFacts texts_of(const NvrtcProgram& program);
 // with the compiler's log.
 NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain = false);
 
+// The first compute capability that this NVRTC knows.
+int oldest_capability();
+
 // "13.0"
 std::string nvrtc_version();
 

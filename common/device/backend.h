@@ -191,7 +191,8 @@ class Backend {
   // What it was built with and what it finds here; in place of a version, why it finds none.
   virtual Versions versions() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
-  // DeviceOptions::explain, and can do nothing else.
+  // DeviceOptions::explain, and can do nothing else. Throws invalid_argument for one that the compiler no
+  // longer knows.
   virtual std::unique_ptr<Device> absent(int) const {
     throw Error(Status::unsupported, "only cuda compiles for a device that is not there");
   }

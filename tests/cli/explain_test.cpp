@@ -48,6 +48,12 @@ TEST_F(Program, ExplainsForADeviceThatIsNotThere) {
     EXPECT_TRUE(kernel["gflops"].is_null());
   }
 }
+
+TEST_F(Program, DoesNotExplainForWhatTheToolkitDoesNotKnow) {
+  const BadInput bad{"explain --kernel 7 --arch 30",
+                     {"compute capability 30", "toolkit compiles for", "and newer"}};
+  expect_refused(run(bad.arguments), bad);
+}
 #else
 TEST_F(Program, ExplainsForADeviceThatIsNotThereThroughCudaOnly) {
   const BadInput bad{"explain --kernel 7 --arch 90", {"--arch", "no CUDA"}};

@@ -177,7 +177,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   command.add_option("--ops", flags.ops, "Which of A and B are stored transposed: NN, NT, TN or TT")
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
   command.add_option("--batch", flags.batch, "So many multiplications at once")
-      ->check(CLI::Range(std::int64_t{1}, largest_size));
+      ->check(number_in(std::int64_t{1}, largest_size));
   flags.device.add_to(command, true);
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");

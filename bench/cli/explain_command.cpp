@@ -151,7 +151,7 @@ void add_options(CLI::App& command, ExplainFlags& flags) {
       .add_option(
           "--arch", flags.arch,
           "CUDA: compile for this compute capability (90 for 9.0), without a device, and measure nothing")
-      ->check(CLI::Range(30, 999));
+      ->check(number_in(30, 999));
   command.add_option("--dump", flags.dump, "Write source, PTX, SASS or assembly to this folder");
 }
 

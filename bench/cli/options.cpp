@@ -45,7 +45,7 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
                       : "Runtime. Default: that of DUOGEMM_DEVICE, or of the best device")
       ->check(CLI::IsMember(names));
   command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
-      ->check(CLI::Range(0, 1023));
+      ->check(number_in(0, 1023));
 }
 
 void LevelFlag::add_to(CLI::App& command) {
@@ -95,13 +95,13 @@ void TimingFlags::add_to(CLI::App& command) {
                    "Operands come from memory, not from a cache; or, by default, are the same every time");
   command.add_option("--noise", noise_percent, "Stop when the median's noise is below so many percent")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 100.0));
+      ->check(number_in(0.001, 100.0));
   command
       .add_option(
           "--seconds", seconds,
           "Or when a contender has used so much time on a problem, but has its least number of samples")
       ->capture_default_str()
-      ->check(CLI::Range(0.0001, 3600.0));
+      ->check(number_in(0.0001, 3600.0));
 }
 
 MeasureOptions TimingFlags::options() const {
@@ -111,7 +111,7 @@ MeasureOptions TimingFlags::options() const {
 }
 
 void SizeFlags::add_to(CLI::App& command) {
-  const CLI::Range range(std::int64_t{1}, largest_size);
+  const CLI::Validator range = number_in(std::int64_t{1}, largest_size);
   command.add_option("-m", m, "Rows of A and C")->check(range);
   command.add_option("-n", n, "Columns of B and C")->check(range);
   command.add_option("-k", k, "Columns of A, rows of B")->check(range);

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "duogemm/sgemm.hpp"
@@ -12,6 +14,23 @@
 #include "timing/measure.h"
 
 namespace duogemm::bench {
+
+// As CLI::Range, in whose words what is no number is not in range, and 0.001 is 0.001000.
+template <typename Number>
+CLI::Validator number_in(Number least, Number most) {
+  CLI::Range range(least, most);
+  std::ostringstream allowed;
+  allowed << least << " to " << most;
+  range.operation([least, most, allowed = allowed.str()](const std::string& text) {
+    Number value;
+    if (!CLI::detail::lexical_cast(text, value)) {
+      return "'" + text + "' is no " + (std::is_integral_v<Number> ? "whole " : "") +
+             "number; the range is " + allowed;
+    }
+    return value >= least && value <= most ? "" : text + " is not in the range " + allowed;
+  });
+  return range;
+}
 
 // --backend and --device.
 struct DeviceFlags {

@@ -103,7 +103,7 @@ void add_plan_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
       ->capture_default_str();
   command->add_option("--batch", flags->batch, "So many of them, one behind the other")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24))
+      ->check(number_in(std::int64_t{1}, std::int64_t{1} << 24))
       ->capture_default_str();
   flags->level.add_to(*command);
   command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");

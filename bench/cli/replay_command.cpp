@@ -83,7 +83,7 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
   command.add_option("--repeat", flags.repeats, "Start all processes so often, in turns, and take medians")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100));
+      ->check(number_in(1, 100));
   command.add_flag(
       "--warm", flags.warmed,
       "Run also in a process that prepares all programs by duogemm_warm() before its first call");

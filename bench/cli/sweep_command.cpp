@@ -69,6 +69,7 @@ int run(const SweepFlags& flags) {
     }
   }
   if (!flags.plot.empty()) {
+    require_picture_name("--plot", flags.plot);
     require_plotting();
   }
   const SweepRequest request = make_request(flags);

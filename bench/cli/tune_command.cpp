@@ -197,7 +197,7 @@ void add_tune_command(CLI::App& app, Action& action) {
   command->add_option("--from", flags->from,
                       "Begin with the kernels of these files too, such as one from the other runtime");
   command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
-      ->check(CLI::Range(1, 1024));
+      ->check(number_in(1, 1024));
   command->add_option("--seed", flags->seed, "Of the random numbers");
   command
       ->add_option("--ops", flags->ops,

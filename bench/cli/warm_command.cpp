@@ -139,7 +139,7 @@ void add_warm_command(CLI::App& app, Action& action) {
       "warm", "Compile the programs that the library may need on a device, before they are waited for");
   flags->device.add_to(*command, true);
   command->add_option("--jobs", flags->jobs, "OpenCL: so many processes compile. Default: one for each core")
-      ->check(CLI::Range(1, 1024));
+      ->check(number_in(1, 1024));
   command->add_option("--share", flags->share)->group("");  // for workers alone
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

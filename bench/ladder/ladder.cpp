@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "kernels/kernel_source.h"
 #include "ladder/ladder_plan.h"
@@ -85,6 +86,23 @@ bool is_fixed(const KernelSpec& spec, const std::string& name) {
   return false;
 }
 
+// Of all the kernels together.
+std::string tunable_names(const std::vector<const KernelSpec*>& kernels) {
+  std::set<std::string> names;
+  for (const KernelSpec* spec : kernels) {
+    for (const TunableDeclaration& tunable : load_kernel(spec->path).tunables) {
+      if (!is_fixed(*spec, tunable.name)) {
+        names.insert(tunable.name);
+      }
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
 std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
   Tunables unused = choice.set;
@@ -116,7 +134,8 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
     }
   }
   if (!unused.empty()) {
-    reject(unused.begin()->first + ": none of the chosen kernels has this tunable");
+    reject(unused.begin()->first + ": none of the chosen kernels has this tunable; they have " +
+           tunable_names(chosen));
   }
   return settings;
 }

@@ -65,6 +65,13 @@ void require_plotting() {
   python();
 }
 
+void require_picture_name(const std::string& option, const std::string& path) {
+  const std::string extension = fs::path(path).extension();
+  if (extension != ".svg" && extension != ".png") {
+    throw Error(Status::invalid_argument, option + " " + path + ": pictures are .svg or .png");
+  }
+}
+
 int plot_report(const std::vector<std::string>& results, const std::string& folder) {
   std::vector<std::string> arguments = results;
   arguments.insert(arguments.end(), {"-o", folder});

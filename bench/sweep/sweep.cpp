@@ -23,8 +23,12 @@ void require_axes(const SweepRequest& request, const KernelSpec& spec) {
       return tunable.name == axis.name;
     });
     if (!axis.is_size() && !known) {
-      reject("--over " + axis.name + ": kernel " + spec.name +
-             " has no such tunable; sizes are m, n, k and size");
+      std::string names;
+      for (const TunableDeclaration& tunable : declared) {
+        names += (names.empty() ? "" : ", ") + tunable.name;
+      }
+      reject("--over " + axis.name + ": kernel " + spec.name + " has no such tunable; it has " + names +
+             ", and sizes are m, n, k and size");
     }
     if (request.set.contains(axis.name)) {
       reject("--over " + axis.name + ": --set decides it already");

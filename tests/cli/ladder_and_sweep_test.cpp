@@ -51,7 +51,7 @@ TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
 
 TEST_F(ProgramOnADevice, RefusesSweepsThatMakeNoSense) {
   for (const BadInput& bad : std::vector<BadInput>{
-           {"sweep --kernel 6 --over TSX=1:2", {"--over TSX", "no such tunable"}},
+           {"sweep --kernel 6 --over TSX=1:2", {"--over TSX", "no such tunable", "TSM", "WPTM"}},
            {"sweep --kernel 6 --over WPTM=1:2 --set WPTM=4", {"--over WPTM", "--set"}},
            {"sweep --kernel 6 --over size=8:9 --over m=8:9", {"--over size and --over m"}},
            {"sweep --kernel 6 --over WPTM=3,5", {"no point is possible", "WPTM=3"}},

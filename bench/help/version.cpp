@@ -2,8 +2,8 @@
 
 #include "device/backend.h"
 #include "duogemm/version.h"
-#include "kernels/kernel_source.h"
 #include "machine/nvml.h"
+#include "support/build_switches.h"
 
 namespace duogemm::bench {
 namespace {
@@ -14,15 +14,6 @@ std::string backend_names() {
     names += (names.empty() ? "" : ", ") + std::string(backend->name());
   }
   return names;
-}
-
-// As CMake was told them.
-std::string build_switches() {
-  std::string text = "BACKEND=" + (backends().size() > 1 ? "all" : std::string(backends().front()->name()));
-  for (const auto& [name, value] : build_tunables()) {
-    text += ", " + std::string(name) + (value != 0 ? "=ON" : "=OFF");
-  }
-  return text;
 }
 
 // A driver that fails is worth a line in place of its version.

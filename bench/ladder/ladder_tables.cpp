@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "kernels/kernel_source.h"
+#include "support/build_switches.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -41,6 +43,17 @@ const LadderRow* rung_before(const LadderReport& report, std::size_t index) {
   return nullptr;
 }
 
+// What is not the kernel file's own, and the switches, which the build may have set.
+std::string set_text(const LadderSetting& setting) {
+  Tunables shown = setting.distinct;
+  for (const auto& [name, standard] : build_tunables()) {
+    if (const auto own = setting.tunables.find(name); own != setting.tunables.end()) {
+      shown[own->first] = own->second;
+    }
+  }
+  return to_text(shown);
+}
+
 std::string support_text(const LadderRow& row) {
   if (row.support_steps == 0) {
     return "-";
@@ -62,12 +75,13 @@ std::string head_text(const LadderReport& report) {
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
-  return text + "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
+  return text + "\nBuilt with " + build_switches() +
+         "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
 }
 
 std::vector<std::string> unsupported_cells(const LadderRow& row, bool tutorial) {
   const KernelSpec& spec = *row.setting.spec;
-  std::vector<std::string> cells = {label_of(spec), spec.name, to_text(row.setting.distinct)};
+  std::vector<std::string> cells = {label_of(spec), spec.name, set_text(row.setting)};
   cells.insert(cells.end(), 7, "-");
   if (tutorial) {
     cells.push_back(tutorial_text(spec));
@@ -88,7 +102,7 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
       report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
   std::vector<std::string> cells = {label_of(spec),
                                     spec.name,
-                                    to_text(row.setting.distinct),
+                                    set_text(row.setting),
                                     format("%.1f", gflops(report, row.samples)),
                                     format("%.1f%%", 100.0 * row.samples.spread()),
                                     before ? format("%.2fx", before->samples.median() / median) : "-",
@@ -172,7 +186,7 @@ std::string side_by_side_text(const LadderReport& cuda, const LadderReport& open
       return of.unsupported.empty() ? format("%.1f", gflops(report, of.samples)) : "-";
     };
     const bool both = row.unsupported.empty() && other.unsupported.empty();
-    table.add_row({label_of(*row.setting.spec), row.setting.spec->name, to_text(row.setting.distinct),
+    table.add_row({label_of(*row.setting.spec), row.setting.spec->name, set_text(row.setting),
                    speed(cuda, row), speed(opencl, other),
                    both ? format("%.3f", row.samples.median() / other.samples.median()) : "-"});
   }

@@ -28,6 +28,16 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   EXPECT_EQ(files().size(), 2u);
 }
 
+// Whatever the build has chosen.
+TEST_F(ProgramOnADevice, ShowsWhatItsSwitchesAre) {
+  const Outcome outcome = run("ladder --size 32 --kernels 1,8 --no-ldg --seconds 0.01");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(
+      matches(outcome.out, "\nBuilt with BACKEND=(opencl|cuda|all), USE_LDG=O(N|FF), USE_SHUFFLE=O(N|FF)\n"))
+      << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, " 8  [a-z0-9_]+ +USE_LDG=0 USE_SHUFFLE=[01] ")) << outcome.out;
+}
+
 // What is not possible says so at its place, and the rest is measured.
 TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
   const Outcome outcome =

@@ -183,7 +183,7 @@ std::vector<Tuning> users_tunings() {
     try {
       tunings.push_back(parse_tuning(read_file(path), path.string()));
     } catch (const Error& error) {
-      log_line(std::string("passed over: ") + error.what());
+      warn_line(std::string("this tuning file is passed over: ") + error.what());
     }
   }
   return tunings;

@@ -79,7 +79,7 @@ Tuning parse_tuning(std::string_view json, const std::string& source);
 std::string to_json(const Tuning& tuning);
 
 // The measurements that speak of the device most closely, the user's before those built in. A user's file
-// that cannot be used is passed over, and the log says why. Of those built in, only the closest is parsed.
+// that cannot be used is passed over, and a warning says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);
 
 // Where the user's own files are; empty when there is no such place.

@@ -17,8 +17,12 @@ bool is_wanted() {
 
 void log_line(const std::string& line) {
   if (is_wanted()) {
-    std::fputs(("duogemm: " + line + "\n").c_str(), stderr);  // one call, so that threads do not mix lines
+    warn_line(line);
   }
+}
+
+void warn_line(const std::string& line) {
+  std::fputs(("duogemm: " + line + "\n").c_str(), stderr);  // one call, so that threads do not mix lines
 }
 
 }  // namespace duogemm

@@ -1,4 +1,4 @@
-// What the library says of itself, for who asks.
+// What the library says of itself: for who asks, and where it cannot do as it was told.
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@ namespace duogemm {
 // Writes "duogemm: <line>" to standard error when the environment variable DUOGEMM_LOG is set to anything but
 // 0.
 void log_line(const std::string& line);
+
+// Writes "duogemm: <line>" to standard error.
+void warn_line(const std::string& line);
 
 }  // namespace duogemm

@@ -24,6 +24,14 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
   expect_refused(run(whole.arguments), whole);
 }
 
+TEST_F(ProgramOnADevice, NamesATuningFileThatIsBroken) {
+  std::ofstream(folder_ / "broken.json") << "{\"schema\": \"duogemm.tuning/99\"}";
+  const Outcome outcome = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan --size 64");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(matches(outcome.err, "^duogemm: this tuning file is passed over: [^\n]*broken.json[^\n]*\n$"))
+      << outcome.err;
+}
+
 TEST_F(ProgramOnADevice, TunesForAShapeAndPlansByWhatItFound) {
   setenv("DUOGEMM_TUNING_DIR", folder_.c_str(), 1);
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";

@@ -7,6 +7,7 @@
 #include "compare/compare_json.h"
 #include "compare/compare_tables.h"
 #include "report/result_files.h"
+#include "support/interrupt.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -143,28 +144,75 @@ void require_given_shape_ran(const CompareRequest& request, const std::vector<Co
   }
 }
 
+// Prints lists: of one device row by row, of two, whose tables stand one below the other, when a list is
+// done.
+class Printer {
+ public:
+  explicit Printer(const CompareRequest& request) : request_(request) {}
+
+  void after_shape(const std::vector<CompareReport>& reports, const ShapeList& list) {
+    require_given_shape_ran(request_, reports);
+    if (reports.size() > 1) {
+      return;
+    }
+    const CompareReport& report = reports.front();
+    if (!table_) {
+      begin(reports);
+      table_.emplace(report, list);
+      std::printf("%s", table_->head().c_str());
+    }
+    std::printf("%s", table_->row(report, report.rows.back()).c_str());
+    std::fflush(stdout);
+  }
+
+  void after_list(const std::vector<CompareReport>& reports, const ShapeList& list) {
+    if (reports.size() > 1) {
+      begin(reports);
+      print(reports, [&](const CompareReport& report) { return list_text(report, list.name); });
+    } else if (table_) {
+      std::printf("\n");
+      table_.reset();
+    }
+  }
+
+ private:
+  void begin(const std::vector<CompareReport>& reports) {
+    if (!begun_) {
+      print(reports, head_text);
+    }
+    begun_ = true;
+  }
+
+  const CompareRequest& request_;
+  bool begun_ = false;
+  std::optional<ListTable> table_;  // of the list whose rows come
+};
+
 int run(const CompareFlags& flags) {
   if (!flags.json.empty()) {
     require_writable("--json", flags.json);
   }
   const CompareRequest request = make_request(flags);
+  note_interrupts();
   Progress progress;
-  const auto after_list = [&](const std::vector<CompareReport>& reports, const std::string& list) {
-    require_given_shape_ran(request, reports);
-    if (list == request.lists.front().name) {
-      print(reports, head_text);
-    }
-    print(reports, [&](const CompareReport& report) { return list_text(report, list); });
-    if (!flags.json.empty()) {
+  Printer printer(request);
+  const auto after_shape = [&](const auto& reports, const ShapeList& list) {
+    printer.after_shape(reports, list);
+  };
+  const auto after_list = [&](const auto& reports, const ShapeList& list) {
+    printer.after_list(reports, list);
+    if (!flags.json.empty() && !reports.front().rows.empty()) {
       write_file(flags.json, compare_json(reports, request));
     }
   };
-  const std::vector<CompareReport> reports = run_compare(request, progress, after_list);
-  print(reports, summary_text);
-  print(reports,
-        [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
+  const std::vector<CompareReport> reports = run_compare(request, progress, {after_shape, after_list});
+  if (!reports.front().rows.empty()) {
+    print(reports, summary_text);
+    print(reports,
+          [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
+  }
   const bool ok = std::all_of(reports.begin(), reports.end(), [](const CompareReport& r) { return r.ok(); });
-  return ok ? 0 : 1;
+  return status_unless_interrupted(ok ? 0 : 1);
 }
 
 void add_options(CLI::App& command, CompareFlags& flags) {

@@ -7,6 +7,7 @@
 #include "ladder/ladder_run.h"
 #include "ladder/ladder_tables.h"
 #include "report/result_files.h"
+#include "support/interrupt.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
@@ -41,6 +42,14 @@ LadderRequest make_request(const LadderFlags& flags) {
   return request;
 }
 
+std::vector<LadderReport> what_was_measured(std::vector<LadderReport> reports) {
+  for (LadderReport& report : reports) {
+    report.keep_measured();
+  }
+  std::erase_if(reports, [](const LadderReport& report) { return report.rows.empty(); });
+  return reports;
+}
+
 int run(const LadderFlags& flags) {
   for (const auto& [option, path] : {std::pair("--json", &flags.json), std::pair("--csv", &flags.csv)}) {
     if (!path->empty()) {
@@ -48,24 +57,28 @@ int run(const LadderFlags& flags) {
     }
   }
   const LadderRequest request = make_request(flags);
+  note_interrupts();
   Progress progress;
-  const std::vector<LadderReport> reports = run_ladder(request, progress);
+  std::vector<LadderReport> reports = run_ladder(request, progress);
+  if (interrupted()) {
+    reports = what_was_measured(std::move(reports));
+  }
   bool ok = true;
   for (const LadderReport& report : reports) {
     std::printf("%s%s\n", ladder_text(report, flags.tutorial).c_str(),
                 warning_lines(report.warnings(request.measure.noise)).c_str());
     ok = ok && report.ok();
   }
-  if (reports.size() == 2) {
+  if (reports.size() == 2 && !interrupted()) {
     std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
   }
-  if (!flags.json.empty()) {
+  if (!flags.json.empty() && !reports.empty()) {
     write_file(flags.json, ladder_json(reports, request));
   }
-  if (!flags.csv.empty()) {
+  if (!flags.csv.empty() && !reports.empty()) {
     write_file(flags.csv, ladder_csv(reports));
   }
-  return ok ? 0 : 1;
+  return status_unless_interrupted(ok ? 0 : 1);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"
 
@@ -105,7 +106,7 @@ void TimingFlags::add_to(CLI::App& command) {
 }
 
 MeasureOptions TimingFlags::options() const {
-  MeasureOptions options{.noise = noise_percent / 100.0, .seconds = seconds};
+  MeasureOptions options{.noise = noise_percent / 100.0, .seconds = seconds, .stop = &interrupted()};
   options.sample_seconds = cold ? 1e-2 : options.sample_seconds;
   return options;
 }

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "report/plots.h"
 #include "report/result_files.h"
+#include "support/interrupt.h"
 #include "support/shapes.h"
 #include "sweep/sweep_output.h"
 #include "system/reject.h"
@@ -73,20 +74,27 @@ int run(const SweepFlags& flags) {
     require_plotting();
   }
   const SweepRequest request = make_request(flags);
+  note_interrupts();
   Progress progress;
-  const SweepReport report = run_sweep(request, progress);
-  progress.clear();
-  std::printf("%s%s", sweep_text(report).c_str(), warning_lines(report.warnings).c_str());
+  SweepText text;
+  const auto print = [&](const std::string& part) {
+    progress.clear();
+    std::printf("%s", part.c_str());
+    std::fflush(stdout);
+  };
+  const SweepReport report =
+      run_sweep(request, progress, [&](const SweepReport& so_far) { print(text.more(so_far)); });
+  print(text.end(report) + warning_lines(report.warnings));
   if (!flags.json.empty()) {
     write_file(flags.json, sweep_json(report, request));
   }
   if (!flags.csv.empty()) {
     write_file(flags.csv, sweep_csv(report));
   }
-  if (!flags.plot.empty()) {
+  if (!flags.plot.empty() && !interrupted()) {
     plot_sweep(sweep_json(report, request), flags.plot);
   }
-  return report.ok() ? 0 : 1;
+  return status_unless_interrupted(report.ok() ? 0 : 1);
 }
 
 void add_options(CLI::App& command, SweepFlags& flags) {

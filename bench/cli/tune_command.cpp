@@ -1,5 +1,4 @@
 // duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -11,7 +10,7 @@
 #include "duogemm/version.h"
 #include "machine/nvml.h"
 #include "report/result_files.h"
-#include "support/progress.h"
+#include "support/interrupt.h"
 #include "system/reject.h"
 #include "tune/tuner.h"
 
@@ -19,14 +18,6 @@ namespace duogemm::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::atomic<bool> stop{false};
-
-// Once to end in good order, twice to end at once.
-extern "C" void on_interrupt(int signal) {
-  stop = true;
-  std::signal(signal, SIG_DFL);
-}
 
 struct TuneFlags {
   DeviceFlags device;
@@ -111,7 +102,7 @@ class Session {
     std::vector<Tuning> known = from;
     known.push_back(tuning_for(info_));
     device_ = chosen.backend->open(chosen.index, {});
-    tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, stop);
+    tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, interrupted());
   }
 
   int run() {
@@ -175,8 +166,7 @@ int run(const TuneFlags& flags) {
     }
   }
   Session session(flags, chosen, options, from);
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  note_interrupts();
   return session.run();
 }
 

@@ -22,7 +22,11 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
       samples.push_back({row.shape.label + " by " + others[i].title, &row.others[i].samples});
     }
   }
-  return timing_warnings(gpu_during, samples, wanted_noise);
+  std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  if (interrupted) {
+    warnings.emplace_back("the run was interrupted: shapes are missing");
+  }
+  return warnings;
 }
 
 bool CompareReport::ok() const {

@@ -50,6 +50,7 @@ struct CompareReport {
   std::optional<GpuState> gpu_after;  // right after the last sample
   std::vector<GpuMoment> gpu_during;
   std::vector<CompareRow> rows;
+  bool interrupted = false;  // before all shapes were there
 
   bool ok() const;
   // See timing_warnings.h.

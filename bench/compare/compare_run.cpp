@@ -1,6 +1,7 @@
 #include "compare/compare_run.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "compare/match.h"
 
@@ -10,6 +11,9 @@ namespace {
 class Comparing {
  public:
   Comparing(const CompareRequest& request, Progress& progress) : request_(request), progress_(progress) {
+    for (const ShapeList& list : request.lists) {
+      shapes_ += list.shapes.size();
+    }
     for (const ChosenDevice& chosen : request.devices) {
       arenas_.push_back(std::make_unique<Arena>(chosen, request.conditions, request.devices.size()));
       CompareReport& report = reports_.emplace_back();
@@ -27,12 +31,21 @@ class Comparing {
     }
   }
 
-  void compare(const ShapeList& list) {
-    for (std::size_t i = 0; i < list.shapes.size(); ++i) {
-      position_ = std::to_string(i + 1) + "/" + std::to_string(list.shapes.size()) + " ";
-      compare(list.name, list.shapes[i]);
+  void compare(const ShapeList& list, const CompareListener& listener) {
+    for (const NamedShape& shape : list.shapes) {
+      position_ = position();
+      if (!request_.measure.stopped()) {
+        compare(list.name, shape);
+      }
+      if (request_.measure.stopped()) {
+        break;
+      }
+      ++done_;
+      progress_.clear();
+      listener.after_shape(reports_, list);
     }
     for (CompareReport& report : reports_) {
+      report.interrupted = done_ < shapes_ && request_.measure.stopped();
       report.gpu_after = query_gpu(report.device.pci_bus);
       report.gpu_during = watch_->moments();
     }
@@ -68,6 +81,9 @@ class Comparing {
     std::vector<Samples> samples;
     watch_->during(
         [&] { samples = measure(contenders, request_.measure, [&](const std::string& who) { show(who); }); });
+    if (request_.measure.stopped()) {
+      return;  // not everybody has samples
+    }
     auto next = samples.begin();
     for (std::size_t i = 0; i < matches.size(); ++i) {
       matches[i]->take_samples(next);
@@ -88,6 +104,19 @@ class Comparing {
     reports_[1].rows.back().others.push_back(std::move(time));
   }
 
+  // "3 of 26, 40 s left: "
+  std::string position() const {
+    std::string text = std::to_string(done_ + 1) + " of " + std::to_string(shapes_);
+    if (done_ > 0) {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+      text +=
+          ", " +
+          duration_text(spent.count() / static_cast<double>(done_) * static_cast<double>(shapes_ - done_)) +
+          " left";
+    }
+    return text + ": ";
+  }
+
   void show(const std::string& what) { progress_.show(position_ + what); }
 
   const CompareRequest& request_;
@@ -95,19 +124,23 @@ class Comparing {
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<CompareReport> reports_;
   std::optional<GpuWatch> watch_;  // of the one GPU that all devices are
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t shapes_ = 0;
+  std::size_t done_ = 0;
   std::string position_;
 };
 
 }  // namespace
 
 std::vector<CompareReport> run_compare(const CompareRequest& request, Progress& progress,
-                                       const std::function<void(const std::vector<CompareReport>& reports,
-                                                                const std::string& list)>& after_list) {
+                                       const CompareListener& listener) {
   Comparing comparing(request, progress);
   for (const ShapeList& list : request.lists) {
-    comparing.compare(list);
-    progress.clear();
-    after_list(comparing.reports(), list.name);
+    if (!request.measure.stopped()) {
+      comparing.compare(list, listener);
+      progress.clear();
+      listener.after_list(comparing.reports(), list);
+    }
   }
   return comparing.reports();
 }

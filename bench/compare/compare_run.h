@@ -18,11 +18,17 @@ struct CompareRequest {
   MeasureOptions measure;
 };
 
+// Is told what there is.
+struct CompareListener {
+  using Call = std::function<void(const std::vector<CompareReport>& reports, const ShapeList& list)>;
+  Call after_shape;
+  Call after_list;  // also where that was interrupted
+};
+
 // One report per device, the rows of each in the same order. With CUDA and then OpenCL, contenders of both
 // take turns in the same loop, and OpenCL's report has ours through CUDA as its last other contender.
-// after_list: is called with what there is whenever a list is done.
+// A run that is interrupted ends with the shapes that were done.
 std::vector<CompareReport> run_compare(const CompareRequest& request, Progress& progress,
-                                       const std::function<void(const std::vector<CompareReport>& reports,
-                                                                const std::string& list)>& after_list);
+                                       const CompareListener& listener);
 
 }  // namespace duogemm::bench

@@ -1,7 +1,6 @@
 #include "compare/compare_tables.h"
 
-#include "support/table.h"
-
+#include <algorithm>
 namespace duogemm::bench {
 namespace {
 
@@ -49,6 +48,22 @@ std::vector<std::string> cells(const CompareReport& report, const CompareRow& ro
   return cells;
 }
 
+constexpr std::ptrdiff_t first_figure = 6;  // columns before it are known of a shape
+
+Table empty_table(const CompareReport& report, const std::string& list) {
+  Table table;
+  table.add_column(list, Table::Align::left);
+  for (const char* title : {"M", "N", "K", "ops", "batch", "us", "GFLOP/s"}) {
+    table.add_column(title);
+  }
+  for (const Other& other : report.others) {
+    table.add_column(other.title + " us");
+    table.add_column("ratio");
+  }
+  table.add_column("", Table::Align::left);
+  return table;
+}
+
 void add_summary(Table& table, const CompareReport& report, const std::string& list) {
   for (std::size_t i = 0; i < report.others.size(); ++i) {
     const RatioSummary summary = summarize(report, i, list);
@@ -86,22 +101,30 @@ std::string head_text(const CompareReport& report) {
 }
 
 std::string list_text(const CompareReport& report, const std::string& list) {
-  Table table;
-  table.add_column(list, Table::Align::left);
-  for (const char* title : {"M", "N", "K", "ops", "batch", "us", "GFLOP/s"}) {
-    table.add_column(title);
-  }
-  for (const Other& other : report.others) {
-    table.add_column(other.title + " us");
-    table.add_column("ratio");
-  }
-  table.add_column("", Table::Align::left);
+  Table table = empty_table(report, list);
   for (const CompareRow& row : report.rows) {
     if (row.list == list) {
       table.add_row(cells(report, row));
     }
   }
   return table.text();
+}
+
+ListTable::ListTable(const CompareReport& report, const ShapeList& list)
+    : table_(empty_table(report, list.name)) {
+  for (const NamedShape& shape : list.shapes) {
+    CompareRow row;
+    row.shape = shape;
+    row.skipped = "not yet";
+    std::vector<std::string> widest = cells(report, row);
+    std::fill(widest.begin() + first_figure, widest.end() - 1, "100000.0");
+    widest.back().clear();
+    table_.add_row(std::move(widest));
+  }
+}
+
+std::string ListTable::row(const CompareReport& report, const CompareRow& row) const {
+  return table_.row(cells(report, row));
 }
 
 std::string summary_text(const CompareReport& report) {

@@ -71,7 +71,8 @@ std::string man_page(const CommandFacts& program, const std::string& version) {
          ".SH EXIT STATUS\n"
          ".TP\n0\nAll is well.\n"
          ".TP\n1\nA result is wrong, or something failed.\n"
-         ".TP\n2\nThe request cannot be served; a line on the standard error says why.\n";
+         ".TP\n2\nThe request cannot be served; a line on the standard error says why.\n"
+         ".TP\n130\nIt was interrupted; what was measured until then is printed and written.\n";
 }
 
 }  // namespace duogemm::bench

@@ -47,7 +47,8 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
   const auto fits = [&](std::int64_t other) {
     return !lacking_ladder_memory(request, {other, other, other});
   };
-  while (size < 4096 && fits(2 * size) && 8.0 * estimate_seconds(request, size, progress) < budget_seconds) {
+  while (size < 4096 && !request.measure.stopped() && fits(2 * size) &&
+         8.0 * estimate_seconds(request, size, progress) < budget_seconds) {
     size *= 2;
   }
   return {size, size, size};
@@ -60,6 +61,14 @@ bool LadderReport::ok() const {
                      [](const LadderRow& row) { return !row.unsupported.empty() || row.check.exact(); });
 }
 
+void LadderReport::keep_measured() {
+  unmeasured +=
+      std::erase_if(rows, [](const LadderRow& row) { return row.unsupported.empty() && !row.measured(); });
+  if (reference.samples.seconds.empty()) {
+    reference.name.clear();
+  }
+}
+
 std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   std::vector<NamedSamples> samples;
   for (const LadderRow& row : rows) {
@@ -67,11 +76,18 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
     samples.push_back({row.setting.spec->name + (extra.empty() ? "" : " " + extra), &row.samples});
   }
   samples.push_back({reference.name, &reference.samples});
-  return timing_warnings(gpu_during, samples, wanted_noise);
+  std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  if (unmeasured > 0) {
+    warnings.push_back("the run was interrupted: " + std::to_string(unmeasured) + " rows are missing");
+  }
+  return warnings;
 }
 
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
   const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
+  if (!request.shape && request.measure.stopped()) {
+    return {};
+  }
   require_ladder_memory(request, shape);
   progress.show("random matrices and their product in double precision");
   const HostProblem host = random_problem(problem_of(shape), Distribution::signed_unit, seed);
@@ -83,7 +99,7 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     sessions.push_back(std::make_unique<LadderSession>(request, chosen));
     sessions.back()->prepare(host, progress);
     sessions.back()->check(judge, progress);
-    if (request.abilities) {
+    if (request.abilities && !request.measure.stopped()) {
       sessions.back()->measure_abilities();
     }
     sessions.back()->note_state_before();

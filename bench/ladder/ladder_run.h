@@ -25,6 +25,11 @@ struct LadderRow {
   Samples samples;              // of everything, support included
   Samples multiply;             // of the multiplication alone; empty without support steps
   Verdict check;
+
+  // Whether it has all its samples; else the device cannot run it, or the run was interrupted.
+  bool measured() const {
+    return !samples.seconds.empty() && (support_steps == 0 || !multiply.seconds.empty());
+  }
 };
 
 struct ReferenceRow {
@@ -43,8 +48,11 @@ struct LadderReport {
   std::vector<GpuMoment> gpu_during;
   std::vector<LadderRow> rows;
   ReferenceRow reference;
+  std::size_t unmeasured = 0;  // rows that an interrupted run did not come to
 
   bool ok() const;
+  // Of a run that was interrupted: leaves out what was not measured.
+  void keep_measured();
   // See timing_warnings.h.
   std::vector<std::string> warnings(double wanted_noise) const;
 };
@@ -59,7 +67,8 @@ struct LadderRequest {
   bool abilities = true;  // whether to measure what the device can do: its peak and bandwidth
 };
 
-// One report per device; contenders of all devices take turns in the same loop.
+// One report per device; contenders of all devices take turns in the same loop. Where `measure.stop` becomes
+// true, rows may be without samples, and without a shape that was asked for there may be no report.
 // Throws as require_ladder_memory does (see ladder_memory.h).
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress);
 

@@ -5,7 +5,8 @@
 
 namespace duogemm::bench {
 LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& chosen)
-    : device_(chosen.backend->open(chosen.index, request.device_options)),
+    : stop_(request.measure.stop),
+      device_(chosen.backend->open(chosen.index, request.device_options)),
       queue_(device_->create_queue()),
       programs_(*device_,
                 DiskCache(request.device_options.explain ? std::filesystem::path() : cache_directory())) {
@@ -24,7 +25,7 @@ void LadderSession::prepare(const HostProblem& host, Progress& progress) {
   operands_.emplace(host, *device_, *queue_, Guards::bands, set_count(host.problem));
   prepared_.resize(report_.rows.size());
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-    if (plans_[i]) {
+    if (plans_[i] && !stopped()) {
       progress.show(label(i) + ": compiling");
       supported(i,
                 [&] { prepared_[i] = std::make_unique<SelfContainedPlan>(*plans_[i], *device_, programs_); });
@@ -35,7 +36,7 @@ void LadderSession::prepare(const HostProblem& host, Progress& progress) {
 
 void LadderSession::check(const Judge& judge, Progress& progress) {
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-    if (prepared_[i]) {
+    if (prepared_[i] && !stopped()) {
       progress.show(label(i) + ": checking");
       operands_->restore_c(*queue_);
       prepared_[i]->enqueue(*queue_, operands_->operands());

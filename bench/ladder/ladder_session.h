@@ -28,6 +28,7 @@ class LadderSession {
   void supported(std::size_t i, const std::function<void()>& work);
   // The library works on the ladder's operands, or on its own where it wants them in the host's memory.
   void prepare_library(const HostProblem& host);
+  bool stopped() const { return stop_ != nullptr && *stop_; }
   GuardedOperands& operands_of_library() {
     return operands_for_library_ ? *operands_for_library_ : *operands_;
   }
@@ -36,6 +37,7 @@ class LadderSession {
   void clear_caches();
   std::function<double(int)> timed(std::function<void(const PreparedPlan::Operands&)> enqueue);
 
+  const std::atomic<bool>* const stop_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Queue> queue_;
   ProgramCache programs_;

@@ -4,9 +4,11 @@
 
 #include <cstdio>
 
+#include "support/table.h"
+
 namespace duogemm::bench {
 
-Progress::Progress() : enabled_(isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)) {}
+Progress::Progress() : enabled_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() { clear(); }
 
@@ -18,5 +20,10 @@ void Progress::show(const std::string& what) {
 }
 
 void Progress::clear() { show(""); }
+
+std::string duration_text(double seconds) {
+  constexpr double minute = 60.0;
+  return seconds < 1.5 * minute ? format("%.0f s", seconds) : format("%.0f min", seconds / minute);
+}
 
 }  // namespace duogemm::bench

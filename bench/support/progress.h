@@ -1,4 +1,4 @@
-// One line that says what is going on, rewritten in place; nothing when the output is not a terminal.
+// One line that says what is going on, rewritten in place; nothing when the standard error is no terminal.
 #pragma once
 
 #include <string>
@@ -17,5 +17,8 @@ class Progress {
  private:
   bool enabled_;
 };
+
+// "40 s" or "3 min": how long something takes, about.
+std::string duration_text(double seconds);
 
 }  // namespace duogemm::bench

@@ -9,24 +9,34 @@ void Table::add_column(std::string title, Align align) { columns_.push_back({std
 
 void Table::add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-std::string Table::text() const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
-  std::vector<std::string> titles;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = columns_[i].title.size();
     for (const auto& row : rows_) {
       width = std::max(width, row[i].size());
     }
     widths.push_back(width);
-    titles.push_back(columns_[i].title);
   }
+  return widths;
+}
+
+std::string Table::head() const {
+  const std::vector<std::size_t> all = widths();
+  std::vector<std::string> titles;
   std::vector<std::string> rules;
-  for (std::size_t width : widths) {
-    rules.emplace_back(width, '-');
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    titles.push_back(columns_[i].title);
+    rules.emplace_back(all[i], '-');
   }
-  std::string result = line(titles, widths) + line(rules, widths);
+  return line(titles, all) + line(rules, all);
+}
+
+std::string Table::text() const {
+  std::string result = head();
+  const std::vector<std::size_t> all = widths();
   for (const auto& row : rows_) {
-    result += line(row, widths);
+    result += line(row, all);
   }
   return result;
 }
@@ -34,7 +44,7 @@ std::string Table::text() const {
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
   std::string result;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string space(widths[i] - cells[i].size(), ' ');
+    const std::string space(std::max(widths[i], cells[i].size()) - cells[i].size(), ' ');
     result += i == 0 ? "" : "  ";
     result += columns_[i].align == Align::left ? cells[i] + space : space + cells[i];
   }

@@ -12,12 +12,17 @@ class Table {
   void add_column(std::string title, Align align = Align::right);
   void add_row(std::vector<std::string> cells);  // one per column
   std::string text() const;                      // title, rule and rows, each on a line
+  // For rows that are printed as they come: title and rule as wide as the rows there are, and one more line
+  // below them, which is not kept.
+  std::string head() const;
+  std::string row(const std::vector<std::string>& cells) const { return line(cells, widths()); }
 
  private:
   struct Column {
     std::string title;
     Align align;
   };
+  std::vector<std::size_t> widths() const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;

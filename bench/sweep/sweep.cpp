@@ -163,7 +163,20 @@ void run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& toge
   for (std::size_t i = 0; i < together.size(); ++i) {
     together[i]->row = std::move(run.rows[i]);
     together[i]->reference =
-        run.reference.name.empty() ? 0.0 : shape.flops() / run.reference.samples.median();
+        run.reference.samples.seconds.empty() ? 0.0 : shape.flops() / run.reference.samples.median();
+  }
+}
+
+void give_up_the_rest(SweepReport& report) {
+  std::size_t count = 0;
+  for (SweepPoint& point : report.points) {
+    if (!point.done()) {
+      point.invalid = "interrupted before it was measured";
+      ++count;
+    }
+  }
+  if (count > 0) {
+    report.warnings.push_back("the run was interrupted: " + std::to_string(count) + " points are missing");
   }
 }
 
@@ -176,7 +189,7 @@ bool SweepReport::ok() const {
                      [](const SweepPoint& point) { return !point.ran() || point.row.check.exact(); });
 }
 
-SweepReport run_sweep(const SweepRequest& request, Progress& progress) {
+SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape) {
   SweepReport report;
   report.device = request.device.info();
   report.spec = kernel_setting(request.kernel, request.set, request.switches).spec;
@@ -187,9 +200,13 @@ SweepReport run_sweep(const SweepRequest& request, Progress& progress) {
   if (waiting.empty()) {
     reject("--over: no point is possible; the first: " + report.points.front().invalid);
   }
-  while (!waiting.empty()) {
+  while (!waiting.empty() && !request.measure.stopped()) {
     run_shape(request, take_shape(waiting), report, progress);
+    if (!request.measure.stopped()) {
+      after_shape(report);
+    }
   }
+  give_up_the_rest(report);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // One kernel over ranges of tunables and sizes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct SweepPoint {
   LadderRow row;
   double reference = 0.0;  // the library's FLOP/s on this shape; 0 without one
 
+  // Whether nothing more will come of it.
+  bool done() const { return !invalid.empty() || !row.unsupported.empty() || row.measured(); }
   bool ran() const { return invalid.empty() && row.unsupported.empty(); }
   // FLOP/s; only of one that ran.
   double speed() const;
@@ -46,8 +49,12 @@ struct SweepReport {
   bool ok() const;
 };
 
+// Called whenever the points of one more shape are there.
+using AfterShape = std::function<void(const SweepReport&)>;
+
 // The points of one shape take turns in one loop. Throws invalid_argument for an unknown kernel or tunable,
 // axes of the same thing, more than 10000 points, and when no point is possible at all.
-SweepReport run_sweep(const SweepRequest& request, Progress& progress);
+// Points that an interrupted sweep did not come to are invalid.
+SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape);
 
 }  // namespace duogemm::bench

@@ -25,25 +25,40 @@ std::string speed_text(const SweepPoint& point) {
   return point.row.check.exact() ? format("%.1f", point.speed() / giga) : "WRONG";
 }
 
-std::string line_text(const SweepReport& report) {
+// So wide are figures that come later.
+constexpr const char* widest_speed = "100000.0";
+
+std::vector<std::string> line_cells(const SweepPoint& point) {
+  const bool ran = point.ran();
+  return {std::to_string(point.at[0]), speed_text(point),
+          ran ? format("%.1f%%", 100.0 * point.row.samples.spread()) : "-",
+          ran && point.reference > 0.0 ? format("%.1f%%", 100.0 * point.speed() / point.reference) : "-",
+          status_of(point)};
+}
+
+Table line_table(const SweepReport& report) {
   Table table;
   table.add_column(report.axes[0].name);
   table.add_column("GFLOP/s");
   table.add_column("spread");
   table.add_column("of library");
   table.add_column("", Table::Align::left);
-  for (const SweepPoint& point : report.points) {
-    const bool ran = point.ran();
-    table.add_row(
-        {std::to_string(point.at[0]), speed_text(point),
-         ran ? format("%.1f%%", 100.0 * point.row.samples.spread()) : "-",
-         ran && point.reference > 0.0 ? format("%.1f%%", 100.0 * point.speed() / point.reference) : "-",
-         status_of(point)});
+  for (const std::int64_t value : report.axes[0].values) {
+    table.add_row({std::to_string(value), widest_speed, "", "", ""});
   }
-  return table.text();
+  return table;
 }
 
-std::string grid_text(const SweepReport& report) {
+std::vector<std::string> grid_cells(const SweepReport& report, std::size_t line) {
+  const std::size_t across = report.axes[1].values.size();
+  std::vector<std::string> cells = {std::to_string(report.axes[0].values[line])};
+  for (std::size_t i = 0; i < across; ++i) {
+    cells.push_back(speed_text(report.points[line * across + i]));
+  }
+  return cells;
+}
+
+Table grid_table(const SweepReport& report) {
   const Axis& down = report.axes[0];
   const Axis& across = report.axes[1];
   Table table;
@@ -51,20 +66,23 @@ std::string grid_text(const SweepReport& report) {
   for (const std::int64_t value : across.values) {
     table.add_column(std::to_string(value));
   }
-  for (std::size_t i = 0; i < down.values.size(); ++i) {
-    std::vector<std::string> cells = {std::to_string(down.values[i])};
-    for (std::size_t j = 0; j < across.values.size(); ++j) {
-      cells.push_back(speed_text(report.points[i * across.values.size() + j]));
-    }
+  for (const std::int64_t value : down.values) {
+    std::vector<std::string> cells(across.values.size() + 1, widest_speed);
+    cells[0] = std::to_string(value);
     table.add_row(std::move(cells));
   }
+  return table;
+}
+
+// Why there are no figures where a grid has none.
+std::string reasons_text(const SweepReport& report) {
   std::set<std::string> reasons;
   for (const SweepPoint& point : report.points) {
     if (!point.ran() || !point.row.check.exact()) {
       reasons.insert(status_of(point));
     }
   }
-  std::string text = table.text();
+  std::string text;
   for (const std::string& reason : reasons) {
     text += "- " + reason + "\n";
   }
@@ -103,11 +121,29 @@ Json point_json(const SweepPoint& point) {
 
 }  // namespace
 
-std::string sweep_text(const SweepReport& report) {
-  std::string text = report.spec->name + " on " + report.device.name + " through " + report.device.runtime +
-                     (report.axes.size() == 2 ? ", GFLOP/s" : "") + "\n";
-  text += report.axes.size() == 2 ? grid_text(report) : line_text(report);
-  return text + best_text(report);
+std::string SweepText::more(const SweepReport& report) {
+  const bool grid = report.axes.size() == 2;
+  const Table table = grid ? grid_table(report) : line_table(report);
+  std::string text;
+  if (lines_ == 0) {
+    text = report.spec->name + " on " + report.device.name + " through " + report.device.runtime +
+           (grid ? ", GFLOP/s" : "") + "\n" + table.head();
+  }
+  const std::size_t points_in_line = grid ? report.axes[1].values.size() : 1;
+  const auto is_done = [&](std::size_t line) {
+    const auto first = report.points.begin() + static_cast<std::ptrdiff_t>(line * points_in_line);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(points_in_line),
+                       [](const SweepPoint& point) { return point.done(); });
+  };
+  while (lines_ < report.axes[0].values.size() && is_done(lines_)) {
+    text += table.row(grid ? grid_cells(report, lines_) : line_cells(report.points[lines_]));
+    ++lines_;
+  }
+  return lines_ == 0 ? "" : text;
+}
+
+std::string SweepText::end(const SweepReport& report) {
+  return more(report) + (report.axes.size() == 2 ? reasons_text(report) : "") + best_text(report);
 }
 
 std::string sweep_csv(const SweepReport& report) {

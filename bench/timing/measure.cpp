@@ -81,13 +81,16 @@ std::vector<Samples> measure(std::span<const Contender> contenders, const Measur
                              const std::function<void(const std::string&)>& progress) {
   std::vector<Turn> turns;
   for (const Contender& contender : contenders) {
-    progress(contender.name);
-    turns.emplace_back(contender, options).warm_up();
+    turns.emplace_back(contender, options);
+    if (!options.stopped()) {
+      progress(contender.name);
+      turns.back().warm_up();
+    }
   }
   for (bool any = true; any;) {
     any = false;
     for (Turn& turn : turns) {
-      if (!turn.done()) {
+      if (!options.stopped() && !turn.done()) {
         progress(turn.contender().name);
         turn.take();
         any = true;

@@ -2,6 +2,7 @@
 // is up.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -30,6 +31,10 @@ struct MeasureOptions {
   std::size_t max_samples = 1000;
   double sample_seconds = 1e-3;           // short work is repeated within a sample until it takes this long
   int most_repeats = usual_most_repeats;  // but not more often than this
+  // Once it is true nobody takes another turn: contenders have the samples that they have, which may be none.
+  const std::atomic<bool>* stop = nullptr;
+
+  bool stopped() const { return stop != nullptr && *stop; }
 };
 
 struct Samples {

@@ -1,0 +1,17 @@
+// Ctrl-C, and the signal of a timeout, for commands that end in good order with what they have by then.
+#pragma once
+
+#include <atomic>
+
+namespace duogemm::bench {
+
+// From now on SIGINT and SIGTERM are noted. The second one ends the program at once.
+void note_interrupts();
+
+// Whether one of them has come; it stays true.
+const std::atomic<bool>& interrupted();
+
+// The status; or, where a signal has come, what a shell expects then: 130 after SIGINT, 143 after SIGTERM.
+int status_unless_interrupted(int status);
+
+}  // namespace duogemm::bench

@@ -25,6 +25,9 @@
 //                              clusters, and starts work-groups one by one
 //   CLUSTER_BARRIER()          a barrier for the work-items of a whole cluster and the local memory of all.
 //                              A work-group must not end before the others have read what they need of it
+//   CLUSTER_BARRIER_RELAXED()  the same barrier where it keeps nothing in order but the work-items: all that
+//                              they read from others must have been used before it, and nothing that was
+//                              written before it may be read after it. It spares the wait for a fence
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of a work-group of the cluster, the group-th, from
 //                              where p points to in this one's local memory
@@ -237,6 +240,8 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 
 #define CLUSTER_BARRIER() \
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory")
+#define CLUSTER_BARRIER_RELAXED() \
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory")
 
 DUOGEMM_INLINE uint duogemm_address_in_cluster(const LOCAL_PTR float* pointer, uint group) {
   uint address;

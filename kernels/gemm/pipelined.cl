@@ -408,7 +408,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
         if (cluster > 1) {
           CLUSTER_BARRIER();
           ADD_IN_CLUSTER(4, count, cluster, LAYER_READ, LAYER_ADDED);
-          CLUSTER_BARRIER();
+          CLUSTER_BARRIER_RELAXED();
         }
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -50,7 +50,7 @@ stage_thin(LOCAL_PTR float* values, const __global float* y, const long ldy, con
       const int count = (ROWS * SKINNY - tid + WORK_ITEMS - 1) / WORK_ITEMS; \
       CLUSTER_BARRIER();                                                   \
       ADD_IN_CLUSTER(1, count, (int)p.cluster, TOTAL_PLACE, WRITE_TOTAL);  \
-      CLUSTER_BARRIER();                                                   \
+      CLUSTER_BARRIER_RELAXED();                                           \
     }                                                                      \
   } while (0)
 #else

@@ -163,12 +163,14 @@ TEST(CompatPtx, ClustersNeedComputeCapability90) {
       "#if CLUSTERS\n"
       "  CLUSTER_BARRIER();\n"
       "  out[0] = READ_IN_CLUSTER(1, shared, 1);\n"
+      "  CLUSTER_BARRIER_RELAXED();\n"
       "#endif\n"
       "}\n");
   const auto ptx = [&](int capability) {
     return cuda::compile_with_nvrtc({"clustered", text, {}, false}, capability, true).ptx;
   };
-  EXPECT_TRUE(has(ptx(90), "barrier.cluster.arrive") && has(ptx(90), "ld.shared::cluster"));
+  EXPECT_TRUE(has(ptx(90), "barrier.cluster.arrive.aligned") && has(ptx(90), "ld.shared::cluster"));
+  EXPECT_TRUE(has(ptx(90), "barrier.cluster.arrive.relaxed.aligned"));
   EXPECT_FALSE(has(ptx(89), "cluster."));
 }
 

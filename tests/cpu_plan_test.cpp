@@ -5,6 +5,7 @@
 
 #include "plan/cpu_tiling.h"
 #include "plan/lower.h"
+#include "plan/select.h"
 
 namespace duogemm {
 namespace {
@@ -45,6 +46,17 @@ const Step& only_step(const Plan& plan) {
 
 std::string kernel_for(const Problem& problem, const DeviceInfo& device = cpu(16)) {
   return choose_on_cpu(problem, device).spec->name;
+}
+
+// As a file may have it that somebody wrote. The shape alone chooses cpu_dots.
+TEST(CpuPlanner, PassesOverMeasurementsOfAKernelThatNoPlanTakesFromThem) {
+  const KernelSpec& dots = find_kernel("cpu_dots");
+  Tuning tuning;
+  tuning.calibrations = {{&dots, resolve(dots, {}), {{1, 1e-6, 1e-9}, {2, 1e-6, 1e-9}}}};
+  const DeviceInfo device = cpu(16);
+  const Planner planner(device, tuning);
+  const Problem problem = with_ops(Problem::packed(1, 300, 300), Transpose::yes, Transpose::no);
+  EXPECT_EQ(planner.select(problem).kernel->spec->name, kernel_for(problem, device));
 }
 
 TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {

@@ -247,6 +247,9 @@ Planner::Kernel::Kernel(const KernelSpec& of) : spec(&of) {
 
 void Planner::add(const Calibration& calibration) {
   const KernelSpec& spec = *calibration.spec;
+  if (spec.gemm->fixed(0).empty()) {
+    return;  // it is chosen by the problem's shape alone
+  }
   auto kernel =
       std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.spec == &spec; });
   if (kernel == kernels_.end()) {

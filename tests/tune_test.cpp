@@ -12,6 +12,7 @@
 #include "system/temporary_directory.h"
 #include "test_devices.h"
 #include "timing/probes.h"
+#include "tune/before_after.h"
 #include "tune/calibration.h"
 #include "tune/compile_pool.h"
 #include "tune/edge_check.h"
@@ -51,6 +52,59 @@ void expect_legal(const KernelSpec& spec, const Tunables& tunables) {
   for (const auto& [name, value] : fixed_of(spec)) {
     EXPECT_EQ(tunables.at(name), value) << name;
   }
+}
+
+// On problems of size 1, 2, ...
+std::vector<BeforeAfter> with_ratios(const std::vector<double>& ratios, bool asked) {
+  std::vector<BeforeAfter> compared;
+  for (const double ratio : ratios) {
+    const auto size = static_cast<std::int64_t>(compared.size()) + 1;
+    compared.push_back({std::to_string(size), Problem::packed(size, size, size), asked, ratio, 1.0});
+  }
+  return compared;
+}
+
+TEST(WorthWriting, IsWhatIsFasterOnAverageAndNowhereSlower) {
+  Tuning before;
+  before.evidence = "before";
+  before.launch = 1.0;
+  Tuning found;
+  found.evidence = "found";
+  found.launch = 2.0;
+  EXPECT_FALSE(worth_writing(before, found, {}));
+  EXPECT_FALSE(worth_writing(before, found, with_ratios({1.005, 1.0}, false)));
+  EXPECT_FALSE(worth_writing(before, found, with_ratios({2.0, 0.97}, false)));
+  const auto kept = worth_writing(before, found, with_ratios({1.2, 0.99}, false));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->launch, 2.0);
+}
+
+TEST(WorthWriting, IsTheBestOfAShapeWhereAllElseStays) {
+  Tuning before;
+  before.launch = 1.0;
+  Tuning found;
+  found.launch = 2.0;
+  const auto shape = [](std::int64_t size) {
+    return TunedShape{false, false, size, size, size, 1, {&find_kernel("general")}, 1.0};
+  };
+  found.shapes = {shape(1), shape(2), shape(3)};
+  const auto kept = worth_writing(before, found, with_ratios({1.2, 0.9}, true));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->launch, 1.0);
+  ASSERT_EQ(kept->shapes.size(), 1u);
+  EXPECT_EQ(kept->shapes[0].m, 1);
+}
+
+TEST(BeforeAfter, TellsBothAndTheMean) {
+  const std::string text = comparison_text(with_ratios({2.0, 0.5}, false));
+  EXPECT_NE(text.find("GFLOP/s before"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.000"), std::string::npos) << text;
+  EXPECT_EQ(gain_of(with_ratios({2.0, 0.5}, false)).worst_label, "2");
+}
+
+TEST(BusyWarning, ComesFromHalfTheCoresOn) {
+  EXPECT_FALSE(busy_warning(0.9, 2));
+  EXPECT_NE(busy_warning(3.2, 2).value_or("").find("load average 3.2 on 2 cores"), std::string::npos);
 }
 
 TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {

@@ -1,5 +1,6 @@
 // duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -89,50 +90,101 @@ std::string clock_text(const DeviceInfo& info) {
   return state ? std::to_string(state->sm_mhz) + " MHz" : "unknown clock";
 }
 
+void warn_when_busy() {
+  double load = 0.0;
+  if (getloadavg(&load, 1) == 1) {
+    if (const auto warning = busy_warning(load, std::thread::hardware_concurrency())) {
+      std::printf("Warning: %s\n", warning->c_str());
+    }
+  }
+}
+
 class Session {
  public:
   Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
           const std::vector<Tuning>& from)
       : info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
+        partial_(out_ + ".partial"),
         budget_(options.budget),
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
-    const Tuning resumed = flags.resume && fs::exists(out_) ? read_tuning("--out", out_) : Tuning();
+    const bool goes_on = flags.resume && fs::exists(out_);
+    const Tuning resumed = goes_on ? read_tuning("--out", out_) : Tuning();
     std::vector<Tuning> known = from;
+    if (flags.resume && fs::exists(partial_)) {
+      known.push_back(read_tuning("--out", partial_));
+    }
     known.push_back(tuning_for(info_));
+    before_ = goes_on ? resumed : tuning_for(info_);
+    planner_before_ = goes_on ? std::make_unique<Planner>(info_, resumed) : std::make_unique<Planner>(info_);
     device_ = chosen.backend->open(chosen.index, {});
     tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, interrupted());
   }
 
   int run() {
-    std::printf("%s through %s, for %.0f s, into %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
+    std::printf("%s through %s, for %.0f s, for %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
                 out_.c_str());
+    warn_when_busy();
     tuner_->search([&] { checkpoint(); });
     tuner_->finish();
     checkpoint();
-    std::printf("TFLOP/s of the best:\n%s", tuner_->summary().c_str());
-    return tuner_->counts().wrong == 0 ? 0 : 1;
+    std::printf("%s", tuner_->summary().c_str());
+    if (!interrupted()) {
+      conclude();
+    }
+    if (interrupted()) {
+      std::printf("%s is left as it was; a search into it goes on from %s\n", out_.c_str(), partial_.c_str());
+    }
+    return status_unless_interrupted(tuner_->counts().wrong == 0 ? 0 : 1);
   }
 
  private:
+  // What was found so far, where no planner looks for it.
   void checkpoint() {
-    Tuning found = tuner_->result();
+    const Tuning found = result();
     const TuneCounts& counts = tuner_->counts();
+    write_file(partial_, to_json(found));
+    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
+                std::max(tuner_->seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
+                counts.timed, counts.improved, found.calibrations.size());
+    std::fflush(stdout);
+  }
+
+  Tuning result() const {
+    Tuning found = tuner_->result();
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info_.name + ", driver " + info_.driver +
                      ", " + info_.runtime + ", " + clock_before_ + " before and " + clock_text(info_) +
-                     " after, " + std::to_string(counts.timed) + " settings timed";
-    write_file(out_, to_json(found));
-    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
-                tuner_->seconds_left(), counts.proposed, counts.refused, counts.wrong, counts.timed,
-                counts.improved, found.calibrations.size());
-    std::fflush(stdout);
+                     " after, " + std::to_string(tuner_->counts().timed) + " settings timed";
+    return found;
+  }
+
+  // Writes what is faster than what there was.
+  void conclude() {
+    const Tuning found = result();
+    const std::vector<BeforeAfter> compared = tuner_->compare(*planner_before_, Planner(info_, found));
+    if (interrupted()) {
+      return;
+    }
+    std::printf(
+        "%s", compared.empty() ? "The library would choose as before.\n" : comparison_text(compared).c_str());
+    if (const auto kept = worth_writing(before_, found, compared)) {
+      write_file(out_, to_json(*kept));
+      std::printf("%s: what is faster than before is written\n", out_.c_str());
+    } else {
+      std::printf("Nothing is written to %s: what was found is not faster than what there is\n",
+                  out_.c_str());
+    }
+    fs::remove(partial_);
   }
 
   DeviceInfo info_;
   std::string out_;
+  std::string partial_;
   double budget_;
   std::string clock_before_;
+  Tuning before_;
+  std::unique_ptr<Planner> planner_before_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Tuner> tuner_;
 };

@@ -11,9 +11,6 @@ namespace {
 // The fastest by prediction, with their numbers of slices, that are timed for a shape.
 constexpr std::size_t schedules_of_a_shape = 16;
 
-// As probe_share, for problems that the planner's schedules are judged by at the end.
-constexpr double judge_share = probe_share / 4;
-
 // Those that the schedule's operands leave open.
 Tunables open_tunables(const Schedule& schedule, const Problem& problem) {
   const KernelSpec& spec = *schedule.kernel->spec;
@@ -26,6 +23,7 @@ Tunables open_tunables(const Schedule& schedule, const Problem& problem) {
 }  // namespace
 
 void Tuner::finish() {
+  reserve_ = options_.shapes.empty() ? share_after_shapes : share_after_fit;
   for (Field& field : fields_) {
     if (!enough()) {
       measure_again(field);
@@ -40,6 +38,7 @@ void Tuner::finish() {
     fitted_ = together.chosen();
     regret_ = together.regret();
   }
+  reserve_ = share_after_shapes;
   tune_shapes();
 }
 
@@ -47,7 +46,7 @@ void Tuner::finish() {
 void Tuner::measure_again(Field& field) {
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
     std::vector<Shared>& best = field.best[probe];
-    if (best.empty()) {
+    if (best.empty() || enough()) {
       continue;
     }
     const Problem& problem = field.probes[probe].problem;
@@ -65,6 +64,9 @@ void Tuner::measure_again(Field& field) {
     });
   }
   for (const Shared& member : members(field)) {
+    if (enough()) {
+      return;
+    }
     static_cast<Calibration&>(*member) = calibrator_.calibrate(
         *member->spec, member->tunables, field.kind, [](const std::vector<Timing>&) { return true; });
   }
@@ -116,11 +118,11 @@ void Tuner::compile(CompilePool& pool, const Problem& problem, std::span<const S
   }
 }
 
-// Everything that was added, once it is compiled.
+// Everything that was added and is compiled when there is no more time for it.
 std::vector<CompilePool::Job> Tuner::finish(CompilePool& pool) const {
   constexpr double patience = 0.1;
   std::vector<CompilePool::Job> done;
-  while (!stop_ && pool.pending() > 0) {
+  while (!enough() && pool.pending() > 0) {
     if (auto job = pool.take(patience)) {
       done.push_back(std::move(*job));
     }
@@ -142,7 +144,7 @@ void Tuner::tune_shapes() {
   }
   finish(pool);
   for (std::size_t i = 0; i < options_.shapes.size(); ++i) {
-    if (stop_) {
+    if (enough()) {
       return;
     }
     if (const auto tuned = tune(options_.shapes[i].problem, schedules[i])) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "plan/cpu_plan.h"
 #include "tune/tuner_limits.h"
 
 namespace duogemm::bench {
@@ -12,8 +13,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t samples_as_seeds = 12;
 
-// The last part of the budget is for measuring the best again.
-constexpr double final_share = 1.0 / 4;
 constexpr double checkpoint_share = 1.0 / 10;
 
 double since_epoch(Clock::time_point time) {
@@ -62,6 +61,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
   facts_.cached = shipped.cached;
   facts_.cache = shipped.cache;
   facts_.clusters = shipped.clusters;
+  facts_.registers = shipped.registers;
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
   for (const OperandKind& kind : operand_kinds()) {
@@ -85,7 +85,8 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
     const auto fixed = spec.gemm && spec.gemm->for_cpus == on_cpu
                            ? fixed_tunables(spec, edge_problems(kind).front())
                            : std::nullopt;
-    if (fixed && spec.gemm->skinny == (kind.skinny != 0)) {
+    const bool is_measured = fixed && !spec.gemm->fixed(0).empty();  // else no plan goes by measurements
+    if (is_measured && spec.gemm->skinny == (kind.skinny != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }
@@ -104,6 +105,13 @@ void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
   };
   for (const auto& [spec, space] : field.spaces) {
     add(spec, space.adopt({}));
+  }
+  for (const Probe& probe : field.probes) {
+    const auto schedule = built_in(probe.problem);
+    const auto space = schedule ? field.spaces.find(schedule->kernel->spec) : field.spaces.end();
+    if (space != field.spaces.end()) {
+      add(space->first, space->second.adopt(schedule->kernel->tunables));
+    }
   }
   // What was best for operands of another kind is worth a try where nothing is known of this one.
   std::vector<std::pair<const KernelSpec*, Tunables>> same;
@@ -126,6 +134,15 @@ void Tuner::add_seeds(Field& field, const std::vector<Tuning>& known) {
       add(spec, space.sample(random_));
     }
   }
+}
+
+// What the library chooses without any measurement, which is no candidate otherwise; nothing on a GPU, whose
+// kernels have been measured.
+std::optional<Schedule> Tuner::built_in(const Problem& problem) const {
+  const DeviceInfo& info = device_.info();
+  return info.kind == DeviceKind::cpu
+             ? std::optional(schedule_for(choose_on_cpu(problem, info), problem, info))
+             : std::nullopt;
 }
 
 void Tuner::add_shapes() {
@@ -160,15 +177,15 @@ double Tuner::seconds_left() const { return since_epoch(end_) - since_epoch(Cloc
 void Tuner::search(const std::function<void()>& checkpoint) {
   CompilePool pool(programs_, options_.threads);
   double next_checkpoint = options_.budget * (1.0 - checkpoint_share);
-  const auto over = [&] { return stop_ || seconds_left() <= options_.budget * final_share; };
-  while (!over()) {
+  reserve_ = share_after_search;
+  while (!enough()) {
     fill(pool);
     if (pool.pending() == 0) {
       break;  // everything has been looked at
     }
     // The device is measured while nothing compiles: launches wait for the compiler of some drivers.
     for (const CompilePool::Job& compiled : finish(pool)) {
-      if (over()) {
+      if (enough()) {
         break;
       }
       look_at(compiled);
@@ -249,14 +266,17 @@ std::string Tuner::summary() const {
     std::snprintf(text, sizeof text, " (the planner's schedules take %.1f%% longer)", 100.0 * (regret - 1.0));
     return std::string(text);
   };
-  std::string text = fitted_ ? "All together" + longer(regret_) + "\n" : "";
+  const bool on_cpu = device_.info().kind == DeviceKind::cpu;
+  std::string text = std::string(on_cpu ? "G" : "T") + "FLOP/s of the best:\n";
+  text += fitted_ ? "All together" + longer(regret_) + "\n" : "";
   for (const Field& field : fields_) {
     text += field.kind.name() + (field.fitted ? longer(field.regret) : "") + ":";
     for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
       if (const double seconds = incumbent(field, probe); seconds < infinity) {
         char figure[64];
-        std::snprintf(figure, sizeof figure, " %s %.2f", field.probes[probe].label.c_str(),
-                      1e-12 * field.probes[probe].problem.flops() / seconds);
+        std::snprintf(figure, sizeof figure, on_cpu ? " %s %.1f" : " %s %.2f",
+                      field.probes[probe].label.c_str(),
+                      (on_cpu ? 1e-9 : 1e-12) * field.probes[probe].problem.flops() / seconds);
         text += figure;
       }
     }

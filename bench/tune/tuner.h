@@ -14,6 +14,7 @@
 #include <span>
 
 #include "support/shapes.h"
+#include "tune/before_after.h"
 #include "tune/calibration.h"
 #include "tune/compile_pool.h"
 #include "tune/edge_check.h"
@@ -46,7 +47,8 @@ class Tuner {
   Tuner(Device& device, const TuneOptions& options, const Tuning& resumed, const std::vector<Tuning>& known,
         const std::atomic<bool>& stop);
 
-  // Searches until three quarters of the budget are used up, and calls `checkpoint` now and then.
+  // Searches until three quarters of the budget are used up, and calls `checkpoint` now and then. All later
+  // parts keep within the budget, too.
   void search(const std::function<void()>& checkpoint);
 
   // Measures the best once more, leaves out what leads the planner astray, and looks for the best of each
@@ -55,6 +57,10 @@ class Tuner {
 
   // What was found, as far as the planner has a use for it, and what was resumed and not looked at again.
   Tuning result() const;
+
+  // Times what the library chooses now beside what it would choose by `after`, in turns: on the shapes that
+  // were asked for and then on any others, as long as the budget lasts.
+  std::vector<BeforeAfter> compare(const Planner& before, const Planner& after);
 
   const TuneCounts& counts() const { return counts_; }
   double seconds_left() const;
@@ -128,7 +134,10 @@ class Tuner {
   std::vector<Calibration> chosen() const;
   double incumbent(const Field& field, std::size_t probe) const;
 
-  bool enough() const { return stop_ || seconds_left() <= 0.0; }
+  bool enough() const { return stop_ || seconds_left() <= reserve_ * options_.budget; }
+  std::optional<Schedule> built_in(const Problem& problem) const;
+  std::vector<NamedShape> problems_to_compare();
+  BeforeAfter time(const NamedShape& shape, const Schedule& before, const Schedule& after);
 
   Device& device_;
   TuneOptions options_;
@@ -146,6 +155,7 @@ class Tuner {
   std::set<std::string> seen_;  // kernels that were looked at, whatever came of it
   std::map<std::size_t, Job> jobs_;
   TuneCounts counts_;
+  double reserve_ = 0.0;                            // the share of the budget that is for what comes later
   std::optional<std::vector<Calibration>> fitted_;  // of all fields
   double regret_ = 1.0;
   std::vector<TunedShape> tuned_shapes_;

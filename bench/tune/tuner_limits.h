@@ -21,6 +21,15 @@ inline constexpr double hopeless_quality = 2.0;
 // Probes that take more than this share of the budget once are left out, as are calibrations.
 inline constexpr double probe_share = 1.0 / 5000;
 
+// What is left of the budget when the search ends, when what it found has been measured again, and when the
+// best of each shape has been looked for. The last part is for comparing before and after.
+inline constexpr double share_after_search = 1.0 / 4;
+inline constexpr double share_after_fit = 3.0 / 16;
+inline constexpr double share_after_shapes = 1.0 / 8;
+
+// As probe_share, for problems that the planner's schedules are judged by at the end.
+inline constexpr double judge_share = probe_share / 4;
+
 // Whether the device has the memory for its operands.
 inline bool fits(const Problem& problem, const DeviceInfo& device) {
   const auto bytes = [](std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(float); };

@@ -1,4 +1,6 @@
 // `duogemm plan`, `tune` and `latency`.
+#include <chrono>
+
 #include "cli/program.h"
 
 namespace duogemm::testing {
@@ -32,25 +34,41 @@ TEST_F(ProgramOnADevice, NamesATuningFileThatIsBroken) {
       << outcome.err;
 }
 
-TEST_F(ProgramOnADevice, TunesForAShapeAndPlansByWhatItFound) {
-  setenv("DUOGEMM_TUNING_DIR", folder_.c_str(), 1);
+// What is not faster than what the library does already is not written.
+TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
+  constexpr double budget = 15.0;
+  const auto start = std::chrono::steady_clock::now();
   const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json");
-  const Outcome again = run("tune --budget 5s --ops TT --out found.json");
-  const std::string json = read_file(folder_ / "found.json");
-  const Outcome plan = run("plan -m 40 -n 24 -k 56 --top 3");
-  std::ofstream(folder_ / "found.json") << "{}";
-  const Outcome refused = run("tune --budget 1s --out found.json");
-  unsetenv("DUOGEMM_TUNING_DIR");
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_LT(taken.count(), 1.25 * budget);
+  EXPECT_FALSE(matches(tuned.out, "-[0-9]+ s left")) << tuned.out;
+  EXPECT_NE(tuned.out.find("FLOP/s of the best:"), std::string::npos) << tuned.out;
   EXPECT_NE(tuned.out.find("NN wide"), std::string::npos) << tuned.out;
-  ASSERT_EQ(again.status, 0) << again.err;
-  EXPECT_NE(json.find("\"TRANS_A\""), std::string::npos) << json;  // what the first run found
-  EXPECT_NE(json.find("\"m\":40"), std::string::npos) << json;
-  ASSERT_EQ(plan.status, 0) << plan.err;
-  EXPECT_NE(plan.out.find("found.json"), std::string::npos) << plan.out;
-  EXPECT_EQ(plan.out.find("predicted  - us"), std::string::npos) << plan.out;
-  expect_refused(refused, {"tune --budget 1s --out found.json", {"found.json", "schema"}});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "found.json.partial"));
+  const bool written = std::filesystem::exists(folder_ / "found.json");
+  EXPECT_EQ(written, tuned.out.find("what is faster than before is written") != std::string::npos)
+      << tuned.out;
+  EXPECT_NE(written, tuned.out.find("Nothing is written to found.json") != std::string::npos) << tuned.out;
+  const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
+  EXPECT_EQ(written, plan.out.find("found.json") != std::string::npos) << plan.out;
+}
+
+TEST_F(ProgramOnADevice, LeavesTheTuningThatThereIsWhenItIsInterrupted) {
+  std::ofstream(folder_ / "found.json") << "precious";
+  const Outcome outcome = run_shell("timeout --preserve-status -s INT 6 '" DUOGEMM_PROGRAM
+                                    "' tune --budget 60s --ops NN --no-resume --out found.json");
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_NE(outcome.out.find("found.json is left as it was"), std::string::npos) << outcome.out;
+  EXPECT_EQ(read_file(folder_ / "found.json"), "precious");
+  EXPECT_NE(read_file(folder_ / "found.json.partial").find("duogemm.tuning/"), std::string::npos);
+}
+
+TEST_F(ProgramOnADevice, DoesNotGoOnFromAFileThatIsNoTuning) {
+  std::ofstream(folder_ / "found.json") << "{}";
+  expect_refused(run("tune --budget 1s --out found.json"),
+                 {"tune --budget 1s --out found.json", {"found.json", "schema"}});
 }
 
 }  // namespace

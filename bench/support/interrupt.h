@@ -5,7 +5,8 @@
 
 namespace duogemm::bench {
 
-// From now on SIGINT and SIGTERM are noted. The second one ends the program at once.
+// From now on SIGINT and SIGTERM are noted. Another one, at least half a second later, ends the program at
+// once.
 void note_interrupts();
 
 // Whether one of them has come; it stays true.

@@ -1,11 +1,7 @@
 """Figures of comparisons on lists of shapes."""
 
-import math
-import textwrap
-
 import results
 import style
-from style import plt
 
 
 def work(row):
@@ -30,36 +26,29 @@ def contenders(run):
     return [("duogemm", ours)] + [(other["name"], of_other(place)) for place, other in enumerate(run["others"])]
 
 
-def speeds(run):
-    """Speed against size for every contender: a panel for each list."""
-    lists = list(dict.fromkeys(row["list"] for row in run["rows"]))
-    columns = min(2, len(lists))
-    lines = math.ceil(len(lists) / columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(5.6 * columns + 0.5, 3.6 * lines + 1.2), squeeze=False)
-    for place, axis in enumerate(grid.flat):
-        if place >= len(lists):
-            axis.axis("off")
-            continue
-        panel(axis, [row for row in run["rows"] if row["list"] == lists[place] and "skipped" not in row], contenders(run))
-        axis.set_title(lists[place], fontsize=9)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.suptitle(textwrap.fill(results.device_caption(run), 90 * columns), fontsize=8)
-    figure.legend(handles, labels, loc="lower center", ncol=len(labels), frameon=False)
-    figure.tight_layout(rect=(0, 0.4 / (3.6 * lines + 1.2), 1, 1 - 0.1 / (3.6 * lines + 1.2)))
-    return figure
+def lists(run):
+    return list(dict.fromkeys(row["list"] for row in run["rows"]))
 
 
-def panel(axis, rows, everybody):
+def speeds(run, wanted):
+    """Speed against size for every contender, of one list."""
+    rows = sorted((row for row in run["rows"] if row["list"] == wanted and "skipped" not in row), key=work)
     cubes = all(row["m"] == row["n"] == row["k"] and row["batch"] == 1 for row in rows)
-    rows = sorted(rows, key=work)
-    for place, (name, seconds) in enumerate(everybody):
+    figure, axis = style.lines_figure()
+    words = []
+    for place, (name, seconds) in enumerate(contenders(run)):
         points = [(work(row), gflops(row, seconds(row))) for row in rows if seconds(row)]
         look = style.line_style(place)
         look["linestyle"] = look["linestyle"] if cubes else "none"
         axis.plot([x for x, _ in points], [y for _, y in points], label=name, **look)
+        found = [y for _, y in points]
+        if found:
+            words.append(f"{name} from {results.speed_text(min(found))} to {results.speed_text(max(found))} GFLOP/s")
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
     axis.xaxis.set_major_formatter("{x:g}")
-    axis.yaxis.set_major_formatter("{x:,g}")
+    style.count_by_magnitude(axis.yaxis)
     axis.set_xlabel("M = N = K" if cubes else "cube root of M N K, all of the batch")
     axis.set_ylabel("GFLOP/s")
+    style.title(axis, f"{wanted}; {results.device_caption(run)}")
+    return style.finish(figure, axis, 1), f"{len(rows)} shapes of {wanted}: " + ", ".join(words) + "."

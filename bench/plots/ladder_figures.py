@@ -1,47 +1,68 @@
-"""Figures of the ladder's results."""
+"""Figures of the ladder's results. Each comes with what it shows in words."""
 
 import results
 import style
-from style import plt
+from ladder_table import times_before
 
 
 def names_of(rows):
-    return [f"{row['rung']} {row['kernel']}".strip() + results.short_setting(row, rows).replace(" ", "\n", 1) for row in rows]
+    return [results.name(row) + results.short_setting(row, rows).replace(" ", "\n", 1) for row in rows]
 
 
-def bars(axis, runs, titles, first_style=0):
-    """Speed of every setting, the runs beside each other, and the library's as a line."""
-    rows = runs[0]["rows"]
-    speeds = [row.get("gflops", 0.0) for run in runs for row in run["rows"]]
-    references = [run["reference"] for run in runs if run["reference"]]
-    divisor, unit = style.scale_of(speeds + [reference["gflops"] for reference in references])
-    width = 0.8 / len(runs)
-    for place, (run, name) in enumerate(zip(runs, titles)):
-        found = {results.key(row): row for row in run["rows"]}
-        heights = [found.get(results.key(row), {}).get("gflops", 0.0) / divisor for row in rows]
-        positions = [i + (place - (len(runs) - 1) / 2) * width for i in range(len(rows))]
-        axis.bar(positions, heights, width, label=name, **style.bar_style(first_style + place))
-        for position, row in zip(positions, rows):
-            if "unsupported" in found.get(results.key(row), {}):
-                axis.text(position, 0.0, " not supported", rotation=90, ha="center", va="bottom", fontsize=7)
-    highest = max(speeds) / divisor
-    for reference in references:
-        axis.axhline(reference["gflops"] / divisor, color="black", linestyle="--", linewidth=1.2, label=reference["name"])
-        highest = max(highest, reference["gflops"] / divisor)
-    axis.set_xticks(range(len(rows)), names_of(rows), rotation=40, ha="right", fontsize=8)
-    axis.set_ylabel(unit)
-    axis.set_ylim(0, 1.35 * highest)  # room for the legend above the library's line
-    axis.legend(loc="upper left")
-    axis.grid(False, axis="x")
-
-
-def ladder(runs):
-    """Of runs of one problem on one device."""
-    figure, axis = plt.subplots(figsize=(10, 5.5))
-    bars(axis, runs, [results.runtime_name(run["device"]) for run in runs])
+def climb(runs):
+    """Speed rung by rung, of runs of one problem on one device."""
+    names = names_of(runs[0]["rows"])
+    figure, axis = style.bars_figure(names, len(runs))
+    draw_climb(axis, runs, [results.runtime_name(run["device"]) for run in runs])
     style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
-    figure.tight_layout()
-    return figure
+    return style.finish(figure, axis, 1), climb_text(runs)
+
+
+def draw_climb(axis, runs, titles, first_style=0):
+    """Bars with whiskers and what each gained on the rung before; lines for the other library and the peak."""
+    rows = runs[0]["rows"]
+    height = 0.84 / len(runs)
+    for place, (run, title) in enumerate(zip(runs, titles)):
+        found = {results.key(row): row for row in run["rows"]}
+        label = title
+        for i, row in enumerate(rows):
+            at = i + (place - (len(runs) - 1) / 2) * height
+            draw_bar(axis, at, height, found.get(results.key(row), {}), run, label, first_style + place)
+            label = None
+    highest = max([row["gflops"] for run in runs for row in run["rows"] if "gflops" in row], default=1.0)
+    for line, (label, gflops) in zip(("--", ":", "-."), limits(runs)):
+        axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {results.speed_text(gflops)}")
+        highest = max(highest, gflops)
+    axis.set_xlim(0, 1.06 * highest)
+    axis.set_xlabel("GFLOP/s (quartiles)\nx: times the rung before")
+    style.count_speeds(axis)
+
+
+def draw_bar(axis, at, height, row, run, label, place):
+    if "gflops" not in row:
+        axis.text(0.0, at, " not supported" if "unsupported" in row else "", va="center", fontsize=8)
+        return
+    below, above = results.speed_quartiles(row)
+    axis.barh(at, row["gflops"], height, xerr=[[below], [above]], label=label, error_kw=style.WHISKERS, **style.bar_style(place))
+    before = times_before(row, run["rows"])
+    text = results.speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
+    axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center",
+                  fontsize=8, bbox=style.PAPER, zorder=5)
+
+
+def limits(runs):
+    """The lines that bars are seen against: the other library, and the highest measured peak."""
+    references = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]]
+    return references[:2] + [("measured peak", max(run["peak_gflops"] for run in runs))]
+
+
+def climb_text(runs):
+    parts = []
+    for run in runs:
+        rows = [f"{results.name(row)}{results.short_setting(row, run['rows'])} {results.speed_text(row['gflops'])}"
+                if "gflops" in row else f"{results.name(row)} not supported" for row in run["rows"]]
+        parts.append(f"{run['device']['name'].strip()} through {results.runtime_name(run['device'])}, GFLOP/s: " + ", ".join(rows))
+    return "; ".join(parts + [f"{label} {results.speed_text(gflops)}" for label, gflops in limits(runs)]) + "."
 
 
 def rooflines(run):
@@ -57,7 +78,7 @@ def can_draw_roofline(run):
 
 def roofline(run):
     """The rungs, at what a work-group computes for each byte that it gets from beyond it."""
-    figure, axis = plt.subplots(figsize=(9, 6))
+    figure, axis = style.lines_figure()
     points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
     peak = run["peak_gflops"]
     intensities = [row["flops_per_byte"] for row in points]
@@ -76,15 +97,15 @@ def roofline(run):
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
     axis.set_xlim(left, right)
-    axis.set_ylim(bottom=min(row["gflops"] for row in points) / 4)  # room for the legend
-    axis.yaxis.set_major_formatter("{x:,g}")
+    style.count_by_magnitude(axis.yaxis)
     axis.set_xlabel("FLOP for each byte that a work-group gets from beyond it")
     axis.set_ylabel("GFLOP/s")
     axis.xaxis.set_major_formatter("{x:g}")
-    style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}", width=100)
-    axis.legend(loc="lower right")
-    figure.tight_layout()
-    return figure
+    style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}")
+    roofs = [f"{name} {roof / 1e9:,.0f} GB/s" for name, roof, _ in rooflines(run)]
+    rungs = [f"{results.name(row)} {results.speed_text(row['gflops'])} at {row['flops_per_byte']:.3g}" for row in points]
+    return style.finish(figure, axis, 1), (f"Roofs: {', '.join(roofs)}, measured peak {peak:,.0f} GFLOP/s. GFLOP/s at FLOP per byte: "
+                                           + ", ".join(rungs) + ".")
 
 
 def grouped(points):
@@ -102,27 +123,27 @@ def label_points(axis, x, group):
               markeredgecolor="black", markersize=6)
     labels = []
     for row in group:
-        if labels and labels[-1][0] / row["gflops"] < 1.13:
-            labels[-1][1].append(row["rung"])
+        rung = row["rung"] or row["kernel"]
+        if labels and labels[-1][0] / row["gflops"] < 1.3:
+            labels[-1][1].append(rung)
         else:
-            labels.append((row["gflops"], [row["rung"]]))
+            labels.append((row["gflops"], [rung]))
     for y, rungs in labels:
-        axis.annotate(", ".join(dict.fromkeys(rungs)), (x, y), textcoords="offset points", xytext=(7, -3), fontsize=8)
+        axis.annotate(", ".join(dict.fromkeys(rungs)), (x, y), textcoords="offset points", xytext=(7, -3), fontsize=8.5)
 
 
 def against(cuda, opencl):
     """OpenCL over CUDA, rung by rung; the samples of a turn are paired."""
-    figure, axis = plt.subplots(figsize=(10, 4.5))
     found = {results.key(row): row for row in opencl["rows"]}
     rows = [row for row in cuda["rows"] if "time" in row and "time" in found.get(results.key(row), {})]
-    for place, row in enumerate(rows):
-        low, middle, high = results.quartiles_of_ratio(row["time"]["seconds"], found[results.key(row)]["time"]["seconds"])
-        axis.bar(place, middle - 1, 0.6, bottom=1, **style.bar_style(1))
-        axis.errorbar(place, middle, yerr=[[middle - low], [high - middle]], color="black", capsize=3, linewidth=1)
-    axis.axhline(1.0, color="black", linewidth=1)
-    axis.set_xticks(range(len(rows)), names_of(rows), rotation=40, ha="right", fontsize=8)
-    axis.set_ylabel("speed through OpenCL / through CUDA")
+    names = names_of(rows)
+    figure, axis = style.bars_figure(names)
+    ratios = [results.quartiles_of_ratio(row["time"]["seconds"], found[results.key(row)]["time"]["seconds"]) for row in rows]
+    for place, (low, middle, high) in enumerate(ratios):
+        axis.barh(place, middle - 1, 0.6, left=1, **style.bar_style(1))
+        axis.errorbar(middle, place, xerr=[[middle - low], [high - middle]], color="black", capsize=2.5, linewidth=0.9)
+    axis.axvline(1.0, color="black", linewidth=1)
+    axis.set_xlabel("speed, OpenCL / CUDA (quartiles)")
     style.title(axis, f"{results.device_caption(cuda)}; {results.size_caption(cuda)}", results.device_caption(opencl))
-    axis.grid(False, axis="x")
-    figure.tight_layout()
-    return figure
+    words = [f"{name} {middle:.3f}".replace("\n", " ") for name, (_, middle, _) in zip(names, ratios)]
+    return style.finish(figure, axis), "Speed through OpenCL over that through CUDA: " + ", ".join(words) + "."

@@ -6,8 +6,6 @@
 """
 
 import argparse
-import base64
-import html
 import pathlib
 import sys
 
@@ -15,105 +13,141 @@ sys.dont_write_bytecode = True  # this may lie where nobody may write
 
 import results  # noqa: E402
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>duogemm report</title>
-<style>
-body {{ font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; }}
-img {{ max-width: 100%; }}
-table {{ border-collapse: collapse; }}
-td, th {{ border: 1px solid #999; padding: 0.2em 0.6em; text-align: left; }}
-</style>
-</head>
-<body>
-<h1>duogemm report</h1>
-<table>
-<tr><th>file</th><th>what</th><th>date (UTC)</th><th>program</th></tr>
-{files}</table>
-{warnings}{sections}</body>
-</html>
-"""
+
+class Section:
+    """A heading with what stands below it. pictures: figures with what they show in words. tables: rows of cells with a caption."""
+
+    def __init__(self, name, title, text="", pictures=(), tables=(), table_first=False):
+        self.name, self.title, self.text, self.pictures, self.tables, self.table_first = name, title, text, pictures, tables, table_first
 
 
-class Picture:
-    def __init__(self, name, title, text, figure, table=()):
-        """table: rows of cells below the picture, the first of them the heads of columns."""
-        self.name, self.title, self.text, self.figure, self.table = name, title, text, figure, table
-
-
-def ladder_pictures(documents):
-    import ladder_figures
-    import toggle_figures
-    pictures = []
+def groups_of(documents):
+    """The runs of a ladder's file on one device and problem, with that file."""
     groups = {}
     for document in documents:
         for run in document["runs"]:
-            groups.setdefault((run["device"]["name"].strip(), run["m"], run["n"], run["k"], id(document)), []).append(run)
-    for number, runs in enumerate(groups.values(), 1):
-        pictures.append(Picture(f"ladder_{number}", "The ladder", "Each rung with its settings, beside the library on the same device "
-                                "(dashed). Time includes padding and transposing.", ladder_figures.ladder(runs)))
-        for run in filter(ladder_figures.can_draw_roofline, runs):
-            pictures.append(Picture(f"roofline_{number}_{run['device']['backend']}", "Roofline",
-                                    "Rungs by their numbers. A point under a roof is held down by something else: see `duogemm explain`.",
-                                    ladder_figures.roofline(run)))
+            groups.setdefault((run["device"]["name"].strip(), run["m"], run["n"], run["k"], id(document)), (document, []))[1].append(run)
+    return groups.values()
+
+
+def place_of(runs):
+    """Device, runtimes and problem, for a heading."""
+    names = " and ".join(dict.fromkeys(results.runtime_name(run["device"]) for run in runs))
+    return f"{runs[0]['device']['name'].strip()}, {names}, {results.size_caption(runs[0])}"
+
+
+def variant_of(document, runs):
+    """What was switched, for a heading."""
+    parts = [results.switches([row for run in runs for row in run["rows"]])]
+    parts += ["cold operands"] if document.get("operands") == "cold" else []
+    parts += [f"cache preference {document['cache_preference']}"] if document["cache_preference"] != "none" else []
+    parts += [f"banks of {document['bank_bytes']} bytes"] if document["bank_bytes"] else []
+    return "".join(f", {part}" for part in parts if part)
+
+
+def climb_sections(documents, explanations):
+    import ladder_figures
+    import ladder_table
+    sections = []
+    for number, (document, runs) in enumerate(groups_of(documents), 1):
+        tables = [(ladder_table.table(run, explanations), f"{ladder_table.answer(run)} Measured through {results.runtime_caption(run)}.") for run in runs]
+        text = ("Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none "
+                "waits, for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report "
+                "as well. `duogemm explain --diff 6:7` compares two rungs.")
+        sections.append(Section(f"ladder_{number}", f"The climb: {place_of(runs)}{variant_of(document, runs)}", text,
+                                [ladder_figures.climb(runs)], tables, table_first=True))
+    return sections
+
+
+def ladder_sections(documents):
+    import ladder_figures
+    import toggle_figures
+    sections = []
+    for number, (document, runs) in enumerate(groups_of(documents), 1):
+        where = f"{place_of(runs)}{variant_of(document, runs)}"
+        rooflines = [ladder_figures.roofline(run) for run in runs if ladder_figures.can_draw_roofline(run)]
+        if rooflines:
+            sections.append(Section(f"roofline_{number}", f"Roofline: {where}", "Rungs by their numbers. A point under a roof is held down by "
+                                    "something else: see `duogemm explain`.", rooflines))
         by_backend = {run["device"]["backend"]: run for run in runs}
         if {"cuda", "opencl"} <= set(by_backend):
-            pictures.append(Picture(f"runtimes_{number}", "OpenCL against CUDA", "Samples of one turn are paired; whiskers are quartiles.",
-                                    ladder_figures.against(by_backend["cuda"], by_backend["opencl"])))
-    return pictures + toggle_pictures(toggle_figures.effects_between(documents), "toggles_ladder")
+            sections.append(Section(f"runtimes_{number}", f"OpenCL against CUDA: {where}", "Samples of one turn are paired; whiskers are quartiles.",
+                                    [ladder_figures.against(by_backend["cuda"], by_backend["opencl"])]))
+    return sections + toggle_sections(toggle_figures.effects_between(documents), "toggles_ladder")
 
 
-def toggle_pictures(effects, name):
+def toggle_sections(effects, name):
     import toggle_figures
-    pictures = []
+    sections = []
     places = list(dict.fromkeys((effect["device"], effect["size"]) for effect in effects))
-    for number, place in enumerate(places, 1):
-        chosen = [effect for effect in effects if (effect["device"], effect["size"]) == place]
-        pictures.append(Picture(f"{name}_{number}", "What switches change", "By how many percent a kernel is faster with a switch on. "
-                                "Paired samples: those taken in turns, or in the same order in separate runs.", toggle_figures.toggles(chosen)))
-    return pictures
+    for number, (device, size) in enumerate(places, 1):
+        chosen = [effect for effect in effects if (effect["device"], effect["size"]) == (device, size)]
+        how = " and ".join(dict.fromkeys(effect["how"] for effect in chosen))
+        sections.append(Section(f"{name}_{number}", f"What switches change: {device.strip()}, M=N=K={size}, {how}", "By how many percent a kernel "
+                                "is faster with a switch on. Paired samples: those taken in turns, or in the same order in separate runs.",
+                                [toggle_figures.toggles(chosen)]))
+    return sections
 
 
-def compare_pictures(documents):
+def compare_sections(documents):
     import compare_figures
-    return [Picture(f"compare_{i}_{run['device']['backend']}", "Speed against size", "Each shape of each list, for every contender. "
-                    f"Operands are {document['operands']}.", compare_figures.speeds(run))
-            for i, document in enumerate(documents, 1) for run in document["runs"] if run["rows"]]
+    sections = []
+    for number, document in enumerate(documents, 1):
+        for run in (run for run in document["runs"] if run["rows"]):
+            how = [f"{document['operands']} operands", *(["in a graph"] if document["graph"] else []),
+                   *([document["level"]] if document.get("level") else []),
+                   *([f"list {names[0]}"] if len(names := compare_figures.lists(run)) == 1 else [])]
+            sections.append(Section(f"compare_{number}_{run['device']['backend']}", f"duogemm beside {others_of(run)}: "
+                                    f"{run['device']['name'].strip()}, {results.runtime_name(run['device'])}, {', '.join(how)}",
+                                    "Each shape of each list, for every contender.",
+                                    [compare_figures.speeds(run, wanted) for wanted in compare_figures.lists(run)],
+                                    [(summary_table(run), "The other's time over duogemm's: above 1, duogemm is faster.")], table_first=True))
+    return sections
 
 
-def sweep_pictures(documents):
+def others_of(run):
+    return " and ".join(other["title"] for other in run["others"]) or "nothing else"
+
+
+def summary_table(run):
+    return [["list", "beside", "shapes", "geometric mean", "worst", "at"]] + [
+        [row["list"] or "all", row["title"], str(row["shapes"]), f"{row['geometric_mean']:.2f}", f"{row['worst']:.2f}", row["worst_label"]]
+        for row in run["summary"] if row["shapes"]]
+
+
+def sweep_sections(documents):
     import sweep_figures
     import toggle_figures
-    pictures = [Picture(f"sweep_{i}", "Sweep", f"{document['kernel']} over " + " and ".join(axis["name"] for axis in document["axes"]) + ".",
-                        sweep_figures.sweep(document)) for i, document in enumerate(documents, 1)]
+    sections = [Section(f"sweep_{i}", f"Sweep: {sweep_figures.title_of(document)}, {document['device']['name'].strip()}, "
+                        f"{results.runtime_name(document['device'])}", "", [sweep_figures.sweep(document)]) for i, document in enumerate(documents, 1)]
     effects = [effect for document in documents for effect in toggle_figures.effects_in_sweep(document)]
-    return pictures + toggle_pictures(effects, "toggles_sweep")
+    return sections + toggle_sections(effects, "toggles_sweep")
 
 
-def explain_pictures(documents):
+def explain_sections(documents):
     import explain_figures
-    pictures = []
+    sections = []
     for number, document in enumerate(documents, 1):
-        if explain_figures.explained(document):
-            pictures.append(Picture(f"mix_{number}", "What main loops consist of", "From the compiled kernels.", explain_figures.mix(document)))
-        if any(kernel["bounds"] and kernel["gflops"] for kernel in document["kernels"]):
-            pictures.append(Picture(f"bounds_{number}", "Speed and bounds", "What was measured, and the lowest bound with what sets it.",
-                                    explain_figures.bounds(document)))
-    return pictures
+        groups = explain_figures.explained(document)
+        timed = list(filter(None, map(explain_figures.bounded, groups.values())))
+        where = f"{', '.join(dict.fromkeys(entry['device']['name'].strip() for entry in document['devices'])) or 'compiled only'}, " \
+                f"{results.size_caption(document)}"
+        if timed:
+            sections.append(Section(f"bounds_{number}", f"Speed and bounds: {where}", "What was measured, and the lowest bound with what sets it.",
+                                    [explain_figures.bounds(kernels, document) for kernels in timed]))
+        if groups:
+            sections.append(Section(f"mix_{number}", f"What main loops consist of: {where}", "From the compiled kernels.",
+                                    [explain_figures.mix(kernels) for kernels in groups.values()]))
+    return sections
 
 
-def replay_pictures(documents):
+def replay_sections(documents):
     import replay_figures
-    return [Picture(f"replay_{number}", "Programs from their first call on", "Wall time of all calls of each trace: a first pass with nothing "
-                    "on disk, a first pass of a new process with programs on disk, and a pass again in the same process. A context of the "
-                    "runtime is there before.", replay_figures.replay(document), replay_figures.table(document))
+    return [Section(f"replay_{number}", f"Programs from their first call on: {document['device']['name'].strip()}, "
+                    f"{results.runtime_name(document['device'])}", "Wall time of all calls of each trace: a first pass with nothing on disk, a first "
+                    "pass of a new process with programs on disk, and a pass again in the same process. A context of the runtime is there before.",
+                    [replay_figures.replay(trace, document) for trace in document["traces"]], [(replay_figures.table(document), "")])
             for number, document in enumerate(documents, 1)]
-
-
-DRAW = {"ladder": ladder_pictures, "compare": compare_pictures, "replay": replay_pictures, "sweep": sweep_pictures,
-        "explain": explain_pictures}
 
 
 def warnings_of(document):
@@ -122,22 +156,6 @@ def warnings_of(document):
         for run in document.get(member, []):
             found += run.get("warnings", [])
     return found
-
-
-def section(picture, svg):
-    data = base64.b64encode(svg).decode()
-    alt = html.escape(f"{picture.title}. {picture.text}", quote=True)
-    return (f"<h2>{html.escape(picture.title)}</h2>\n<p>{html.escape(picture.text)}</p>\n"
-            f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n' + table_text(picture.table))
-
-
-def table_text(table):
-    if not table:
-        return ""
-    lines = [[html.escape(cell) for cell in row] for row in table]
-    head = "".join(f"<th>{cell}</th>" for cell in lines[0])
-    rest = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n" for row in lines[1:])
-    return f"<table>\n<tr>{head}</tr>\n{rest}</table>\n"
 
 
 # What reading a document raises that lacks a member, or has another kind of value there.
@@ -149,10 +167,14 @@ def why_broken(error):
 
 
 def draw(loaded):
-    """Every picture of every kind."""
+    """Every section of every kind, the ladder's answer first."""
+    import ladder_table
+    of_kind = {kind: [document for _, document, found in loaded if found == kind] for kind in results.KINDS}
     for _, document, _ in loaded:
-        html.escape(document["date"] + document["version"] + "".join(warnings_of(document)))
-    return [picture for kind, drawn in DRAW.items() for picture in drawn([document for _, document, found in loaded if found == kind])]
+        "".join([document["date"], document["version"], *warnings_of(document)])
+    return (climb_sections(of_kind["ladder"], ladder_table.Explanations(of_kind["explain"])) + explain_sections(of_kind["explain"])
+            + ladder_sections(of_kind["ladder"]) + compare_sections(of_kind["compare"]) + replay_sections(of_kind["replay"])
+            + sweep_sections(of_kind["sweep"]))
 
 
 def draw_or_name(loaded):
@@ -168,24 +190,50 @@ def draw_or_name(loaded):
         raise results.BadFile("these result files do not go together") from None
 
 
-def write_report(paths, folder):
+def unique(titles):
+    """The same, with a number behind those that came before."""
+    seen = {}
+    for title in titles:
+        seen[title] = seen.get(title, 0) + 1
+        yield f"{title} ({seen[title]})" if seen[title] > 1 else title
+
+
+def section_text(section, title, folder):
+    """A section's HTML; its pictures are written beside the page."""
+    import page
     import style
-    loaded = [(path, *results.load(path)) for path in paths]
-    pictures = draw_or_name(loaded)  # before anything is written
-    folder.mkdir(parents=True, exist_ok=True)
-    sections = ""
-    for picture in pictures:
-        svg = folder / f"{picture.name}.svg"
-        style.save(picture.figure, svg, folder / f"{picture.name}.png")
-        sections += section(picture, svg.read_bytes())
+    drawn = []
+    for number, (figure, words) in enumerate(section.pictures, 1):
+        name = section.name if len(section.pictures) == 1 else f"{section.name}_{number}"
+        svg = folder / f"{name}.svg"
+        style.save(figure, svg, folder / f"{name}.png")
+        drawn.append(page.inline(svg.read_text(), name, f"{title}. {words}"))
         print(svg)
-    rows = "".join(f"<tr><td>{html.escape(pathlib.Path(path).name)}</td><td>{kind}</td><td>{html.escape(document['date'])}</td>"
-                   f"<td>{html.escape(document['version'])}</td></tr>\n" for path, document, kind in loaded)
-    warnings = "".join(f"<li>{html.escape(pathlib.Path(path).name)}: {html.escape(warning)}</li>\n"
-                       for path, document, _ in loaded for warning in warnings_of(document))
-    page = folder / "index.html"
-    page.write_text(PAGE.format(files=rows, sections=sections, warnings=f"<h2>Warnings</h2>\n<ul>\n{warnings}</ul>\n" if warnings else ""))
-    print(page)
+    tables = "".join(page.table(rows, caption, numbers_in(rows)) for rows, caption in section.tables if len(rows) > 1)
+    return page.section(title, section.text, tables if section.table_first else "", drawn, "" if section.table_first else tables)
+
+
+def numbers_in(rows):
+    """The columns that hold nothing but numbers."""
+    def is_number(cell):
+        return cell.replace(",", "").replace(".", "").isdigit()
+    return {place for place in range(len(rows[0])) if any(row[place] for row in rows[1:])
+            and all(is_number(row[place]) for row in rows[1:] if row[place])}
+
+
+def write_report(paths, folder):
+    import page
+    loaded = [(path, *results.load(path)) for path in paths]
+    sections = draw_or_name(loaded)  # before anything is written
+    folder.mkdir(parents=True, exist_ok=True)
+    content = "".join(section_text(section, title, folder) for section, title in zip(sections, unique(section.title for section in sections)))
+    files = [["file", "what", "date (UTC)", "program"]] + [[pathlib.Path(path).name, kind, document["date"], document["version"]]
+                                                          for path, document, kind in loaded]
+    warnings = [f"{pathlib.Path(path).name}: {warning}" for path, document, _ in loaded for warning in warnings_of(document)]
+    content += page.section("Files", before=page.table(files)) + page.folded(f"Warnings ({len(warnings)})", warnings)
+    index = folder / "index.html"
+    index.write_text(page.page(content))
+    print(index)
 
 
 def write_sweep(path, picture):
@@ -194,7 +242,7 @@ def write_sweep(path, picture):
     document, kind = results.load(path)
     if kind != "sweep":
         raise results.BadFile(f"{path}: this is no sweep")
-    style.save(sweep_figures.sweep(document), picture)
+    style.save(sweep_figures.sweep(document)[0], picture)
 
 
 def main():

@@ -4,6 +4,7 @@ import json
 import math
 import pathlib
 
+SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep")
 
 
@@ -45,6 +46,28 @@ def quartiles_of_ratio(numerator, denominator):
     return quantile(ratios, 0.25), median(ratios), quantile(ratios, 0.75)
 
 
+def speed_quartiles(row):
+    """How far the quartiles of the speed are below and above it."""
+    middle, time = row["gflops"], row["time"]
+    return (middle - middle * time["median_s"] / quantile(time["seconds"], 0.75),
+            middle * time["median_s"] / quantile(time["seconds"], 0.25) - middle)
+
+
+def speed_text(gflops):
+    return f"{gflops:,.0f}" if gflops >= 100 else f"{gflops:.1f}" if gflops >= 1 else f"{gflops:.2g}"
+
+
+def name(row):
+    """A rung's number and kernel, or the one that there is."""
+    return " ".join(filter(None, dict.fromkeys((row["rung"], row["kernel"]))))
+
+
+def switches(rows):
+    """How the switches stand in the kernels that have them: "USE_LDG=1 USE_SHUFFLE=0"."""
+    found = {switch: sorted({row["tunables"][switch] for row in rows if switch in row["tunables"]}) for switch in SWITCHES}
+    return " ".join(f"{switch}={' and '.join(map(str, values))}" for switch, values in found.items() if values)
+
+
 def key(row):
     """Which kernel with which setting a ladder's row is about."""
     return row["rung"], row["kernel"], tuple(sorted(row["tunables"].items()))
@@ -80,9 +103,12 @@ def clock(run):
     return f"{state['sm_mhz']} MHz" if state else f"{run['device']['max_clock_mhz']} MHz"
 
 
+def runtime_caption(run):
+    return f"{run['device']['runtime']}, driver {driver(run)}, {clock(run)}"
+
+
 def device_caption(run):
-    device = run["device"]
-    return f"{device['name']}, {device['runtime']}, driver {driver(run)}, {clock(run)}"
+    return f"{run['device']['name'].strip()}, {runtime_caption(run)}"
 
 
 def size_caption(run):

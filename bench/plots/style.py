@@ -1,14 +1,19 @@
-"""How every figure looks: readable in black and white, the same file from the same data."""
+"""How every figure looks: legible 400 pixels wide, readable in black and white, the same file from the same data."""
 
 import textwrap
 
 import matplotlib
 
 matplotlib.use("agg")
-matplotlib.rcParams.update({"svg.hashsalt": "duogemm", "font.size": 9, "axes.grid": True, "grid.linewidth": 0.3,
-                            "axes.axisbelow": True, "hatch.linewidth": 0.6, "legend.fontsize": 8, "figure.max_open_warning": 0})
+matplotlib.rcParams.update({"svg.hashsalt": "duogemm", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.linewidth": 0.3,
+                            "axes.axisbelow": True, "hatch.linewidth": 0.6, "legend.fontsize": 8.5, "figure.max_open_warning": 0})
 
 import matplotlib.pyplot as plt  # noqa: E402  (after the backend is chosen)
+from matplotlib.ticker import LogLocator, MaxNLocator  # noqa: E402
+from matplotlib.transforms import ScaledTranslation  # noqa: E402
+
+# Inches. A telephone shows a figure of this width with letters as large as they are on paper.
+WIDTH = 4.3
 
 # Shade, hatch, marker and line of the first, second, ... contender.
 STYLES = [("#1f4e79", "", "o", "-"), ("#9dc3e6", "//", "s", "--"), ("#c55a11", "xx", "^", "-."), ("#f4b183", "..", "D", ":"),
@@ -30,16 +35,65 @@ def line_style(place):
             "markeredgewidth": 0.5, "linewidth": 1.2}
 
 
-def title(axis, *lines, width=110):
-    axis.set_title("\n".join(textwrap.fill(line, width) for line in lines), fontsize=8)
+# Of whiskers, which are quartiles everywhere.
+WHISKERS = {"ecolor": "black", "capsize": 2.5, "elinewidth": 0.9}
+
+# Behind text that stands on lines.
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 
-def scale_of(values):
-    """The divisor and the unit that make GFLOP/s readable."""
-    return (1e3, "TFLOP/s") if max(values, default=0.0) >= 2000 else (1.0, "GFLOP/s")
+def lines_figure():
+    return plt.subplots(figsize=(WIDTH, 2.5))
+
+
+def bars_figure(names, bars_each=1):
+    """For horizontal bars, the first name on top, one or several bars for each."""
+    deepest = max(name.count("\n") for name in names) + 1
+    each = max(0.19 * bars_each + 0.08, 0.16 * deepest + 0.06)
+    figure, axis = plt.subplots(figsize=(WIDTH, each * len(names) + 0.1))
+    name_bars(axis, names)
+    return figure, axis
+
+
+def name_bars(axis, names):
+    axis.set_yticks(range(len(names)), names, fontsize=8.5)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.grid(False, axis="y")
+    axis.tick_params(axis="y", length=0)
+
+
+def title(axis, *lines, width=62):
+    text = "\n".join(textwrap.fill(line, width) for line in lines)
+    axis.figure.suptitle(text, x=0.01, ha="left", fontsize=8.5)
+
+
+def count_by_magnitude(axis):
+    """Numbers at 1, 2 and 5 of each decade of a logarithmic scale."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:,.10g}")
+    axis.set_minor_formatter("")
+
+
+def count_speeds(axis):
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.xaxis.set_major_formatter("{x:,g}")
+
+
+def finish(figure, axis, legend_columns=0):
+    """Puts everything into its place, with a legend below that hides nothing. The figure's height becomes the axis's own."""
+    if legend_columns:
+        lines = axis.get_xlabel().count("\n") + 1
+        below = axis.transAxes + ScaledTranslation(0, -0.28 - 0.14 * lines, figure.dpi_scale_trans)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.4, 0), bbox_transform=below, ncol=legend_columns, frameon=False)
+    wanted = figure.get_figheight()
+    figure.set_figheight(wanted + 3)
+    figure.tight_layout()
+    figure.set_figheight(wanted + figure.get_figheight() * (1 - axis.get_position().height))
+    figure.tight_layout()
+    return figure
 
 
 def save(figure, *paths):
     for path in paths:
-        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None, dpi=150)
+        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None, dpi=150, bbox_inches="tight", pad_inches=0.05)
     plt.close(figure)

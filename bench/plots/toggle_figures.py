@@ -2,9 +2,7 @@
 
 import results
 import style
-from style import plt
-
-TOGGLES = ("USE_LDG", "USE_SHUFFLE")
+from results import SWITCHES
 
 
 def effects_in_sweep(document):
@@ -22,13 +20,13 @@ def effects_in_sweep(document):
 def toggled(before, after):
     """The one switch that is off before and on after, where all else is the same."""
     different = [name for name in before if before[name] != after.get(name)]
-    return different[0] if len(different) == 1 and different[0] in TOGGLES and after[different[0]] == 1 else None
+    return different[0] if len(different) == 1 and different[0] in SWITCHES and after[different[0]] == 1 else None
 
 
 def effect(toggle, without, with_it, run, size, how, variant=""):
     low, middle, high = results.quartiles_of_ratio(without["time"]["seconds"], with_it["time"]["seconds"])
-    extra = [other for other in TOGGLES if other != toggle and with_it["tunables"].get(other) == 1]
-    name = f"{toggle.replace('USE_', '')}\n{with_it['rung']} {with_it['kernel']}{variant}"
+    extra = [other for other in SWITCHES if other != toggle and with_it["tunables"].get(other) == 1]
+    name = f"{toggle.replace('USE_', '')}\n{results.name(with_it)}{variant}"
     return {"name": name + "".join(f"\nwith {other.replace('USE_', '')}" for other in extra),
             "runtime": results.runtime_name(run["device"]), "device": run["device"]["name"], "caption": results.device_caption(run),
             "size": size, "how": how,
@@ -53,7 +51,7 @@ def effects_between_runs(document, run, other_document, other):
     effects = []
     same_cache = document["cache_preference"] == other_document["cache_preference"]
     for row in run["rows"]:
-        variant = results.short_setting(row, run["rows"], without=TOGGLES)
+        variant = results.short_setting(row, run["rows"], without=SWITCHES)
         for with_it in other["rows"]:
             if "time" not in row or "time" not in with_it or row["kernel"] != with_it["kernel"]:
                 continue
@@ -70,21 +68,15 @@ def toggles(effects):
     """By how many percent a kernel becomes faster; of effects on one device."""
     names = list(dict.fromkeys(effect["name"] for effect in effects))
     variants = list(dict.fromkeys((effect["runtime"], effect["how"]) for effect in effects))
-    figure, axis = plt.subplots(figsize=(max(7, 1.1 * len(names)), 5))
-    width = 0.8 / len(variants)
+    figure, axis = style.bars_figure(names, len(variants))
+    height = 0.8 / len(variants)
     for place, variant in enumerate(variants):
-        label = ", ".join(variant)
-        for found in (e for e in effects if (e["runtime"], e["how"]) == variant):
-            x = names.index(found["name"]) + (place - (len(variants) - 1) / 2) * width
-            axis.bar(x, found["middle"], width, label=label, **style.bar_style(place))
-            axis.errorbar(x, found["middle"], yerr=[[found["middle"] - found["low"]], [found["high"] - found["middle"]]],
-                          color="black", capsize=3, linewidth=1)
-            label = None
-    axis.axhline(0.0, color="black", linewidth=1)
-    axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
-    axis.set_ylabel("change of speed, percent (quartiles)")
-    style.title(axis, *dict.fromkeys(effect["caption"] for effect in effects), f"M=N=K={effects[0]['size']}; switched on, beside switched off")
-    axis.legend()
-    axis.grid(False, axis="x")
-    figure.tight_layout()
-    return figure
+        chosen = [effect for effect in effects if (effect["runtime"], effect["how"]) == variant]
+        places = [names.index(effect["name"]) + (place - (len(variants) - 1) / 2) * height for effect in chosen]
+        axis.barh(places, [e["middle"] for e in chosen], height, label=", ".join(variant), error_kw=style.WHISKERS,
+                  xerr=[[e["middle"] - e["low"] for e in chosen], [e["high"] - e["middle"] for e in chosen]], **style.bar_style(place))
+    axis.axvline(0.0, color="black", linewidth=1)
+    axis.set_xlabel("percent faster by the switch (quartiles)")
+    style.title(axis, *dict.fromkeys(effect["caption"] for effect in effects), f"M=N=K={effects[0]['size']}")
+    words = [f"{effect['name']}, {effect['runtime']} {effect['middle']:+.1f}%".replace("\n", " ") for effect in effects]
+    return style.finish(figure, axis, 1), "Change of speed with the switch on: " + ", ".join(words) + "."

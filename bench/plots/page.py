@@ -1,0 +1,99 @@
+"""The page: HTML that needs no network, follows the browser's dark or light, and reflows down to a telephone's width."""
+
+import html
+import re
+
+import style
+
+# What the figures' colours are called on the page, and how they are there in light and in dark.
+COLORS = {"#ffffff": ("paper", "#ffffff", "#16191d"), "#000000": ("ink", "#1b1b1b", "#e8e6e3"), "#b0b0b0": ("line", "#b0b0b0", "#4a4f55"),
+          "#808080": ("line", "#b0b0b0", "#4a4f55")}
+DARK_SHADES = ("#6ea8dc", "#2f5f8f", "#f0924f", "#8a4a1c", "#b5b5b5", "#4a4a4a", "#8fc46a")
+COLORS.update({shade: (f"shade{place}", shade, dark) for place, ((shade, *_), dark) in enumerate(zip(style.STYLES, DARK_SHADES))})
+
+
+def variables(place):
+    return " ".join(f"--{name}: {values[place]};" for name, *values in dict.fromkeys(COLORS.values()))
+
+
+PAGE = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>duogemm report</title>
+<style>
+:root {{ color-scheme: light dark; {variables(0)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
+body {{ font: 16px/1.5 sans-serif; max-width: 72em; margin: 1em auto; padding: 0 0.75em; background: var(--paper); color: var(--ink);
+  overflow-wrap: break-word; }}
+h1, h2 {{ line-height: 1.2; }}
+.wide {{ overflow-x: auto; margin: 1em 0; }}
+table {{ border-collapse: separate; border-spacing: 0; font-size: 0.9em; }}
+td, th {{ border: 1px solid var(--line); padding: 0.2em 0.5em; text-align: left; vertical-align: top; overflow-wrap: normal;
+  min-width: 10em; }}
+td.number, th.number {{ text-align: right; min-width: 0; }}
+td:first-child, th:first-child {{ min-width: 6.5em; position: sticky; left: 0; background: var(--paper); }}
+.pictures {{ display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-start; }}
+.pictures > div {{ flex: 1 1 24em; min-width: 0; max-width: 36em; overflow-x: auto; }}
+svg {{ display: block; width: 100%; height: auto; fill: currentColor; }}
+summary {{ cursor: pointer; font-size: 1.2em; margin: 1em 0; }}
+details li {{ overflow-wrap: anywhere; margin-bottom: 0.4em; }}
+</style>
+</head>
+<body>
+<h1>duogemm report</h1>
+CONTENT</body>
+</html>
+"""
+
+# A picture that is wider than a telephone's screen keeps its letters' size and scrolls in its box.
+POINTS_OF_A_TELEPHONE = 350
+
+
+def inline(svg, name, alt):
+    """A standalone SVG as a part of the page: colours by the page's variables, and identifiers that no other picture has."""
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    for color, (variable, *_) in COLORS.items():
+        svg = svg.replace(color, f"var(--{variable})")
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    width, _, body = re.match(r'<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>(.*)', svg, flags=re.DOTALL).groups()
+    box = re.search(r'viewBox="[^"]*"', svg)[0]
+    least = f' style="min-width: {1.15 * float(width):.0f}px"' if float(width) > POINTS_OF_A_TELEPHONE else ""
+    return f'<svg {box}{least} role="img" aria-label="{html.escape(alt, quote=True)}">{body}'
+
+
+def table(rows, caption="", numbers=()):
+    """rows: cells, the first row's are heads. numbers: which columns stand to the right."""
+    if not rows:
+        return ""
+    lines = [[html.escape(cell) for cell in row] for row in rows]
+
+    right = ' class="number"'
+
+    def line(kind, cells):
+        return "<tr>" + "".join(f"<{kind}{right if i in numbers else ''}>{cell}</{kind}>" for i, cell in enumerate(cells)) + "</tr>\n"
+    title = paragraph(caption)
+    return f'{title}<div class="wide" tabindex="0"><table>\n{line("th", lines[0])}{"".join(line("td", row) for row in lines[1:])}</table></div>\n'
+
+
+def paragraph(text):
+    """Words between backticks are code."""
+    return "<p>" + re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(text)) + "</p>\n" if text else ""
+
+
+def section(title, text="", before="", pictures=(), after=""):
+    """pictures: SVGs for this page. before, after: HTML."""
+    drawn = "".join(f"<div>{picture}</div>\n" for picture in pictures)
+    return (f"<h2>{html.escape(title)}</h2>\n{before}{paragraph(text)}"
+            + (f'<div class="pictures">\n{drawn}</div>\n' if drawn else "") + after)
+
+
+def folded(title, items):
+    lines = "".join(f"<li>{html.escape(item)}</li>\n" for item in items)
+    return f"<details>\n<summary>{html.escape(title)}</summary>\n<ul>\n{lines}</ul>\n</details>\n" if lines else ""
+
+
+def page(content):
+    return PAGE.replace("CONTENT", content)

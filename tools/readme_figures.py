@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the tables of README.md, bench/results/README.md and kernels/ladder/README.md, and the chart, from the result files.
+"""Makes the tables of README.md, bench/results/README.md, kernels/ladder/README.md and docs/devices.md, and the chart, from the
+result files.
 
   tools/readme_figures.py           writes all of them (the chart needs matplotlib)
   tools/readme_figures.py --check   only says whether the tables are what the files say; needs nothing
@@ -14,12 +15,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench" / "plots"))
 
+import ladder_table  # noqa: E402
 import results  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"
 EVIDENCE = RESULTS / "README.md"
 WALK = ROOT / "kernels" / "ladder" / "README.md"
+DEVICES = ROOT / "docs" / "devices.md"
 CHART = RESULTS / "ladder.svg"
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
@@ -68,10 +71,6 @@ def label(row, rows):
     return row["idea"] + (f" ({extra})" if extra else "")
 
 
-def speed_text(gflops):
-    return f"{gflops:,.0f}" if gflops >= 100 else f"{gflops:.1f}"
-
-
 def table(runs):
     rows = runs[0]["rows"]
     by_key = [{results.key(r): r for r in run["rows"]} for run in runs]
@@ -85,12 +84,12 @@ def table(runs):
                 cells.append("not supported")
                 continue
             share = f" ({100 * other['gflops'] / run['reference']['gflops']:.0f}%)" if run["reference"] else ""
-            cells.append(speed_text(other["gflops"]) + share)
+            cells.append(results.speed_text(other["gflops"]) + share)
         lines.append(f"| {row['rung']} | {label(row, rows)} | " + " | ".join(cells) + " |")
     reference = [f"{run['reference']['gflops']:,.0f} ({run['reference']['name']})" if run["reference"] else "none"
                  for run in runs]
     peak = [f"{run['peak_gflops']:,.0f}" for run in runs]
-    lines.append("| | library | " + " | ".join(reference) + " |")
+    lines.append("| | cuBLAS, OpenBLAS | " + " | ".join(reference) + " |")
     lines.append("| | measured peak | " + " | ".join(peak) + " |")
     return "\n".join(lines) + "\n"
 
@@ -157,15 +156,15 @@ class Walk:
 
     def measured(self, row, title):
         k40m = self.k40m.get(row["rung"]) if row is self.rows_of(row["rung"])[0] else None
-        lines = self.line(title, lambda place: speed_text(self.found(place, row)["gflops"]), f"{k40m:.0f}" if k40m else "")
+        lines = self.line(title, lambda place: results.speed_text(self.found(place, row)["gflops"]), f"{k40m:.0f}" if k40m else "")
         return lines
 
-    def of_library(self, row):
+    def of_reference(self, row):
         def cell(place):
             reference = self.runs[place]["reference"]
             return f"{100 * self.found(place, row)['gflops'] / reference['gflops']:.0f}%" if reference else ""
         k40m = self.k40m.get(row["rung"])
-        return self.line("of the library's speed", cell, f"{100 * k40m / self.cublas_of_2014:.0f}%" if k40m else "")
+        return self.line("of cuBLAS's or OpenBLAS's speed", cell, f"{100 * k40m / self.cublas_of_2014:.0f}%" if k40m else "")
 
     def against_before(self, row):
         before = str(int(row["rung"]) - 1) if row["rung"].isdigit() else "0"
@@ -187,7 +186,7 @@ class Walk:
         lines += self.measured(rows[0], "GFLOP/s")
         for row in rows[1:]:
             lines += self.measured(row, "with " + results.setting(row, rows[0]))
-        lines += self.of_library(rows[0]) + self.against_before(rows[0])
+        lines += self.of_reference(rows[0]) + self.against_before(rows[0])
         for title, text in EXPLAINED:
             lines += self.explain_line(title, text)(rows[0])
         return "\n".join(lines) + "\n"
@@ -221,7 +220,7 @@ def registers(kernel):
 
 
 def bound(kernel):
-    return f"{speed_text(kernel['bounds'][0]['gflops'])} ({kernel['bounds'][0]['name']})" if kernel["bounds"] and kernel["language"] != "x86-64" else ""
+    return f"{results.speed_text(kernel['bounds'][0]['gflops'])} ({kernel['bounds'][0]['name']})" if kernel["bounds"] and kernel["language"] != "x86-64" else ""
 
 
 # What is shown of an explanation.
@@ -238,12 +237,83 @@ EXPLAINED = [
 def draw(runs):
     import ladder_figures
     import style
-    figure, axes = style.plt.subplots(2, 1, figsize=(10, 9), gridspec_kw={"height_ratios": [1.5, 1]})
+    figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6.5))
     for axis, members, first in ((axes[0], (0, 1), 0), (axes[1], (2,), 2)):
-        ladder_figures.bars(axis, [runs[m] for m in members], [COLUMNS[m][0] for m in members], first)
-        style.title(axis, *[f"{results.device_caption(runs[m])}; {results.size_caption(runs[m])} ({COLUMNS[m][0]})" for m in members])
+        chosen = [runs[m] for m in members]
+        style.name_bars(axis, ladder_figures.names_of(chosen[0]["rows"]))
+        ladder_figures.draw_climb(axis, chosen, [COLUMNS[m][0] for m in members], first)
+        axis.set_title(f"{chosen[0]['device']['name'].strip()}; {results.size_caption(chosen[0])}", fontsize=8.5)
+        axis.legend(loc="upper right")
     figure.tight_layout()
     style.save(figure, CHART)
+
+
+class Devices:
+    """One table of every device that a result file of `duogemm ladder` or `duogemm compare` has measured."""
+
+    HEADS = ["device", "runtime", "driver", "M=N=K", "fastest rung", "duogemm", "cuBLAS, OpenBLAS", "measured peak", "file"]
+
+    def __init__(self):
+        self.ladders, self.comparisons = [], []
+        for path in sorted(RESULTS.glob("*.json")):
+            document, kind = results.load(path)
+            runs = self.ladders if kind == "ladder" else self.comparisons
+            # What was measured as the ladder measures.
+            if kind == "ladder" or kind == "compare" and not document["graph"] and document["level"] == "run_to_run":
+                runs += [(path.name, {**run, "date": document["date"]}) for run in document["runs"]]
+
+    @staticmethod
+    def same(run, other):
+        return all(run["device"][member] == other["device"][member] for member in ("name", "backend"))
+
+    def own(self, run):
+        """duogemm's own speed at a ladder's problem, and the file: its row, or else the newest comparison on the same device."""
+        for row in run["rows"]:
+            if ladder_table.is_own(row) and "gflops" in row:
+                return row["gflops"], None
+        found = [(other["date"], row["gflops"], name) for name, other in self.comparisons if self.same(run, other)
+                 for row in self.squares(other) if row["m"] == run["m"] == run["n"] == run["k"]]
+        return max(found)[1:] if found else (None, None)
+
+    @staticmethod
+    def squares(run):
+        return [row for row in run["rows"] if row["m"] == row["n"] == row["k"] and row["batch"] == 1 and row["ops"] == "NN" and row.get("gflops")]
+
+    def ladder_line(self, name, run):
+        rungs = [row for row in run["rows"] if row["rung"].isdigit() and row.get("ok")]
+        fastest = max(rungs, key=lambda row: row["gflops"])
+        own, file = self.own(run)
+        reference = f"{results.speed_text(run['reference']['gflops'])} ({run['reference']['name']})" if run["reference"] else ""
+        rung = f"{results.speed_text(fastest['gflops'])} ({results.name(fastest)}{results.short_setting(fastest, run['rows'])}" \
+               f"{self.switched(run)})"
+        return self.line(run, run["m"], rung, results.speed_text(own) if own else "", reference, results.speed_text(run["peak_gflops"]), name, file)
+
+    @staticmethod
+    def switched(run):
+        """Switches that stand otherwise than a build has them by itself."""
+        usual = ("USE_LDG=1", "USE_SHUFFLE=0")
+        return "".join(f", {switch}" for switch in results.switches(run["rows"]).split() if switch not in usual)
+
+    def comparison_line(self, name, run):
+        """Of a device that has no ladder: its fastest square."""
+        row = max(self.squares(run), key=lambda row: row["gflops"])
+        others = [(result["ratio"], other["name"]) for result, other in zip(row["others"], run["others"]) if result.get("ratio")]
+        reference = ", ".join(f"{results.speed_text(row['gflops'] / ratio)} ({title})" for ratio, title in others)
+        return self.line(run, row["m"], "", results.speed_text(row["gflops"]), reference, "", name, None)
+
+    @staticmethod
+    def line(run, size, *cells):
+        *speeds, name, file = cells
+        files = ", ".join(f"[{found}](../bench/results/{found})" for found in filter(None, (name, file)))
+        texts = [run["device"]["name"].strip(), run["device"]["runtime"], results.driver(run), str(size), *speeds, files]
+        return "| " + " | ".join(texts) + " |"
+
+    def table(self):
+        lines = ["| " + " | ".join(self.HEADS) + " |", "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"]
+        lines += [self.ladder_line(name, run) for name, run in self.ladders]
+        without = [(name, run) for name, run in self.comparisons
+                   if self.squares(run) and not any(self.same(run, ladder) for _, ladder in self.ladders)]
+        return "\n".join(lines + [self.comparison_line(name, run) for name, run in without]) + "\n"
 
 
 def blocks(runs):
@@ -253,6 +323,7 @@ def blocks(runs):
     return {
         README: {"summary": summary_table()},
         EVIDENCE: {"comparison": comparison_table()},
+        DEVICES: {"devices": Devices().table()},
         WALK: {"table": table(runs) + "\n" + captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
     }
 

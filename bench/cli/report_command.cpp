@@ -1,9 +1,10 @@
-// duogemm report: pictures and a page from result files.
+// duogemm report: pictures and a page from result files, and copies of these to send.
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "duogemm/error.h"
 #include "report/plots.h"
+#include "report/share.h"
+#include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
@@ -11,16 +12,24 @@ namespace {
 struct ReportFlags {
   std::vector<std::string> results;
   std::string folder;
+  bool share = false;
 };
 
 int run(const ReportFlags& flags) {
   for (const std::string& file : flags.results) {
     if (!std::filesystem::is_regular_file(file)) {
-      throw Error(Status::invalid_argument, file + ": there is no such file");
+      reject(file + ": there is no such file");
     }
   }
   if (std::filesystem::exists(flags.folder) && !std::filesystem::is_directory(flags.folder)) {
-    throw Error(Status::invalid_argument, "-o " + flags.folder + ": that is a file; give a folder's name");
+    reject("-o " + flags.folder + ": that is a file; give a folder's name");
+  }
+  if (flags.share) {
+    share_results(flags.results, flags.folder.empty() ? "." : flags.folder);
+    return 0;
+  }
+  if (flags.folder.empty()) {
+    reject("report needs -o FOLDER for index.html and the pictures, or --share");
   }
   require_plotting();
   return plot_report(flags.results, flags.folder);
@@ -30,11 +39,15 @@ int run(const ReportFlags& flags) {
 
 void add_report_command(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command =
-      app.add_subcommand("report", "Draw result files: pictures, and one page that needs no network");
+  CLI::App* command = app.add_subcommand(
+      "report", "Draw result files: the climb, pictures, and one page that needs no network");
   command->add_option("results", flags->results, "Result files of ladder, compare, sweep, explain and replay")
       ->required();
-  command->add_option("-o,--output", flags->folder, "The folder for index.html and the pictures")->required();
+  command->add_option("-o,--output", flags->folder,
+                      "The folder for index.html and the pictures, or for the copies (this one)");
+  command->add_flag("--share", flags->share,
+                    "Draw nothing: write copies to send, named by device and runtime, without user name, "
+                    "host name and paths");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

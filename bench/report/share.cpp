@@ -1,0 +1,249 @@
+#include "report/share.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string_view>
+
+#include "report/result_files.h"
+#include "system/reject.h"
+
+namespace duogemm::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Members that no result file has by itself: somebody has added them.
+const std::set<std::string>& private_members() {
+  static const std::set<std::string> names = {"user", "username",  "host",    "hostname",
+                                              "home", "directory", "command", "environment"};
+  return names;
+}
+
+// Members whose values are words of the program's own.
+const std::set<std::string>& kept_members() {
+  static const std::set<std::string> names = {
+      "schema",  "version", "date",   "operands", "cache_preference", "level",    "through",
+      "backend", "rung",    "kernel", "idea",     "tunables",         "language", "limited_by"};
+  return names;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+class Cleaner {
+ public:
+  explicit Cleaner(const Identity& identity) {
+    for (const auto& [name, substitute] : {std::pair{identity.host, "HOST"}, {identity.user, "USER"}}) {
+      // Names that every machine has tell nothing.
+      if (name.size() > 1 && name != "root" && name != "localhost") {
+        names_.emplace_back(name, substitute);
+      }
+    }
+  }
+
+  int replaced() const { return replaced_; }
+
+  void clean(Json& value) {
+    if (value.is_string()) {
+      value = text(value.get<std::string>());
+    } else if (value.is_array()) {
+      std::for_each(value.begin(), value.end(), [this](Json& part) { clean(part); });
+    } else if (value.is_object()) {
+      clean_members(value);
+    }
+  }
+
+ private:
+  void clean_members(Json& object) {
+    for (auto member = object.begin(); member != object.end();) {
+      if (private_members().count(member.key()) != 0) {
+        member = object.erase(member);
+        ++replaced_;
+        continue;
+      }
+      if (kept_members().count(member.key()) == 0) {
+        clean(member.value());
+      }
+      ++member;
+    }
+  }
+
+  std::string text(const std::string& original) {
+    std::string cleaned = without_paths(original);
+    for (const auto& [name, substitute] : names_) {
+      cleaned = without_name(cleaned, name, substitute);
+    }
+    return cleaned;
+  }
+
+  // An absolute path, or one from a home folder, begins a text or stands behind what is no part of a word.
+  std::string without_paths(const std::string& original) {
+    static const std::regex path(
+        R"((^|[^A-Za-z0-9_.\)/~])((~|/)[A-Za-z0-9_.+@~-]*/[^\s"',;:)]*|/(home|root|tmp)\b))");
+    replaced_ += static_cast<int>(
+        std::distance(std::sregex_iterator(original.begin(), original.end(), path), std::sregex_iterator()));
+    return std::regex_replace(original, path, "$1PATH");
+  }
+
+  // Where it is a word of its own.
+  std::string without_name(std::string text, const std::string& name, const std::string& substitute) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+      const std::size_t end = at + name.size();
+      if ((at > 0 && is_word(text[at - 1])) || (end < text.size() && is_word(text[end]))) {
+        at = end;
+        continue;
+      }
+      text.replace(at, name.size(), substitute);
+      at += substitute.size();
+      ++replaced_;
+    }
+    return text;
+  }
+
+  std::vector<std::pair<std::string, std::string>> names_;
+  int replaced_ = 0;
+};
+
+// The kind of a result file, or nothing.
+std::string kind_of(const Json& document) {
+  static constexpr std::array<std::string_view, 5> kinds = {"ladder", "compare", "explain", "replay",
+                                                            "sweep"};
+  const std::string schema = document.is_object() ? document.value("schema", "") : "";
+  for (const std::string_view kind : kinds) {
+    if (schema == "duogemm." + std::string(kind) + "/1") {
+      return std::string(kind);
+    }
+  }
+  return "";
+}
+
+// Small letters and digits, with one underscore for whatever stands between them.
+std::string as_file_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  return name;
+}
+
+// By its devices and their runtimes; throws Json's exception where these are missing.
+std::string name_of(const Json& document, const std::string& kind) {
+  std::vector<std::string> words;
+  const auto add = [&](const Json& device) {
+    for (const char* member : {"name", "backend"}) {
+      const std::string word = as_file_name(device.at(member).get<std::string>());
+      if (std::find(words.begin(), words.end(), word) == words.end()) {
+        words.push_back(word);
+      }
+    }
+  };
+  if (document.contains("device")) {
+    add(document["device"]);
+  } else {
+    for (const Json& run : document.at(kind == "explain" ? "devices" : "runs")) {
+      add(run.at("device"));
+    }
+  }
+  words.push_back(kind);
+  std::string name;
+  for (const std::string& word : words) {
+    name += (name.empty() || name.back() == '_' ? "" : "_") + word;
+  }
+  return name;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    reject(path + ": it cannot be read");
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Gives those that would have the same name a number.
+void number_names(std::vector<SharedFile>& files) {
+  std::multiset<std::string> seen;
+  for (SharedFile& file : files) {
+    seen.insert(file.name);
+    const std::size_t count = seen.count(file.name);
+    file.name += (count > 1 ? "_" + std::to_string(count) : "") + ".json";
+  }
+}
+
+}  // namespace
+
+Identity own_identity() {
+  Identity identity;
+  if (const passwd* user = getpwuid(getuid())) {
+    identity.user = user->pw_name;
+  }
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) {
+    identity.host = host.data();
+  }
+  return identity;
+}
+
+SharedFile shared_file(const std::string& path, const std::string& text, const Identity& identity) {
+  Json document = Json::parse(text, nullptr, false);
+  if (document.is_discarded()) {
+    reject(path + ": this is no JSON");
+  }
+  try {
+    const std::string kind = kind_of(document);
+    if (kind.empty()) {
+      reject(path + ": its schema is none of duogemm.ladder/1, compare/1, explain/1, replay/1 and sweep/1");
+    }
+    Cleaner cleaner(identity);
+    cleaner.clean(document);
+    return {name_of(document, kind), std::move(document), cleaner.replaced()};
+  } catch (const Json::exception&) {
+    reject(path + ": this is no whole result file: it does not name its device and runtime");
+  }
+}
+
+void share_results(const std::vector<std::string>& paths, const std::string& folder) {
+  const Identity identity = own_identity();
+  std::vector<SharedFile> files;
+  for (const std::string& path : paths) {
+    files.push_back(shared_file(path, read_file(path), identity));
+  }
+  number_names(files);
+  for (const SharedFile& file : files) {
+    if (fs::exists(fs::path(folder) / file.name)) {
+      reject((fs::path(folder) / file.name).string() +
+             " is there already: move it away, or name another folder with -o");
+    }
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (!fs::is_directory(folder)) {
+    reject("-o " + folder + ": the folder could not be made");
+  }
+  for (const SharedFile& file : files) {
+    const std::string copy = fs::path(folder) / file.name;
+    write_file(copy, file.document.dump(1) + "\n");
+    std::printf("%s (%d names, paths and private members taken out)\n", copy.c_str(), file.replaced);
+  }
+  std::printf(
+      "Next: look through %s, put %s under bench/results/, run tools/readme_figures.py, which adds the "
+      "device to\n"
+      "docs/devices.md, and send a pull request. Clocks, driver and versions are kept: figures mean nothing "
+      "without.\n",
+      files.size() == 1 ? "it" : "them", files.size() == 1 ? "it" : "them");
+}
+
+}  // namespace duogemm::bench

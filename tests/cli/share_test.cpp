@@ -1,0 +1,65 @@
+// duogemm report --share: copies of result files that may be sent.
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+namespace duogemm::testing {
+namespace {
+
+constexpr const char* copy_name = "some_device_r_opencl_ladder.json";
+
+class ProgramShares : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    auto document = nlohmann::ordered_json::parse(read_file(DUOGEMM_SOURCE "/bench/results/cpu_opencl.json"));
+    document["runs"][0]["device"]["name"] = "Some device(R)";
+    std::ofstream(folder_ / "clean.json") << document.dump(1) << "\n";
+    document["runs"][0]["warnings"] = {"read from /home/alice/duogemm/kernels", "run on " + host()};
+    std::ofstream(folder_ / "private.json") << document;
+  }
+
+  static std::string host() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+  }
+};
+
+TEST_F(ProgramShares, SeveralFilesAtOnce) {
+  const Outcome outcome = run("report --share clean.json private.json -o out");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\nNext: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(copy_name), std::string::npos) << outcome.out;
+  EXPECT_EQ(read_file(folder_ / "out" / copy_name), read_file(folder_ / "clean.json"))
+      << "a clean file has changed";
+  const std::string second = read_file(folder_ / "out" / "some_device_r_opencl_ladder_2.json");
+  EXPECT_NE(second.find("read from PATH"), std::string::npos);
+  EXPECT_EQ(second.find("alice"), std::string::npos);
+  // A name that every machine has stays.
+  EXPECT_EQ(second.find("run on HOST") == std::string::npos, host().size() < 2 || host() == "localhost");
+}
+
+TEST_F(ProgramShares, ReplacesNoCopy) {
+  std::ofstream(folder_ / copy_name) << "precious";
+  expect_refused(run("report --share private.json"),
+                 {"report --share", {copy_name, "is there already", "-o"}});
+  EXPECT_EQ(read_file(folder_ / copy_name), "precious");
+}
+
+TEST_F(ProgramShares, WritesNothingWhereOneFileIsBad) {
+  std::ofstream(folder_ / "bad.json") << "no json";
+  std::ofstream(folder_ / "other.json") << R"({"schema": "duogemm.trace/1"})";
+  std::ofstream(folder_ / "half.json") << R"({"schema": "duogemm.ladder/1"})";
+  expect_refused(run("report --share clean.json bad.json -o out"), {"bad", {"bad.json", "no JSON"}});
+  expect_refused(run("report --share clean.json other.json -o out"),
+                 {"other", {"other.json", "duogemm.ladder/1"}});
+  expect_refused(run("report --share clean.json half.json -o out"), {"half", {"half.json", "device"}});
+  expect_refused(run("report clean.json"), {"report clean.json", {"-o FOLDER", "--share"}});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Runs examples/notebook.ipynb from its first cell to its last, and looks at what it prints.
+
+  tests/notebook/check.py <program>
+
+Ends with 77 where what runs notebooks, or an OpenCL device, is missing. The notebook must be committed without outputs.
+"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
+SMALL, SMALL_NORM = 1e-3, 1e-5  # of sums of at most 2048 products below 1
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(f"FAILED: {message}")
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def require_tools():
+    try:
+        import ipykernel  # noqa: F401
+        import nbclient  # noqa: F401
+        import numpy  # noqa: F401
+        import pyopencl
+    except ImportError as error:
+        skip(f"{error.name} for Python is not installed (packages python3-nbclient, python3-ipykernel, python3-numpy and python3-pyopencl)")
+    try:
+        devices = [device for platform in pyopencl.get_platforms() for device in platform.get_devices()]
+    except pyopencl.Error as error:
+        skip(f"PyOpenCL finds no device: {error}")
+    if not devices:
+        skip("PyOpenCL finds no device")
+
+
+def run(program, folder):
+    """Everything that the cells print."""
+    import nbclient
+    import nbformat
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    os.environ.update({"DUOGEMM_PROGRAM": str(program), "IPYTHONDIR": folder, "JUPYTER_RUNTIME_DIR": folder, "XDG_CACHE_HOME": folder,
+                       "PYOPENCL_NO_CACHE": "1"})
+    try:
+        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
+    except nbclient.exceptions.CellExecutionError as error:
+        sys.exit(f"FAILED: a cell of {NOTEBOOK.name}: {error}")
+    return "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stdout")
+
+
+def check_printed(text):
+    for title in ("naive", "NVIDIA's sample", "register blocking"):
+        found = re.search(rf"{title}: ([\d.]+) GFLOP/s, .*largest error ([\d.e+-]+), norm of the error ([\d.e+-]+)", text)
+        expect(found, f"it prints nothing of {title}:\n{text}")
+        expect(float(found[1]) > 0 and float(found[2]) < SMALL and float(found[3]) < SMALL_NORM, f"{title} is wrong: {found[0]}")
+    expect("the same bits: True" in text, f"the kernels' bits differ:\n{text}")
+    for kernel in ("naive", "register_2d", "matrixmul"):
+        expect(re.search(rf"^{kernel}: .* GFLOP/s, .*, right$", text, flags=re.MULTILINE), f"the program tells nothing right of {kernel}:\n{text}")
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        expect(not cell.get("outputs") and cell.get("execution_count") is None, f"{NOTEBOOK.name} is committed with outputs")
+    require_tools()
+    with tempfile.TemporaryDirectory() as folder:
+        text = run(program, folder)
+    print(text)
+    check_printed(text)
+
+
+if __name__ == "__main__":
+    main()

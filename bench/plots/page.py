@@ -30,7 +30,8 @@ body {{ font: 16px/1.5 sans-serif; max-width: 72em; margin: 1em auto; padding: 0
 h1, h2 {{ line-height: 1.2; }}
 .wide {{ overflow-x: auto; margin: 1em 0; }}
 table {{ border-collapse: separate; border-spacing: 0; font-size: 0.9em; }}
-td, th {{ border: 1px solid var(--line); padding: 0.2em 0.5em; text-align: left; vertical-align: top; overflow-wrap: normal;
+table {{ border: 1px solid var(--line); border-width: 1px 0 0 1px; }}
+td, th {{ border: 1px solid var(--line); border-width: 0 1px 1px 0; padding: 0.2em 0.5em; text-align: left; vertical-align: top; overflow-wrap: normal;
   min-width: 10em; }}
 td.number, th.number {{ text-align: right; min-width: 0; }}
 td:first-child, th:first-child {{ min-width: 6.5em; position: sticky; left: 0; background: var(--paper); }}

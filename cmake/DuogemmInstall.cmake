@@ -6,10 +6,12 @@ foreach(part common ${duogemm_backends})
 endforeach()
 list(TRANSFORM duogemm_backends PREPEND duogemm_component_ OUTPUT_VARIABLE components)
 install(TARGETS duogemm duogemm_blas ${components} EXPORT duogemm)
-install(TARGETS duogemm_program)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm PATTERN __pycache__ EXCLUDE)
-if(NOT CMAKE_CROSSCOMPILING)
+if(DUOGEMM_BUILD_PROGRAM)
+  install(TARGETS duogemm_program)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm PATTERN __pycache__ EXCLUDE)
+endif()
+if(DUOGEMM_BUILD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.bash
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME duogemm)

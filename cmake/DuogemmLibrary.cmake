@@ -32,7 +32,6 @@ foreach(part common ${duogemm_backends})
   target_include_directories(duogemm PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${part}/include>)
 endforeach()
 target_include_directories(duogemm PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(duogemm INTERFACE cxx_std_20)
 
 # One target for each component, so that find_package(duogemm COMPONENTS cuda) says what a program relies on.
 foreach(backend IN LISTS duogemm_backends)

@@ -182,7 +182,8 @@ cl::CommandQueue borrow(cl_command_queue queue) {
   return cl::CommandQueue(queue, true);
 }
 
-void run(cl_command_queue queue, const Call& call, std::span<const cl_event> wait_for, cl_event* done) {
+void run(cl_command_queue queue, const Call& call, Events events, cl_event* done) {
+  const std::span<const cl_event> wait_for(events.data, events.size);
   translated([&] {
     const cl::CommandQueue ours = borrow(queue);
     require_events(wait_for, ours.getInfo<CL_QUEUE_CONTEXT>());
@@ -226,13 +227,13 @@ std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
 
 }  // namespace
 
-void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-           std::span<const cl_event> wait_for, cl_event* done) {
+void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c, Events wait_for,
+           cl_event* done) {
   run(queue, make_call(request, a, b, c), wait_for, done);
 }
 
 void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done) {
+                   OffsetTables offsets, Events wait_for, cl_event* done) {
   run(queue, make_batched_call(request, a, b, c, offsets), wait_for, done);
 }
 
@@ -244,16 +245,15 @@ std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& r
   return workspace_bytes(queue, make_batched_call(request, {}, {}, {}, {}).problem);
 }
 
-void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-           std::span<const cl_event> wait_for, cl_event* done, Workspace workspace) {
+void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c, Events wait_for,
+           cl_event* done, Workspace workspace) {
   Call call = make_call(request, a, b, c);
   call.workspace = workspace;
   run(queue, call, wait_for, done);
 }
 
 void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done,
-                   Workspace workspace) {
+                   OffsetTables offsets, Events wait_for, cl_event* done, Workspace workspace) {
   Call call = make_batched_call(request, a, b, c, offsets);
   call.workspace = workspace;
   run(queue, call, wait_for, done);

@@ -31,7 +31,7 @@ report() {
 through_pkg_config() {
   local flags
   flags=$(pkg-config --cflags --libs duogemm) &&
-    c++ -std=c++20 "$examples/host_pointers.cpp" $flags "-Wl,-rpath,$(pkg-config --variable=libdir duogemm)" \
+    c++ -std=c++17 "$examples/host_pointers.cpp" $flags "-Wl,-rpath,$(pkg-config --variable=libdir duogemm)" \
       -o "$work/by_pkg_config" && "$work/by_pkg_config"
 }
 
@@ -54,6 +54,19 @@ snippet_in() {
 }
 preload_snippet() {
   says "^9.0" env "LD_LIBRARY_PATH=$libraries" PATH=/usr/bin:/bin bash -c "$(snippet sh)"
+}
+
+# What is asked for and missing is named, with what there is; what is optional may be missing.
+finds_components() {
+  mkdir -p "$work/components" && cat >"$work/components/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.22)
+project(components LANGUAGES NONE)
+find_package(duogemm ${HOW} COMPONENTS blas metal)
+TEXT
+  ! cmake -S "$work/components" -B "$work/components/a" "-DCMAKE_PREFIX_PATH=$1" -DHOW=REQUIRED \
+    >"$work/refusal" 2>&1 &&
+    tr -s ' \n' ' ' <"$work/refusal" | grep -q "duogemm has no component metal; this one was built with .*blas" &&
+    cmake -S "$work/components" -B "$work/components/b" "-DCMAKE_PREFIX_PATH=$1" -DHOW=QUIET
 }
 
 # The program names the lists that it finds when it is asked for one that there is not.
@@ -85,7 +98,8 @@ use_installed() {
     env "LD_PRELOAD=$libraries/libduogemm_blas.so" "$work/examples/plain_blas"
   export PKG_CONFIG_PATH=$libraries/pkgconfig
   step "host_pointers through pkg-config" through_pkg_config
-  step "README: C++" snippet_in cpp "c++ -std=c++20"
+  step "components" finds_components "$prefix"
+  step "README: C++" snippet_in cpp "c++ -std=c++17"
   step "README: C" snippet_in c "cc"
   step "README: LD_PRELOAD" preload_snippet
   step "the installed program" "$prefix/bin/duogemm" --version

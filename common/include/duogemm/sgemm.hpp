@@ -2,7 +2,7 @@
 // SGEMM.
 //
 // This header has the call on host memory. On device memory: duogemm/opencl.hpp and duogemm/cuda.hpp. In C:
-// duogemm/duogemm.h.
+// duogemm/duogemm.h. C++17.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// SGEMM on CUDA's own handles.
+// SGEMM on CUDA's own handles. C++17.
 #pragma once
 
 #include <cstddef>

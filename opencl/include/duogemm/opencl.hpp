@@ -1,10 +1,11 @@
-// SGEMM on OpenCL's own handles.
+// SGEMM on OpenCL's own handles. C++17.
 #pragma once
 
 #include <CL/cl.h>
 
 #include <cstddef>
-#include <span>
+#include <type_traits>
+#include <utility>
 
 #include "duogemm/sgemm.hpp"
 
@@ -14,6 +15,20 @@ namespace duogemm::opencl {
 struct Matrix {
   cl_mem buffer;
   std::size_t offset = 0;
+};
+
+// Events that a call waits for: so many from `data` on, or all of an array, a std::vector or a std::span.
+struct Events {
+  Events() = default;
+  Events(const cl_event* first, std::size_t count) : data(first), size(count) {}
+  template <std::size_t count>
+  Events(const cl_event (&events)[count]) : data(events), size(count) {}
+  template <typename Container, typename = std::enable_if_t<std::is_convertible_v<
+                                    decltype(std::declval<const Container&>().data()), const cl_event*>>>
+  Events(const Container& events) : data(events.data()), size(events.size()) {}
+
+  const cl_event* data = nullptr;
+  std::size_t size = 0;
 };
 
 // Puts the multiplication on the queue and returns: C is there when the queue has come past it, or when *done
@@ -26,8 +41,8 @@ struct Matrix {
 // Programs and workspace are kept for the context and its device until forget(context). Throws Error:
 // invalid_argument names what is wrong (also a buffer of another context, or one too small), and nothing has
 // been enqueued; neither has it with out_of_memory when there is no memory for workspace.
-void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
-           std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
+void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c, Events wait_for = {},
+           cl_event* done = nullptr);
 
 // The same for problem.batch multiplications whose matrices lie anywhere in a, b and c: the tables hold the
 // 64-bit offset of each, in elements and on top of Matrix::offset. The tables are device memory of the
@@ -39,7 +54,7 @@ struct OffsetTables {
   cl_mem c;
 };
 void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, std::span<const cl_event> wait_for = {}, cl_event* done = nullptr);
+                   OffsetTables offsets, Events wait_for = {}, cl_event* done = nullptr);
 
 // --- Workspace: device memory for what a call has to keep between its commands ---------------------------
 //
@@ -62,11 +77,10 @@ std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& p
 // The calls above in the caller's workspace: nothing is allocated. What stands in it is lost. Calls on one
 // queue may share it; on several queues each needs its own while its commands run. Throws invalid_argument
 // also when it is too small or not aligned; its buffer may be null where no byte is needed.
-void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
-           std::span<const cl_event> wait_for, cl_event* done, Workspace workspace);
+void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c, Events wait_for,
+           cl_event* done, Workspace workspace);
 void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, std::span<const cl_event> wait_for, cl_event* done,
-                   Workspace workspace);
+                   OffsetTables offsets, Events wait_for, cl_event* done, Workspace workspace);
 
 // Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Nothing
 // is put on the queue.

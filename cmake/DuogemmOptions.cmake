@@ -1,0 +1,30 @@
+# The options. In a project that adds duogemm as a part of itself, each is called DUOGEMM_..., and the defaults leave that
+# project alone. At the top level, BACKEND, USE_LDG and USE_SHUFFLE go by these names. Either way the rest of the build
+# reads DUOGEMM_BACKEND, DUOGEMM_USE_LDG and DUOGEMM_USE_SHUFFLE.
+
+set(duogemm_option_prefix DUOGEMM_)
+if(PROJECT_IS_TOP_LEVEL)
+  set(duogemm_option_prefix "")
+endif()
+
+set(${duogemm_option_prefix}BACKEND opencl CACHE STRING "Runtimes to build: opencl, cuda or all")
+set_property(CACHE ${duogemm_option_prefix}BACKEND PROPERTY STRINGS opencl cuda all)
+option(${duogemm_option_prefix}USE_LDG "Kernels load A and B through the read-only path by default" ON)
+option(${duogemm_option_prefix}USE_SHUFFLE "Kernels pass fragments of B by shuffles by default" OFF)
+if(PROJECT_IS_TOP_LEVEL)
+  foreach(name BACKEND USE_LDG USE_SHUFFLE)
+    set(DUOGEMM_${name} ${${name}})
+  endforeach()
+endif()
+if(NOT DUOGEMM_BACKEND MATCHES "^(opencl|cuda|all)$")
+  message(FATAL_ERROR
+          "${duogemm_option_prefix}BACKEND is '${DUOGEMM_BACKEND}'; it must be opencl, cuda or all")
+endif()
+
+option(DUOGEMM_BUILD_PROGRAM "Build the program duogemm" ${PROJECT_IS_TOP_LEVEL})
+option(DUOGEMM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(DUOGEMM_INSTALL "Install what is built, and make a package of it" ${PROJECT_IS_TOP_LEVEL})
+option(DUOGEMM_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+if(DUOGEMM_BUILD_TESTS AND NOT DUOGEMM_BUILD_PROGRAM)
+  message(FATAL_ERROR "DUOGEMM_BUILD_TESTS is ON: the tests need DUOGEMM_BUILD_PROGRAM=ON too")
+endif()

@@ -316,6 +316,11 @@ std::string ClDevice::build_options(const ProgramSource& source) const {
     options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
     options += explain_ ? std::string(" ") + verbose : "";
   }
+  if (info_.is_pocl()) {
+    // It says on the error output how many warnings there were. Without AVX-512, float16 makes some in every
+    // program: that functions take it in another way than with it, which no kernel minds.
+    options += " -w";
+  }
   for (const auto& [name, value] : source.defines) {
     options += " -D" + name + "=" + std::to_string(value);
   }

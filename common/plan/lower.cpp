@@ -45,14 +45,13 @@ const Variant& pack_kernel(bool transposed_0, bool transposed_1) {
 
 // Where there are few elements, several work-items share one.
 const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
-  static const Variant& alone = support("reduce", {{"ITEMS", 1}});
-  static const Variant& some = support("reduce", {{"ITEMS", 8}});
-  static const Variant& many = support("reduce", {{"ITEMS", 32}});
+  static const std::array kernels = {&support("reduce", {{"ITEMS", 1}}), &support("reduce", {{"ITEMS", 8}}),
+                                     &support("reduce", {{"ITEMS", 32}})};
   constexpr std::int64_t few_elements = 1 << 16;
   if (elements > few_elements || slices < 16) {
-    return alone;
+    return *kernels[0];
   }
-  return slices < 128 ? some : many;
+  return *kernels[slices < 128 ? 1 : 2];
 }
 
 // How many tiles along M pipelined takes before the next along N: of the settings that were measured on an

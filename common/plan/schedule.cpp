@@ -119,7 +119,8 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
   if (request.slices > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, std::min(request.slices, problem.k));  // no slice is empty
   }
-  const Variant& kernel = variant_of(*request.spec, resolve_for(*request.spec, request.tunables, inner));
+  const Tunables tunables = resolve_for(*request.spec, request.tunables, inner);
+  const Variant& kernel = variant_of(*request.spec, tunables);
   if (const auto reason = unsupported_reason(*kernel.spec, kernel.tunables, device)) {
     throw Error(Status::unsupported, *reason);
   }

@@ -18,6 +18,11 @@ class ExplainedDevice : public ::testing::TestWithParam<DeviceName> {
   static std::vector<Explanation> explain_all(const DeviceName& name) {
     ExplainRequest request;
     request.settings = ladder_settings({});
+    const DeviceInfo device = name.backend->devices().at(name.index);
+    std::erase_if(request.settings, [&](const LadderSetting& setting) {
+      const bool wants_cpu = as_rung(*setting.spec)->for_cpus && device.kind == DeviceKind::gpu;
+      return wants_cpu || unsupported_reason(*setting.spec, setting.tunables, device);
+    });
     request.settings.push_back(kernel_setting("general", {}, {}));
     request.settings.push_back(kernel_setting("pipelined", {}, {}));
     request.devices = {{name.backend, name.index}};

@@ -58,7 +58,7 @@ TEST(Sass, OfNvdisasmHasLabelsAndAnInnerLoop) {
 }
 
 TEST(Sass, CountsShuffles) {
-  const MainLoop loop = main_loop(parse_sass(read("sm35_shuffle.nvdisasm.sass"), "sm35"), tile_of_8x8x16);
+  const MainLoop loop = main_loop(parse_sass(read("ldg_shuffle.nvdisasm.sass"), "ldg_shuffle"), tile_of_8x8x16);
   EXPECT_EQ(loop.mix.multiply_adds, 1024);
   EXPECT_EQ(count(loop, Kind::shuffle), 128);    // eight for each k
   EXPECT_EQ(count(loop, Kind::local_load), 48);  // two vectors of A, and one value of B
@@ -225,6 +225,15 @@ TEST(TheRoofline, IsAsLowAsItsLowestBound) {
   EXPECT_NEAR(by_loads.binding()->flops, 250.0, 1e-9);
   // Nothing measured, nothing bounds.
   EXPECT_EQ(roofline(mix, {64, 64, 64}, {32, 32, 8}, {}).binding(), nullptr);
+}
+
+TEST(TheRoofline, KnowsTensorCores) {
+  Mix mix;  // six products of BF16 for each of FP32, which an H200's tensor cores do 16 times as fast
+  mix.add({0, Kind::multiply_add, 64}, 6);
+  const Abilities abilities{1000.0, {0.0, 1e9}, multiprocessor_of(90), 0};
+  const Roofline tensor = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities, 6);
+  EXPECT_EQ(tensor.binding()->name, "tensor cores");
+  EXPECT_NEAR(tensor.binding()->flops, 1000.0 * 16 / 6, 1e-9);
 }
 
 TEST(TheRoofline, OfACpuKnowsVectors) {

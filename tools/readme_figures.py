@@ -79,7 +79,10 @@ def table(runs):
     for row in rows:
         cells = []
         for run, found in zip(runs, by_key):
-            other = found[results.key(row)]
+            other = found.get(results.key(row))
+            if other is None:
+                cells.append("")
+                continue
             if "unsupported" in other:
                 cells.append("not supported")
                 continue
@@ -147,8 +150,9 @@ class Walk:
     def rows_of(self, rung):
         return [row for row in self.runs[0]["rows"] if row["rung"] == rung]
 
-    def found(self, place, row):
-        return next(r for r in self.runs[place]["rows"] if results.key(r) == results.key(row))
+    def gflops(self, place, row):
+        """None where the run has no such row, or its device does not support it."""
+        return next((r.get("gflops") for r in self.runs[place]["rows"] if results.key(r) == results.key(row)), None)
 
     def line(self, title, cell, last="", row=None):
         cells = [cell(place) for place in range(len(self.runs))]
@@ -156,13 +160,16 @@ class Walk:
 
     def measured(self, row, title):
         k40m = self.k40m.get(row["rung"]) if row is self.rows_of(row["rung"])[0] else None
-        lines = self.line(title, lambda place: results.speed_text(self.found(place, row)["gflops"]), f"{k40m:.0f}" if k40m else "")
-        return lines
+        def cell(place):
+            gflops = self.gflops(place, row)
+            return results.speed_text(gflops) if gflops else ""
+        return self.line(title, cell, f"{k40m:.0f}" if k40m else "")
 
     def of_reference(self, row):
         def cell(place):
             reference = self.runs[place]["reference"]
-            return f"{100 * self.found(place, row)['gflops'] / reference['gflops']:.0f}%" if reference else ""
+            gflops = self.gflops(place, row)
+            return f"{100 * gflops / reference['gflops']:.0f}%" if reference and gflops else ""
         k40m = self.k40m.get(row["rung"])
         return self.line("of cuBLAS's or OpenBLAS's speed", cell, f"{100 * k40m / self.cublas_of_2014:.0f}%" if k40m else "")
 
@@ -172,7 +179,10 @@ class Walk:
             return []
         first = self.rows_of(before)[0]
         last = f"{self.k40m[row['rung']] / self.k40m[before]:.2f}" if row["rung"] in self.k40m else ""
-        return self.line(f"times rung {before}", lambda place: f"{self.found(place, row)['gflops'] / self.found(place, first)['gflops']:.2f}", last)
+        def cell(place):
+            gflops, other = self.gflops(place, row), self.gflops(place, first)
+            return f"{gflops / other:.2f}" if gflops and other else ""
+        return self.line(f"times rung {before}", cell, last)
 
     def explain_line(self, title, text):
         def cell(row):
@@ -319,7 +329,7 @@ class Devices:
 def blocks(runs):
     """For each file its generated parts, by the names that stand in its comments."""
     walk = Walk(runs)
-    rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"]))
+    rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"] if not ladder_table.is_own(row)))
     return {
         README: {"summary": summary_table()},
         EVIDENCE: {"comparison": comparison_table()},

@@ -29,6 +29,9 @@ LadderRequest make_request(const LadderFlags& flags) {
   LadderRequest request;
   const LadderChoice choice = flags.kernels.choice();
   request.settings = ladder_settings(choice);
+  if (choice.kernels.empty()) {
+    request.settings.push_back(planned_setting());
+  }
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }

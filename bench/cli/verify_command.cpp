@@ -101,7 +101,8 @@ class Verifier {
 
   void verify(const LadderSetting& setting, const Problem& problem, Outcome& outcome) {
     const Plan plan = make_plan(setting, problem);
-    const bool reorders = !is_rung(setting) && plan.steps.at(plan.multiply).kernel->reorders;
+    const bool reorders =
+        is_rung(setting) ? duogemm::reorders(setting) : plan.steps.at(plan.multiply).kernel->reorders;
     verify(plan, is_rung(setting), !reorders, problem, outcome);
     if (setting.spec->gemm->splits_k && problem.batch_by == BatchBy::strides) {
       const bool packs = setting.spec->gemm->worth_packing;

@@ -2,6 +2,7 @@
 
 #include "ladder/ladder_memory.h"
 #include "ladder/traffic.h"
+#include "rungs/rungs.h"
 
 namespace duogemm::bench {
 namespace {
@@ -21,6 +22,9 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   const Multiples& tile = result.tile;
   result.loop = find_main_loop(result.artefacts.listing, static_cast<double>(tile.m * tile.n * tile.k) /
                                                              static_cast<double>(work_items));
+  if (const Rung* rung = as_rung(*setting.spec)) {
+    result.products = rung->bf16_products;
+  }
   const Multiprocessor* unit = multiprocessor_of(device.info().compute_capability);
   if (unit && result.artefacts.registers()) {
     result.occupancy = occupancy(*unit, work_items, *result.artefacts.registers(), result.local_bytes);
@@ -39,7 +43,8 @@ void add_roofline(Explanation& explanation, double peak, Bandwidth bandwidth, bo
   }
   explanation.roofline = roofline(explanation.loop->mix, explanation.problem, explanation.tile,
                                   {peak, bandwidth, multiprocessor_of(explanation.device.compute_capability),
-                                   explanation.device.vector_floats});
+                                   explanation.device.vector_floats},
+                                  explanation.products);
 }
 
 void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainReport& report) {

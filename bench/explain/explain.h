@@ -23,6 +23,7 @@ struct Explanation {
   Artefacts artefacts = {};
   std::optional<Occupancy> occupancy = {};  // NVIDIA's only
   std::optional<MainLoop> loop = {};
+  int products = 0;  // see roofline()
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 

@@ -140,7 +140,7 @@ void add_mix(Rows& rows, bool cpu) {
 void add_roofline(Rows& rows) {
   static const std::string levels[] = {"local memory", "first cache", "loads", "shared cache", "memory"};
   static const std::string bounds[] = {
-      "multiply-adds", "vector width", "instructions", "loads, stores and shuffles",
+      "multiply-adds", "tensor cores", "vector width", "instructions", "loads, stores and shuffles",
       "loads",         "stores",       "shared cache", "memory"};
   for (const std::string& name : levels) {
     rows.add("FLOP per byte, " + name, [&](const Explanation& e) -> std::string {

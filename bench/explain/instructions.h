@@ -12,7 +12,7 @@
 namespace duogemm::bench {
 
 enum class Kind {
-  multiply_add,  // fused, single precision
+  multiply_add,  // fused: of single precision, or those of a block on tensor cores
   local_load,
   local_store,
   global_load,
@@ -33,7 +33,7 @@ const char* name_of(Kind kind);
 struct Instruction {
   std::size_t address;  // or the place in the listing, where the language has no addresses
   Kind kind;
-  int multiply_adds = 0;                // of one work-item, or of one vector on a CPU
+  int multiply_adds = 0;                // of one work-item, its share of a block, or of one vector on a CPU
   int bytes = 0;                        // that it moves, likewise
   std::optional<std::size_t> target{};  // of a branch whose target is known
 };

@@ -9,14 +9,15 @@
 namespace duogemm::bench {
 
 struct Multiprocessor {
-  int capability;           // 90 for 9.0
-  std::size_t work_items;   // resident at once
-  std::size_t groups;       // likewise
-  std::size_t registers;    // in its register file, of 32 bits
-  std::size_t local_bytes;  // at most, for all work-groups
-  std::size_t reserved;     // bytes of local memory that the system takes of each work-group
-  double multiply_adds;     // per clock
-  double issued;            // instructions of work-items per clock
+  int capability;                   // 90 for 9.0
+  std::size_t work_items;           // resident at once
+  std::size_t groups;               // likewise
+  std::size_t registers;            // in its register file, of 32 bits
+  std::size_t local_bytes;          // at most, for all work-groups
+  std::size_t reserved;             // bytes of local memory that the system takes of each work-group
+  double multiply_adds;             // per clock
+  double issued;                    // instructions of work-items per clock
+  double tensor_multiply_adds = 0;  // of BF16 into FP32 per clock, on tensor cores; 0 when not known
 };
 
 // Of the capability, or of the newest before it of the same generation; null when there is none.

@@ -32,7 +32,7 @@ Kind kind_of_store(const std::string& opcode) {
 }
 
 Kind kind_of(const std::string& opcode) {
-  if (starts(opcode, "fma.") && has(opcode, ".f32")) {
+  if (starts(opcode, "mma.sync.") || (starts(opcode, "fma.") && has(opcode, ".f32"))) {
     return Kind::multiply_add;
   }
   if (starts(opcode, "ld.") || starts(opcode, "ldu.") || starts(opcode, "ldmatrix.")) {
@@ -65,6 +65,16 @@ int bytes_copied(const std::string& line) {
   return std::regex_search(line, match, size) ? std::stoi(match[1]) : 0;
 }
 
+// A warp's product of 16 x 8 x 16 is "mma.sync.aligned.m16n8k16".
+int multiply_adds_of(const std::string& opcode) {
+  static const std::regex block(R"(\.m(\d+)n(\d+)k(\d+)\b)");
+  std::smatch match;
+  if (std::regex_search(opcode, match, block)) {
+    return std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / 32;
+  }
+  return has(opcode, ".f32x2") ? 2 : 1;
+}
+
 class Reader {
  public:
   void line(const std::string& text) {
@@ -87,7 +97,7 @@ class Reader {
   void add(const std::string& opcode, const std::string& operands, const std::string& text) {
     Instruction instruction{listing_.size(), kind_of(opcode)};
     if (instruction.kind == Kind::multiply_add) {
-      instruction.multiply_adds = has(opcode, ".f32x2") ? 2 : 1;
+      instruction.multiply_adds = multiply_adds_of(opcode);
     } else if (instruction.kind == Kind::copy) {
       instruction.bytes = bytes_copied(text);
     } else if (instruction.kind < Kind::shuffle) {

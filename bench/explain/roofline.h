@@ -38,7 +38,8 @@ struct Abilities {
   std::size_t vector_floats = 0;                   // of a CPU
 };
 
-// tile: of a work-group.
-Roofline roofline(const Mix& mix, const Shape& problem, const Multiples& tile, const Abilities& abilities);
+// tile: of a work-group. products: of BF16, how many stand for one of FP32 on tensor cores; 0 elsewhere.
+Roofline roofline(const Mix& mix, const Shape& problem, const Multiples& tile, const Abilities& abilities,
+                  int products = 0);
 
 }  // namespace duogemm::bench

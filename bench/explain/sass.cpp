@@ -19,16 +19,17 @@ int bytes_of(const std::string& opcode) {
 Kind kind_of(const std::string& opcode) {
   // The longer ones before those that they begin with.
   static const std::pair<const char*, Kind> beginnings[] = {
-      {"FFMA", Kind::multiply_add}, {"LDGDEPBAR", Kind::control}, {"LDGSTS", Kind::copy},
-      {"LDSM", Kind::local_load},   {"LDS", Kind::local_load},    {"STS", Kind::local_store},
-      {"LDG", Kind::global_load},   {"STG", Kind::global_store},  {"LDL", Kind::stack_load},
-      {"STL", Kind::stack_store},   {"SHFL", Kind::shuffle},      {"BAR", Kind::barrier},
-      {"TEX", Kind::global_load},   {"BRA", Kind::control},       {"BSYNC", Kind::control},
-      {"BSSY", Kind::control},      {"BREAK", Kind::control},     {"ISETP", Kind::control},
-      {"UISETP", Kind::control},    {"FSETP", Kind::control},     {"PLOP3", Kind::control},
-      {"EXIT", Kind::control},      {"NOP", Kind::control},       {"DEPBAR", Kind::control},
-      {"WARPSYNC", Kind::control},  {"SSY", Kind::control},       {"SYNC", Kind::control},
-      {"RET", Kind::control},       {"CALL", Kind::control},      {"YIELD", Kind::control},
+      {"HMMA", Kind::multiply_add}, {"FFMA", Kind::multiply_add}, {"LDGDEPBAR", Kind::control},
+      {"LDGSTS", Kind::copy},       {"LDSM", Kind::local_load},   {"LDS", Kind::local_load},
+      {"STS", Kind::local_store},   {"LDG", Kind::global_load},   {"STG", Kind::global_store},
+      {"LDL", Kind::stack_load},    {"STL", Kind::stack_store},   {"SHFL", Kind::shuffle},
+      {"BAR", Kind::barrier},       {"TEX", Kind::global_load},   {"BRA", Kind::control},
+      {"BSYNC", Kind::control},     {"BSSY", Kind::control},      {"BREAK", Kind::control},
+      {"ISETP", Kind::control},     {"UISETP", Kind::control},    {"FSETP", Kind::control},
+      {"PLOP3", Kind::control},     {"EXIT", Kind::control},      {"NOP", Kind::control},
+      {"DEPBAR", Kind::control},    {"WARPSYNC", Kind::control},  {"SSY", Kind::control},
+      {"SYNC", Kind::control},      {"RET", Kind::control},       {"CALL", Kind::control},
+      {"YIELD", Kind::control},
   };
   for (const auto& [beginning, kind] : beginnings) {
     if (starts(opcode, beginning)) {
@@ -39,6 +40,11 @@ Kind kind_of(const std::string& opcode) {
   return starts(opcode, "LD.")   ? Kind::global_load
          : starts(opcode, "ST.") ? Kind::global_store
                                  : Kind::arithmetic;
+}
+
+// A warp's product of 16 x 8 x 16 is "HMMA.16816", and one of 16 x 8 x 8 "HMMA.1688".
+int multiply_adds_of(const std::string& opcode) {
+  return starts(opcode, "HMMA.16816") ? 64 : starts(opcode, "HMMA") ? 32 : starts(opcode, "FFMA2") ? 2 : 1;
 }
 
 class Reader {
@@ -69,7 +75,7 @@ class Reader {
     pending_.clear();
     Instruction instruction{address, kind_of(opcode)};
     if (instruction.kind == Kind::multiply_add) {
-      instruction.multiply_adds = starts(opcode, "FFMA2") ? 2 : 1;
+      instruction.multiply_adds = multiply_adds_of(opcode);
     } else if (instruction.kind < Kind::shuffle) {
       instruction.bytes = bytes_of(opcode);
     }

@@ -27,6 +27,13 @@ struct Offer {
   }
 };
 
+constexpr const char* planned_name = "duogemm";
+
+// Whether it is a rung, or one of the library's kernels that compute products.
+bool multiplies(const KernelSpec& spec) {
+  return as_rung(spec) || (spec.gemm && !spec.gemm->computes(Problem::packed(1, 1, 1, 0.0f)));
+}
+
 Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
   Offer result{{}, where};
   std::ranges::copy_if(all_kernels(), std::back_inserter(result.kernels),
@@ -142,8 +149,34 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
 
 }  // namespace
 
+std::string label_of(const LadderSetting& setting) {
+  return setting.planned ? planned_name : label_of(*setting.spec);
+}
+
+bool reorders(const LadderSetting& setting) {
+  const Rung* rung = as_rung(*setting.spec);
+  return rung ? rung->bf16_products > 0 || rung->slices(setting.tunables) > 1
+              : setting.spec->gemm->reorders(setting.tunables);
+}
+
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
-  return settings_of(offer("the ladder", as_rung), choice);
+  LadderChoice kernels = choice;
+  const bool planned = std::erase(kernels.kernels, planned_name) > 0;
+  std::vector<LadderSetting> settings;
+  if (!kernels.kernels.empty()) {
+    settings = settings_of(offer("the ladder or the library", multiplies), kernels);
+  } else if (!planned) {
+    settings = settings_of(offer("the ladder", as_rung), kernels);
+  }
+  if (planned) {
+    settings.push_back(planned_setting());
+  }
+  return settings;
+}
+
+LadderSetting planned_setting() {
+  const KernelSpec& spec = find_gemm_kernel("pipelined");
+  return {&spec, resolve(spec, {}), {}, true};
 }
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
@@ -152,16 +185,18 @@ std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
 }
 
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
-  const Problem no_product = Problem::packed(1, 1, 1, 0.0f);
-  const Offer all = offer("the ladder or the library", [&](const KernelSpec& spec) {
-    return as_rung(spec) || (spec.gemm && !spec.gemm->computes(no_product));
-  });
+  const Offer all = offer("the ladder or the library", multiplies);
   const LadderChoice choice{{kernel}, set, switches};
   const bool is_rung = as_rung(*choose({kernel}, all).front());
   return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  if (setting.planned) {
+    Problem own = problem;
+    own.level = Reproducibility::everywhere;
+    return plan_sgemm(own, device);
+  }
   const Rung* rung = as_rung(*setting.spec);
   return rung ? plan_ladder(*rung, setting.tunables, problem, device)
               : plan_sgemm(*setting.spec, setting.tunables, problem, device);
@@ -170,9 +205,10 @@ Plan plan_setting(const LadderSetting& setting, const Problem& problem, const De
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
                        const DeviceInfo& device) {
   for (const LadderSetting& setting : settings) {
-    const bool chosen = std::any_of(choice.set.begin(), choice.set.end(), [&](const auto& tunable) {
-      return setting.tunables.contains(tunable.first);
-    });
+    const bool chosen =
+        !setting.planned && std::any_of(choice.set.begin(), choice.set.end(), [&](const auto& tunable) {
+          return setting.tunables.contains(tunable.first);
+        });
     const auto reason = unsupported_reason(*setting.spec, setting.tunables, device);
     if (chosen && reason) {
       reject(to_text(choice.set) + ": kernel " + setting.spec->name + " then needs " + *reason);

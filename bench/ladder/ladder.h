@@ -12,9 +12,16 @@ namespace duogemm {
 
 struct LadderSetting {
   const KernelSpec* spec;
-  Tunables tunables;  // every one
-  Tunables distinct;  // those that are not the kernel file's own
+  Tunables tunables;     // every one
+  Tunables distinct;     // those that are not the kernel file's own
+  bool planned = false;  // duogemm's own choice: kernel and tunables are known when the problem is planned
 };
+
+// "8"; "duogemm" for its own choice; "" for a kernel that is no rung.
+std::string label_of(const LadderSetting& setting);
+
+// Whether it adds up the products in another order than ascending k, so that its bits are its own.
+bool reorders(const LadderSetting& setting);
 
 // What the user of a ladder may choose.
 struct LadderChoice {
@@ -25,8 +32,9 @@ struct LadderChoice {
 };
 
 // The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
-// Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and whatever resolve()
-// refuses.
+// The library's kernels that multiply are there where they are named, and its own choice, as the last,
+// where "duogemm" is. Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and
+// whatever resolve() refuses.
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
 
 // The same for the library's own kernels that compute C; `set` may not have what each problem decides.
@@ -36,7 +44,11 @@ std::vector<LadderSetting> library_settings(const LadderChoice& choice);
 // ladder_settings.
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches);
 
-// The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's.
+// duogemm's own choice.
+LadderSetting planned_setting();
+
+// The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's, and
+// for duogemm's own choice at the level everywhere.
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
 
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as

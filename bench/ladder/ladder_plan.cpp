@@ -40,11 +40,11 @@ class LadderPlanner {
     const bool c_as_it_is =
         problem_.ldc == problem_.m && (spec_.stores_any_size || (m == problem_.m && n == problem_.n));
     if (c_as_it_is) {
-      multiply(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
-               problem_.alpha, a_ready, b_ready, problem_.beta, operand_c);
+      multiply_in_slices(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
+                         problem_.alpha, a_ready, b_ready, problem_.beta, operand_c);
     } else {
       const Operand product = workspace(m, n);
-      multiply(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
+      multiply_in_slices(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
       unpad(product, m);
     }
     return std::move(plan_);
@@ -71,6 +71,23 @@ class LadderPlanner {
   static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
     const int block = resolve(any_kernel("transpose"), {}).at("BLOCK");
     return rows % block == 0 && cols % block == 0;
+  }
+
+  void multiply_in_slices(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b,
+                          float beta, Operand c) {
+    const std::int64_t slices = spec_.slices(tunables_);
+    if (slices == 1) {
+      multiply(m, n, k, alpha, a, b, beta, c);
+      return;
+    }
+    const Operand partial_sums = workspace(m, n * slices);
+    multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
+    const KernelSpec& spec = find_kernel("reduce");
+    const Tunables tunables = resolve(spec, {});
+    const std::int64_t none = 0;
+    const std::int64_t one = 1;
+    add(spec, tunables, spec.geometry(m, n, tunables),
+        {m, n, slices, partial_sums, none, m, alpha, beta, c, none, m, none, one});
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,
@@ -141,6 +158,9 @@ Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& prob
   }
   if (!problem.multiplies()) {
     return plan_sgemm(problem, device);  // nothing for a rung to do
+  }
+  if (rung.for_cpus && device.kind == DeviceKind::gpu) {
+    throw Error(Status::unsupported, "a CPU, where a work-item has a core to itself");
   }
   return LadderPlanner(rung, tunables, problem, device).plan();
 }

@@ -58,7 +58,7 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
 
 bool LadderReport::ok() const {
   return std::all_of(rows.begin(), rows.end(),
-                     [](const LadderRow& row) { return !row.unsupported.empty() || row.check.exact(); });
+                     [](const LadderRow& row) { return !row.unsupported.empty() || row.right(); });
 }
 
 void LadderReport::keep_measured() {

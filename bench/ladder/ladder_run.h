@@ -26,6 +26,8 @@ struct LadderRow {
   Samples multiply;             // of the multiplication alone; empty without support steps
   Verdict check;
 
+  // Whether its result is what the kernel owes.
+  bool right() const { return reorders(setting) ? check.ok() : check.exact(); }
   // Whether it has all its samples; else the device cannot run it, or the run was interrupted.
   bool measured() const {
     return !samples.seconds.empty() && (support_steps == 0 || !multiply.seconds.empty());

@@ -103,9 +103,10 @@ void LadderSession::note_states(const std::vector<GpuMoment>& moments) {
 }
 
 std::string LadderSession::label(std::size_t i) const {
-  const KernelSpec& spec = *report_.rows[i].setting.spec;
-  const Rung* rung = as_rung(spec);
-  return device_->info().backend + (rung ? ": rung " + rung->label + " " : ": ") + spec.name;
+  const LadderSetting& setting = report_.rows[i].setting;
+  const std::string rung = label_of(setting);
+  return device_->info().backend + (as_rung(*setting.spec) ? ": rung " : ": ") +
+         (rung.empty() ? "" : rung + " ") + setting.spec->name;
 }
 
 void LadderSession::supported(std::size_t i, const std::function<void()>& work) {
@@ -134,9 +135,14 @@ void LadderSession::prepare_library(const HostProblem& host) {
 void LadderSession::plan(const Problem& problem) {
   plans_.assign(report_.rows.size(), std::nullopt);
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
-    const LadderSetting& setting = report_.rows[i].setting;
+    LadderSetting& setting = report_.rows[i].setting;
     supported(i, [&] {
       plans_[i] = plan_setting(setting, problem, device_->info());
+      if (setting.planned) {
+        const Variant& kernel = *plans_[i]->steps.at(plans_[i]->multiply).kernel;
+        setting.spec = kernel.spec;
+        setting.tunables = kernel.tunables;
+      }
       report_.rows[i].support_steps = plans_[i]->steps.size() - 1;
       report_.rows[i].flops_per_byte = flops_per_byte(tile_of(*plans_[i], report_.shape));
     });

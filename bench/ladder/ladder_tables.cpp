@@ -1,5 +1,6 @@
 #include "ladder/ladder_tables.h"
 
+#include <algorithm>
 #include <map>
 
 #include "kernels/kernel_source.h"
@@ -29,8 +30,23 @@ std::string percent(double part, double whole) {
   return whole > 0.0 ? format("%.1f%%", 100.0 * part / whole) : "-";
 }
 
-// The first setting of the rung before, which a rung's gain is told against.
-const LadderRow* rung_before(const LadderReport& report, std::size_t index) {
+const LadderRow* fastest_rung(const LadderReport& report) {
+  const LadderRow* best = nullptr;
+  for (const LadderRow& row : report.rows) {
+    const bool ran = as_rung(*row.setting.spec) && row.unsupported.empty();
+    if (ran && (!best || row.samples.median() < best->samples.median())) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+// What a row's gain is told against: the first setting of the rung before, for duogemm's own choice the
+// fastest rung.
+const LadderRow* compared_with(const LadderReport& report, std::size_t index) {
+  if (report.rows[index].setting.planned) {
+    return fastest_rung(report);
+  }
   const KernelSpec* own = report.rows[index].setting.spec;
   for (std::size_t i = index; i-- > 0;) {
     const LadderRow& row = report.rows[i];
@@ -54,15 +70,25 @@ std::string set_text(const LadderSetting& setting) {
   return to_text(shown);
 }
 
+// "1.05x (7)"
+std::string gain_text(const LadderReport& report, std::size_t index) {
+  const LadderRow* other = compared_with(report, index);
+  return other ? format("%.2fx", other->samples.median() / report.rows[index].samples.median()) + " (" +
+                     label_of(other->setting) + ")"
+               : "-";
+}
+
+// Noise may make the multiplication alone the slower of the two.
 std::string support_text(const LadderRow& row) {
   if (row.support_steps == 0) {
     return "-";
   }
-  return percent(row.samples.median() - row.multiply.median(), row.samples.median());
+  return percent(std::max(row.samples.median() - row.multiply.median(), 0.0), row.samples.median());
 }
 
-std::string tutorial_text(const KernelSpec& spec) {
-  const auto found = tutorial_figures().find(label_of(spec));
+// The tutorial measured each rung with one setting.
+std::string tutorial_text(const LadderSetting& setting) {
+  const auto found = tutorial_figures().find(setting.distinct.empty() ? label_of(setting) : "");
   return found == tutorial_figures().end() ? "-" : format("%.0f", found->second);
 }
 
@@ -81,10 +107,10 @@ std::string head_text(const LadderReport& report) {
 
 std::vector<std::string> unsupported_cells(const LadderRow& row, bool tutorial) {
   const KernelSpec& spec = *row.setting.spec;
-  std::vector<std::string> cells = {label_of(spec), spec.name, set_text(row.setting)};
+  std::vector<std::string> cells = {label_of(row.setting), spec.name, set_text(row.setting)};
   cells.insert(cells.end(), 7, "-");
   if (tutorial) {
-    cells.push_back(tutorial_text(spec));
+    cells.push_back(tutorial_text(row.setting));
   }
   cells.push_back(status_text(row));
   return cells;
@@ -96,31 +122,35 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
     return unsupported_cells(row, tutorial);
   }
   const KernelSpec& spec = *row.setting.spec;
-  const LadderRow* before = rung_before(report, index);
   const double median = row.samples.median();
   const double reference =
       report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
-  std::vector<std::string> cells = {label_of(spec),
+  std::vector<std::string> cells = {label_of(row.setting),
                                     spec.name,
                                     set_text(row.setting),
                                     format("%.1f", gflops(report, row.samples)),
                                     format("%.1f%%", 100.0 * row.samples.spread()),
-                                    before ? format("%.2fx", before->samples.median() / median) : "-",
+                                    gain_text(report, index),
                                     percent(report.shape.flops() / median, reference),
                                     percent(report.shape.flops() / median, report.peak),
                                     support_text(row),
                                     format("%.2f", row.check.worst_error)};
   if (tutorial) {
-    cells.push_back(tutorial_text(spec));
+    cells.push_back(tutorial_text(row.setting));
   }
   cells.push_back(status_text(row));
   return cells;
 }
 
+// "cuBLAS", without the version; the device has none where it is empty.
+std::string library_of(const LadderReport& report) {
+  return report.reference.name.substr(0, report.reference.name.find(' '));
+}
+
 std::vector<std::string> reference_cells(const LadderReport& report, bool tutorial) {
   const Samples& samples = report.reference.samples;
   std::vector<std::string> cells = {"",
-                                    "library",
+                                    library_of(report),
                                     "",
                                     format("%.1f", gflops(report, samples)),
                                     format("%.1f%%", 100.0 * samples.spread()),
@@ -136,13 +166,29 @@ std::vector<std::string> reference_cells(const LadderReport& report, bool tutori
   return cells;
 }
 
+// Who sees it in the table asks why.
+std::string prefetch_note(const LadderReport& report) {
+  const auto median_of = [&](const char* label) {
+    const auto found = std::ranges::find_if(report.rows, [&](const LadderRow& row) {
+      return label_of(row.setting) == label && row.unsupported.empty();
+    });
+    return found == report.rows.end() ? 0.0 : found->samples.median();
+  };
+  const double without = median_of("8");
+  return report.device.kind == DeviceKind::gpu && without > 0.0 && median_of("9") > without
+             ? "Rung 9 is slower than rung 8 because prefetching takes registers, so that fewer work-groups "
+               "run at "
+               "once: duogemm explain --diff 8:9\n"
+             : "";
+}
+
 }  // namespace
 
 std::string status_text(const LadderRow& row) {
   if (!row.unsupported.empty()) {
     return "not supported here: needs " + row.unsupported;
   }
-  if (row.check.exact()) {
+  if (row.right()) {
     return "ok";
   }
   return "WRONG: " + row.check.fault() + " (" + std::to_string(row.check.different_bits) +
@@ -154,8 +200,10 @@ std::string ladder_text(const LadderReport& report, bool tutorial) {
   table.add_column("rung");
   table.add_column("kernel", Table::Align::left);
   table.add_column("set", Table::Align::left);
-  for (const char* title :
-       {"GFLOP/s", "spread", "x before", "of library", "of peak", "support", "error/bound"}) {
+  const std::string library = library_of(report).empty() ? "a library" : library_of(report);
+  for (const std::string& title :
+       {std::string("GFLOP/s"), std::string("spread"), std::string("x (rung)"), "of " + library,
+        std::string("of peak"), std::string("support"), std::string("error/bound")}) {
     table.add_column(title);
   }
   if (tutorial) {
@@ -168,7 +216,7 @@ std::string ladder_text(const LadderReport& report, bool tutorial) {
   if (!report.reference.name.empty()) {
     table.add_row(reference_cells(report, tutorial));
   }
-  return head_text(report) + table.text();
+  return head_text(report) + table.text() + prefetch_note(report);
 }
 
 std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl) {
@@ -186,8 +234,8 @@ std::string side_by_side_text(const LadderReport& cuda, const LadderReport& open
       return of.unsupported.empty() ? format("%.1f", gflops(report, of.samples)) : "-";
     };
     const bool both = row.unsupported.empty() && other.unsupported.empty();
-    table.add_row({label_of(*row.setting.spec), row.setting.spec->name, set_text(row.setting),
-                   speed(cuda, row), speed(opencl, other),
+    table.add_row({label_of(row.setting), row.setting.spec->name, set_text(row.setting), speed(cuda, row),
+                   speed(opencl, other),
                    both ? format("%.3f", row.samples.median() / other.samples.median()) : "-"});
   }
   return "Both runtimes on " + cuda.device.name + "\n" + table.text();

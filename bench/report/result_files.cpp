@@ -43,20 +43,42 @@ int bytes_of(BankWidth width) {
   return width == BankWidth::standard ? 0 : width == BankWidth::four_bytes ? 4 : 8;
 }
 
+std::string csv_number(double value) { return Json(value).dump(); }
+
+// A row of the ladder's CSV up to the tunables; device and library have commas in their names.
+std::string csv_begin(const LadderReport& report, const std::string& rung, const std::string& kernel,
+                      const std::string& tunables) {
+  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+  return report.device.backend + "," + quoted(report.device.name) + "," + std::to_string(report.shape.m) +
+         "," + std::to_string(report.shape.n) + "," + std::to_string(report.shape.k) + "," + rung + "," +
+         (kernel.find(',') == std::string::npos ? kernel : quoted(kernel)) + "," + tunables + ",";
+}
+
+std::string csv_times(const LadderReport& report, const Samples& samples) {
+  return csv_number(report.shape.flops() / samples.median() / 1e9) + "," + csv_number(samples.median()) +
+         "," + csv_number(samples.spread());
+}
+
+std::string csv_rest(const LadderRow& row) {
+  return (row.multiply.seconds.empty() ? "" : csv_number(row.multiply.median())) + "," +
+         std::to_string(row.support_steps) + "," + csv_number(row.flops_per_byte) + "," +
+         std::to_string(row.check.different_bits) + "," + std::to_string(row.check.overwritten);
+}
+
 }  // namespace
 
 Json row_json(const LadderRow& row, const Shape& shape) {
   const KernelSpec& spec = *row.setting.spec;
-  Json json = {{"rung", label_of(spec)},
+  Json json = {{"rung", label_of(row.setting)},
                {"kernel", spec.name},
-               {"idea", spec.idea},
+               {"idea", row.setting.planned ? "duogemm's own choice" : spec.idea},
                {"tunables", row.setting.tunables}};
   if (!row.unsupported.empty()) {
     json["unsupported"] = row.unsupported;
     return json;
   }
   json["gflops"] = shape.flops() / row.samples.median() / 1e9;
-  json["ok"] = row.check.exact();
+  json["ok"] = row.right();
   json["error_per_bound"] = row.check.worst_error;
   json["different_bits"] = row.check.different_bits;
   json["overwritten"] = row.check.overwritten;
@@ -80,20 +102,21 @@ std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRe
 
 std::string ladder_csv(const std::vector<LadderReport>& reports) {
   std::string text =
-      "backend,device,m,n,k,rung,kernel,tunables,gflops,median_s,spread,error_per_bound,status\n";
-  const auto number = [](double value) { return Json(value).dump(); };
+      "backend,device,m,n,k,rung,kernel,tunables,gflops,median_s,spread,error_per_bound,status,"
+      "multiply_median_s,support_steps,flops_per_byte,different_bits,overwritten\n";
   for (const LadderReport& report : reports) {
     for (const LadderRow& row : report.rows) {
       const bool ran = row.unsupported.empty();
-      text += report.device.backend + ",\"" + report.device.name + "\"," + std::to_string(report.shape.m) +
-              "," + std::to_string(report.shape.n) + "," + std::to_string(report.shape.k) + "," +
-              label_of(*row.setting.spec) + "," + row.setting.spec->name + "," +
-              to_text(row.setting.tunables) + ",";
-      text += ran ? number(report.shape.flops() / row.samples.median() / 1e9) + "," +
-                        number(row.samples.median()) + "," + number(row.samples.spread()) + "," +
-                        number(row.check.worst_error) + "," + (row.check.exact() ? "ok" : "WRONG")
-                  : ",,,,unsupported";
-      text += "\n";
+      text +=
+          csv_begin(report, label_of(row.setting), row.setting.spec->name, to_text(row.setting.tunables)) +
+          (ran ? csv_times(report, row.samples) + "," + csv_number(row.check.worst_error) + "," +
+                     (row.right() ? "ok" : "WRONG") + "," + csv_rest(row)
+               : ",,,,unsupported,,,,,") +
+          "\n";
+    }
+    if (!report.reference.name.empty()) {
+      text += csv_begin(report, "", report.reference.name, "") + csv_times(report, report.reference.samples) +
+              "," + csv_number(report.reference.worst_error) + ",,,,,,\n";
     }
   }
   return text;

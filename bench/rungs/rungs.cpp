@@ -112,6 +112,91 @@ Rung registers_only() {
   return spec;
 }
 
+// --- Rungs 12 to 15: tiles of TSM x TSN x TSK in warp tiles, with `stages` of them in local memory -------
+
+Rung warp_tile(Rung spec, std::function<int(const Tunables&)> stages) {
+  const auto work_items = [](const Tunables& t) {
+    return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
+  };
+  spec.transposed_b = true;
+  spec.multiples = rectangular_multiples;
+  spec.local_bytes = [stages](const Tunables& t) {
+    return sizeof(float) * stages(t) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
+  };
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t), 1);
+  };
+  spec.rules = {{"TSM to be a multiple of LANES_M * WPTM",
+                 [](const Tunables& t) { return at(t, "TSM") % (at(t, "LANES_M") * at(t, "WPTM")) == 0; }},
+                {"TSN to be a multiple of 32 / LANES_M * WPTN", [](const Tunables& t) {
+                   return at(t, "TSN") % (32 / at(t, "LANES_M") * at(t, "WPTN")) == 0;
+                 }}};
+  for (const char* tile : {"TSM", "TSN"}) {
+    spec.rules.push_back(
+        {std::string("TSK * ") + tile + " to be a multiple of 4 times the work-group",
+         [=](const Tunables& t) { return at(t, "TSK") * at(t, tile) % (4 * work_items(t)) == 0; }});
+  }
+  return spec;
+}
+
+int one_stage(const Tunables&) { return 1; }
+int its_stages(const Tunables& t) { return at(t, "STAGES"); }
+
+Rung split_k() {
+  Rung spec{{"split_k", "ladder/15_split_k.cl", "split-K"}, "15"};
+  spec.slices = [](const Tunables& t) { return at(t, "SLICES"); };
+  spec = warp_tile(std::move(spec), its_stages);
+  spec.geometry = [inner = spec.geometry](std::int64_t m, std::int64_t n, const Tunables& t) {
+    Geometry geometry = inner(m, n, t);
+    geometry.groups[2] = static_cast<std::size_t>(at(t, "SLICES"));
+    return geometry;
+  };
+  return spec;
+}
+
+// --- Rungs 16 and 17: for CPUs, and for tensor cores ------------------------------------------------------
+
+Rung packed() {
+  Rung spec{{"packed", "ladder/16_packed.cl", "packed panels, vector registers"}, "16"};
+  const auto rows = [](const Tunables& t) { return at(t, "VECTORS") * at(t, "WIDTH"); };
+  spec.transposed_b = true;
+  spec.for_cpus = true;
+  spec.variants = {{{"WIDTH", 16}, {"COLS", 8}}};  // for vectors of 512 bits, of which there are 32
+  spec.multiples = [rows](const Tunables& t) { return Multiples{rows(t), at(t, "TSN"), at(t, "TSK")}; };
+  spec.geometry = [rows](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m, rows(t), n, at(t, "TSN"), 1, 1);
+  };
+  spec.local_bytes = [rows](const Tunables& t) {
+    return sizeof(float) * (rows(t) * (at(t, "TSK") + at(t, "TSN")) + at(t, "TSK") * at(t, "COLS"));
+  };
+  return spec;
+}
+
+Rung tensor_cores() {
+  Rung spec{{"tensor_cores", "ladder/17_tensor_cores.cl", "tensor cores, three BF16 pieces"}, "17"};
+  const auto work_items = [](const Tunables& t) {
+    return at(t, "TSM") / at(t, "WARP_M") * (at(t, "TSN") / at(t, "WARP_N")) * 32;
+  };
+  spec.compute_capability = 80;
+  spec.bf16_products = 6;
+  spec.transposed_b = true;
+  spec.multiples = rectangular_multiples;
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t), 1);
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    constexpr std::size_t pieces = 3;
+    return pieces * sizeof(std::int32_t) * at(t, "TSK") / 2 * (at(t, "TSM") + at(t, "TSN") + 16);
+  };
+  spec.rules = {multiple_of("TSM", "WARP_M"),
+                multiple_of("TSN", "WARP_N"),
+                {"TSK / 2 * TSM and TSK / 2 * TSN to be multiples of the work-group", [=](const Tunables& t) {
+                   return at(t, "TSK") / 2 * at(t, "TSM") % work_items(t) == 0 &&
+                          at(t, "TSK") / 2 * at(t, "TSN") % work_items(t) == 0;
+                 }}};
+  return spec;
+}
+
 // --- For comparison, and in support ----------------------------------------------------------------------
 
 // Where work-items handle one element each, in groups of BLOCK x BLOCK.
@@ -161,11 +246,20 @@ std::vector<Rung> make_rungs() {
       padded_tile({{"transposed", "ladder/05_transposed.cl", "transposed B, rectangular tiles"}, "5"}),
       register_2d(),
       wide_tile({{"register_wide", "ladder/07_register_wide.cl", "wide loads, register blocking"}, "7"}, 1),
-      with_shuffle(wide_tile({{"sm35", "ladder/08_sm35.cl", "read-only loads, shuffles"}, "8"}, 1)),
+      with_shuffle(
+          wide_tile({{"ldg_shuffle", "ladder/08_ldg_shuffle.cl", "read-only loads, shuffles"}, "8"}, 1)),
       with_shuffle(
           wide_tile({{"double_buffer", "ladder/09_double_buffer.cl", "prefetch, two buffers"}, "9"}, 2)),
       incomplete(),
       registers_only(),
+      warp_tile({{"warp_tiles", "ladder/12_warp_tiles.cl", "warp tiles"}, "12"}, one_stage),
+      warp_tile({{"async_copy", "ladder/13_async_copy.cl", "asynchronous copies in stages"}, "13"},
+                its_stages),
+      warp_tile({{"tile_order", "ladder/14_tile_order.cl", "order of tiles for the L2 cache"}, "14"},
+                its_stages),
+      split_k(),
+      packed(),
+      tensor_cores(),
       matrixmul(),
   };
 }

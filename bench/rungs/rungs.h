@@ -12,12 +12,16 @@ namespace duogemm {
 // A kernel of the ladder, or one that stands beside it for comparison, with how it wants its operands (see
 // ladder_plan.cpp).
 struct Rung : KernelSpec {
-  std::string label;  // "1" to "11", or a comparison's own
+  std::string label;  // "1" to "17", or a comparison's own
   // From the tunables, what M, N and K must be multiples of: operands are padded.
   std::function<Multiples(const Tunables&)> multiples = [](const Tunables&) { return Multiples{}; };
+  // From the tunables, into how many slices it cuts K; their results stand behind each other.
+  std::function<int(const Tunables&)> slices = [](const Tunables&) { return 1; };
   bool row_major = false;               // matrices are stored by rows
   bool transposed_b = false;            // B comes as N x K
+  bool for_cpus = false;                // a work-item of it has a core to itself
   bool stores_any_size = false;         // A and B are padded, but C is the caller's, whatever its size
+  int bf16_products = 0;                // on tensor cores, for each product of FP32; 0 without them
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
 };
 

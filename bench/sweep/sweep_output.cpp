@@ -22,7 +22,7 @@ std::string speed_text(const SweepPoint& point) {
   if (!point.ran()) {
     return "-";
   }
-  return point.row.check.exact() ? format("%.1f", point.speed() / giga) : "WRONG";
+  return point.row.right() ? format("%.1f", point.speed() / giga) : "WRONG";
 }
 
 // So wide are figures that come later.
@@ -78,7 +78,7 @@ Table grid_table(const SweepReport& report) {
 std::string reasons_text(const SweepReport& report) {
   std::set<std::string> reasons;
   for (const SweepPoint& point : report.points) {
-    if (!point.ran() || !point.row.check.exact()) {
+    if (!point.ran() || !point.row.right()) {
       reasons.insert(status_of(point));
     }
   }

@@ -69,6 +69,11 @@ struct HashOfVariant {
   }
 };
 
+// "8.0"
+std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
 Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
   const Extent local = spec.geometry(1, 1, tunables).local;
   const std::size_t local_bytes = spec.local_bytes(tunables);
@@ -203,6 +208,10 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
   if (kernel.local_bytes > device.local_bytes) {
     return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
            std::to_string(device.local_bytes);
+  }
+  if (device.compute_capability < kernel.spec->compute_capability) {
+    return "an NVIDIA device of compute capability " + capability_text(kernel.spec->compute_capability) +
+           (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
   }
   if (kernel.shuffles && !device.shuffle) {
     return "USE_SHUFFLE; the device has no sub-group shuffle";

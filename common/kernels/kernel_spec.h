@@ -68,6 +68,7 @@ struct KernelSpec {
   std::function<std::size_t(const Tunables&)> local_bytes = [](const Tunables&) { return std::size_t{0}; };
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
   std::vector<Rule> rules = {};
+  int compute_capability = 0;  // that an NVIDIA device must have at the least; 0 for a kernel of any device
 
   std::optional<GemmFacts> gemm = {};
 };
@@ -93,7 +94,7 @@ struct Variant {
   std::size_t local_bytes;  // of a work-group
   bool reorders;            // see GemmFacts
   bool shuffles;
-  bool awaits;              // see KernelSource
+  bool awaits;             // see KernelSource
   double surely_resident;  // how many work-groups of it a GPU's compute unit has room for at the least
 };
 

@@ -24,8 +24,30 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
     EXPECT_LE(row["error_per_bound"], 1.0);
   }
   const std::string csv = read_file(folder_ / "r.csv");
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6);  // with a line for the other library
+  EXPECT_NE(csv.find(",overwritten\n"), std::string::npos);
   EXPECT_EQ(files().size(), 2u);
+}
+
+// The last row is what duogemm itself would run; other kernels of the library are there by name.
+TEST_F(ProgramOnADevice, ShowsItsOwnChoice) {
+  const Outcome outcome = run("ladder --size 64 --kernels 1,general,duogemm --seconds 0.01 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_TRUE(matches(outcome.out, "\nduogemm  [a-z_]+ .*x \\(1\\).* ok\n")) << outcome.out;
+  const auto rows = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1]["kernel"], "general");
+  EXPECT_EQ(rows[2]["rung"], "duogemm");
+  EXPECT_TRUE(rows[2]["ok"]);
+}
+
+// Slices of k are added up in another order than one chain has: the bits may differ, the result is right.
+TEST_F(ProgramOnADevice, TakesSplitKForRight) {
+  const Outcome outcome = run("ladder -m 33 -n 17 -k 700 --kernels split_k --seconds 0.01 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const auto row = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"][0];
+  EXPECT_TRUE(row["ok"]);
+  EXPECT_GT(row["different_bits"], 0);
 }
 
 // Whatever the build has chosen.

@@ -51,8 +51,8 @@ class Nvrtc:
         # Loaded first, because NVRTC looks for it only where the system's libraries are.
         ctypes.CDLL(str(find(BUILTINS, folders)), mode=ctypes.RTLD_GLOBAL)
         self.library = ctypes.CDLL(str(find(NVRTC, folders)))
-        self.headers = {path.name: path.read_bytes()
-                        for folder in ("compat", "kernels") for path in sorted((ROOT / folder).glob("*.h"))}
+        self.headers = {str(path.relative_to(ROOT / folder)): path.read_bytes()
+                        for folder in ("compat", "kernels") for path in sorted((ROOT / folder).rglob("*.h"))}
 
     def compile(self, path, defines):
         """The PTX of a kernel file."""

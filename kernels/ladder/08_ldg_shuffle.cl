@@ -48,7 +48,7 @@
 #define LPTB (TSK * TSNX / WORK_ITEMS)
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
-sm35(const int M, const int N, const int K, const float alpha, const __global floatX* A,
+ldg_shuffle(const int M, const int N, const int K, const float alpha, const __global floatX* A,
      const __global floatX* B, const float beta, __global floatX* C) {
   const int tidm = get_local_id(0);
   const int tidn = get_local_id(1);

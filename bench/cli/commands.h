@@ -19,6 +19,7 @@ void add_man_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
 void add_replay_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
+void add_run_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_tune_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);

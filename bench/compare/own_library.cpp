@@ -102,20 +102,15 @@ using Sgemm = void(const char* transa, const char* transb, const int* m, const i
                    const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
                    const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
 
-// Beside the program in a build folder, where an installation puts it, or where the system's loader finds it.
-// Never closed: its threads and its driver's go on.
+// The program's own, or the one that the system's loader finds. Never closed: its threads and its driver's go
+// on.
 void* open_drop_in() {
-  const std::string name = "libduogemm_blas.so";
-  std::string tried;
-  for (const std::string& file :
-       {(program_folder() / "blas" / name).string(),
-        (program_folder() / DUOGEMM_LIBRARIES_FROM_PROGRAM / name).string(), name}) {
-    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return library;
-    }
-    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+  const std::string file = drop_in_library().value_or(drop_in_name);
+  if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    return library;
   }
-  throw Error(Status::unsupported, "--through blas: the drop-in library cannot be loaded: " + tried);
+  throw Error(Status::unsupported,
+              "--through blas: the drop-in library cannot be loaded: " + std::string(dlerror()));
 }
 
 template <typename Function>

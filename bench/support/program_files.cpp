@@ -1,15 +1,29 @@
 #include "support/program_files.h"
 
 namespace duogemm::bench {
+namespace {
 
 std::filesystem::path program_folder() {
   std::error_code unknown;
   return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
 }
 
+}  // namespace
+
 std::vector<std::filesystem::path> program_folders(const std::string& name) {
   const std::filesystem::path program = program_folder();
   return {program / name, program / DUOGEMM_SHARE_FROM_PROGRAM / name};
+}
+
+std::optional<std::filesystem::path> drop_in_library() {
+  for (const char* folder : {"blas", DUOGEMM_LIBRARIES_FROM_PROGRAM}) {
+    const std::filesystem::path file = (program_folder() / folder / drop_in_name).lexically_normal();
+    std::error_code unknown;
+    if (std::filesystem::exists(file, unknown)) {
+      return file;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace duogemm::bench

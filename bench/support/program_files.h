@@ -1,17 +1,20 @@
-// What comes with the program: lists of shapes, and the tool that draws.
+// What comes with the program: lists of shapes, the tool that draws, and the drop-in BLAS library.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace duogemm::bench {
 
-// Where the program is.
-std::filesystem::path program_folder();
-
 // Where the folder of that name is: beside the program in a build folder, or where an installation puts it.
 // The one or the other exists.
 std::vector<std::filesystem::path> program_folders(const std::string& name);
+
+inline constexpr const char* drop_in_name = "libduogemm_blas.so";
+
+// The drop-in BLAS library's absolute path: of the build folder, or where an installation puts it.
+std::optional<std::filesystem::path> drop_in_library();
 
 }  // namespace duogemm::bench

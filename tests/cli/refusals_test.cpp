@@ -12,12 +12,12 @@ TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",
        {"no command",
-        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, sweep, tune, "
-        "verify, warm"}},
+        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, run, sweep, "
+        "tune, verify, warm"}},
       {"climb",
        {"no command 'climb'",
-        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, sweep, tune, "
-        "verify, warm"}},
+        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, run, sweep, "
+        "tune, verify, warm"}},
       {"ladder --sise 64", {"--sise"}},
       {"ladder --kernels 12 --size 64", {"no kernel '12'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --kernels 1,fast --size 64", {"no kernel 'fast'", "naive"}},
@@ -52,6 +52,9 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"explain --diff 7:6:register_wide", {"register_wide is there twice"}},
       {"report", {"results"}},
       {"report missing.json -o pictures", {"missing.json", "no such file"}},
+      {"run", {"program", "required"}},
+      {"run --", {"program", "required"}},
+      {"run env -i", {"-i"}},
       {"sweep --over size=8:16", {"--kernel"}},
       {"sweep --kernel 6", {"--over WPTM=2:8:x2"}},
       {"sweep --kernel 6 --over WPTM=2:8 --over TSM=32:64 --over size=8:16", {"one or two of --over"}},

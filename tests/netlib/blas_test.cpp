@@ -1,14 +1,17 @@
-// What Netlib's drivers do not ask of the drop-in library, in a program that has it by link order and no
-// other BLAS.
+// What Netlib's drivers do not ask of the drop-in library, in a program that has it by link order, and behind
+// it a BLAS that only notes its calls.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "noting_blas.h"
 
 // As any caller declares them, the hidden lengths of strings left away.
 extern "C" {
@@ -21,6 +24,12 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float*, int, const f
                  int);
 void cblas_sgemm_batch_strided(int, int, int, int, int, int, float, const float*, int, int, const float*, int,
                                int, float, float*, int, int, int);
+void ssyrk_(const char*, const char*, const int*, const int*, const float*, const float*, const int*,
+            const float*, float*, const int*);
+void sgemv_(const char*, const int*, const int*, const float*, const float*, const int*, const float*,
+            const int*, const float*, float*, const int*);
+void cblas_ssyrk(int, int, int, int, int, float, const float*, int, float, float*, int);
+void cblas_sgemv(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 }
 
 namespace {
@@ -153,6 +162,23 @@ TEST(Sgemm, ServesManyThreads) {
   }
 }
 
+// What NumPy calls for a @ a.T and for a @ v.
+TEST(Forwarded, ReachesTheNextBlasWithAllArguments) {
+  float a[1], x[1], y[1];
+  const int one = 1, two = 2, three = 3, four = 4, five = 5;
+  calls_of_next_blas().clear();
+  ssyrk_("U", "T", &one, &two, &alpha, a, &three, &beta, y, &four);
+  sgemv_("T", &one, &two, &alpha, a, &three, x, &four, &beta, y, &five);
+  cblas_ssyrk(row_major, 121, trans, 1, 2, alpha, a, 3, beta, y, 4);
+  cblas_sgemv(col_major, trans, 1, 2, alpha, a, 3, x, 4, beta, y, 5);
+  const std::vector<std::string> expected = {
+      noted("ssyrk_", 'U', 'T', 1, 2, alpha, a, 3, beta, y, 4),
+      noted("sgemv_", 'T', 1, 2, alpha, a, 3, x, 4, beta, y, 5),
+      noted("cblas_ssyrk", row_major, 121, trans, 1, 2, alpha, a, 3, beta, y, 4),
+      noted("cblas_sgemv", col_major, trans, 1, 2, alpha, a, 3, x, 4, beta, y, 5)};
+  EXPECT_EQ(calls_of_next_blas(), expected);
+}
+
 // What ends the program, in a process of its own, where nothing has asked for a device yet.
 class Ending : public ::testing::Test {
  protected:
@@ -188,32 +214,73 @@ TEST_F(EndingWithoutDevice, NeedsNoDeviceToDoNothing) {
   EXPECT_EXIT(do_nothing(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(EndingWithoutDevice, AbortsWithoutADevice) {
-  EXPECT_EXIT(cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, &x, 1, &x, 1, 0, &x, 1),
-              ::testing::KilledBySignal(SIGABRT), "^duogemm: .*nonexistent");
+// Ends with 0 if the next BLAS has got these calls; else says which it has got.
+[[noreturn]] void exit_after(const std::vector<std::string>& expected) {
+  for (const std::string& call : calls_of_next_blas()) {
+    std::fprintf(stderr, calls_of_next_blas() == expected ? "" : "got: %s\n", call.c_str());
+  }
+  std::exit(calls_of_next_blas() == expected ? 0 : 1);
 }
 
-TEST_F(Ending, AbortsAForkedUserOfTheDevice) {
+constexpr const char* one_warning = "^duogemm: .*nonexistent.*; SGEMM is passed on to another BLAS\n$";
+
+TEST_F(EndingWithoutDevice, PassesOnToTheNextBlas) {
   const auto multiply = [this] {
-    float c = 0.0f;
+    const int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6;
+    float c[9] = {};
+    sgemm_("n", "C", &two, &one, &three, &alpha, &x, &four, &x, &five, &beta, c, &six);
+    cblas_sgemm(row_major, no_trans, trans, 1, 2, 3, alpha, &x, 5, &x, 4, beta, c, 6);
+    exit_after({noted("sgemm_", 'N', 'T', 2, 1, 3, alpha, &x, 4, &x, 5, beta, c, 6),
+                noted("sgemm_", 'T', 'N', 2, 1, 3, alpha, &x, 4, &x, 5, beta, c, 6)});
+  };
+  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0), one_warning);
+}
+
+TEST_F(EndingWithoutDevice, PassesOnABatchOneByOne) {
+  const auto multiply = [] {
+    const float a[4] = {}, b[4] = {};
+    float c[9] = {};
+    cblas_sgemm_batch_strided(col_major, no_trans, no_trans, 1, 1, 1, alpha, a, 2, 1, b, 3, 0, beta, c, 4, 2,
+                              3);
+    exit_after({noted("sgemm_", 'N', 'N', 1, 1, 1, alpha, a, 2, b, 3, beta, c, 4),
+                noted("sgemm_", 'N', 'N', 1, 1, 1, alpha, a + 1, 2, b, 3, beta, c + 2, 4),
+                noted("sgemm_", 'N', 'N', 1, 1, 1, alpha, a + 2, 2, b, 3, beta, c + 4, 4)});
+  };
+  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0), one_warning);
+}
+
+// In two children, and yet with one warning.
+TEST_F(Ending, PassesOnInForksOfAUserOfTheDevice) {
+  const auto multiply = [this](float& c) {
     cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1);
   };
-  const auto fork_and_multiply = [&multiply] {
-    multiply();
-    const pid_t child = fork();
-    if (child == 0) {
-      multiply();
-      _exit(0);
+  const auto fork_and_multiply = [&multiply, this] {
+    float c = 0.0f;
+    multiply(c);
+    int statuses = 0;
+    for (int i = 0; i < 2; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        multiply(c);
+        exit_after({noted("sgemm_", 'N', 'N', 1, 1, 1, 1.0f, &x, 1, &x, 1, 0.0f, &c, 1)});
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      statuses += WIFEXITED(status) ? WEXITSTATUS(status) : 100;
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    std::_Exit(WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    std::_Exit(statuses);
   };
-  EXPECT_EXIT(fork_and_multiply(), ::testing::ExitedWithCode(SIGABRT), "^duogemm: .*forked");
+  EXPECT_EXIT(fork_and_multiply(), ::testing::ExitedWithCode(0),
+              "^duogemm: [^\n]*forked[^\n]*passed on to another BLAS\n$");
 }
 
-// Without another BLAS, and so without XERBLA, the library ends the program as the reference's own handlers
-// do.
+// A device is there, and another BLAS could do no better.
+TEST_F(Ending, AbortsOnANullPointer) {
+  EXPECT_EXIT(cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, nullptr, 1, &x, 1, 0, &x, 1),
+              ::testing::KilledBySignal(SIGABRT), "^duogemm: SGEMM cannot be computed: .*null");
+}
+
+// Without XERBLA, the library ends the program as the reference's own handlers do.
 TEST_F(EndingWithoutDevice, ReportsAsXerbla) {
   const int one = 1, two = 2;
   EXPECT_EXIT(sgemm_("N", "N", &two, &one, &one, &x, &x, &one, &x, &one, &x, &x, &two),

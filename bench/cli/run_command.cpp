@@ -1,0 +1,78 @@
+// duogemm run: starts a program with the drop-in BLAS library in front of its own BLAS.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/commands.h"
+#include "duogemm/error.h"
+#include "support/program_files.h"
+
+namespace duogemm::bench {
+namespace {
+
+// As a shell, env(1) and nice(1) have them.
+constexpr int cannot_be_started = 126;
+constexpr int is_not_there = 127;
+
+// What LD_PRELOAD takes.
+std::string library_to_preload() {
+  const std::optional<std::filesystem::path> library = drop_in_library();
+  if (!library) {
+    throw Error(Status::unsupported,
+                std::string("run: there is no ") + drop_in_name +
+                    " beside this program; run it from its build folder or where it is installed");
+  }
+  if (library->string().find_first_of(": ") != std::string::npos) {
+    throw Error(Status::unsupported, "run: " + library->string() +
+                                         " cannot be preloaded: the dynamic linker takes no path with a "
+                                         "space or a colon");
+  }
+  return library->string();
+}
+
+void set_environment() {
+  const std::string library = library_to_preload();
+  const char* others = std::getenv("LD_PRELOAD");
+  const bool alone = others == nullptr || *others == '\0';
+  setenv("LD_PRELOAD", (alone ? library : library + ":" + others).c_str(), 1);
+  // The program has the same number: the library tells it from those that the program starts.
+  setenv("DUOGEMM_RUN", std::to_string(getpid()).c_str(), 1);
+}
+
+// Returns only where the program cannot be started.
+int run(const std::vector<std::string>& words) {
+  set_environment();
+  std::vector<char*> arguments;
+  for (const std::string& word : words) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  const int error = errno;
+  std::fprintf(stderr, "duogemm: run: %s: %s\n", words.front().c_str(), std::strerror(error));
+  return error == ENOENT ? is_not_there : cannot_be_started;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "run",
+      "Start a program with duogemm's SGEMM in place of its BLAS's, as in `duogemm run -- python3 x.py`");
+  // Taken as it stands: CLI11 would take a vector's "[1,2]" apart.
+  CLI::Option* words =
+      command
+          ->add_option("program",
+                       "The program and its arguments, behind `--`. Its exit status is that of this "
+                       "command, which is 127 where there is no such program and 126 where it "
+                       "cannot be started")
+          ->required()
+          ->expected(1, CLI::detail::expected_max_vector_size)
+          ->allow_extra_args(false);
+  command->callback([&action, words] { action = [words] { return run(words->results()); }; });
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,56 @@
+// What libraries above BLAS call in the place of SGEMM where they can: NumPy takes ssyrk for a @ a.T and
+// sgemv for a @ v. duogemm has neither. A program that is linked to this library alone finds them here, and
+// so the BLAS behind it. The lengths of strings, which Fortran passes behind the arguments, are passed on
+// as 1.
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+#include "next.h"
+
+namespace duogemm::blas {
+namespace {
+
+template <typename Function>
+Function* next_or_abort(const char* name) {
+  Function* const found = next<Function>(name);
+  if (found == nullptr) {
+    std::fprintf(stderr, "duogemm: %s is not in this library, and there is no other BLAS that has it\n",
+                 name);
+    std::abort();
+  }
+  return found;
+}
+
+}  // namespace
+}  // namespace duogemm::blas
+
+using duogemm::blas::next_or_abort;
+
+extern "C" {
+
+void ssyrk_(const char* uplo, const char* trans, const int* n, const int* k, const float* alpha,
+            const float* a, const int* lda, const float* beta, float* c, const int* ldc, std::size_t,
+            std::size_t) {
+  static auto* const next = next_or_abort<decltype(ssyrk_)>("ssyrk_");
+  next(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, 1, 1);
+}
+
+void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a, const int* lda,
+            const float* x, const int* incx, const float* beta, float* y, const int* incy, std::size_t) {
+  static auto* const next = next_or_abort<decltype(sgemv_)>("sgemv_");
+  next(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, 1);
+}
+
+void cblas_ssyrk(int layout, int uplo, int trans, int n, int k, float alpha, const float* a, int lda,
+                 float beta, float* c, int ldc) {
+  static auto* const next = next_or_abort<decltype(cblas_ssyrk)>("cblas_ssyrk");
+  next(layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+}
+
+void cblas_sgemv(int layout, int trans, int m, int n, float alpha, const float* a, int lda, const float* x,
+                 int incx, float beta, float* y, int incy) {
+  static auto* const next = next_or_abort<decltype(cblas_sgemv)>("cblas_sgemv");
+  next(layout, trans, m, n, alpha, a, lda, x, incx, beta, y, incy);
+}
+}

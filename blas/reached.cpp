@@ -1,0 +1,61 @@
+#include "reached.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "family.h"
+#include "loaded.h"
+
+namespace duogemm::blas {
+namespace {
+
+// Processes that the program starts or forks inherit the variable, but have other numbers.
+bool was_started_by_run() {
+  const char* started = std::getenv("DUOGEMM_RUN");
+  return started != nullptr && started == std::to_string(getpid());
+}
+
+// How BLAS's functions are called where they are not to be mixed up with the system's: OpenBLAS in the
+// packages of PyPI, and libraries whose integers have 64 bits. "NAME in FILE", or nothing.
+std::string sgemm_by_another_name() {
+  for (const std::string& file : loaded_libraries()) {
+    for (const char* name : {"scipy_cblas_sgemm64_", "scipy_cblas_sgemm", "scipy_sgemm_64_", "scipy_sgemm_",
+                             "cblas_sgemm64_", "cblas_sgemm_64", "sgemm_64_", "sgemm_64"}) {
+      if (find_in_loaded(file, name) != nullptr) {
+        return std::string(name) + " in " + file;
+      }
+    }
+  }
+  return "";
+}
+
+[[gnu::destructor]] void tell_when_never_reached() {
+  if (!was_started_by_run() || family().reached) {
+    return;
+  }
+  const std::string other = sgemm_by_another_name();
+  if (other.empty()) {
+    std::fprintf(stderr, "duogemm: %s ended without a call of sgemm_ or cblas_sgemm\n",
+                 program_invocation_short_name);
+  } else {
+    std::fprintf(
+        stderr,
+        "duogemm: %s has a BLAS that cannot be replaced, because its functions have other names (%s); it "
+        "takes a program on the BLAS of the system, such as Debian's python3-numpy\n",
+        program_invocation_short_name, other.c_str());
+  }
+}
+
+}  // namespace
+
+void note_reached() {
+  if (!family().reached.load(std::memory_order_relaxed)) {
+    family().reached = true;
+  }
+}
+
+}  // namespace duogemm::blas

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs NumPy's float32 matrix product through duogemm, without a change to NumPy:
 
-    LD_PRELOAD=<build>/blas/libduogemm_blas.so /usr/bin/python3 blas/numpy_example.py
+    <build>/duogemm run -- /usr/bin/python3 blas/numpy_example.py
 
 This needs a NumPy that takes BLAS from a shared library under BLAS's own names, as that of Debian and Ubuntu does
-(python3-numpy). The one from PyPI brings its own OpenBLAS under other names. Shows which library answers and checks the
+(python3-numpy). The one from PyPI brings its own OpenBLAS under other names. NumPy takes ssyrk for a @ a.T and sgemv
+for a @ v, which duogemm leaves to the BLAS behind it. Shows which library answers and checks the
 results; ends with 0 if the library is duogemm and all are right.
 """
 
@@ -61,6 +62,8 @@ def main():
         "a @ b": (a, b),
         "a of transposed storage": (numpy.asfortranarray(a), b),
         "b of transposed storage": (a, numpy.asfortranarray(b)),
+        "a @ a.T (ssyrk, of the BLAS behind duogemm)": (a, a.T),
+        "a @ v (sgemv, of the BLAS behind duogemm)": (a, b[:, 0]),
         "windows of larger matrices": (a[7:90, 5:60], b[3:58, 11:200]),
     }
     ratios = {name: error_ratio(*operands) for name, operands in products.items()}
@@ -68,7 +71,7 @@ def main():
         print(f"{name}: {'right' if ratio <= 1 else 'WRONG'}, the error is {ratio:.2f} of the bound")
     through_duogemm = library is not None and "duogemm" in library
     if not through_duogemm:
-        print("This is not duogemm: start it with LD_PRELOAD, and with a NumPy that it can reach", file=sys.stderr)
+        print("This is not duogemm: start it with duogemm run, and with a NumPy that it can reach", file=sys.stderr)
     return 0 if through_duogemm and all(ratio <= 1 for ratio in ratios.values()) else 1
 
 

@@ -52,8 +52,8 @@ snippet_in() {
   $compiler "$work/snippet.$language" $(pkg-config --cflags --libs duogemm) "-Wl,-rpath,$libraries" -o "$work/snippet" &&
     says "58 64 139 154" "$work/snippet"
 }
-preload_snippet() {
-  says "^9.0" env "LD_LIBRARY_PATH=$libraries" PATH=/usr/bin:/bin bash -c "$(snippet sh)"
+run_snippet() {
+  says "^18.0" env "PATH=$prefix/bin:/usr/bin:/bin" bash -c "$(snippet sh)"
 }
 
 # What is asked for and missing is named, with what there is; what is optional may be missing.
@@ -101,7 +101,7 @@ use_installed() {
   step "components" finds_components "$prefix"
   step "README: C++" snippet_in cpp "c++ -std=c++17"
   step "README: C" snippet_in c "cc"
-  step "README: LD_PRELOAD" preload_snippet
+  step "README: duogemm run" run_snippet
   step "the installed program" "$prefix/bin/duogemm" --version
   step "the installed pages" installed_pages "$prefix"
   step "the installed lists of shapes" installed_shapes "$prefix"

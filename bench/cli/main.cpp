@@ -1,4 +1,5 @@
 // duogemm: the laboratory's command-line program.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -73,7 +74,7 @@ int main(int argc, char** argv) {
   duogemm::bench::add_plan_command(app, action);
   duogemm::bench::add_replay_command(app, action);
   duogemm::bench::add_report_command(app, action);
-  duogemm::bench::add_run_command(app, action);
+  duogemm::bench::add_run_command(app, action, {argv + std::min(argc, 2), argv + argc});
   duogemm::bench::add_sweep_command(app, action);
   duogemm::bench::add_tune_command(app, action);
   duogemm::bench::add_verify_command(app, action);

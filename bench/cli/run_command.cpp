@@ -58,21 +58,21 @@ int run(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Action& action) {
+void add_run_command(CLI::App& app, Action& action, const std::vector<std::string>& given) {
   CLI::App* command = app.add_subcommand(
       "run",
       "Start a program with duogemm's SGEMM in place of its BLAS's, as in `duogemm run -- python3 x.py`");
-  // Taken as it stands: CLI11 would take a vector's "[1,2]" apart.
-  CLI::Option* words =
-      command
-          ->add_option("program",
-                       "The program and its arguments, behind `--`. Its exit status is that of this "
-                       "command, which is 127 where there is no such program and 126 where it "
-                       "cannot be started")
-          ->required()
-          ->expected(1, CLI::detail::expected_max_vector_size)
-          ->allow_extra_args(false);
-  command->callback([&action, words] { action = [words] { return run(words->results()); }; });
+  // Checks and documents them; `given` has them as they are, while CLI11 takes "[1,2]" apart.
+  auto checked = std::make_shared<std::vector<std::string>>();
+  command
+      ->add_option(
+          "program", *checked,
+          "The program and its arguments, behind `--`. Its exit status is that of this command, which is "
+          "127 where there is no such program and 126 where it cannot be started")
+      ->required();
+  std::vector<std::string> words(given.begin() + (!given.empty() && given.front() == "--" ? 1 : 0),
+                                 given.end());
+  command->callback([&action, checked, words] { action = [words] { return run(words); }; });
 }
 
 }  // namespace duogemm::bench

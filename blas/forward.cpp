@@ -1,7 +1,8 @@
 // What libraries above BLAS call in the place of SGEMM where they can: NumPy takes ssyrk for a @ a.T and
 // sgemv for a @ v. duogemm has neither. A program that is linked to this library alone finds them here, and
-// so the BLAS behind it. The lengths of strings, which Fortran passes behind the arguments, are passed on
-// as 1.
+// so the BLAS behind it. The lengths of strings, which Fortran passes behind the arguments, are passed on as
+// 1, but are no parameters here: a caller in C may not have passed any, and the compiler would write these
+// over what that caller has in their place.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,13 @@
 
 namespace duogemm::blas {
 namespace {
+
+using Ssyrk = void(const char* uplo, const char* trans, const int* n, const int* k, const float* alpha,
+                   const float* a, const int* lda, const float* beta, float* c, const int* ldc, std::size_t,
+                   std::size_t);
+using Sgemv = void(const char* trans, const int* m, const int* n, const float* alpha, const float* a,
+                   const int* lda, const float* x, const int* incx, const float* beta, float* y,
+                   const int* incy, std::size_t);
 
 template <typename Function>
 Function* next_or_abort(const char* name) {
@@ -30,15 +38,14 @@ using duogemm::blas::next_or_abort;
 extern "C" {
 
 void ssyrk_(const char* uplo, const char* trans, const int* n, const int* k, const float* alpha,
-            const float* a, const int* lda, const float* beta, float* c, const int* ldc, std::size_t,
-            std::size_t) {
-  static auto* const next = next_or_abort<decltype(ssyrk_)>("ssyrk_");
+            const float* a, const int* lda, const float* beta, float* c, const int* ldc) {
+  static auto* const next = next_or_abort<duogemm::blas::Ssyrk>("ssyrk_");
   next(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, 1, 1);
 }
 
 void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a, const int* lda,
-            const float* x, const int* incx, const float* beta, float* y, const int* incy, std::size_t) {
-  static auto* const next = next_or_abort<decltype(sgemv_)>("sgemv_");
+            const float* x, const int* incx, const float* beta, float* y, const int* incy) {
+  static auto* const next = next_or_abort<duogemm::blas::Sgemv>("sgemv_");
   next(trans, m, n, alpha, a, lda, x, incx, beta, y, incy, 1);
 }
 

@@ -37,7 +37,7 @@
 #define WARP_N 32  // columns of C per sub-group: 16 32 64
 #endif
 #ifndef PROMOTE
-#define PROMOTE 32  // k after which the sums are promoted: 32 64 128
+#define PROMOTE 32  // k after which the sums are promoted: 32 64
 #endif
 
 #define TENSOR_CORES

@@ -189,9 +189,7 @@ class Printer {
 };
 
 int run(const CompareFlags& flags) {
-  if (!flags.json.empty()) {
-    require_writable("--json", flags.json);
-  }
+  require_place("--json", flags.json);
   const CompareRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -201,8 +199,8 @@ int run(const CompareFlags& flags) {
   };
   const auto after_list = [&](const auto& reports, const ShapeList& list) {
     printer.after_list(reports, list);
-    if (!flags.json.empty() && !reports.front().rows.empty()) {
-      write_file(flags.json, compare_json(reports, request));
+    if (!reports.front().rows.empty()) {
+      write_result(flags.json, compare_json(reports, request));
     }
   };
   const std::vector<CompareReport> reports = run_compare(request, progress, {after_shape, after_list});
@@ -240,7 +238,8 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       ->delimiter(',')
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
   flags.timing.add_to(command);
-  command.add_option("--json", flags.json, "Write the results, with every sample, to this file");
+  command.add_option("--json", flags.json,
+                     "Write the results, with every sample, to this file, or - for stdout");
 }
 
 }  // namespace

@@ -111,9 +111,7 @@ void dump(const ExplainReport& report, const std::filesystem::path& folder) {
 }
 
 int run(const ExplainFlags& flags) {
-  if (!flags.json.empty()) {
-    require_writable("--json", flags.json);
-  }
+  require_place("--json", flags.json);
   if (!flags.dump.empty() && std::filesystem::exists(flags.dump) &&
       !std::filesystem::is_directory(flags.dump)) {
     reject("--dump " + flags.dump + ": that is a file; give a folder's name");
@@ -131,9 +129,7 @@ int run(const ExplainFlags& flags) {
     std::printf("%s", warning_lines(run.warnings(request.measure.noise)).c_str());
     ok = ok && run.ok();
   }
-  if (!flags.json.empty()) {
-    write_file(flags.json, explain_json(report, request));
-  }
+  write_result(flags.json, explain_json(report, request));
   if (!flags.dump.empty()) {
     dump(report, flags.dump);
   }

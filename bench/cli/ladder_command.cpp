@@ -54,11 +54,8 @@ std::vector<LadderReport> what_was_measured(std::vector<LadderReport> reports) {
 }
 
 int run(const LadderFlags& flags) {
-  for (const auto& [option, path] : {std::pair("--json", &flags.json), std::pair("--csv", &flags.csv)}) {
-    if (!path->empty()) {
-      require_writable(option, *path);
-    }
-  }
+  require_place("--json", flags.json);
+  require_place("--csv", flags.csv);
   const LadderRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -75,11 +72,9 @@ int run(const LadderFlags& flags) {
   if (reports.size() == 2 && !interrupted()) {
     std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
   }
-  if (!flags.json.empty() && !reports.empty()) {
-    write_file(flags.json, ladder_json(reports, request));
-  }
-  if (!flags.csv.empty() && !reports.empty()) {
-    write_file(flags.csv, ladder_csv(reports));
+  if (!reports.empty()) {
+    write_result(flags.json, ladder_json(reports, request));
+    write_result(flags.csv, ladder_csv(reports));
   }
   return status_unless_interrupted(ok ? 0 : 1);
 }
@@ -103,8 +98,9 @@ void add_ladder_command(CLI::App& app, Action& action) {
                                                   {"8", BankWidth::eight_bytes}};
   command->add_option("--bank-size", flags->banks, "CUDA before 13: bytes in a bank of local memory")
       ->transform(CLI::CheckedTransformer(banks));
-  command->add_option("--json", flags->json, "Write the results, with every sample, to this file");
-  command->add_option("--csv", flags->csv, "Write the table to this file");
+  command->add_option("--json", flags->json,
+                      "Write the results, with every sample, to this file, or - for stdout");
+  command->add_option("--csv", flags->csv, "Write the table to this file, or - for stdout");
   command->add_flag("--tutorial", flags->tutorial, "Show the Tesla K40m's figures of 2014 as a column");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "duogemm/error.h"
 #include "help/version.h"
+#include "support/standard_output.h"
 
 namespace {
 
@@ -51,6 +52,7 @@ int status_of(duogemm::Status status) {
 
 // The status, unless something that was printed has not arrived, as on a disk that is full.
 int finish_output(int status) {
+  duogemm::bench::print_result();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return arrived ? status : complain("the standard output could not be written", failure);
 }

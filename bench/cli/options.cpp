@@ -126,7 +126,8 @@ void StudyFlags::add_to(CLI::App& command, bool allow_all) {
   size.add_to(command);
   device.add_to(command, allow_all);
   timing.add_to(command);
-  command.add_option("--json", json, "Write the results to this file, with all that was measured");
+  command.add_option("--json", json,
+                     "Write the results, with all that was measured, to this file, or - for stdout");
 }
 
 }  // namespace duogemm::bench

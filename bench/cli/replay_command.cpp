@@ -44,9 +44,7 @@ int run(const ReplayFlags& flags) {
   if (!flags.pass.empty()) {
     return run_one_pass(flags);
   }
-  if (!flags.json.empty()) {
-    require_writable("--json", flags.json);
-  }
+  require_place("--json", flags.json);
   ReplayRequest request{.files = flags.files,
                         .device = flags.device.choose().front(),
                         .through = memory_of(flags.through),
@@ -60,9 +58,7 @@ int run(const ReplayFlags& flags) {
   const ReplayReport report = run_replay(request, progress, [&](const ReplayReport& so_far) {
     std::printf("%s\n", trace_text(so_far.traces.back(), so_far.device).c_str());
     std::fflush(stdout);
-    if (!flags.json.empty()) {
-      write_file(flags.json, replay_json(so_far));
-    }
+    write_result(flags.json, replay_json(so_far));
   });
   return report.ok() ? 0 : 1;
 }
@@ -87,7 +83,7 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
   command.add_flag(
       "--warm", flags.warmed,
       "Run also in a process that prepares all programs by duogemm_warm() before its first call");
-  command.add_option("--json", flags.json, "Write the results to this file");
+  command.add_option("--json", flags.json, "Write the results to this file, or - for stdout");
   command.add_option("--pass", flags.pass)->group("");  // for the processes that a replay starts
   command.add_option("--kind", flags.kind)->group("");
 }

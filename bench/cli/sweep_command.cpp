@@ -63,13 +63,10 @@ SweepRequest make_request(const SweepFlags& flags) {
 }
 
 int run(const SweepFlags& flags) {
-  for (const auto& [option, path] :
-       {std::pair("--json", &flags.json), std::pair("--csv", &flags.csv), std::pair("--plot", &flags.plot)}) {
-    if (!path->empty()) {
-      require_writable(option, *path);
-    }
-  }
+  require_place("--json", flags.json);
+  require_place("--csv", flags.csv);
   if (!flags.plot.empty()) {
+    require_writable("--plot", flags.plot);
     require_picture_name("--plot", flags.plot);
     require_plotting();
   }
@@ -85,12 +82,8 @@ int run(const SweepFlags& flags) {
   const SweepReport report =
       run_sweep(request, progress, [&](const SweepReport& so_far) { print(text.more(so_far)); });
   print(text.end(report) + warning_lines(report.warnings));
-  if (!flags.json.empty()) {
-    write_file(flags.json, sweep_json(report, request));
-  }
-  if (!flags.csv.empty()) {
-    write_file(flags.csv, sweep_csv(report));
-  }
+  write_result(flags.json, sweep_json(report, request));
+  write_result(flags.csv, sweep_csv(report));
   if (!flags.plot.empty() && !interrupted()) {
     plot_sweep(sweep_json(report, request), flags.plot);
   }
@@ -105,7 +98,7 @@ void add_options(CLI::App& command, SweepFlags& flags) {
                   "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
       ->allow_extra_args(false);
   flags.add_to(command, false);
-  command.add_option("--csv", flags.csv, "Write the points to this file");
+  command.add_option("--csv", flags.csv, "Write the points to this file, or - for stdout");
   command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
 }
 

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/standard_output.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -130,6 +132,22 @@ void require_writable(const std::string& option, const std::string& path) {
   }
   if (std::filesystem::is_directory(file)) {
     throw Error(Status::invalid_argument, option + " " + path + ": that is a folder; give a file's name");
+  }
+}
+
+void require_place(const std::string& option, const std::string& path) {
+  if (path == standard_output) {
+    keep_standard_output(option);
+  } else if (!path.empty()) {
+    require_writable(option, path);
+  }
+}
+
+void write_result(const std::string& path, const std::string& text) {
+  if (path == standard_output) {
+    give_result(text);
+  } else if (!path.empty()) {
+    write_file(path, text);
   }
 }
 

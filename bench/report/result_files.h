@@ -17,6 +17,10 @@ std::string ladder_csv(const std::vector<LadderReport>& reports);
 // Throws invalid_argument when a file cannot be written there; leaves an existing one alone.
 void require_writable(const std::string& option, const std::string& path);
 
+// For a result that a command was asked for: where "-" stands for the standard output, and "" for nowhere.
+void require_place(const std::string& option, const std::string& path);
+void write_result(const std::string& path, const std::string& text);
+
 // Replaces the file as a whole: there is never half of one.
 void write_file(const std::string& path, const std::string& text);
 

@@ -41,6 +41,23 @@ TEST_F(ProgramOnADevice, ShowsItsOwnChoice) {
   EXPECT_TRUE(rows[2]["ok"]);
 }
 
+// A result on the standard output has it for itself.
+TEST_F(ProgramOnADevice, WritesAResultToTheStandardOutput) {
+  const Outcome json = run("ladder --size 32 --kernels 1 --seconds 0.01 --json -");
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)["schema"], "duogemm.ladder/1");
+  EXPECT_NE(json.err.find("GFLOP/s"), std::string::npos);
+  const Outcome csv = run("sweep --kernel 1 --over TS=8:16:x2 --size 32 --seconds 0.01 --csv -");
+  ASSERT_EQ(csv.status, 0) << csv.err;
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3) << csv.out;
+  EXPECT_TRUE(files().empty());
+  expect_refused(run("ladder --size 32 --kernels 1 --json - --csv -"), {"", {"--csv -", "name a file"}});
+  const Outcome full =
+      run_shell("{ '" DUOGEMM_PROGRAM "' ladder --size 32 --kernels 1 --seconds 0.01 --json - >/dev/full; }");
+  EXPECT_EQ(full.status, 1);
+  EXPECT_NE(full.err.find("the standard output could not be written"), std::string::npos) << full.err;
+}
+
 // Slices of k are added up in another order than one chain has: the bits may differ, the result is right.
 TEST_F(ProgramOnADevice, TakesSplitKForRight) {
   const Outcome outcome = run("ladder -m 33 -n 17 -k 700 --kernels split_k --seconds 0.01 --json r.json");

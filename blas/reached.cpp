@@ -1,5 +1,6 @@
 #include "reached.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,8 +26,9 @@ std::string sgemm_by_another_name() {
   for (const std::string& file : loaded_libraries()) {
     for (const char* name : {"scipy_cblas_sgemm64_", "scipy_cblas_sgemm", "scipy_sgemm_64_", "scipy_sgemm_",
                              "cblas_sgemm64_", "cblas_sgemm_64", "sgemm_64_", "sgemm_64"}) {
-      if (find_in_loaded(file, name) != nullptr) {
-        return std::string(name) + " in " + file;
+      Dl_info place{};  // `file` may have it from a library that it needs
+      if (dladdr(find_in_loaded(file, name), &place) != 0) {
+        return std::string(name) + " in " + place.dli_fname;
       }
     }
   }

@@ -215,7 +215,7 @@ std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& out
 int run(const VerifyFlags& flags) {
   LadderChoice choice = flags.kernels.choice();
   choice.smallest_tiles = flags.smallest_tiles;
-  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : ladder_settings(choice);
+  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
   Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
   require_supported(choice, settings, verifier.info());
   if (flags.size.given()) {

@@ -159,6 +159,10 @@ bool reorders(const LadderSetting& setting) {
               : setting.spec->gemm->reorders(setting.tunables);
 }
 
+std::vector<LadderSetting> rung_settings(const LadderChoice& choice) {
+  return settings_of(offer("the ladder", as_rung), choice);
+}
+
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
   LadderChoice kernels = choice;
   const bool planned = std::erase(kernels.kernels, planned_name) > 0;
@@ -166,7 +170,7 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
   if (!kernels.kernels.empty()) {
     settings = settings_of(offer("the ladder or the library", multiplies), kernels);
   } else if (!planned) {
-    settings = settings_of(offer("the ladder", as_rung), kernels);
+    settings = rung_settings(kernels);
   }
   if (planned) {
     settings.push_back(planned_setting());

@@ -37,6 +37,9 @@ struct LadderChoice {
 // whatever resolve() refuses.
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice);
 
+// The same of the rungs alone.
+std::vector<LadderSetting> rung_settings(const LadderChoice& choice);
+
 // The same for the library's own kernels that compute C; `set` may not have what each problem decides.
 std::vector<LadderSetting> library_settings(const LadderChoice& choice);
 

@@ -159,9 +159,6 @@ Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& prob
   if (!problem.multiplies()) {
     return plan_sgemm(problem, device);  // nothing for a rung to do
   }
-  if (rung.for_cpus && device.kind == DeviceKind::gpu) {
-    throw Error(Status::unsupported, "a CPU, where a work-item has a core to itself");
-  }
   return LadderPlanner(rung, tunables, problem, device).plan();
 }
 

@@ -137,6 +137,10 @@ void LadderSession::plan(const Problem& problem) {
   for (std::size_t i = 0; i < report_.rows.size(); ++i) {
     LadderSetting& setting = report_.rows[i].setting;
     supported(i, [&] {
+      const Rung* rung = as_rung(*setting.spec);
+      if (rung && rung->for_cpus && report_.device.kind == DeviceKind::gpu) {
+        throw Error(Status::unsupported, "a CPU: on a GPU, one work-item would take minutes");
+      }
       plans_[i] = plan_setting(setting, problem, device_->info());
       if (setting.planned) {
         const Variant& kernel = *plans_[i]->steps.at(plans_[i]->multiply).kernel;

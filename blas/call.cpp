@@ -11,6 +11,7 @@
 #include "duogemm/error.h"
 #include "family.h"
 #include "next.h"
+#include "problem/precision.h"
 #include "reached.h"
 
 namespace duogemm::blas {
@@ -51,7 +52,20 @@ void one_by_one(const Call& call, const MultiplyOne& multiply_one) {
   }
 }
 
-void multiply(const Call& call) {
+// What the environment variable DUOGEMM_PRECISION permits.
+Precision permitted_precision() {
+  const char* name = std::getenv("DUOGEMM_PRECISION");
+  try {
+    return name == nullptr || *name == '\0' ? Precision::fp32 : parse_precision("DUOGEMM_PRECISION", name);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "duogemm: %s; fp32 is used\n", error.what());
+    return Precision::fp32;
+  }
+}
+
+void multiply(Call call) {
+  static const Precision precision = permitted_precision();
+  call.problem.precision = precision;
   if (strides_forwards(call.problem)) {
     sgemm(call.problem, call.a, call.b, call.c);
   } else {

@@ -67,6 +67,14 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"a_op", [](duogemm_problem& p) { put(p.a_op, -1); }, "a_op is -1; it must be 0 or 1"},
         Wrong{"b_op", [](duogemm_problem& p) { put(p.b_op, 112); }, "b_op is 112; it must be 0 or 1"},
         Wrong{"level", [](duogemm_problem& p) { put(p.level, 3); }, "level is 3; it must be 0 or 1"},
+        Wrong{"precision", [](duogemm_problem& p) { put(p.precision, 3); },
+              "precision is 3; it must be 0 to 2"},
+        Wrong{"precision_at_everywhere",
+              [](duogemm_problem& p) {
+                p.level = DUOGEMM_EVERYWHERE;
+                p.precision = DUOGEMM_F16X3;
+              },
+              "precision is f16x3; it must be fp32 at the level everywhere"},
         Wrong{"m", [](duogemm_problem& p) { p.m = -1; }, "m is -1; it must be at least 0"},
         Wrong{"n", [](duogemm_problem& p) { p.n = -1; }, "n is -1; it must be at least 0"},
         Wrong{"k", [](duogemm_problem& p) { p.k = -1; }, "k is -1; it must be at least 0"},

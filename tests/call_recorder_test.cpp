@@ -88,6 +88,9 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
               all.level = Reproducibility::everywhere;
               record_call(all, CallMemory::device);
               record_call(all, CallMemory::device, CallBatch::lists);
+              Sgemm permitting = small;
+              permitting.precision = Precision::bf16x6;
+              record_call(permitting, CallMemory::host);
             }),
             0);
   const json first = {{"m", 2}, {"n", 3}, {"k", 4}, {"lda", 2}, {"ldb", 4}, {"ldc", 2}, {"memory", "host"}};
@@ -112,7 +115,9 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
     third.erase(stride);
   }
   third["batch_by"] = "lists";
-  EXPECT_EQ(calls(), (std::vector<json>{first, second, third}));
+  json fourth = first;
+  fourth["precision"] = "bf16x6";
+  EXPECT_EQ(calls(), (std::vector<json>{first, second, third, fourth}));
   EXPECT_EQ(contents_of(errors_), "");
 }
 

@@ -79,6 +79,7 @@ std::vector<Change> changes() {
           {"b_op", [](Problem& p) { p.b_op = Transpose::yes; }},
           {"batch_by", [](Problem& p) { p.batch_by = BatchBy::offsets; }},
           {"level", [](Problem& p) { p.level = Reproducibility::everywhere; }},
+          {"precision", [](Problem& p) { p.precision = Precision::f16x3; }},
           {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
           {"beta", [](Problem& p) { p.beta = 0.0f; }}};
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "problem/precision.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
 
@@ -67,6 +68,13 @@ class Members {
       known += (i == 0 ? "" : " or ") + words[i];
     }
     reject(std::string(name) + " is " + value.dump() + "; it must be " + known);
+  }
+
+  Precision precision() {
+    const json value = take("precision", false);
+    return value.is_null()     ? Precision::fp32
+           : value.is_string() ? parse_precision("precision", value.get<std::string>())
+                               : parse_precision("precision", value.dump());
   }
 
   void require_none_left() const {
@@ -154,6 +162,7 @@ Line parse_call(const std::string& text) {
       members.word("layout", {"column_major", "row_major"}) == 1 ? Layout::row_major : Layout::column_major;
   request.level = members.word("level", {"run_to_run", "everywhere"}) == 1 ? Reproducibility::everywhere
                                                                            : Reproducibility::run_to_run;
+  request.precision = members.precision();
   read_places(members, request);
   const bool lists = members.word("batch_by", {"strides", "lists"}) == 1;
   const bool host = members.word("memory", {"device", "host"}) == 1;
@@ -197,8 +206,8 @@ std::string identity_of(const TraceCall& call) {
     text << number << ' ';
   }
   text << std::hexfloat << p.alpha << ' ' << p.beta << ' ' << static_cast<int>(p.a_op)
-       << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(call.memory)
-       << static_cast<int>(call.batch);
+       << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(p.precision)
+       << static_cast<int>(call.memory) << static_cast<int>(call.batch);
   return text.str();
 }
 

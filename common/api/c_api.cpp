@@ -5,6 +5,7 @@
 #include <string>
 
 #include "duogemm/version.h"
+#include "problem/precision.h"
 
 namespace duogemm {
 namespace {
@@ -36,18 +37,24 @@ duogemm_status to_c(Status status) {
   return DUOGEMM_DEVICE_ERROR;
 }
 
-// Whether a two-valued enumeration has its second value. A C program may have put any number there, which is
-// looked at as a number because C++ does not let an enumeration have it.
+// The value of an enumeration from 0 to `largest`. A C program may have put any number there, which is looked
+// at as a number because C++ does not let an enumeration have it.
 template <typename Enumeration>
-bool is_second(const char* name, const Enumeration& enumerator) {
+int value_of(const char* name, const Enumeration& enumerator, int largest = 1) {
   static_assert(sizeof(Enumeration) == sizeof(int));
   int value = 0;
   std::memcpy(&value, &enumerator, sizeof value);
-  if (value != 0 && value != 1) {
-    throw Error(Status::invalid_argument,
-                std::string(name) + " is " + std::to_string(value) + "; it must be 0 or 1");
+  if (value < 0 || value > largest) {
+    reject(std::string(name) + " is " + std::to_string(value) + "; it must be " +
+           (largest == 1 ? "0 or 1" : "0 to " + std::to_string(largest)));
   }
-  return value == 1;
+  return value;
+}
+
+// Whether a two-valued enumeration has its second value.
+template <typename Enumeration>
+bool is_second(const char* name, const Enumeration& enumerator) {
+  return value_of(name, enumerator) == 1;
 }
 
 Sgemm from_c(const duogemm_problem* problem) {
@@ -60,6 +67,8 @@ Sgemm from_c(const duogemm_problem* problem) {
   request.a_op = is_second("a_op", p.a_op) ? Transpose::yes : Transpose::no;
   request.b_op = is_second("b_op", p.b_op) ? Transpose::yes : Transpose::no;
   request.level = is_second("level", p.level) ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  request.precision = precisions[static_cast<std::size_t>(
+      value_of("precision", p.precision, static_cast<int>(precisions.size()) - 1))];
   request.m = p.m;
   request.n = p.n;
   request.k = p.k;

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "duogemm/version.h"
+#include "problem/precision.h"
 #include "problem/problem.h"
 
 namespace duogemm {
@@ -67,6 +68,9 @@ std::string describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
   }
   if (call.level == Reproducibility::everywhere) {
     add("level", "\"everywhere\"");
+  }
+  if (call.precision != Precision::fp32) {
+    add("precision", std::string("\"") + to_text(call.precision) + "\"");
   }
   add("memory", memory == CallMemory::host ? "\"host\"" : "\"device\"");
   return text;

@@ -6,6 +6,7 @@
 #include "duogemm/error.h"
 #include "problem/extent.h"
 #include "problem/overlap.h"
+#include "problem/precision.h"
 
 namespace duogemm {
 namespace {
@@ -67,6 +68,13 @@ void require_results_apart(const Problem& p) {
   }
 }
 
+// Only a sum in FP32 is the same chain everywhere.
+void require_precision_of_level(const Problem& p) {
+  if (p.level == Reproducibility::everywhere && p.precision != Precision::fp32) {
+    reject(std::string("precision is ") + to_text(p.precision) + "; it must be fp32 at the level everywhere");
+  }
+}
+
 // With strides that are valid and mean nothing: for batches whose members are listed one by one.
 Sgemm without_strides(Sgemm request) {
   request.a_stride = 0;
@@ -89,14 +97,28 @@ void validate(const Problem& problem) {
   require_batch(problem);
   require_addressable(problem, false);
   require_results_apart(problem);
+  require_precision_of_level(problem);
 }
 
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   const Sgemm request = batch_by == BatchBy::strides ? call : without_strides(call);
-  Problem problem{request.a_op,     request.b_op,     request.m,     request.n,
-                  request.k,        request.alpha,    request.beta,  request.lda,
-                  request.ldb,      request.ldc,      request.batch, request.a_stride,
-                  request.b_stride, request.c_stride, request.level, batch_by};
+  Problem problem{.a_op = request.a_op,
+                  .b_op = request.b_op,
+                  .m = request.m,
+                  .n = request.n,
+                  .k = request.k,
+                  .alpha = request.alpha,
+                  .beta = request.beta,
+                  .lda = request.lda,
+                  .ldb = request.ldb,
+                  .ldc = request.ldc,
+                  .batch = request.batch,
+                  .a_stride = request.a_stride,
+                  .b_stride = request.b_stride,
+                  .c_stride = request.c_stride,
+                  .level = request.level,
+                  .precision = request.precision,
+                  .batch_by = batch_by};
   require_sizes(problem);
   const bool by_rows = request.layout == Layout::row_major;
   // In the caller's own words: lengths of rows where matrices are stored by rows.
@@ -112,6 +134,7 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   require_batch(problem);
   require_addressable(problem, by_rows);
   require_results_apart(problem);
+  require_precision_of_level(problem);
   return {problem, by_rows};
 }
 
@@ -130,7 +153,8 @@ Sgemm request_of(const Problem& p) {
           .a_stride = p.a_stride,
           .b_stride = p.b_stride,
           .c_stride = p.c_stride,
-          .level = p.level};
+          .level = p.level,
+          .precision = p.precision};
 }
 
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {

@@ -29,6 +29,7 @@ struct Problem {
   std::int64_t b_stride = 0;
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
+  Precision precision = Precision::fp32;
   BatchBy batch_by = BatchBy::strides;
   // Whether the first element of the first matrix stands at a multiple of 16 bytes.
   bool a_aligned = true;

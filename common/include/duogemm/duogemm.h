@@ -28,6 +28,14 @@ typedef enum duogemm_reproducibility {
   DUOGEMM_EVERYWHERE = 1  /* the same bits on every device, through every runtime, from every kernel */
 } duogemm_reproducibility;
 
+/* What the products may be computed with: a permission, see duogemm::Precision. DUOGEMM_EVERYWHERE goes with
+   DUOGEMM_FP32 alone. */
+typedef enum duogemm_precision {
+  DUOGEMM_FP32 = 0,   /* fused multiply-adds in FP32 */
+  DUOGEMM_BF16X6 = 1, /* as accurate, on tensor cores: three BF16 pieces of each number, six products */
+  DUOGEMM_F16X3 = 2 /* as accurate, on tensor cores: two scaled FP16 pieces of each number, three products */
+} duogemm_precision;
+
 /* C <- alpha op(A) op(B) + beta C, but for the matrices; see duogemm::Sgemm. Begin with DUOGEMM_PROBLEM_INIT.
  */
 typedef struct duogemm_problem {
@@ -47,13 +55,14 @@ typedef struct duogemm_problem {
   int64_t b_stride;
   int64_t c_stride; /* the results of a batch must not overlap; they may stand side by side within ldc */
   duogemm_reproducibility level;
+  duogemm_precision precision;
 } duogemm_problem;
 
-/* No transposes, alpha 1, beta 0, leading dimensions and batch 1, everything else 0. */
+/* No transposes, alpha 1, beta 0, leading dimensions and batch 1, FP32, everything else 0. */
 #define DUOGEMM_PROBLEM_INIT                                                                                 \
   {                                                                                                          \
     DUOGEMM_COLUMN_MAJOR, DUOGEMM_NO_TRANSPOSE, DUOGEMM_NO_TRANSPOSE, 0, 0, 0, 1.0f, 0.0f, 1, 1, 1, 1, 0, 0, \
-        0, DUOGEMM_RUN_TO_RUN                                                                                \
+        0, DUOGEMM_RUN_TO_RUN, DUOGEMM_FP32                                                                  \
   }
 
 /* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the

@@ -26,6 +26,15 @@ enum class Transpose { no, yes };
 //                fused multiply-adds in ascending k from zero, ended by fma(alpha, sum, beta * c)
 enum class Reproducibility { run_to_run, everywhere };
 
+// What the products may be computed with. It is a permission: the library computes in FP32 all the same where
+// that is not slower, or where the device has nothing else. Whatever is permitted and whatever the data, the
+// error bound is that of a sum in FP32, a NaN or an infinity spreads as in FP32, and denormals are kept.
+//   fp32    fused multiply-adds in FP32
+//   bf16x6  tensor cores: three BF16 pieces of each number, and the six largest of their nine products
+//   f16x3   tensor cores: two scaled FP16 pieces of each number, and the three largest of their four products
+// The last two are not the chain that the level `everywhere` promises, and are refused there.
+enum class Precision { fp32, bf16x6, f16x3 };
+
 // Everything about a multiplication but the matrices. op(A) is m x k, op(B) is k x n, C is m x n; any of the
 // three may be 0. Leading dimensions and strides are in elements, and so are the matrices' sizes, which may
 // exceed 2^31 but not 2^60.
@@ -56,6 +65,7 @@ struct Sgemm {
   std::int64_t b_stride = 0;
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
+  Precision precision = Precision::fp32;
 };
 
 // How many programs a device may need, and how many of these a compiler had to work for.

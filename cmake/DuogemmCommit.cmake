@@ -1,7 +1,7 @@
 # Adds to `target` the commit that is checked out, for bench/help/version.h. It is looked up again when git has moved HEAD,
 # and at no other time: git then writes its log of HEAD.
 function(duogemm_add_commit target)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/WriteCommit.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteCommit.cmake)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/commit.cpp)
   set(log)
   find_program(GIT_EXECUTABLE git)

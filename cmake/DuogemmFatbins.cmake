@@ -56,7 +56,7 @@ function(duogemm_embed_fatbins target header function)
   endforeach()
 
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_fatbins.cpp)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedFatbins.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedFatbins.cmake)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} "-DFATBINS=${fatbins}" -DHEADER=${header} -DFUNCTION=${function} -DOUTPUT=${output}

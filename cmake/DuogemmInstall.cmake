@@ -22,7 +22,7 @@ endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/duogemm)
 install(EXPORT duogemm NAMESPACE duogemm:: FILE duogemmTargets.cmake DESTINATION ${package_folder})
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/duogemmConfig.cmake.in
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/templates/duogemmConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/duogemmConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/duogemmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/duogemmConfig.cmake ${PROJECT_BINARY_DIR}/duogemmConfigVersion.cmake
@@ -31,7 +31,7 @@ install(FILES ${PROJECT_BINARY_DIR}/duogemmConfig.cmake ${PROJECT_BINARY_DIR}/du
 # Relative, so that the installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 foreach(library duogemm duogemm_blas)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/templates/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 

@@ -23,7 +23,7 @@ list(REMOVE_ITEM duogemm_library_files ${duogemm_rung_files})
 function(duogemm_embed_kernels target header function)
   cmake_parse_arguments(PARSE_ARGV 3 embed "" "" "FILES;TUNABLES")
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedText.cmake)
   list(TRANSFORM embed_FILES PREPEND ${duogemm_source_root}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}
@@ -39,7 +39,7 @@ endfunction()
 function(duogemm_embed_tunings target)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/tuning/*.json)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_tunings.cpp)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedTunings.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedTunings.cmake)
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}

@@ -1,6 +1,6 @@
 # What the parts are joined into:
 #   duogemm_internal  a static library for the program and the tests, which reach inside
-#   duogemm           the shared library that users link; it exports what cmake/exports.map lists
+#   duogemm           the shared library that users link; it exports what cmake/templates/exports.map lists
 
 set(duogemm_backend_includes "")
 set(duogemm_backend_list "")
@@ -11,13 +11,13 @@ foreach(backend IN LISTS duogemm_backends)
   list(APPEND duogemm_parts duogemm_${backend})
 endforeach()
 list(JOIN duogemm_backend_list ", " duogemm_backend_list)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/backends.cpp.in ${PROJECT_BINARY_DIR}/backends.cpp @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/templates/backends.cpp.in ${PROJECT_BINARY_DIR}/backends.cpp @ONLY)
 
 add_library(duogemm_internal STATIC ${PROJECT_BINARY_DIR}/backends.cpp)
 target_link_libraries(duogemm_internal PUBLIC ${duogemm_parts})
 set_target_properties(duogemm_internal PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-set(duogemm_exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+set(duogemm_exports ${PROJECT_SOURCE_DIR}/cmake/templates/exports.map)
 add_library(duogemm SHARED ${PROJECT_BINARY_DIR}/backends.cpp)
 add_library(duogemm::duogemm ALIAS duogemm)
 foreach(part IN LISTS duogemm_parts)

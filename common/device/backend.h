@@ -198,7 +198,7 @@ class Backend {
   }
 };
 
-// The backends that this build has, the preferred one first. Defined by the build (cmake/backends.cpp.in).
+// The backends that this build has, the preferred one first. Defined by the build (cmake/templates/backends.cpp.in).
 const std::vector<const Backend*>& backends();
 
 }  // namespace duogemm

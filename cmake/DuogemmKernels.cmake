@@ -2,8 +2,8 @@
 
 set(duogemm_source_root ${PROJECT_SOURCE_DIR})
 
-file(GLOB duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
-     ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*/*.h ${duogemm_source_root}/kernels/*/*.cl)
+file(GLOB_RECURSE duogemm_kernel_files CONFIGURE_DEPENDS RELATIVE ${duogemm_source_root}
+     ${duogemm_source_root}/compat/*.h ${duogemm_source_root}/kernels/*.h ${duogemm_source_root}/kernels/*.cl)
 
 set(duogemm_build_tunables USE_LDG=$<BOOL:${DUOGEMM_USE_LDG}> USE_SHUFFLE=$<BOOL:${DUOGEMM_USE_SHUFFLE}>)
 

@@ -28,7 +28,7 @@ KernelSpec for_cpus(KernelSpec spec, Multiples (*tile)(const Tunables&)) {
 
 KernelSpec cpu_direct() {
   KernelSpec spec = for_cpus(
-      {.name = "cpu_direct", .path = "gemm/cpu_direct.cl", .idea = "operands as they stand, for CPUs"},
+      {.name = "cpu_direct", .path = "gemm/cpu/cpu_direct.cl", .idea = "operands as they stand, for CPUs"},
       [](const Tunables& t) {
         return Multiples{at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
       });
@@ -40,7 +40,7 @@ KernelSpec cpu_direct() {
 
 KernelSpec cpu_panels() {
   KernelSpec spec =
-      for_cpus({.name = "cpu_panels", .path = "gemm/cpu_panels.cl", .idea = "packed panels, for CPUs"},
+      for_cpus({.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels, for CPUs"},
                rectangular_multiples);
   spec.local_bytes = [](const Tunables& t) {
     return sizeof(float) * (at(t, "TSK") * (at(t, "TSM") + at(t, "COLS")) + at(t, "TSM") * at(t, "TSN"));
@@ -51,7 +51,7 @@ KernelSpec cpu_panels() {
 
 KernelSpec cpu_dots() {
   KernelSpec spec =
-      for_cpus({.name = "cpu_dots", .path = "gemm/cpu_dots.cl", .idea = "dot products, for CPUs"},
+      for_cpus({.name = "cpu_dots", .path = "gemm/cpu/cpu_dots.cl", .idea = "dot products, for CPUs"},
                [](const Tunables& t) {
                  return Multiples{at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")};
                });

@@ -9,7 +9,7 @@
 // A panel has as many lines as the multiplication wants. Those beyond the edge are copies of the last line
 // that there is: what comes of them is not stored.
 
-#include "gemm/cpu_transpose.h"
+#include "gemm/cpu/cpu_transpose.h"
 
 // Copies a direct panel of `lines` lines, a multiple of `width`, of which `present` are there.
 #define DEFINE_PACK_DIRECT(name, width)                                                             \

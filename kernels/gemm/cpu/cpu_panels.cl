@@ -44,8 +44,8 @@
 
 #include "dialect.h"
 #include "gemm/batch.h"
-#include "gemm/cpu_block.h"
-#include "gemm/cpu_pack.h"
+#include "gemm/cpu/cpu_block.h"
+#include "gemm/cpu/cpu_pack.h"
 
 DEFINE_PACK_DIRECT(pack_rows, WIDTH)
 DEFINE_PACK_DIRECT(pack_columns, COLS)

@@ -32,8 +32,8 @@
 
 #include "dialect.h"
 #include "gemm/batch.h"
-#include "gemm/cpu_block.h"
-#include "gemm/cpu_transpose.h"
+#include "gemm/cpu/cpu_block.h"
+#include "gemm/cpu/cpu_transpose.h"
 
 // acc += a block's A and B of one k; b[n] is where column n begins.
 #define MULTIPLY_ADD(count, a_k, k)                             \

@@ -32,7 +32,7 @@
 
 #include "dialect.h"
 #include "gemm/batch.h"
-#include "gemm/cpu_block.h"
+#include "gemm/cpu/cpu_block.h"
 
 // The sum of a vector's elements.
 FUNCTION float

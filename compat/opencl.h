@@ -11,8 +11,9 @@
 #define vload1(offset, pointer) ((pointer)[offset])
 #define vstore1(value, offset, pointer) ((pointer)[offset] = (value))
 
-// Functions of a kernel file.
-#define FUNCTION static inline
+// Functions of a kernel file. Compiled into their callers by force: PoCL computes wrong results where a
+// barrier is in a function that is not.
+#define FUNCTION static inline __attribute__((always_inline))
 
 // OpenCL has no word for how many work-groups should fit on a multiprocessor: opencl/ says it on NVIDIA's.
 #define work_group(items, resident) reqd_work_group_size(items, 1, 1)

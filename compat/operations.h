@@ -200,7 +200,8 @@ inline float duogemm_shuffle(float value, int lane) {
 #define DUOGEMM_GLOBAL_ADDRESS(pointer) (pointer)
 #endif
 
-#define COPY_TO_LOCAL(width, to, from) copy_to_local##width(to, from)
+#define DUOGEMM_COPY_TO_LOCAL(width) copy_to_local##width
+#define COPY_TO_LOCAL(width, to, from) DUOGEMM_COPY_TO_LOCAL(width)(to, from)
 
 #if defined(ASYNC) && ASYNC && defined(DUOGEMM_HAS_ASYNC_COPY)
 

@@ -86,7 +86,7 @@ int pipelined_work_items(const Tunables& t) {
   return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
 }
 
-// How many rows of an operand's tile a work-group copies at once (see tiles.h).
+// How many rows of an operand's tile a work-group copies at once (see kernels/gemm/pipelined/copy.h).
 int rows_at_once(const Tunables& t, int across, bool transposes) {
   const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
   const auto rows = [&](int most) {
@@ -113,7 +113,7 @@ Rule whole_copies(const char* tile, const char* trans, int transposed) {
 }
 
 KernelSpec pipelined() {
-  KernelSpec spec{.name = "pipelined", .path = "gemm/pipelined.cl", .idea = "tiles copied ahead"};
+  KernelSpec spec{.name = "pipelined", .path = "gemm/pipelined/pipelined.cl", .idea = "tiles copied ahead"};
   GemmFacts& gemm = spec.gemm.emplace();
   gemm.computes = [](const Problem& p) { return p.multiplies() && pipelined_storage(p) >= 0; };
   gemm.tile = rectangular_multiples;

@@ -79,6 +79,8 @@ class Completer {
     append(name, text, result);
     return result;
   }
+  // What it found under kernels/, one file behind the other: there the tunables of a kernel in a folder are.
+  const std::string& included_kernel_files() const { return included_kernel_files_; }
 
  private:
   void append(const std::string& name, std::string_view text, std::string& result) {
@@ -95,19 +97,26 @@ class Completer {
       }
       const std::string included(line.substr(directive.size(), line.size() - directive.size() - 1));
       if (seen_.insert(included).second) {
-        const std::string found = read("compat/" + included);
-        append(included, found.empty() ? require("kernels/" + included) : found, result);
+        std::string found = read("compat/" + included);
+        if (found.empty()) {
+          found = require("kernels/" + included);
+          included_kernel_files_ += found;
+        }
+        append(included, found, result);
         result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(name).append("\"\n");
       }
     }
   }
 
   std::set<std::string> seen_;
+  std::string included_kernel_files_;
 };
 
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  KernelSource source{Completer().complete(path, text), parse_tunables(text), !kernel_directory(),
+  Completer completer;
+  const std::string complete = completer.complete(path, text);
+  KernelSource source{complete, parse_tunables(text + completer.included_kernel_files()), !kernel_directory(),
                       text.find("AWAIT_STEP_BEFORE();") != std::string::npos,
                       find_embedded("kernels/" + path).fatbin};
   for (TunableDeclaration& tunable : source.tunables) {

@@ -1,0 +1,143 @@
+// C <- alpha acc + beta C for a tile, from the work-items' registers.
+//
+// Where C is in vectors, a work-item writes its quadruples as they are. Otherwise they go through local
+// memory, so that neighbours write what stands side by side in C, and that a cluster can add up its slices of
+// k:
+//
+//   registers                   local memory                        C
+//   q-th quadruples of all  ->  layer q, its columns as they  ->    neighbours write neighbours,
+//   work-items: a layer         stand in C, in runs of RUN rows     of a cluster each its layers
+//
+// As many layers as fit are in local memory at once; at least one does.
+
+#define QUADRUPLES (WPTM * WPTN / 4)
+#define LAYER (4 * WORK_ITEMS)
+#define LAYERS LEAST(QUADRUPLES, STAGES * STAGE / LAYER)
+#define RUN (TSM / WPTM * 4)
+
+// Where a work-item's quadruple is in its layer, and where in the tile of C the layer's v-th value is if it
+// is the first layer.
+FUNCTION int
+place_in_layer(const uint item) {
+  return (int)(slot_n(item) * RUN + item / 32 % BLOCKS_M * (4 * LANES_M) + lane_m(item) * 4);
+}
+FUNCTION int
+row_in_layer(const uint v) {
+  return (int)(v % RUN / (4 * LANES_M) * (LANES_M * WPTM) + v % (4 * LANES_M));
+}
+FUNCTION int
+column_in_layer(const uint v) {
+  return column_of_slot(v / RUN);
+}
+
+// A tile of C: where it is, and what it becomes.
+typedef struct {
+  __global float* first;
+  long ld;
+  float alpha;
+  float beta;
+  int rows;
+  int cols;
+} Result;
+
+// Writes a work-item's quadruples as they are.
+FUNCTION void
+write_quadruples(const Result c, float acc[WPTN][WPTM], const Place place) {
+#pragma unroll
+  for (int wn = 0; wn < WPTN; ++wn) {
+    const int col = place.n + next_column(wn);
+#pragma unroll
+    for (int wm = 0; wm < WPTM; wm += 4) {
+      const int row = place.m + next_row(wm);
+      if (row < c.rows && col < c.cols) {
+        __global float* to = &c.first[col * c.ld + row];
+        UPDATE(float4, *(__global float4*)to, c.alpha, vload4(0, acc[wn] + wm), c.beta);
+      }
+    }
+  }
+}
+
+// Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
+// rank-th on. In vectors of `width`, which is 1 or 4. The loop over layers is not unrolled: its stride is not
+// constant, and compilers would divide by it.
+FUNCTION void
+write_layers(const Result c, const LOCAL_PTR float* layers, const uint item, const int first, const int count,
+             const int rank, const int cluster, const int width) {
+#pragma unroll 1
+  for (int i = 0; i < 4 / width; ++i) {
+    const uint v = (i * WORK_ITEMS + item) * width;
+    const int row = row_in_layer(v);
+    const int col = column_in_layer(v);
+#pragma unroll 1
+    for (int q = rank; q < count; q += cluster) {
+      const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
+      const int at_col = col + next_column((first + q) / (WPTM / 4));
+      if (at_row < c.rows && at_col < c.cols) {
+        __global float* to = &c.first[at_col * c.ld + at_row];
+        const LOCAL_PTR float* from = layers + (q * LAYER + v);
+        if (width == 4) {
+          UPDATE(float4, *(__global float4*)to, c.alpha, *(const LOCAL_PTR float4*)from, c.beta);
+        } else {
+          UPDATE(float, *to, c.alpha, *from, c.beta);
+        }
+      }
+    }
+  }
+}
+
+// In a cluster, the partial sums of a layer are added up by one work-group.
+#define LAYER_READ(q) (layers + (q)*LAYER + 4 * item)
+#define LAYER_ADDED(q, total) vstore4(total, 0, LAYER_READ(q))
+FUNCTION void
+add_up_layers(LOCAL_PTR float* layers, const uint item, const int count, const int cluster) {
+#if CLUSTERS
+  if (cluster > 1) {
+    CLUSTER_BARRIER();
+    ADD_IN_CLUSTER(4, count, cluster, LAYER_READ, LAYER_ADDED);
+    CLUSTER_BARRIER_RELAXED();
+  }
+#endif
+}
+
+// `one` is 1, which compilers do not know. They would keep sums that are stored as they are in the four
+// neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
+FUNCTION void
+write_through_layers(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const uint item,
+                     const int cluster, const bool vectors, const float one) {
+  const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
+#pragma unroll 1
+  for (int first = 0; first < QUADRUPLES; first += LAYERS) {
+    const int count = LEAST(QUADRUPLES - first, LAYERS);
+#pragma unroll
+    for (int q = 0; q < QUADRUPLES; ++q) {
+      if (q >= first && q < first + LAYERS) {
+        const float4 quadruple = vload4(0, acc[q / (WPTM / 4)] + q % (WPTM / 4) * 4);
+        vstore4(quadruple * one, 0, layers + (q - first) * LAYER + place_in_layer(item));
+      }
+    }
+    add_up_layers(layers, item, count, cluster);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (vectors) {
+      write_layers(c, layers, item, first, count, rank, cluster, 4);
+    } else {
+      write_layers(c, layers, item, first, count, rank, cluster, 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+// c_vectors: whether C can be written in vectors of four. work_groups: how many add up their slices of k.
+FUNCTION void
+epilogue(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
+         const bool c_vectors, const int work_groups) {
+  // Compilers would otherwise keep what follows from its being one, or not, all along.
+  int cluster = CLUSTERS ? work_groups : 1;
+  OPAQUE(cluster);
+  if (V == 4 && cluster == 1 && c_vectors) {
+    write_quadruples(c, acc, place);
+  } else {
+    uint item = place.item;
+    OPAQUE(item);
+    write_through_layers(c, acc, tiles, item, cluster, c_vectors, c.rows > 0 ? 1.0f : 0.0f);
+  }
+}

@@ -1,0 +1,78 @@
+// The pipelined kernel: C <- alpha op(A) op(B) + beta C, large or small, in tiles sized to the problem.
+//
+//   global memory         local memory: STAGES of each      registers                        global memory
+//
+//   op(A)  TSM x TSK  --> tiles of A --+
+//                     copy             +--> fragments  -->  WPTM x WPTN sums per work-item --> C  TSM x TSN
+//   op(B)  TSK x TSN  --> tiles of B --+    of one k
+//
+//   config.h     what can be chosen
+//   place.h      who computes what of C
+//   copy.h       who copies what of A and B, and how it lies in local memory
+//   fragments.h  local memory to registers
+//   mainloop.h   the loop over k
+//   epilogue.h   the sums to C
+//
+// K may be split: work-groups numbered g in the third dimension take k from g * k_chunk on, and write g *
+// chunk_stride behind C; or those of a cluster add up what they have, and each writes a share of the tile.
+// Work-groups in the first dimension have a tile of C each; those in the second walk over the batch.
+//
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// elements. M, N and K are positive; K is below 2^30.
+
+#include "gemm/pipelined/config.h"
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "gemm/cluster.h"
+#include "update.h"
+#include "gemm/pipelined/place.h"
+#include "gemm/pipelined/copy.h"
+#include "gemm/pipelined/fragments.h"
+#include "gemm/pipelined/mainloop.h"
+#include "gemm/pipelined/epilogue.h"
+
+// Vectors are read of strided batches only.
+#define LISTED(table) (V == 4 ? 0 : (table))
+
+// Behind the others: how many tiles along M come before the next along N, and whether C can be written in
+// vectors of four.
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
+  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors)
+NUMBERS_OF(PRODUCT_IN_TILES);
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
+  AWAIT_STEP_BEFORE();
+  NUMBERS(PRODUCT_IN_TILES);
+  __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
+  Place place = place_of((uint)get_local_id(0));
+  const Tile tile = find_tile((uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
+  const long first_k = (long)get_group_id(2) * p.k_chunk;
+  const int depth = (int)min(p.k_chunk, p.K - first_k);
+
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    recompute(&place);
+    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
+    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
+    Operand a;
+    Operand b;
+    begin_copies(&a, a_member + first_k * (TRANS_A ? 1 : p.lda), p.lda, tile.m, tiles, place.item, -0.0f,
+                 TSM, TRANS_A);
+    begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM, place.item,
+                 0.0f, TSN, !TRANS_B);
+    float acc[WPTN][WPTM];
+    set_to_zero(acc);
+
+    prologue(&a, &b, depth);
+    mainloop(acc, tiles, &a, &b, depth, place);
+
+    __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
+    const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride + tile.n.first * p.ldc + tile.m.first,
+                      p.ldc,
+                      p.alpha,
+                      p.beta,
+                      tile.m.count,
+                      tile.n.count};
+    epilogue(c, acc, tiles, place, p.c_vectors != 0, (int)p.cluster);
+  }
+}

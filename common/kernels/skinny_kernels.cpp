@@ -1,4 +1,4 @@
-// The kernels for results of few rows or columns (kernels/gemm/skinny.h).
+// The kernels for results of few rows or columns (kernels/gemm/skinny/skinny.h).
 #include <algorithm>
 
 #include "kernels/gemm_kernels.h"
@@ -83,7 +83,7 @@ KernelSpec skinny_columns() {
     return std::max(at(t, "DEPTH") * at(t, "SKINNY"), at(t, "LANES") * at(t, "SLICES") * at(t, "WIDTH"));
   };
   KernelSpec spec = skinny({.name = "skinny_columns",
-                            .path = "gemm/skinny_columns.cl",
+                            .path = "gemm/skinny/skinny_columns.cl",
                             .idea = "few rows or columns, read down columns"},
                            false, rows, items, local_floats);
   spec.gemm->reorders = [](const Tunables& t) { return at(t, "SLICES") > 1; };
@@ -101,7 +101,7 @@ KernelSpec skinny_dots() {
     return at(t, "SKINNY") * std::max(at(t, "DEPTH") + 4, at(t, "GROUP"));
   };
   KernelSpec spec = skinny(
-      {.name = "skinny_dots", .path = "gemm/skinny_dots.cl", .idea = "few rows or columns, read along k"},
+      {.name = "skinny_dots", .path = "gemm/skinny/skinny_dots.cl", .idea = "few rows or columns, read along k"},
       true, rows, items, local_floats);
   spec.gemm->reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
   // One lane reads a row by itself, far from its neighbours unless rows are short.

@@ -1,0 +1,139 @@
+// What the kernels for skinny results share.
+//
+// C has at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or
+// the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. C[row][t] is the sum
+// over k of X[row][k] Y[k][t].
+//
+//            k ->                              t ->
+//   row  +-----------+               k  +---+          row  +---+
+//    |   |  ROWS of  |                  | Y | DEPTH rows    | C |
+//    v   |    X      |               |  |   | at a time     |   |
+//        |           |  registers    v  |   | in local      |   |
+//        +-----------+                  +---+ memory        +---+
+//
+// Y_PLACE says where a value of Y is in local memory. X is read once, and so right into registers.
+//
+// K may be split further: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
+// g * chunk_stride behind C; or those of a cluster add up what they have, and each writes a share of it.
+// Those in the second dimension walk over the batch.
+//
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// elements. K is below 2^30.
+
+#include "gemm/cluster.h"
+#include "gemm/least.h"
+
+#if SIDE == 0
+#define OF_X(a, b) (a)
+#define OF_Y(a, b) (b)
+#else
+#define OF_X(a, b) (b)
+#define OF_Y(a, b) (a)
+#endif
+
+// What a work-group computes of it.
+typedef struct {
+  long length;
+  int width;
+  long first_row;
+  long first_k;
+  int depth;  // how many k
+  long x_next;  // from one k of X to the next
+  long y_next;
+  long ldx;
+  long ldy;
+} Share;
+
+NUMBERS_OF(PRODUCT_IN_SLICES);
+
+FUNCTION Share
+share_of(const struct PRODUCT_IN_SLICES_NUMBERS p) {
+  Share s;
+  s.length = OF_X(p.M, p.N);
+  s.width = (int)OF_Y(p.M, p.N);
+  s.first_row = (long)get_group_id(0) * ROWS;
+  s.first_k = (long)get_group_id(2) * p.k_chunk;
+  s.depth = (int)min(p.k_chunk, p.K - s.first_k);
+  s.ldx = OF_X(p.lda, p.ldb);
+  s.ldy = OF_Y(p.lda, p.ldb);
+  s.x_next = X_ALONG_K ? 1 : s.ldx;
+  s.y_next = Y_ALONG_K ? 1 : s.ldy;
+  return s;
+}
+
+// --- The skinny operand ------------------------------------------------------------------------------------
+
+// Brings DEPTH rows of Y to local memory, of which `left` are there. Neighbouring work-items read what stands
+// side by side in memory.
+FUNCTION void
+stage_y(LOCAL_PTR float* values, const __global float* y, const Share s, const int left, const int tid) {
+#pragma unroll 8
+  for (int i = tid; i < DEPTH * SKINNY; i += WORK_ITEMS) {
+    const int k = Y_ALONG_K ? i % DEPTH : i / SKINNY;
+    const int t = Y_ALONG_K ? i / DEPTH : i % SKINNY;
+    const bool is_there = k < left && t < s.width;
+    values[Y_PLACE(k, t)] = is_there ? y[Y_ALONG_K ? t * s.ldy + k : k * s.ldy + t] : 0.0f;
+  }
+}
+
+// --- The result --------------------------------------------------------------------------------------------
+
+typedef struct {
+  __global float* c;
+  long ldc;
+  float alpha;
+  float beta;
+  long first_row;
+  long length;
+  int width;
+  int cluster;
+} Result;
+
+FUNCTION Result
+result_of(const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s, __global float* c_member) {
+  Result result;
+  result.c = c_member + (long)get_group_id(2) * p.chunk_stride;
+  result.ldc = p.ldc;
+  result.alpha = p.alpha;
+  result.beta = p.beta;
+  result.first_row = s.first_row;
+  result.length = s.length;
+  result.width = s.width;
+  result.cluster = (int)p.cluster;
+  return result;
+}
+
+FUNCTION void
+write_sum(const Result r, const int row_of_group, const int t, const float sum) {
+  const long row = r.first_row + row_of_group;
+  if (row < r.length && t < r.width) {
+    UPDATE(float, r.c[SIDE ? row * r.ldc + t : t * r.ldc + row], r.alpha, sum, r.beta);
+  }
+}
+
+// What becomes of the sum for a row of the work-group and a column t. In a cluster, it is one of the slice's
+// `totals` until all are there.
+#define TOTALS (CLUSTERS ? ROWS * SKINNY : 1)
+FUNCTION void
+finish(const Result r, LOCAL_PTR float* totals, const int row_of_group, const int t, const float sum) {
+  if (CLUSTERS && r.cluster > 1) {
+    totals[t * ROWS + row_of_group] = sum;
+  } else {
+    write_sum(r, row_of_group, t, sum);
+  }
+}
+
+#define TOTAL_PLACE(q) (totals + (q)*WORK_ITEMS + tid)
+#define WRITE_TOTAL(q, total) \
+  write_sum(r, ((q)*WORK_ITEMS + tid) % ROWS, ((q)*WORK_ITEMS + tid) / ROWS, total)
+FUNCTION void
+finish_cluster(const Result r, LOCAL_PTR float* totals, const int tid) {
+#if CLUSTERS
+  if (r.cluster > 1) {
+    const int count = (ROWS * SKINNY - tid + WORK_ITEMS - 1) / WORK_ITEMS;
+    CLUSTER_BARRIER();
+    ADD_IN_CLUSTER(1, count, r.cluster, TOTAL_PLACE, WRITE_TOTAL);
+    CLUSTER_BARRIER_RELAXED();
+  }
+#endif
+}

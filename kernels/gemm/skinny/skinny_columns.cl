@@ -1,0 +1,181 @@
+// C <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
+// stored with its rows beside each other, so that neighbouring work-items read down one of its columns.
+//
+//   X, in memory and in work-items (LANES 4, SLICES 2)
+//
+//            k ->             Each work-item has WIDTH rows of X and SKINNY sums for each. LANES of them
+//   rows  +----------------+  stand along the rows. SLICES of them share those rows and take every SLICES-th
+//    |    | 0 4 0 4 0 4 .. |  k; their sums are added in the end, slice by slice. With one slice a sum is one
+//    v    | 1 5 1 5 1 5 .. |  chain in ascending k.
+//         | 2 6 2 6 2 6 .. |
+//         | 3 7 3 7 3 7 .. |  skinny.h has what there is of Y and C, and how K may be split further.
+//         +----------------+
+
+#ifndef SIDE
+#define SIDE 0  // N is the skinny side, or M; then A is not transposed, or B is: 0 1
+#endif
+#ifndef SKINNY
+#define SKINNY 4  // what the skinny side has at most: 1 4
+#endif
+#ifndef Y_ALONG_K
+#define Y_ALONG_K 1  // whether the skinny operand is stored with its k beside each other: 0 1
+#endif
+#ifndef VX
+#define VX 1  // values of the long operand read at once; 4 needs alignment, and whole vectors: 1 4
+#endif
+#ifndef WIDTH
+#define WIDTH 4  // rows of each work-item: 1 2 4
+#endif
+#ifndef LANES
+#define LANES 32  // work-items beside each other along the rows: 8 16 32 64 128
+#endif
+#ifndef SLICES
+#define SLICES 4  // work-items that share rows: 1 2 4 8 16 32 64
+#endif
+#ifndef DEPTH
+#define DEPTH 64  // rows of the skinny operand in local memory: 16 32 64 128 256 512 1024 2048 4096
+#endif
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3
+#endif
+
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "update.h"
+
+#define WORK_ITEMS (LANES * SLICES)
+#define ROWS (LANES * WIDTH)
+#define X_ALONG_K 0
+#define Y_PLACE(k, t) ((k)*SKINNY + (t))
+#include "gemm/skinny/skinny.h"
+
+// Rows of a work-item: vectors of VX, LANES vectors apart.
+#define ROW(i) ((i) / VX * (LANES * VX) + lane * VX + (i) % VX)
+
+// A work-item reads its values of X for AHEAD k at once, SLICES apart: the first before it waits for Y.
+#define AHEAD 8
+
+// Where a work-item reads X. Rows beyond the last are never written: the last is read in their place.
+FUNCTION void
+begin_x(const __global float** from, const __global float* x_member, const Share s, const int lane) {
+#pragma unroll
+  for (int i = 0; i < WIDTH; i += VX) {
+    from[i / VX] = x_member + LEAST(s.first_row + ROW(i), (s.length - 1) / VX * VX);
+  }
+}
+
+FUNCTION void
+load_x(float x[][WIDTH], const __global float** from, const long ldx, const int count, const int k) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+#pragma unroll
+    for (int i = 0; i < WIDTH; i += VX) {
+      VSTORE(VX)(*(const __global FLOAT(VX)*)(from[i / VX] + (k + j * SLICES) * ldx), 0, x[j] + i);
+    }
+  }
+}
+
+FUNCTION void
+multiply(float sum[SKINNY][WIDTH], float x[][WIDTH], const LOCAL_PTR float* y, const int count, const int k) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+#pragma unroll
+    for (int t = 0; t < SKINNY; ++t) {
+#pragma unroll
+      for (int i = 0; i < WIDTH; ++i) {
+        sum[t][i] = fma(x[j][i], y[Y_PLACE(k + j * SLICES, t)], sum[t][i]);
+      }
+    }
+  }
+}
+
+FUNCTION void
+set_to_zero(float sum[SKINNY][WIDTH]) {
+#pragma unroll
+  for (int t = 0; t < SKINNY; ++t) {
+#pragma unroll
+    for (int i = 0; i < WIDTH; ++i) {
+      sum[t][i] = 0.0f;
+    }
+  }
+}
+
+// Adds up the slices' sums, one column of C at a time.
+FUNCTION void
+finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[SKINNY][WIDTH],
+            const int lane, const int slice, const int tid) {
+#pragma unroll
+  for (int t = 0; t < SKINNY; ++t) {
+#pragma unroll
+    for (int i = 0; i < WIDTH; ++i) {
+      shared[slice * ROWS + ROW(i)] = sum[t][i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = tid; i < ROWS; i += WORK_ITEMS) {
+      float total = shared[i];
+      for (int each = 1; each < SLICES; ++each) {
+        total += shared[each * ROWS + i];
+      }
+      finish(r, totals, i, t, total);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
+  NUMBERS(PRODUCT_IN_SLICES);
+  const int tid = get_local_id(0);
+  const int lane = tid % LANES;
+  const int slice = tid / LANES;
+  const Share s = share_of(p);
+
+  // Rows of Y first, then sums. The loops over Y stand here, not in a function: NVIDIA's compiler then takes
+  // fewer registers.
+  __local float shared[DEPTH * SKINNY > WORK_ITEMS * WIDTH ? DEPTH * SKINNY : WORK_ITEMS * WIDTH]
+      __attribute__((aligned(16)));
+  __local float totals[TOTALS];
+
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
+    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
+    const __global float* y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
+    const Result r = result_of(p, s, MEMBER(C, p.c_offset, p.c_stride, c_table, member));
+
+    const __global float* from[WIDTH / VX];
+    begin_x(from, OF_X(a_member, b_member) + s.first_k * s.x_next, s, lane);
+    float sum[SKINNY][WIDTH];
+    set_to_zero(sum);
+
+    for (int left = s.depth; left > 0; left -= DEPTH) {
+      const int count = min(left, DEPTH);
+      const int end = count - (AHEAD - 1) * SLICES;  // of where AHEAD may begin
+      int k = slice;
+      float x[AHEAD][WIDTH];
+      if (k < end) {
+        load_x(x, from, s.ldx, AHEAD, k);
+      }
+      stage_y(shared, y, s, left, tid);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      while (k < end) {
+        multiply(sum, x, shared, AHEAD, k);
+        k += AHEAD * SLICES;
+        if (k < end) {
+          load_x(x, from, s.ldx, AHEAD, k);
+        }
+      }
+      for (; k < count; k += SLICES) {
+        load_x(x, from, s.ldx, 1, k);
+        multiply(sum, x, shared, 1, k);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+      for (int i = 0; i < WIDTH; i += VX) {
+        from[i / VX] += DEPTH * s.x_next;
+      }
+      y += DEPTH * s.y_next;
+    }
+    finish_sums(r, totals, shared, sum, lane, slice, tid);
+    finish_cluster(r, totals, tid);
+  }
+}

@@ -44,8 +44,7 @@
 #include "dialect.h"
 #include "update.h"
 #include "ladder/warp_tile.h"
-
-#define STAGE (TSK * (TSM + TSN))  // a tile of A, then one of B
+#include "ladder/stages.h"
 
 __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void
 tile_order(const int M, const int N, const int K, const float alpha, const __global float* A,
@@ -61,24 +60,6 @@ tile_order(const int M, const int N, const int K, const float alpha, const __glo
   const int offset_n = TSN * (number % in_a_group / group_m);
   float4 acc[WPTN * QUADS_M];
   set_to_zero(acc);
-
-  for (int tile = -(STAGES - 1) * TSK; tile < K; tile += TSK) {
-    const int ahead = tile + (STAGES - 1) * TSK;
-    if (tile >= 0) {
-      COPY_WAIT(STAGES - 2);
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (ahead < K) {
-      LOCAL_PTR float* to = stages + ahead / TSK % STAGES * STAGE;
-      fetch(to, A + ahead * M + offset_m, M, TSM, item);
-      fetch(to + TSK * TSM, B + ahead * N + offset_n, N, TSN, item);
-    }
-    COPY_COMMIT();
-    if (tile >= 0) {
-      const LOCAL_PTR float* from = stages + tile / TSK % STAGES * STAGE;
-      multiply(acc, from, from + TSK * TSM, item);
-    }
-  }
-
+  multiply_range(acc, stages, A + offset_m, M, B + offset_n, N, 0, K, item);
   update_tile(C + offset_n * M + offset_m, M, alpha, beta, acc, item);
 }

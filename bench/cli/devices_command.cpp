@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "device/backend.h"
+#include "report/result_files.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -36,25 +37,37 @@ Table make_table(const std::vector<DeviceInfo>& devices) {
   return table;
 }
 
-int list_devices() {
+void print(const std::string& backend, const std::vector<DeviceInfo>& devices) {
+  if (devices.empty()) {
+    std::printf("%s: no device was found\n", backend.c_str());
+  } else {
+    std::printf("%s:\n%s", backend.c_str(), make_table(devices).text().c_str());
+  }
+}
+
+int run(const std::string& json) {
+  require_place("--json", json);
+  Json all = Json::array();
   for (const Backend* backend : backends()) {
-    const std::string name(backend->name());
     const std::vector<DeviceInfo> devices = backend->devices();
-    if (devices.empty()) {
-      std::printf("%s: no device was found\n", name.c_str());
-    } else {
-      std::printf("%s:\n%s", name.c_str(), make_table(devices).text().c_str());
+    print(std::string(backend->name()), devices);
+    for (const DeviceInfo& info : devices) {
+      all.push_back({{"number", info.index}, {"device", to_json(info)}});
     }
   }
+  Json document = dated_head("duogemm.devices/1");
+  document["devices"] = all;
+  write_result(json, document.dump(1) + "\n");
   return 0;
 }
 
 }  // namespace
 
 void add_devices_command(CLI::App& app, Action& action) {
-  app.add_subcommand("devices", "List the devices of every runtime in this build")->callback([&action] {
-    action = list_devices;
-  });
+  auto json = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("devices", "List the devices of every runtime in this build");
+  command->add_option("--json", *json, "Write the list to this file, or - for stdout");
+  command->callback([&action, json] { action = [json] { return run(*json); }; });
 }
 
 }  // namespace duogemm::bench

@@ -25,7 +25,9 @@ COMMANDS = {
     "ladder": ["ladder", "--kernels", "1,8,10", "-m", "33", "-n", "17", "-k", "9", "--seconds", "0.01"],
     "cold_ladder": ["ladder", "--kernels", "1", "--size", "32", "--seconds", "0.01", "--cold"],
     "compare": ["compare", "--shapes", "shapes.txt", "--seconds", "0.001"],
+    "devices": ["devices"],
     "explain": ["explain", "--diff", "1:general", "--size", "32", "--seconds", "0.01"],
+    "plan": ["plan", "-m", "100", "-n", "50", "-k", "2000", "--top", "3"],
     "replay": ["replay", "trace.jsonl"],
     "sweep": ["sweep", "--kernel", "8", "--over", "WPTM=7:8", "--over", "USE_SHUFFLE=0:1", "--size", "32", "--seconds", "0.01"],
 }

@@ -1,9 +1,11 @@
 // duogemm plan: what the library would do with a multiplication, and why.
 #include <cstdio>
+#include <numeric>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "plan/lower.h"
+#include "report/result_files.h"
 #include "support/shapes.h"
 #include "support/table.h"
 
@@ -18,6 +20,17 @@ struct PlanFlags {
   LevelFlag level;
   std::string force;
   std::size_t top = 0;
+  std::string json;
+};
+
+// What is shown.
+struct Planned {
+  Problem problem;
+  DeviceInfo device;
+  std::string tuning;  // where its measurements are from; empty without any
+  Schedule schedule;
+  Plan plan;
+  std::vector<Schedule> candidates;
 };
 
 Problem problem_of(const PlanFlags& flags) {
@@ -53,41 +66,81 @@ std::string steps_text(const Plan& plan) {
   return table.text();
 }
 
-std::string candidates_text(const std::vector<Schedule>& schedules, const Problem& problem,
-                            std::size_t count) {
+std::string candidates_text(const std::vector<Schedule>& schedules, const Problem& problem) {
   Table table;
   table.add_column("rank");
   table.add_column("predicted us");
   table.add_column("TFLOP/s");
   table.add_column("schedule", Table::Align::left);
-  for (std::size_t i = 0; i < std::min(count, schedules.size()); ++i) {
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
     table.add_row({std::to_string(i + 1), microseconds(schedules[i].seconds),
                    tflops(problem, schedules[i].seconds), to_text(schedules[i])});
   }
   return table.text();
 }
 
-int run(const PlanFlags& flags) {
+Planned planned(const PlanFlags& flags) {
   const Problem problem = problem_of(flags);
   const std::optional<ScheduleRequest> forced =
       flags.force.empty() ? std::nullopt : std::optional(parse_schedule(flags.force));
   const DeviceInfo device = flags.device.choose().front().info();
   const Planner& planner = planner_for(device);
   const Schedule schedule = forced ? schedule_for(*forced, problem, device) : planner.select(problem);
-  const Plan plan = lower(schedule, problem, device);
-  std::size_t workspace = 0;
-  for (const std::size_t bytes : plan.workspace_bytes) {
-    workspace += bytes;
-  }
-  std::printf("device     %s through %s\n", device.name.c_str(), device.runtime.c_str());
-  std::printf("tuning     %s\n", planner.tuning().source.empty() ? "none" : planner.tuning().source.c_str());
-  std::printf("schedule   %s\n", to_text(schedule).c_str());
-  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(schedule.seconds).c_str(),
-              tflops(problem, schedule.seconds).c_str());
-  std::printf("workspace  %zu bytes\n%s", workspace, steps_text(plan).c_str());
+  std::vector<Schedule> candidates;
   if (flags.top > 0) {
-    std::printf("\n%s", candidates_text(planner.rank(problem), problem, flags.top).c_str());
+    candidates = planner.rank(problem);
+    candidates.resize(std::min(flags.top, candidates.size()));
   }
+  return {problem, device, planner.tuning().source, schedule, lower(schedule, problem, device), candidates};
+}
+
+std::size_t workspace_bytes(const Plan& plan) {
+  return std::accumulate(plan.workspace_bytes.begin(), plan.workspace_bytes.end(), std::size_t{0});
+}
+
+void print(const Planned& planned) {
+  std::printf("device     %s through %s\n", planned.device.name.c_str(), planned.device.runtime.c_str());
+  std::printf("tuning     %s\n", planned.tuning.empty() ? "none" : planned.tuning.c_str());
+  std::printf("schedule   %s\n", to_text(planned.schedule).c_str());
+  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(planned.schedule.seconds).c_str(),
+              tflops(planned.problem, planned.schedule.seconds).c_str());
+  std::printf("workspace  %zu bytes\n%s", workspace_bytes(planned.plan), steps_text(planned.plan).c_str());
+  if (!planned.candidates.empty()) {
+    std::printf("\n%s", candidates_text(planned.candidates, planned.problem).c_str());
+  }
+}
+
+Json seconds_json(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(nullptr); }
+
+std::string plan_json(const Planned& planned) {
+  Json steps = Json::array();
+  for (const Step& step : planned.plan.steps) {
+    steps.push_back({{"kernel", step.kernel->spec->name},
+                     {"groups", step.geometry.groups},
+                     {"local", step.geometry.local},
+                     {"tunables", to_text(step.kernel->tunables)}});
+  }
+  Json candidates = Json::array();
+  for (const Schedule& schedule : planned.candidates) {
+    candidates.push_back({{"schedule", to_text(schedule)}, {"predicted_s", seconds_json(schedule.seconds)}});
+  }
+  Json document = dated_head("duogemm.plan/1");
+  document.update({{"device", to_json(planned.device)},
+                   {"problem", to_json(planned.problem)},
+                   {"tuning", planned.tuning.empty() ? Json(nullptr) : Json(planned.tuning)},
+                   {"schedule", to_text(planned.schedule)},
+                   {"predicted_s", seconds_json(planned.schedule.seconds)},
+                   {"workspace_bytes", workspace_bytes(planned.plan)},
+                   {"steps", steps},
+                   {"candidates", candidates}});
+  return document.dump(1) + "\n";
+}
+
+int run(const PlanFlags& flags) {
+  require_place("--json", flags.json);
+  const Planned result = planned(flags);
+  print(result);
+  write_result(flags.json, plan_json(result));
   return 0;
 }
 
@@ -108,6 +161,7 @@ void add_plan_command(CLI::App& app, Action& action) {
   flags->level.add_to(*command);
   command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
+  command->add_option("--json", flags->json, "Write the plan to this file, or - for stdout");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

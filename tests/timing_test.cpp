@@ -1,6 +1,8 @@
 // What makes a measurement doubtful, and the watch over the GPU.
 #include <gtest/gtest.h>
 
+#include "compare/compare_report.h"
+#include "ladder/ladder_run.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
@@ -40,6 +42,45 @@ TEST(TimingWarnings, NameWhoSpreadsAndWhoIsNoisy) {
 TEST(TimingWarnings, DoNotNameEverybody) {
   const std::vector<NamedSamples> samples(9, {"x", &wild});
   EXPECT_NE(timing_warnings({}, samples, 1.0).at(0).find(", and others"), std::string::npos);
+}
+
+TEST(TimingWarnings, CallAReferenceThatIsAbsurdlySlowSo) {
+  EXPECT_FALSE(slow_reference_warning("OpenBLAS", 18.0, "duogemm"));
+  const std::string warning = slow_reference_warning("OpenBLAS 0.3.21", 45.7, "cpu_panels").value_or("");
+  EXPECT_EQ(warning.find("OpenBLAS 0.3.21 is absurdly slow: it took 46 times as long as cpu_panels"), 0u)
+      << warning;
+}
+
+TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {
+  static const KernelSpec kernel{.name = "quick"};
+  const Samples slow{{30.0, 30.0, 30.0, 30.0, 30.0}};
+  LadderReport report;
+  report.rows.resize(1);
+  report.rows[0].setting.spec = &kernel;
+  report.rows[0].samples = steady;
+  report.reference = {"OpenBLAS 0.3.21", slow};
+  ASSERT_EQ(report.warnings(0.01).size(), 1u);
+  EXPECT_NE(report.warnings(0.01)[0].find("30 times as long as quick"), std::string::npos);
+  report.busy = "the machine is busy";
+  EXPECT_EQ(report.warnings(0.01)[0], "the machine is busy");
+}
+
+TEST(AComparison, WarnsOfAReferenceThatIsAbsurdlySlow) {
+  const Samples slow{{30.0, 30.0, 30.0, 30.0, 30.0}};
+  CompareReport report;
+  report.others.push_back({"OpenBLAS", "OpenBLAS 0.3.21"});
+  CompareRow row;
+  row.ours = steady;
+  row.others.resize(1);
+  row.others[0].samples = slow;
+  report.rows.push_back(row);
+  ASSERT_EQ(report.warnings(0.01).size(), 1u);
+  EXPECT_NE(report.warnings(0.01)[0].find("30 times as long as duogemm"), std::string::npos);
+}
+
+TEST(BusyWarning, ComesFromHalfTheCoresOn) {
+  EXPECT_FALSE(busy_warning(0.9, 2));
+  EXPECT_NE(busy_warning(3.2, 2).value_or("").find("load average 3.2 on 2 cores"), std::string::npos);
 }
 
 TEST(AGpuWatch, LetsTheWorkRunWhereThereIsNoGpu) {

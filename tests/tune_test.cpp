@@ -96,15 +96,12 @@ TEST(WorthWriting, IsTheBestOfAShapeWhereAllElseStays) {
 }
 
 TEST(BeforeAfter, TellsBothAndTheMean) {
-  const std::string text = comparison_text(with_ratios({2.0, 0.5}, false));
+  const std::string text = comparison_text({with_ratios({2.0, 0.5}, false), {"same"}}, "held out");
+  EXPECT_EQ(text.find("held out"), 0u) << text;
+  EXPECT_NE(text.find("For 1 shapes the library would choose as before."), std::string::npos) << text;
   EXPECT_NE(text.find("GFLOP/s before"), std::string::npos) << text;
   EXPECT_NE(text.find("1.000"), std::string::npos) << text;
   EXPECT_EQ(gain_of(with_ratios({2.0, 0.5}, false)).worst_label, "2");
-}
-
-TEST(BusyWarning, ComesFromHalfTheCoresOn) {
-  EXPECT_FALSE(busy_warning(0.9, 2));
-  EXPECT_NE(busy_warning(3.2, 2).value_or("").find("load average 3.2 on 2 cores"), std::string::npos);
 }
 
 TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "device/backend.h"
-#include "report/result_files.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -45,8 +45,8 @@ void print(const std::string& backend, const std::vector<DeviceInfo>& devices) {
   }
 }
 
-int run(const std::string& json) {
-  require_place("--json", json);
+int run(const JsonFlag& json) {
+  json.require();
   Json all = Json::array();
   for (const Backend* backend : backends()) {
     const std::vector<DeviceInfo> devices = backend->devices();
@@ -57,16 +57,16 @@ int run(const std::string& json) {
   }
   Json document = dated_head("duogemm.devices/1");
   document["devices"] = all;
-  write_result(json, document.dump(1) + "\n");
+  json.write(document);
   return 0;
 }
 
 }  // namespace
 
 void add_devices_command(CLI::App& app, Action& action) {
-  auto json = std::make_shared<std::string>();
+  auto json = std::make_shared<JsonFlag>();
   CLI::App* command = app.add_subcommand("devices", "List the devices of every runtime in this build");
-  command->add_option("--json", *json, "Write the list to this file, or - for stdout");
+  json->add_to(*command);
   command->callback([&action, json] { action = [json] { return run(*json); }; });
 }
 

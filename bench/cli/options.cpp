@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "report/result_files.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"
@@ -120,6 +121,14 @@ void SizeFlags::add_to(CLI::App& command) {
 }
 
 Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
+
+void JsonFlag::add_to(CLI::App& command) {
+  command.add_option("--json", path, "Write the result to this file, too, or - for stdout alone");
+}
+
+void JsonFlag::require() const { require_place("--json", path); }
+
+void JsonFlag::write(const Json& result) const { write_result(path, result.dump(1) + "\n"); }
 
 void StudyFlags::add_to(CLI::App& command, bool allow_all) {
   tunables.add_to(command);

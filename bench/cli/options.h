@@ -10,6 +10,7 @@
 
 #include "duogemm/sgemm.hpp"
 #include "ladder/ladder.h"
+#include "report/json_parts.h"
 #include "support/device_choice.h"
 #include "timing/measure.h"
 
@@ -92,6 +93,16 @@ struct SizeFlags {
   bool given() const { return m || n || k || size; }
   // Throws invalid_argument when one of the three is neither given nor covered by --size.
   Shape shape() const;
+};
+
+// --json of a command that writes its result once, at its end.
+struct JsonFlag {
+  std::string path;
+
+  void add_to(CLI::App& command);
+  // Before the work: throws invalid_argument when the file cannot be written there.
+  void require() const;
+  void write(const Json& result) const;
 };
 
 // What a command that looks closely at a kernel asks besides its name: --json and all of the above.

@@ -14,6 +14,21 @@ std::optional<double> CompareRow::ratio(std::size_t i) const {
   return others[i].samples.median() / ours.median();
 }
 
+namespace {
+
+// So many times as long as ours the other one took at most.
+double slowest(const CompareReport& report, std::size_t other) {
+  double times = 0.0;
+  for (const CompareRow& row : report.rows) {
+    if (row.skipped.empty()) {
+      times = std::max(times, row.ratio(other).value_or(0.0));
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
 std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
   std::vector<NamedSamples> samples;
   for (const CompareRow& row : rows) {
@@ -23,6 +38,11 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
     }
   }
   std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (const auto slow = slow_reference_warning(others[i].title, slowest(*this, i), "duogemm")) {
+      warnings.push_back(*slow);
+    }
+  }
   if (interrupted) {
     warnings.emplace_back("the run was interrupted: shapes are missing");
   }

@@ -54,6 +54,20 @@ Shape choose_shape(const LadderRequest& request, Progress& progress) {
   return {size, size, size};
 }
 
+// Judged by the fastest row.
+std::optional<std::string> slow_reference(const std::vector<LadderRow>& rows, const ReferenceRow& reference) {
+  const LadderRow* fastest = nullptr;
+  for (const LadderRow& row : rows) {
+    if (row.measured() && (!fastest || row.samples.median() < fastest->samples.median())) {
+      fastest = &row;
+    }
+  }
+  return fastest && !reference.samples.seconds.empty()
+             ? slow_reference_warning(reference.name, reference.samples.median() / fastest->samples.median(),
+                                      fastest->setting.spec->name)
+             : std::nullopt;
+}
+
 }  // namespace
 
 bool LadderReport::ok() const {
@@ -77,6 +91,12 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   }
   samples.push_back({reference.name, &reference.samples});
   std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  if (!busy.empty()) {
+    warnings.push_back(busy);
+  }
+  if (const auto slow = slow_reference(rows, reference)) {
+    warnings.push_back(*slow);
+  }
   if (unmeasured > 0) {
     warnings.push_back("the run was interrupted: " + std::to_string(unmeasured) + " rows are missing");
   }
@@ -84,6 +104,7 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
 }
 
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
+  const std::optional<std::string> busy = request.abilities ? busy_warning() : std::nullopt;
   const Shape shape = request.shape ? *request.shape : choose_shape(request, progress);
   if (!request.shape && request.measure.stopped()) {
     return {};
@@ -117,6 +138,9 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     session->note_states(watch.moments());
     session->take_samples(next);
     reports.push_back(session->take_report());
+    if (busy && reports.back().device.kind == DeviceKind::cpu) {
+      reports.back().busy = *busy;
+    }
   }
   progress.clear();
   return reports;

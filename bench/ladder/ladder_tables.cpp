@@ -142,15 +142,10 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
   return cells;
 }
 
-// "cuBLAS", without the version; the device has none where it is empty.
-std::string library_of(const LadderReport& report) {
-  return report.reference.name.substr(0, report.reference.name.find(' '));
-}
-
 std::vector<std::string> reference_cells(const LadderReport& report, bool tutorial) {
   const Samples& samples = report.reference.samples;
   std::vector<std::string> cells = {"",
-                                    library_of(report),
+                                    library_title(report.reference.name),
                                     "",
                                     format("%.1f", gflops(report, samples)),
                                     format("%.1f%%", 100.0 * samples.spread()),
@@ -195,15 +190,18 @@ std::string status_text(const LadderRow& row) {
          " elements differ, " + std::to_string(row.check.overwritten) + " overwritten)";
 }
 
+std::string library_title(const std::string& reference) {
+  return reference.empty() ? "a library" : reference.substr(0, reference.find(' '));
+}
+
 std::string ladder_text(const LadderReport& report, bool tutorial) {
   Table table;
   table.add_column("rung");
   table.add_column("kernel", Table::Align::left);
   table.add_column("set", Table::Align::left);
-  const std::string library = library_of(report).empty() ? "a library" : library_of(report);
-  for (const std::string& title :
-       {std::string("GFLOP/s"), std::string("spread"), std::string("x (rung)"), "of " + library,
-        std::string("of peak"), std::string("support"), std::string("error/bound")}) {
+  for (const std::string& title : {std::string("GFLOP/s"), std::string("spread"), std::string("x (rung)"),
+                                   "of " + library_title(report.reference.name), std::string("of peak"),
+                                   std::string("support"), std::string("error/bound")}) {
     table.add_column(title);
   }
   if (tutorial) {

@@ -14,6 +14,9 @@ std::string ladder_text(const LadderReport& report, bool tutorial);
 // Both runtimes on one GPU, rung by rung: reports of the same settings.
 std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl);
 
+// "cuBLAS" of "cuBLAS 13.1.0", for the title of a column; "a library" where the device has none.
+std::string library_title(const std::string& reference);
+
 // "ok", "WRONG" with what is wrong, or "not supported here" with the reason.
 std::string status_text(const LadderRow& row);
 

@@ -41,7 +41,7 @@ Table line_table(const SweepReport& report) {
   table.add_column(report.axes[0].name);
   table.add_column("GFLOP/s");
   table.add_column("spread");
-  table.add_column("of library");
+  table.add_column("of " + library_title(report.reference));
   table.add_column("", Table::Align::left);
   for (const std::int64_t value : report.axes[0].values) {
     table.add_row({std::to_string(value), widest_speed, "", "", ""});

@@ -1,6 +1,8 @@
 #include "timing/timing_warnings.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <thread>
 
 #include "support/table.h"
 
@@ -10,6 +12,9 @@ namespace {
 constexpr double least_clock = 0.97;  // of the highest that was seen
 constexpr double largest_spread = 0.10;
 constexpr std::size_t most_named = 5;
+// No library that is recorded under bench/results takes 18 times as long as duogemm on any shape.
+constexpr double absurd = 20.0;
+constexpr double busy_share = 0.5;  // of the cores
 
 void add_clock(std::vector<std::string>& warnings, const std::vector<GpuMoment>& moments) {
   const auto slower = [](const GpuMoment& a, const GpuMoment& b) { return a.state.sm_mhz < b.state.sm_mhz; };
@@ -58,6 +63,28 @@ std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
                        format(" %g percent: ", 100.0 * wanted_noise) + listed(noisy));
   }
   return warnings;
+}
+
+std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
+                                                  const std::string& beside) {
+  if (!(times > absurd)) {
+    return std::nullopt;
+  }
+  return reference + " is absurdly slow: it took " + format("%.0f", times) + " times as long as " + beside +
+         ". Most likely other programs keep its threads from the cores; a share of it says nothing";
+}
+
+std::optional<std::string> busy_warning(double load, unsigned cores) {
+  if (load < busy_share * cores) {
+    return std::nullopt;
+  }
+  return format("the machine is busy (load average %.1f", load) + " on " + std::to_string(cores) +
+         " cores): what is fastest now need not be when it is quiet";
+}
+
+std::optional<std::string> busy_warning() {
+  double load = 0.0;
+  return getloadavg(&load, 1) == 1 ? busy_warning(load, std::thread::hardware_concurrency()) : std::nullopt;
 }
 
 std::string warning_lines(const std::vector<std::string>& warnings) {

@@ -1,6 +1,7 @@
 // What makes a measurement doubtful.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@ struct NamedSamples {
 // percent; for some the time was up before the noise of the median was as low as wanted.
 std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
                                          std::span<const NamedSamples> samples, double wanted_noise);
+
+// A reference library that takes so many times as long as what it stands beside; nothing where that may be.
+std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
+                                                  const std::string& beside);
+
+// What the load average says of a machine that others use, too; nothing where it is quiet.
+std::optional<std::string> busy_warning(double load, unsigned cores);
+// The same of this machine now. What this process does itself counts, too: ask before it does much.
+std::optional<std::string> busy_warning();
 
 // Lines for people, each beginning with "Warning: "; empty when there are none.
 std::string warning_lines(const std::vector<std::string>& warnings);

@@ -65,29 +65,25 @@ bool wins(const std::vector<BeforeAfter>& compared) {
   return gain.mean >= least_mean && gain.worst >= least_ratio;
 }
 
-std::string comparison_text(const std::vector<BeforeAfter>& compared) {
-  Table table;
-  table.add_column("before and after", Table::Align::left);
-  for (const char* title : {"GFLOP/s before", "after", "ratio"}) {
-    table.add_column(title);
+std::string comparison_text(const Contest& contest, const std::string& title) {
+  const std::string same = contest.unchanged.empty() ? ""
+                                                     : "For " + std::to_string(contest.unchanged.size()) +
+                                                           " shapes the library would choose as before.\n";
+  if (contest.timed.empty()) {
+    return same;
   }
-  for (const BeforeAfter& each : compared) {
+  Table table;
+  table.add_column(title, Table::Align::left);
+  for (const char* column : {"GFLOP/s before", "after", "ratio"}) {
+    table.add_column(column);
+  }
+  for (const BeforeAfter& each : contest.timed) {
     const double work = 1e-9 * each.problem.flops();
     table.add_row({each.label, format("%.1f", work / each.before), format("%.1f", work / each.after),
                    format("%.3f", each.ratio())});
   }
-  const Gain gain = gain_of(compared);
-  table.add_row({"mean", "", "", format("%.3f", gain.mean)});
-  return table.text();
-}
-
-std::optional<std::string> busy_warning(double load, unsigned cores) {
-  constexpr double busy_share = 0.5;
-  if (load < busy_share * cores) {
-    return std::nullopt;
-  }
-  return format("the machine is busy (load average %.1f", load) + " on " + std::to_string(cores) +
-         " cores): what is fastest now need not be when it is quiet";
+  table.add_row({"mean", "", "", format("%.3f", gain_of(contest.timed).mean)});
+  return table.text() + same;
 }
 
 }  // namespace duogemm::bench

@@ -20,6 +20,12 @@ struct BeforeAfter {
   double ratio() const { return before / after; }  // above 1: it is faster than it was
 };
 
+// On several problems.
+struct Contest {
+  std::vector<BeforeAfter> timed;
+  std::vector<std::string> unchanged;  // the library would choose as before: there is nothing to tell
+};
+
 // Over all of them.
 struct Gain {
   double mean = 1.0;  // geometric, of the ratios
@@ -37,10 +43,7 @@ bool wins(const std::vector<BeforeAfter>& compared);
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared);
 
-// A line for each problem, and one for all.
-std::string comparison_text(const std::vector<BeforeAfter>& compared);
-
-// What the load average says of a machine that others use, too; nothing where it is quiet.
-std::optional<std::string> busy_warning(double load, unsigned cores);
+// A line for each problem that was timed, and one for all. title: of the first column.
+std::string comparison_text(const Contest& contest, const std::string& title);
 
 }  // namespace duogemm::bench

@@ -12,27 +12,44 @@ constexpr double doubtful = 0.99;
 
 }  // namespace
 
-std::vector<BeforeAfter> Tuner::compare(const Planner& before, const Planner& after) {
+Contest Tuner::compare(const Planner& before, const Planner& after) {
   reserve_ = 0.0;
-  std::vector<BeforeAfter> compared;
+  Contest contest;
   for (const NamedShape& shape : problems_to_compare()) {
     if (enough()) {
       break;
     }
-    const Schedule one = before.select(shape.problem);
-    const Schedule other = after.select(shape.problem);
-    if (to_text(one) == to_text(other)) {
-      continue;  // there is nothing to tell
-    }
-    try {
-      compared.push_back(time(shape, one, other));
-    } catch (const Error& error) {
-      if (!of_candidate(error)) {
-        throw;
-      }
+    compare_on(shape, before, after, contest);
+  }
+  return contest;
+}
+
+Contest Tuner::compare_on(const std::vector<NamedShape>& shapes, const Planner& before,
+                          const Planner& after) {
+  Contest contest;
+  for (const NamedShape& shape : shapes) {
+    if (!stop_ && fits(shape.problem, device_.info())) {
+      compare_on(shape, before, after, contest);
     }
   }
-  return compared;
+  return contest;
+}
+
+void Tuner::compare_on(const NamedShape& shape, const Planner& before, const Planner& after,
+                       Contest& contest) {
+  const Schedule one = before.select(shape.problem);
+  const Schedule other = after.select(shape.problem);
+  if (to_text(one) == to_text(other)) {
+    contest.unchanged.push_back(shape.label);
+    return;
+  }
+  try {
+    contest.timed.push_back(time(shape, one, other));
+  } catch (const Error& error) {
+    if (!of_candidate(error)) {
+      throw;
+    }
+  }
 }
 
 // The shapes that were asked for, and then those that take a small part of the budget, in any order.

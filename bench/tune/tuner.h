@@ -60,7 +60,9 @@ class Tuner {
 
   // Times what the library chooses now beside what it would choose by `after`, in turns: on the shapes that
   // were asked for and then on any others, as long as the budget lasts.
-  std::vector<BeforeAfter> compare(const Planner& before, const Planner& after);
+  Contest compare(const Planner& before, const Planner& after);
+  // The same on these shapes, whatever is left of the budget.
+  Contest compare_on(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after);
 
   const TuneCounts& counts() const { return counts_; }
   double seconds_left() const;
@@ -137,6 +139,7 @@ class Tuner {
   bool enough() const { return stop_ || seconds_left() <= reserve_ * options_.budget; }
   std::optional<Schedule> built_in(const Problem& problem) const;
   std::vector<NamedShape> problems_to_compare();
+  void compare_on(const NamedShape& shape, const Planner& before, const Planner& after, Contest& contest);
   BeforeAfter time(const NamedShape& shape, const Schedule& before, const Schedule& after);
 
   Device& device_;

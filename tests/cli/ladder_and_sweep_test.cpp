@@ -50,6 +50,7 @@ TEST_F(ProgramOnADevice, WritesAResultToTheStandardOutput) {
   const Outcome csv = run("sweep --kernel 1 --over TS=8:16:x2 --size 32 --seconds 0.01 --csv -");
   ASSERT_EQ(csv.status, 0) << csv.err;
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3) << csv.out;
+  EXPECT_TRUE(matches(csv.err, "GFLOP/s  spread  of (OpenBLAS|cuBLAS|a library)")) << csv.err;
   EXPECT_TRUE(files().empty());
   expect_refused(run("ladder --size 32 --kernels 1 --json - --csv -"), {"", {"--csv -", "name a file"}});
   const Outcome full =

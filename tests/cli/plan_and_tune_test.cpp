@@ -1,5 +1,6 @@
 // `duogemm plan`, `tune` and `latency`.
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "cli/program.h"
 
@@ -21,6 +22,8 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
        {"TSM=32", "in 4 slices of k", "workspace  144000 bytes", "reduce", "TRANS_A=1", "rank"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << outcome.out;
   }
+  // There is a prediction where there is a cost model: not on CPUs.
+  EXPECT_EQ(outcome.out.find(" -  "), std::string::npos) << outcome.out;
   const BadInput whole{"plan --size 100 --level everywhere --force pipelined:slices=4",
                        {"slices=4", "run_to_run"}};
   expect_refused(run(whole.arguments), whole);
@@ -34,12 +37,27 @@ TEST_F(ProgramOnADevice, NamesATuningFileThatIsBroken) {
       << outcome.err;
 }
 
+// The result alone stands on the standard output.
+TEST_F(ProgramOnADevice, WritesEveryAnswerAsJson) {
+  for (const std::string command :
+       {"devices", "plan --size 64", "latency --size 8", "verify --kernels 1 --size 9",
+        "verify --gemm --kernels general --size 9"}) {
+    const Outcome outcome = run(command + " --json -");
+    ASSERT_EQ(outcome.status, 0) << command << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["schema"], "duogemm." + command.substr(0, command.find(' ')) + "/1");
+    expect_refused(run(command + " --json missing/x.json"),
+                   {command, {"--json missing/x.json", "no folder"}});
+  }
+}
+
 // What is not faster than what the library does already is not written.
 TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
   constexpr double budget = 15.0;
   const auto start = std::chrono::steady_clock::now();
-  const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json");
+  const Outcome tuned =
+      run("tune --budget 15s --ops NN --shapes list.txt --held-out list.txt --out found.json --json t.json");
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   ASSERT_EQ(tuned.status, 0) << tuned.err;
   EXPECT_LT(taken.count(), 1.25 * budget);
@@ -51,6 +69,9 @@ TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   EXPECT_EQ(written, tuned.out.find("what is faster than before is written") != std::string::npos)
       << tuned.out;
   EXPECT_NE(written, tuned.out.find("Nothing is written to found.json") != std::string::npos) << tuned.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "t.json"));
+  EXPECT_EQ(json["written"], written);
+  EXPECT_EQ(json["held_out"]["rows"].size() + json["held_out"]["unchanged"].size(), 1u) << json;
   const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
   EXPECT_EQ(written, plan.out.find("found.json") != std::string::npos) << plan.out;
 }

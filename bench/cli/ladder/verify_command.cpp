@@ -23,6 +23,7 @@ struct VerifyFlags {
   bool gemm = false;
   bool smallest_tiles = false;
   bool no_guards = false;
+  JsonFlag json;
 };
 
 struct Outcome {
@@ -212,7 +213,25 @@ std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& out
   return row;
 }
 
+Json row_json(const LadderSetting& setting, const Outcome& outcome) {
+  const Rung* rung = as_rung(*setting.spec);
+  Json json = {{"rung", rung ? Json(rung->label) : Json(nullptr)},
+               {"kernel", setting.spec->name},
+               {"tunables", setting.tunables}};
+  if (!outcome.unsupported.empty()) {
+    json["unsupported"] = outcome.unsupported;
+    return json;
+  }
+  json.update({{"launched", outcome.launched},
+               {"problems", outcome.problems},
+               {"error_per_bound", outcome.worst_error},
+               {"ok", outcome.fault.empty()},
+               {"fault", outcome.fault.empty() ? Json(nullptr) : Json(outcome.fault)}});
+  return json;
+}
+
 int run(const VerifyFlags& flags) {
+  flags.json.require();
   LadderChoice choice = flags.kernels.choice();
   choice.smallest_tiles = flags.smallest_tiles;
   const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
@@ -223,6 +242,8 @@ int run(const VerifyFlags& flags) {
   }
   Progress progress;
   Table table = make_table(flags.gemm);
+  Json result = dated_head("duogemm.verify/1");
+  result.update({{"device", to_json(verifier.info())}, {"rows", Json::array()}});
   bool ok = true;
   for (const LadderSetting& setting : settings) {
     const Rung* rung = as_rung(*setting.spec);
@@ -230,10 +251,12 @@ int run(const VerifyFlags& flags) {
     const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));
+    result["rows"].push_back(row_json(setting, outcome));
   }
   progress.clear();
   std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
               table.text().c_str());
+  flags.json.write(result);
   return ok ? 0 : 1;
 }
 
@@ -257,6 +280,7 @@ void add_verify_command(CLI::App& app, Action& action) {
       "--no-guards", flags->no_guards,
       "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
       "accesses outside of a buffer");
+  flags->json.add_to(*command);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

@@ -21,6 +21,15 @@ constexpr int warm_calls = 1001;
 struct LatencyFlags {
   DeviceFlags device;
   SizeFlags size;
+  JsonFlag json;
+};
+
+// In microseconds.
+struct Latency {
+  double compiled;               // the first call, with nothing on disk
+  std::optional<double> loaded;  // the first call, with its program on disk
+  double returned;               // a later call, until it returns
+  double complete;               // a later call, until the result is there
 };
 
 double microseconds_of(const std::function<void()>& work) {
@@ -53,7 +62,6 @@ class Fresh {
       finish();
     });
   }
-  const DeviceInfo& info() { return runtime_.device().info(); }
 
  private:
   Problem problem_;
@@ -72,41 +80,70 @@ MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
   return need;
 }
 
-int run(const LatencyFlags& flags) {
-  const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
-  const ChosenDevice chosen = flags.device.choose().front();
-  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
-  require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
-  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
+Latency measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
   // Not the user's cache: there the first call might find its program. It leaves it behind as a user's does.
   const TemporaryDirectory folder;
   const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());
-
+  Latency latency{};
   Fresh fresh(chosen, host, disk);
-  const double compiled = fresh.call();
+  latency.compiled = fresh.call();
   const double loaded = Fresh(chosen, host, disk).call();
-  const double complete = median_of_warm_calls([&] { return fresh.call(); });
-  const double returned = median_of_warm_calls([&] {
+  if (disk.enabled()) {
+    latency.loaded = loaded;
+  }
+  latency.complete = median_of_warm_calls([&] { return fresh.call(); });
+  latency.returned = median_of_warm_calls([&] {
     const double duration = microseconds_of([&] { fresh.enqueue(); });
     fresh.finish();
     return duration;
   });
+  return latency;
+}
 
+std::string table_text(const Latency& latency) {
   Table table;
   table.add_column("call", Table::Align::left);
   table.add_column("microseconds");
   const auto add = [&](const char* what, double duration) {
     table.add_row({what, format("%.1f", duration)});
   };
-  add("first, nothing cached on disk", compiled);
-  if (disk.enabled()) {
-    add("first, program on disk", loaded);
+  add("first, nothing cached on disk", latency.compiled);
+  if (latency.loaded) {
+    add("first, program on disk", *latency.loaded);
   }
-  add("warm, until it returns", returned);
-  add("warm, until C is there", complete);
-  std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", fresh.info().name.c_str(),
-              fresh.info().runtime.c_str(), static_cast<long long>(shape.m), static_cast<long long>(shape.n),
-              static_cast<long long>(shape.k), table.text().c_str());
+  add("warm, until it returns", latency.returned);
+  add("warm, until C is there", latency.complete);
+  return table.text();
+}
+
+Json latency_json(const Latency& latency, const DeviceInfo& device, const Shape& shape) {
+  constexpr double micro = 1e-6;
+  Json json = dated_head("duogemm.latency/1");
+  json.update({{"device", to_json(device)},
+               {"m", shape.m},
+               {"n", shape.n},
+               {"k", shape.k},
+               {"warm_calls", warm_calls},
+               {"first_s", latency.compiled * micro},
+               {"first_from_disk_s", latency.loaded ? Json(*latency.loaded * micro) : Json(nullptr)},
+               {"warm_return_s", latency.returned * micro},
+               {"warm_result_s", latency.complete * micro}});
+  return json;
+}
+
+int run(const LatencyFlags& flags) {
+  flags.json.require();
+  const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
+  const ChosenDevice chosen = flags.device.choose().front();
+  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
+  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
+  const DeviceInfo device = chosen.info();
+  const Latency latency = measure_latency(chosen, host);
+  std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", device.name.c_str(), device.runtime.c_str(),
+              static_cast<long long>(shape.m), static_cast<long long>(shape.n),
+              static_cast<long long>(shape.k), table_text(latency).c_str());
+  flags.json.write(latency_json(latency, device, shape));
   return 0;
 }
 
@@ -118,6 +155,7 @@ void add_latency_command(CLI::App& app, Action& action) {
       app.add_subcommand("latency", "Time the first and later calls of a small multiplication");
   flags->device.add_to(*command, false);
   flags->size.add_to(*command);
+  flags->json.add_to(*command);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

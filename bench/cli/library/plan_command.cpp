@@ -1,11 +1,11 @@
 // duogemm plan: what the library would do with a multiplication, and why.
+#include <algorithm>
 #include <cstdio>
 #include <numeric>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "plan/lower.h"
-#include "report/result_files.h"
 #include "support/shapes.h"
 #include "support/table.h"
 
@@ -20,7 +20,7 @@ struct PlanFlags {
   LevelFlag level;
   std::string force;
   std::size_t top = 0;
-  std::string json;
+  JsonFlag json;
 };
 
 // What is shown.
@@ -67,14 +67,23 @@ std::string steps_text(const Plan& plan) {
 }
 
 std::string candidates_text(const std::vector<Schedule>& schedules, const Problem& problem) {
+  // There is no model of CPUs: nothing is predicted there.
+  const bool predicted = std::any_of(schedules.begin(), schedules.end(),
+                                     [](const Schedule& schedule) { return schedule.seconds.has_value(); });
   Table table;
   table.add_column("rank");
-  table.add_column("predicted us");
-  table.add_column("TFLOP/s");
+  if (predicted) {
+    table.add_column("predicted us");
+    table.add_column("TFLOP/s");
+  }
   table.add_column("schedule", Table::Align::left);
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    table.add_row({std::to_string(i + 1), microseconds(schedules[i].seconds),
-                   tflops(problem, schedules[i].seconds), to_text(schedules[i])});
+    std::vector<std::string> cells = {std::to_string(i + 1), to_text(schedules[i])};
+    if (predicted) {
+      cells.insert(cells.begin() + 1,
+                   {microseconds(schedules[i].seconds), tflops(problem, schedules[i].seconds)});
+    }
+    table.add_row(std::move(cells));
   }
   return table.text();
 }
@@ -102,8 +111,10 @@ void print(const Planned& planned) {
   std::printf("device     %s through %s\n", planned.device.name.c_str(), planned.device.runtime.c_str());
   std::printf("tuning     %s\n", planned.tuning.empty() ? "none" : planned.tuning.c_str());
   std::printf("schedule   %s\n", to_text(planned.schedule).c_str());
-  std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(planned.schedule.seconds).c_str(),
-              tflops(planned.problem, planned.schedule.seconds).c_str());
+  if (planned.schedule.seconds) {
+    std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(planned.schedule.seconds).c_str(),
+                tflops(planned.problem, planned.schedule.seconds).c_str());
+  }
   std::printf("workspace  %zu bytes\n%s", workspace_bytes(planned.plan), steps_text(planned.plan).c_str());
   if (!planned.candidates.empty()) {
     std::printf("\n%s", candidates_text(planned.candidates, planned.problem).c_str());
@@ -112,7 +123,7 @@ void print(const Planned& planned) {
 
 Json seconds_json(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(nullptr); }
 
-std::string plan_json(const Planned& planned) {
+Json plan_json(const Planned& planned) {
   Json steps = Json::array();
   for (const Step& step : planned.plan.steps) {
     steps.push_back({{"kernel", step.kernel->spec->name},
@@ -133,14 +144,14 @@ std::string plan_json(const Planned& planned) {
                    {"workspace_bytes", workspace_bytes(planned.plan)},
                    {"steps", steps},
                    {"candidates", candidates}});
-  return document.dump(1) + "\n";
+  return document;
 }
 
 int run(const PlanFlags& flags) {
-  require_place("--json", flags.json);
+  flags.json.require();
   const Planned result = planned(flags);
   print(result);
-  write_result(flags.json, plan_json(result));
+  flags.json.write(plan_json(result));
   return 0;
 }
 
@@ -161,7 +172,7 @@ void add_plan_command(CLI::App& app, Action& action) {
   flags->level.add_to(*command);
   command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
-  command->add_option("--json", flags->json, "Write the plan to this file, or - for stdout");
+  flags->json.add_to(*command);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

@@ -13,7 +13,8 @@
 #include "report/result_files.h"
 #include "support/interrupt.h"
 #include "system/reject.h"
-#include "tune/tuner.h"
+#include "timing/timing_warnings.h"
+#include "tune/tune_json.h"
 
 namespace duogemm::bench {
 namespace {
@@ -30,6 +31,8 @@ struct TuneFlags {
   std::vector<std::string> ops;
   std::vector<std::string> from;
   std::vector<std::string> shapes;
+  std::vector<std::string> held_out;
+  JsonFlag json;
 };
 
 // "90s", "5m", "1.5h", or a number of seconds.
@@ -90,13 +93,13 @@ std::string clock_text(const DeviceInfo& info) {
   return state ? std::to_string(state->sm_mhz) + " MHz" : "unknown clock";
 }
 
-void warn_when_busy() {
-  double load = 0.0;
-  if (getloadavg(&load, 1) == 1) {
-    if (const auto warning = busy_warning(load, std::thread::hardware_concurrency())) {
-      std::printf("Warning: %s\n", warning->c_str());
-    }
+std::vector<NamedShape> load(const std::vector<std::string>& names) {
+  std::vector<NamedShape> shapes;
+  for (const std::string& name : names) {
+    const ShapeList list = load_shapes(name);
+    shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
   }
+  return shapes;
 }
 
 class Session {
@@ -106,9 +109,13 @@ class Session {
       : info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         partial_(out_ + ".partial"),
-        budget_(options.budget),
+        held_out_(load(flags.held_out)),
+        json_(flags.json),
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
+    report_.device = info_;
+    report_.budget = options.budget;
+    report_.seed = options.seed;
     const bool goes_on = flags.resume && fs::exists(out_);
     const Tuning resumed = goes_on ? read_tuning("--out", out_) : Tuning();
     std::vector<Tuning> known = from;
@@ -123,9 +130,12 @@ class Session {
   }
 
   int run() {
-    std::printf("%s through %s, for %.0f s, for %s\n", info_.name.c_str(), info_.runtime.c_str(), budget_,
-                out_.c_str());
-    warn_when_busy();
+    std::printf("%s through %s, for %.0f s, for %s\n", info_.name.c_str(), info_.runtime.c_str(),
+                report_.budget, out_.c_str());
+    if (const auto warning = busy_warning()) {
+      report_.warnings.push_back(*warning);
+      std::printf("%s", warning_lines(report_.warnings).c_str());
+    }
     tuner_->search([&] { checkpoint(); });
     tuner_->finish();
     checkpoint();
@@ -136,6 +146,8 @@ class Session {
     if (interrupted()) {
       std::printf("%s is left as it was; a search into it goes on from %s\n", out_.c_str(), partial_.c_str());
     }
+    report_.counts = tuner_->counts();
+    json_.write(to_json(report_));
     return status_unless_interrupted(tuner_->counts().wrong == 0 ? 0 : 1);
   }
 
@@ -162,13 +174,14 @@ class Session {
   // Writes what is faster than what there was.
   void conclude() {
     const Tuning found = result();
-    const std::vector<BeforeAfter> compared = tuner_->compare(*planner_before_, Planner(info_, found));
+    report_.compared = tuner_->compare(*planner_before_, Planner(info_, found));
     if (interrupted()) {
       return;
     }
-    std::printf(
-        "%s", compared.empty() ? "The library would choose as before.\n" : comparison_text(compared).c_str());
-    if (const auto kept = worth_writing(before_, found, compared)) {
+    std::printf("%s", comparison_text(report_.compared, "before and after").c_str());
+    const auto kept = worth_writing(before_, found, report_.compared.timed);
+    report_.written = kept.has_value();
+    if (kept) {
       write_file(out_, to_json(*kept));
       std::printf("%s: what is faster than before is written\n", out_.c_str());
     } else {
@@ -176,12 +189,25 @@ class Session {
                   out_.c_str());
     }
     fs::remove(partial_);
+    look_at_held_out(kept.value_or(before_));
+  }
+
+  void look_at_held_out(const Tuning& kept) {
+    if (held_out_.empty()) {
+      return;
+    }
+    const Planner before(info_, before_);
+    const Planner after(info_, kept);
+    report_.held_out = tuner_->compare_on(held_out_, before, after);
+    std::printf("%s", comparison_text(report_.held_out, "held out").c_str());
   }
 
   DeviceInfo info_;
   std::string out_;
   std::string partial_;
-  double budget_;
+  std::vector<NamedShape> held_out_;
+  JsonFlag json_;
+  TuneReport report_;
   std::string clock_before_;
   Tuning before_;
   std::unique_ptr<Planner> planner_before_;
@@ -189,8 +215,12 @@ class Session {
   std::unique_ptr<Tuner> tuner_;
 };
 
-void append(std::vector<NamedShape>& shapes, const ShapeList& list) {
-  shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
+// The shipped lists that are of such a device.
+std::vector<std::string> judging_lists(const DeviceInfo& device) {
+  std::vector<std::string> names = shipped_shapes();
+  std::erase_if(names,
+                [&](const std::string& name) { return (name == "cpu") != (device.kind == DeviceKind::cpu); });
+  return names;
 }
 
 unsigned default_threads() { return std::max(std::thread::hardware_concurrency(), 2u) - 1; }
@@ -201,9 +231,7 @@ int run(const TuneFlags& flags) {
   options.threads = flags.threads == 0 ? default_threads() : flags.threads;
   options.seed = flags.seed;
   options.ops = flags.ops;
-  for (const std::string& name : flags.shapes) {
-    append(options.shapes, load_shapes(name));
-  }
+  options.shapes = load(flags.shapes);
   std::vector<Tuning> from;
   for (const std::string& file : flags.from) {
     from.push_back(read_tuning("--from", file));
@@ -211,12 +239,9 @@ int run(const TuneFlags& flags) {
   if (!flags.out.empty()) {
     require_writable("--out", flags.out);
   }
+  flags.json.require();
   const ChosenDevice chosen = flags.device.choose().front();
-  for (const std::string& name : shipped_shapes()) {
-    if ((name == "cpu") == (chosen.info().kind == DeviceKind::cpu)) {
-      append(options.judges, load_shapes(name));
-    }
-  }
+  options.judges = load(judging_lists(chosen.info()));
   Session session(flags, chosen, options, from);
   note_interrupts();
   return session.run();
@@ -231,6 +256,9 @@ void add_tune_command(CLI::App& app, Action& action) {
   flags->device.add_to(*command, false);
   command->add_option("--shapes", flags->shapes,
                       "Lists of shapes, files or names: also keep what is best for each of them");
+  command->add_option("--held-out", flags->held_out,
+                      "Lists of shapes to time before and after on, at the end and besides the budget: "
+                      "nothing is decided by them");
   command->add_option("--budget", flags->budget, "How long, such as 90s, 5m or 2h")->capture_default_str();
   command->add_option("--out", flags->out,
                       "The file to write. Default: one in the folder where the library looks for tunings");
@@ -241,6 +269,7 @@ void add_tune_command(CLI::App& app, Action& action) {
   command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
       ->check(number_in(1, 1024));
   command->add_option("--seed", flags->seed, "Of the random numbers");
+  flags->json.add_to(*command);
   command
       ->add_option("--ops", flags->ops,
                    "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")

@@ -27,18 +27,18 @@
 
 #include "dialect.h"
 #include "update.h"
+#include "ladder/wide_tile.h"
 
-#define floatX FLOAT(WIDTH)
-#define vstoreX VSTORE(WIDTH)
-#define RTSM (TSM / WPTM)
-#define RTSN (TSN / WPTN)
-#define WORK_ITEMS (RTSM * RTSN)
-#define TSMX (TSM / WIDTH)
-#define TSNX (TSN / WIDTH)
-#define WPTMX (WPTM / WIDTH)
-#define WPTNX (WPTN / WIDTH)
-#define LPTA (TSK * TSMX / WORK_ITEMS)
-#define LPTB (TSK * TSNX / WORK_ITEMS)
+// Brings this work-item's share of a tile of TSK x `size` vectors, which begins at `from`, to local memory.
+// `ld` is from one k to the next.
+FUNCTION void fetch(LOCAL_PTR floatX* to, const __global floatX* from, const int ld, const int size,
+                    const int tid) {
+#pragma unroll
+  for (int l = 0; l < TSK * size / WORK_ITEMS; ++l) {
+    const int id = l * WORK_ITEMS + tid;
+    to[id] = from[id / size * ld + id % size];
+  }
+}
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
 register_wide(const int M, const int N, const int K, const float alpha, const __global floatX* A,
@@ -48,60 +48,25 @@ register_wide(const int M, const int N, const int K, const float alpha, const __
   const int tid = tidn * RTSM + tidm;
   const int offset_m = TSMX * get_group_id(0);
   const int offset_n = TSNX * get_group_id(1);
-  __local floatX Asub[TSK][TSMX];  // [k][m]
-  __local floatX Bsub[TSK][TSNX];  // [k][n]
-
-  floatX acc[WPTN][WPTMX];
-#pragma unroll
-  for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-    for (int wm = 0; wm < WPTMX; ++wm) {
-      acc[wn][wm] = (floatX)(0.0f);
-    }
-  }
+  __local floatX Asub[TSK * TSMX];  // [k][m]
+  __local floatX Bsub[TSK * TSNX];  // [k][n]
+  floatX acc[WPTN * WPTMX];
+  set_to_zero(acc);
 
   for (int tile = 0; tile < K; tile += TSK) {
-#pragma unroll
-    for (int l = 0; l < LPTA; ++l) {
-      const int id = l * WORK_ITEMS + tid;
-      Asub[id / TSMX][id % TSMX] = A[(tile + id / TSMX) * (M / WIDTH) + offset_m + id % TSMX];
-    }
-#pragma unroll
-    for (int l = 0; l < LPTB; ++l) {
-      const int id = l * WORK_ITEMS + tid;
-      Bsub[id / TSNX][id % TSNX] = B[(tile + id / TSNX) * (N / WIDTH) + offset_n + id % TSNX];
-    }
+    fetch(Asub, A + tile * (M / WIDTH) + offset_m, M / WIDTH, TSMX, tid);
+    fetch(Bsub, B + tile * (N / WIDTH) + offset_n, N / WIDTH, TSNX, tid);
     barrier(CLK_LOCAL_MEM_FENCE);
-
-#pragma unroll 8
-    for (int k = 0; k < TSK; ++k) {
-      floatX a[WPTMX];
-      float b[WPTN];
-#pragma unroll
-      for (int wm = 0; wm < WPTMX; ++wm) {
-        a[wm] = Asub[k][tidm + wm * RTSM];
-      }
-#pragma unroll
-      for (int wn = 0; wn < WPTNX; ++wn) {
-        vstoreX(Bsub[k][tidn + wn * RTSN], wn, b);
-      }
-#pragma unroll
-      for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-        for (int wm = 0; wm < WPTMX; ++wm) {
-          acc[wn][wm] = fma(a[wm], (floatX)(b[wn]), acc[wn][wm]);
-        }
-      }
-    }
+    multiply(acc, Asub, Bsub, tidm, tidn);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
-    const int col = (offset_n + tidn + (wn / WIDTH) * RTSN) * WIDTH + wn % WIDTH;
+    const int col = offset_n * WIDTH + COLUMN(tidn, wn);
 #pragma unroll
     for (int wm = 0; wm < WPTMX; ++wm) {
-      UPDATE(floatX, C[col * (M / WIDTH) + offset_m + tidm + wm * RTSM], alpha, acc[wn][wm], beta);
+      UPDATE(floatX, C[col * (M / WIDTH) + offset_m + VECTOR(tidm, wm)], alpha, acc[wn * WPTMX + wm], beta);
     }
   }
 }

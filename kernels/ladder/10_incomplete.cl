@@ -34,20 +34,40 @@
 
 #include "dialect.h"
 #include "update.h"
-
-#define floatX FLOAT(WIDTH)
-#define vstoreX VSTORE(WIDTH)
-#define RTSM (TSM / WPTM)
-#define RTSN (TSN / WPTN)
-#define WORK_ITEMS (RTSM * RTSN)
-#define TSMX (TSM / WIDTH)
-#define TSNX (TSN / WIDTH)
-#define WPTMX (WPTM / WIDTH)
-#define WPTNX (WPTN / WIDTH)
-#define LPTA (TSK * TSMX / WORK_ITEMS)
-#define LPTB (TSK * TSNX / WORK_ITEMS)
+#include "ladder/wide_tile.h"
 
 #define ROUND_UP(x, multiple) (((x) + (multiple)-1) / (multiple) * (multiple))
+
+// Reads this work-item's share of a tile of TSK x `size` vectors, which begins at `from`. `ld` is from one k
+// to the next.
+FUNCTION void fetch(floatX* share, const __global floatX* from, const int ld, const int size, const int tid) {
+#pragma unroll
+  for (int l = 0; l < TSK * size / WORK_ITEMS; ++l) {
+    const int id = l * WORK_ITEMS + tid;
+    share[l] = READ_ONLY(WIDTH, &from[id / size * ld + id % size]);
+  }
+}
+
+// Puts it into local memory.
+FUNCTION void put(LOCAL_PTR floatX* to, const floatX* share, const int size, const int tid) {
+#pragma unroll
+  for (int l = 0; l < TSK * size / WORK_ITEMS; ++l) {
+    to[l * WORK_ITEMS + tid] = share[l];
+  }
+}
+
+// Updates what C has of a vector that begins at (row, col).
+FUNCTION void update_inside(__global float* C, const floatX sum, const float alpha, const float beta,
+                            const int row, const int col, const int M, const int N) {
+  float result[WIDTH];
+  vstoreX(sum, 0, result);
+#pragma unroll
+  for (int w = 0; w < WIDTH; ++w) {
+    if (row + w < M && col < N) {
+      UPDATE(float, C[col * M + row + w], alpha, result[w], beta);
+    }
+  }
+}
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
 incomplete(const int M, const int N, const int K, const float alpha, const __global floatX* A,
@@ -59,123 +79,41 @@ incomplete(const int M, const int N, const int K, const float alpha, const __glo
   const int offset_n = TSNX * get_group_id(1);
   const int padded_m = ROUND_UP(M, TSM) / WIDTH;
   const int padded_n = ROUND_UP(N, TSN) / WIDTH;
-  __local floatX Asub[2][TSK][TSMX];  // [buffer][k][m]
-  __local floatX Bsub[2][TSK][TSNX];  // [buffer][k][n]
+  __local floatX Asub[2][TSK * TSMX];  // [buffer][k][m]
+  __local floatX Bsub[2][TSK * TSNX];  // [buffer][k][n]
   floatX a_next[LPTA];
   floatX b_next[LPTB];
-#if USE_SHUFFLE
-  // The RTSM work-items of one tidn are neighbours in a sub-group; each loads one of the values that all of
-  // them need.
-  const int first_lane = SUB_GROUP_LANE() - tidm;
-  const int own = tidm % WPTN;
-  const int own_n = (tidn + (own / WIDTH) * RTSN) * WIDTH + own % WIDTH;
-#endif
+  floatX acc[WPTN * WPTMX];
+  set_to_zero(acc);
 
-  floatX acc[WPTN][WPTMX];
-#pragma unroll
-  for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-    for (int wm = 0; wm < WPTMX; ++wm) {
-      acc[wn][wm] = (floatX)(0.0f);
-    }
-  }
-
-#pragma unroll
-  for (int l = 0; l < LPTA; ++l) {
-    const int id = l * WORK_ITEMS + tid;
-    a_next[l] = READ_ONLY(WIDTH, &A[(id / TSMX) * padded_m + offset_m + id % TSMX]);
-  }
-#pragma unroll
-  for (int l = 0; l < LPTB; ++l) {
-    const int id = l * WORK_ITEMS + tid;
-    b_next[l] = READ_ONLY(WIDTH, &B[(id / TSNX) * padded_n + offset_n + id % TSNX]);
-  }
-#pragma unroll
-  for (int l = 0; l < LPTA; ++l) {
-    const int id = l * WORK_ITEMS + tid;
-    Asub[0][id / TSMX][id % TSMX] = a_next[l];
-  }
-#pragma unroll
-  for (int l = 0; l < LPTB; ++l) {
-    const int id = l * WORK_ITEMS + tid;
-    Bsub[0][id / TSNX][id % TSNX] = b_next[l];
-  }
+  fetch(a_next, A + offset_m, padded_m, TSMX, tid);
+  fetch(b_next, B + offset_n, padded_n, TSNX, tid);
+  put(Asub[0], a_next, TSMX, tid);
+  put(Bsub[0], b_next, TSNX, tid);
   barrier(CLK_LOCAL_MEM_FENCE);
 
   for (int tile = 0; tile < K; tile += TSK) {
-    const int current = (tile / TSK) % 2;
+    const int current = tile / TSK % 2;
     const int more = tile + TSK < K;
     if (more) {
-#pragma unroll
-      for (int l = 0; l < LPTA; ++l) {
-        const int id = l * WORK_ITEMS + tid;
-        a_next[l] = READ_ONLY(WIDTH, &A[(tile + TSK + id / TSMX) * padded_m + offset_m + id % TSMX]);
-      }
-#pragma unroll
-      for (int l = 0; l < LPTB; ++l) {
-        const int id = l * WORK_ITEMS + tid;
-        b_next[l] = READ_ONLY(WIDTH, &B[(tile + TSK + id / TSNX) * padded_n + offset_n + id % TSNX]);
-      }
+      fetch(a_next, A + (tile + TSK) * padded_m + offset_m, padded_m, TSMX, tid);
+      fetch(b_next, B + (tile + TSK) * padded_n + offset_n, padded_n, TSNX, tid);
     }
-
-#pragma unroll 8
-    for (int k = 0; k < TSK; ++k) {
-      floatX a[WPTMX];
-      float b[WPTN];
-#pragma unroll
-      for (int wm = 0; wm < WPTMX; ++wm) {
-        a[wm] = Asub[current][k][tidm + wm * RTSM];
-      }
-#if USE_SHUFFLE
-      const float shared_b = ((LOCAL_PTR float*)Bsub[current][k])[own_n];
-#pragma unroll
-      for (int wn = 0; wn < WPTN; ++wn) {
-        b[wn] = SHUFFLE(shared_b, first_lane + wn);
-      }
-#else
-#pragma unroll
-      for (int wn = 0; wn < WPTNX; ++wn) {
-        vstoreX(Bsub[current][k][tidn + wn * RTSN], wn, b);
-      }
-#endif
-#pragma unroll
-      for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-        for (int wm = 0; wm < WPTMX; ++wm) {
-          acc[wn][wm] = fma(a[wm], (floatX)(b[wn]), acc[wn][wm]);
-        }
-      }
-    }
-
+    multiply(acc, Asub[current], Bsub[current], tidm, tidn);
     if (more) {
-#pragma unroll
-      for (int l = 0; l < LPTA; ++l) {
-        const int id = l * WORK_ITEMS + tid;
-        Asub[1 - current][id / TSMX][id % TSMX] = a_next[l];
-      }
-#pragma unroll
-      for (int l = 0; l < LPTB; ++l) {
-        const int id = l * WORK_ITEMS + tid;
-        Bsub[1 - current][id / TSNX][id % TSNX] = b_next[l];
-      }
+      put(Asub[1 - current], a_next, TSMX, tid);
+      put(Bsub[1 - current], b_next, TSNX, tid);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
-    const int col = (offset_n + tidn + (wn / WIDTH) * RTSN) * WIDTH + wn % WIDTH;
+    const int col = offset_n * WIDTH + COLUMN(tidn, wn);
 #pragma unroll
     for (int wm = 0; wm < WPTMX; ++wm) {
-      const int row = (offset_m + tidm + wm * RTSM) * WIDTH;
-      float result[WIDTH];
-      vstoreX(acc[wn][wm], 0, result);
-#pragma unroll
-      for (int w = 0; w < WIDTH; ++w) {
-        if (row + w < M && col < N) {
-          UPDATE(float, C[col * M + row + w], alpha, result[w], beta);
-        }
-      }
+      const int row = (offset_m + VECTOR(tidm, wm)) * WIDTH;
+      update_inside(C, acc[wn * WPTMX + wm], alpha, beta, row, col, M, N);
     }
   }
 }

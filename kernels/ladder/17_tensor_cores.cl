@@ -90,6 +90,54 @@ FUNCTION void put(LOCAL_PTR uint* tile, const struct Share* share, const int siz
   }
 }
 
+// What a lane reads of B for 16 k: of every block of 8 columns, two pairs of k of each piece.
+FUNCTION void read_b(uint (*b)[PIECES][2], const LOCAL_PTR uint* from) {
+#pragma unroll
+  for (int bn = 0; bn < BLOCKS_N; ++bn) {
+#pragma unroll
+    for (int i = 0; i < PIECES; ++i) {
+      b[bn][i][0] = from[i * PIECE(TSN) + bn * 8];
+      b[bn][i][1] = from[i * PIECE(TSN) + bn * 8 + 4 * ROW(TSN)];
+    }
+  }
+}
+
+// And of A, of one block of 16 rows.
+FUNCTION void read_a(uint (*a)[4], const LOCAL_PTR uint* from) {
+#pragma unroll
+  for (int i = 0; i < PIECES; ++i) {
+    a[i][0] = from[i * PIECE(TSM)];
+    a[i][1] = from[i * PIECE(TSM) + 8];
+    a[i][2] = from[i * PIECE(TSM) + 4 * ROW(TSM)];
+    a[i][3] = from[i * PIECE(TSM) + 4 * ROW(TSM) + 8];
+  }
+}
+
+// Adds the products of two tiles, of which this lane reads what stands at and behind a_from and b_from.
+FUNCTION void multiply(float (*acc)[4], const LOCAL_PTR uint* a_from, const LOCAL_PTR uint* b_from) {
+#pragma unroll
+  for (int k = 0; k < PAIRS; k += 8) {
+    uint b[BLOCKS_N][PIECES][2];
+    read_b(b, b_from + k * ROW(TSN));
+#pragma unroll
+    for (int bm = 0; bm < BLOCKS_M; ++bm) {
+      uint a[PIECES][4];
+      read_a(a, a_from + k * ROW(TSM) + bm * 16);
+      // The smallest products first: little of them is cut off then.
+#pragma unroll
+      for (int small = PIECES - 1; small >= 0; --small) {
+#pragma unroll
+        for (int i = 0; i <= small; ++i) {
+#pragma unroll
+          for (int bn = 0; bn < BLOCKS_N; ++bn) {
+            MULTIPLY_BF16(acc[bm * BLOCKS_N + bn], a[i], b[bn][small - i]);
+          }
+        }
+      }
+    }
+  }
+}
+
 __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void
 tensor_cores(const int M, const int N, const int K, const float alpha, const __global float* A,
              const __global float* B, const float beta, __global float* C) {
@@ -127,42 +175,7 @@ tensor_cores(const int M, const int N, const int K, const float alpha, const __g
       fetch(b_share, B + (tile + TSK) * N + offset_n, N, TSN, item);
     }
 
-#pragma unroll
-    for (int k = 0; k < PAIRS; k += 8) {
-      uint b[BLOCKS_N][PIECES][2];
-#pragma unroll
-      for (int bn = 0; bn < BLOCKS_N; ++bn) {
-#pragma unroll
-        for (int i = 0; i < PIECES; ++i) {
-          const LOCAL_PTR uint* from = Bsub + i * PIECE(TSN) + (k + pair) * ROW(TSN) + col + bn * 8 + group;
-          b[bn][i][0] = from[0];
-          b[bn][i][1] = from[4 * ROW(TSN)];
-        }
-      }
-#pragma unroll
-      for (int bm = 0; bm < BLOCKS_M; ++bm) {
-        uint a[PIECES][4];
-#pragma unroll
-        for (int i = 0; i < PIECES; ++i) {
-          const LOCAL_PTR uint* from = Asub + i * PIECE(TSM) + (k + pair) * ROW(TSM) + row + bm * 16;
-          a[i][0] = from[0];
-          a[i][1] = from[8];
-          a[i][2] = from[4 * ROW(TSM)];
-          a[i][3] = from[4 * ROW(TSM) + 8];
-        }
-        // The smallest products first: little of them is cut off then.
-#pragma unroll
-        for (int small = PIECES - 1; small >= 0; --small) {
-#pragma unroll
-          for (int i = 0; i <= small; ++i) {
-#pragma unroll
-            for (int bn = 0; bn < BLOCKS_N; ++bn) {
-              MULTIPLY_BF16(acc[bm * BLOCKS_N + bn], a[i], b[bn][small - i]);
-            }
-          }
-        }
-      }
-    }
+    multiply(acc, Asub + pair * ROW(TSM) + row, Bsub + pair * ROW(TSN) + col + group);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     if ((tile + TSK) % PROMOTE == 0 || tile + TSK >= K) {

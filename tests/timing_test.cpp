@@ -52,7 +52,8 @@ TEST(TimingWarnings, CallAReferenceThatIsAbsurdlySlowSo) {
 }
 
 TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {
-  static const KernelSpec kernel{.name = "quick"};
+  KernelSpec kernel;
+  kernel.name = "quick";
   const Samples slow{{30.0, 30.0, 30.0, 30.0, 30.0}};
   LadderReport report;
   report.rows.resize(1);

@@ -20,8 +20,8 @@ def climbs(row):
 
 
 def times_before(row, rows):
-    """How many times as fast as the first setting of the rung before, and which; of duogemm's own kernel, as the fastest rung."""
-    rungs = [r for r in rows if r["rung"].isdigit()]
+    """How many times as fast as the first setting of the rung before that ran, and which; of duogemm's own kernel, as the fastest."""
+    rungs = [r for r in rows if r["rung"].isdigit() and ("gflops" in r or r is row)]
     if is_own(row):
         before = max((r for r in rungs if "gflops" in r), key=lambda r: r["gflops"], default=None)
     elif climbs(row):
@@ -41,10 +41,10 @@ def times_text(row, rows):
 
 
 def next_step(row, rows):
-    """The idea of the next rung, for the last setting of a rung."""
+    """The idea of the next rung that ran, for the last setting of a rung that ran."""
     place = next(i for i, r in enumerate(rows) if r is row)
-    behind = next((r for r in rows[place + 1:] if climbs(r)), None)
-    if not row["rung"].isdigit() or behind is None or behind["rung"] == row["rung"]:
+    behind = next((r for r in rows[place + 1:] if climbs(r) and "gflops" in r), None)
+    if not row["rung"].isdigit() or "gflops" not in row or behind is None or behind["rung"] == row["rung"]:
         return ""
     return f"{results.name(behind)}: {behind['idea']}"
 
@@ -79,7 +79,7 @@ def by_explanation(kernel):
     lowest = kernel["bounds"][0]
     reached = kernel["gflops"] / lowest["gflops"]
     if reached < REACHED:
-        return f"no bound: {100 * reached:.0f}% of the lowest, {lowest['name']}"
+        return f"waiting: only {100 * reached:.0f}% of what {lowest['name']} would allow"
     return f"{lowest['name']}: {100 * reached:.0f}% of that bound"
 
 

@@ -29,9 +29,9 @@ body {{ font: 16px/1.5 sans-serif; max-width: 72em; margin: 1em auto; padding: 0
   overflow-wrap: break-word; }}
 h1, h2 {{ line-height: 1.2; }}
 .wide {{ overflow-x: auto; margin: 1em 0; }}
-table {{ border-collapse: separate; border-spacing: 0; font-size: 0.9em; }}
+table {{ border-collapse: separate; border-spacing: 0; font-size: 14px; line-height: 21px; }}  /* whole pixels: a sticky cell would hide a line between two */
 table {{ border: 1px solid var(--line); border-width: 1px 0 0 1px; }}
-td, th {{ border: 1px solid var(--line); border-width: 0 1px 1px 0; padding: 0.2em 0.5em; text-align: left; vertical-align: top; overflow-wrap: normal;
+td, th {{ border: 1px solid var(--line); border-width: 0 1px 1px 0; padding: 3px 7px; text-align: left; vertical-align: top; overflow-wrap: normal;
   min-width: 10em; }}
 td.number, th.number {{ text-align: right; min-width: 0; }}
 td:first-child, th:first-child {{ min-width: 6.5em; position: sticky; left: 0; background: var(--paper); }}

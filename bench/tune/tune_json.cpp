@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char* schema = "duogemm.tune/1";
 
-Json to_json(const Contest& contest) {
+Json contest_json(const Contest& contest) {
   const Gain gain = gain_of(contest.timed);
   const bool any = !contest.timed.empty();
   Json json = {{"unchanged", contest.unchanged},
@@ -36,8 +36,8 @@ Json to_json(const TuneReport& report) {
                {"timed", report.counts.timed},
                {"written", report.written},
                {"warnings", report.warnings},
-               {"compared", to_json(report.compared)},
-               {"held_out", to_json(report.held_out)}});
+               {"compared", contest_json(report.compared)},
+               {"held_out", contest_json(report.held_out)}});
   return json;
 }
 

@@ -39,9 +39,7 @@ TEST_F(ProgramOnADevice, NamesATuningFileThatIsBroken) {
 
 // The result alone stands on the standard output.
 TEST_F(ProgramOnADevice, WritesEveryAnswerAsJson) {
-  for (const std::string command :
-       {"devices", "plan --size 64", "latency --size 8", "verify --kernels 1 --size 9",
-        "verify --gemm --kernels general --size 9"}) {
+  for (const std::string command : {"devices", "plan --size 64", "verify --kernels 1 --size 9"}) {
     const Outcome outcome = run(command + " --json -");
     ASSERT_EQ(outcome.status, 0) << command << outcome.err;
     const auto json = nlohmann::json::parse(outcome.out);
@@ -56,8 +54,7 @@ TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
   constexpr double budget = 15.0;
   const auto start = std::chrono::steady_clock::now();
-  const Outcome tuned =
-      run("tune --budget 15s --ops NN --shapes list.txt --held-out list.txt --out found.json --json t.json");
+  const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json --json t.json");
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   ASSERT_EQ(tuned.status, 0) << tuned.err;
   EXPECT_LT(taken.count(), 1.25 * budget);
@@ -71,7 +68,6 @@ TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   EXPECT_NE(written, tuned.out.find("Nothing is written to found.json") != std::string::npos) << tuned.out;
   const auto json = nlohmann::json::parse(read_file(folder_ / "t.json"));
   EXPECT_EQ(json["written"], written);
-  EXPECT_EQ(json["held_out"]["rows"].size() + json["held_out"]["unchanged"].size(), 1u) << json;
   const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
   EXPECT_EQ(written, plan.out.find("found.json") != std::string::npos) << plan.out;
 }

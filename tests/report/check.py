@@ -131,6 +131,18 @@ def check_longer_ladder(program, folder):
     expect(rows["1 naive"][4] == "", f"nobody measured what binds it: {rows['1 naive']}")
 
 
+def check_steps():
+    """A rung that the device cannot run is no step: neither the next one nor the one before."""
+    sys.path.insert(0, str(ROOT / "bench" / "plots"))
+    import ladder_table
+    rows = [{"rung": "15", "kernel": "split", "idea": "i", "tunables": {}, "gflops": 10.0},
+            {"rung": "16", "kernel": "packed", "idea": "i", "tunables": {}, "unsupported": "a CPU"},
+            {"rung": "17", "kernel": "tensor", "idea": "t", "tunables": {}, "gflops": 20.0}]
+    expect(ladder_table.next_step(rows[0], rows) == "17 tensor: t", "the next step is a rung that cannot run")
+    expect(ladder_table.next_step(rows[1], rows) == "", "a rung that cannot run has a next step")
+    expect(ladder_table.times_text(rows[2], rows) == "2.00 x rung 15", "a rung stands beside one that cannot run")
+
+
 def check_recorded(page):
     """What stands in the page of all recorded results."""
     text = page.read_text()
@@ -185,6 +197,7 @@ def main():
         check_page(page, pictures)
         check_recorded(page)
         check_longer_ladder(program, folder)
+        check_steps()
         for bad, word in (("{}", "schema"), ("no json", "JSON")):
             (folder / "bad.json").write_text(bad)
             refused = run_program(program, "report", folder / "bad.json", "-o", folder / "none")

@@ -21,6 +21,7 @@ DeviceInfo describe(int compute_capability) {
   info.memory_bytes = gigabyte;
   info.max_allocation_bytes = gigabyte;
   info.local_bytes = 48 * 1024;
+  info.large_local_bytes = large_local_bytes(compute_capability);
   info.max_work_group = 1024;
   info.max_groups = {0x7fffffff, 65535, 65535};
   info.read_only_loads = compute_capability >= 35;

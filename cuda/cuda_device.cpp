@@ -1,6 +1,7 @@
 #include "cuda_device.h"
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -86,6 +87,14 @@ class CudaKernel final : public Kernel {
   KernelFacts facts(const Extent& local) const override;
   CUfunction get() const { return function_; }
   bool is_for_90() const { return is_for_90_; }
+  // CUDA wants to be asked for more local memory than every device has, once.
+  void allow_local(std::size_t bytes) const {
+    if (allowed_local_.load() < bytes) {
+      DUOGEMM_CUDA(cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      static_cast<int>(bytes)));
+      allowed_local_ = bytes;
+    }
+  }
 
   void apply(const DeviceOptions& options) const {
     const CurrentContext current(context_);
@@ -111,6 +120,7 @@ class CudaKernel final : public Kernel {
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
   bool is_for_90_ = false;
+  mutable std::atomic<std::size_t> allowed_local_ = 0;
 };
 
 KernelFacts CudaKernel::facts(const Extent& local) const {
@@ -252,6 +262,10 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   const Extent& groups = geometry.groups;
   const Extent& local = geometry.local;
   const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
+  if (geometry.large_local_bytes > 0) {
+    cuda_kernel.allow_local(geometry.large_local_bytes);
+  }
+  const auto large_local_bytes = static_cast<unsigned>(geometry.large_local_bytes);
   [[maybe_unused]] const bool early = std::exchange(early_, false) && cuda_kernel.is_for_90();
 #if CUDA_VERSION >= 12030
   if ((early || geometry.cluster > 1) && driver()->cuLaunchKernelEx != nullptr) {
@@ -263,6 +277,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
     config.blockDimX = dimension(local[0]);
     config.blockDimY = dimension(local[1]);
     config.blockDimZ = dimension(local[2]);
+    config.sharedMemBytes = large_local_bytes;
     config.hStream = stream_;
     config.attrs = attributes.data();
     if (early) {
@@ -281,7 +296,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
 #endif
   DUOGEMM_CUDA(cuLaunchKernel(cuda_kernel.get(), dimension(groups[0]), dimension(groups[1]),
                               dimension(groups[2]), dimension(local[0]), dimension(local[1]),
-                              dimension(local[2]), 0, stream_, parameters.data(), nullptr));
+                              dimension(local[2]), large_local_bytes, stream_, parameters.data(), nullptr));
 }
 
 std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, const ProgramSource& source) {

@@ -58,6 +58,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.compiles_abreast = true;
   info.cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  info.large_local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   info.max_work_group = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   info.slice_alignment = 256;  // what cuMemAlloc aligns to
   info.max_groups = {attribute(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),

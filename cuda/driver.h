@@ -41,6 +41,7 @@ namespace duogemm::cuda {
   X(cuModuleGetFunction)                         \
   X(cuFuncSetCacheConfig)                        \
   X(cuFuncGetAttribute)                          \
+  X(cuFuncSetAttribute)                          \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cuLaunchKernel)                              \
   X(cuStreamCreate)                              \

@@ -78,12 +78,13 @@ int oldest_capability() { return known_capabilities().front(); }
 std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability) {
   const int target = best_capability(compute_capability);
   const bool native = target == compute_capability;
-  std::vector<std::string> options = {
-      std::string("--gpu-architecture=") + (native ? "sm_" : "compute_") + std::to_string(target),
-      contraction_option, "--std=c++17",
-      // The names of compat/'s vectors are anonymous structures in unions, which NVRTC before 13 accepts only
-      // so.
-      "-Xcudafe=--nonstd_anonymous_unions"};
+  std::vector<std::string> options = {std::string("--gpu-architecture=") + (native ? "sm_" : "compute_") +
+                                          std::to_string(target) +
+                                          (source.one_capability && native ? "a" : ""),
+                                      contraction_option, "--std=c++17",
+                                      // The names of compat/'s vectors are anonymous structures in unions,
+                                      // which NVRTC before 13 accepts only so.
+                                      "-Xcudafe=--nonstd_anonymous_unions"};
   for (const auto& [name, value] : source.defines) {
     options.push_back("-D" + name + "=" + std::to_string(value));
   }

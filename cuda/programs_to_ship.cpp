@@ -14,6 +14,7 @@ DeviceInfo device_of(const TuningTarget& target) {
   device.name = target.name;
   device.compute_capability = target.compute_capability;
   device.local_bytes = 48 * 1024;  // as every device has
+  device.large_local_bytes = large_local_bytes(target.compute_capability);
   device.max_work_group = 1024;
   device.clusters = target.compute_capability >= 90;
   return device;

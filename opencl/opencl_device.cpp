@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "numbers.h"
 #include "problem/rounding.h"
@@ -105,6 +106,27 @@ std::string with_residents(std::string ptx, int residents) {
     ptx.insert(ptx.find('\n', size + 1), "\n.minnctapersm " + std::to_string(residents));
   }
   return ptx;
+}
+
+// Uncomments what NVIDIA's OpenCL compiler would have refused, because it compiles for sm_90, and names the
+// target that has it (see compat/warpgroups.h). The driver assembles PTX for either.
+std::string with_own_capability(std::string ptx) {
+  constexpr std::string_view comment = "//90a ";
+  constexpr std::string_view target = ".target sm_90";
+  for (std::size_t at = ptx.find(comment); at != std::string::npos; at = ptx.find(comment, at)) {
+    ptx.erase(at, comment.size());
+  }
+  if (const std::size_t at = ptx.find(target); at != std::string::npos) {
+    ptx.insert(at + target.size(), "a");
+  }
+  return ptx;
+}
+
+// What a program becomes that NVIDIA's compiler has made, as far as OpenCL C has no words for it.
+std::string improved(const std::string& ptx, const ProgramSource& source) {
+  std::string better = source.one_capability ? with_own_capability(ptx) : ptx;
+  const int residents = wanted_residents(source);
+  return residents > 0 ? with_residents(std::move(better), residents) : better;
 }
 
 }  // namespace
@@ -330,8 +352,9 @@ std::string ClDevice::build_options(const ProgramSource& source) const {
 std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
   return translated([&] {
     const auto kernel = build(cl::Program(context_, source.text), source.entry, build_options(source));
-    const int residents = info_.is_nvidia() ? wanted_residents(source) : 0;
-    return residents > 0 ? load(source.entry, with_residents(kernel->binary(), residents)) : kernel;
+    const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
+    const std::string better = info_.is_nvidia() ? improved(binary, source) : binary;
+    return better != binary ? load(source.entry, better) : kernel;
   });
 }
 

@@ -151,6 +151,8 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
     info.compute_capability = static_cast<int>(10 * query(device, nv_compute_capability_major) +
                                                query(device, nv_compute_capability_minor));
   }
+  // NVIDIA's drivers say 48 KiB, and refuse a larger argument, but take larger arrays that a kernel declares.
+  info.large_local_bytes = info.is_nvidia() ? large_local_bytes(info.compute_capability) : info.local_bytes;
   info.host_memory = works_on_host_memory(device, info);
   info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;

@@ -72,6 +72,8 @@ struct Geometry {
   Extent groups;
   Extent local;
   std::size_t cluster = 1;  // work-groups in each
+  // Of the array that a kernel declares by LARGE_LOCAL (compat/warpgroups.h); 0 when there is none.
+  std::size_t large_local_bytes = 0;
 };
 
 // A buffer that a kernel does not read may be null.
@@ -143,6 +145,7 @@ struct ProgramSource {
   std::string text;             // complete: no includes left
   Defines defines;              // one per tunable
   bool prebuilt;                // whether text and defines are those that the build had
+  bool one_capability = false;  // it uses what one compute capability has and later ones lack (sm_90a)
   FindFatbin fatbin = nullptr;  // for a kernel that the library has not; null for its own
 };
 
@@ -198,7 +201,8 @@ class Backend {
   }
 };
 
-// The backends that this build has, the preferred one first. Defined by the build (cmake/templates/backends.cpp.in).
+// The backends that this build has, the preferred one first. Defined by the build
+// (cmake/templates/backends.cpp.in).
 const std::vector<const Backend*>& backends();
 
 }  // namespace duogemm

@@ -30,6 +30,8 @@ struct DeviceInfo {
   std::size_t max_allocation_bytes = 0;
   std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
+  // The same of a kernel that asks for more than every device has (LARGE_LOCAL in compat/warpgroups.h).
+  std::size_t large_local_bytes = 0;
   // Of a CPU: floats of a vector register, and of a core's own caches the smallest and the largest; 0 when
   // unknown.
   std::size_t vector_floats = 0;
@@ -50,5 +52,16 @@ struct DeviceInfo {
 
   bool operator==(const DeviceInfo&) const = default;
 };
+
+// DeviceInfo::large_local_bytes of an NVIDIA device that cannot be asked ("Technical Specifications per
+// Compute Capability" in the CUDA C++ Programming Guide).
+inline std::size_t large_local_bytes(int compute_capability) {
+  const std::size_t kib = compute_capability >= 90   ? 227
+                          : compute_capability == 80 ? 163
+                          : compute_capability == 87 ? 163
+                          : compute_capability > 80  ? 99
+                                                     : 48;
+  return kib * 1024;
+}
 
 }  // namespace duogemm

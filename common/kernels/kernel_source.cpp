@@ -116,7 +116,10 @@ KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
   Completer completer;
   const std::string complete = completer.complete(path, text);
-  KernelSource source{complete, parse_tunables(text + completer.included_kernel_files()), !kernel_directory(),
+  KernelSource source{complete,
+                      parse_tunables(text + completer.included_kernel_files()),
+                      !kernel_directory(),
+                      text.find("#include \"warpgroups.h\"") != std::string::npos,
                       text.find("AWAIT_STEP_BEFORE();") != std::string::npos,
                       find_embedded("kernels/" + path).fatbin};
   for (TunableDeclaration& tunable : source.tunables) {

@@ -75,13 +75,15 @@ std::string capability_text(int capability) {
 }
 
 Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
-  const Extent local = spec.geometry(1, 1, tunables).local;
+  const Geometry geometry = spec.geometry(1, 1, tunables);
+  const Extent& local = geometry.local;
   const std::size_t local_bytes = spec.local_bytes(tunables);
   return {&spec,
           tunables,
           tile_of(spec, tunables),
           local,
           local_bytes,
+          geometry.large_local_bytes > 0,
           reorders(spec, tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
           load_kernel(spec.path).awaits,
@@ -205,13 +207,17 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
     return "a work-group of " + std::to_string(items) + " work-items; the device allows " +
            std::to_string(device.max_work_group);
   }
-  if (kernel.local_bytes > device.local_bytes) {
-    return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
-           std::to_string(device.local_bytes);
-  }
-  if (device.compute_capability < kernel.spec->compute_capability) {
-    return "an NVIDIA device of compute capability " + capability_text(kernel.spec->compute_capability) +
+  const int capability = kernel.spec->compute_capability;
+  if (device.compute_capability < capability ||
+      (device.compute_capability > capability && !kernel.spec->newer_capabilities)) {
+    return "an NVIDIA device of compute capability " + capability_text(capability) +
+           (kernel.spec->newer_capabilities ? "" : " and no other") +
            (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
+  }
+  const std::size_t has = kernel.large_local ? device.large_local_bytes : device.local_bytes;
+  if (kernel.local_bytes > has) {
+    return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
+           std::to_string(has);
   }
   if (kernel.shuffles && !device.shuffle) {
     return "USE_SHUFFLE; the device has no sub-group shuffle";

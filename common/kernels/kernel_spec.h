@@ -52,7 +52,10 @@ struct GemmFacts {
   bool stops_at_k = false;     // of the last tile along k, it multiplies only what is there, and no zeros
   bool worth_packing = false;  // it is worth having operands copied first (see pack.cl)
   bool skinny = false;         // for results of few rows or columns, and measured on such
-  bool for_cpus = false;       // a work-item of it has a core to itself (see cpu_plan.h)
+  // Before it, both operands are split into pieces for tensor cores (see tensor/pieces.h), and after it a
+  // kernel computes what pieces cannot hold. Its slices of k need no further step.
+  bool splits_operands = false;
+  bool for_cpus = false;  // a work-item of it has a core to itself (see cpu_plan.h)
 };
 
 // What every kernel has: those of the library, the ladder's (bench/rungs/rungs.h) and those that support
@@ -69,6 +72,7 @@ struct KernelSpec {
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
   std::vector<Rule> rules = {};
   int compute_capability = 0;  // that an NVIDIA device must have at the least; 0 for a kernel of any device
+  bool newer_capabilities = true;  // or no other
 
   std::optional<GemmFacts> gemm = {};
 };
@@ -92,6 +96,7 @@ struct Variant {
   Multiples tile;           // see GemmFacts; 1 x 1 x 1 for kernels without them
   Extent local;             // work-items of a work-group
   std::size_t local_bytes;  // of a work-group
+  bool large_local;         // which is an array that the launch tells the length of (see Geometry)
   bool reorders;            // see GemmFacts
   bool shuffles;
   bool awaits;             // see KernelSource

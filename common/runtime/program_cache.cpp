@@ -65,8 +65,11 @@ void log_ready(const char* how, const std::string& kernel, const DeviceInfo& dev
 
 ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);
-  return {variant.spec->name, source.text, Defines(variant.tunables.begin(), variant.tunables.end()),
-          source.embedded && is_standard(source.tunables, variant.tunables), source.fatbin};
+  const bool prebuilt =
+      source.embedded && !source.one_capability && is_standard(source.tunables, variant.tunables);
+  return {
+      variant.spec->name, source.text,           Defines(variant.tunables.begin(), variant.tunables.end()),
+      prebuilt,           source.one_capability, source.fatbin};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {

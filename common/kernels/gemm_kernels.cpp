@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/gemm_parts.h"
+#include "kernels/tensor_kernels.h"
 
 namespace duogemm {
 namespace {
@@ -62,7 +63,8 @@ Tunables pipelined_fixed(int storage) {
   if (storage >= 12) {
     return {};
   }
-  Tunables fixed = {{"TRANS_A", storage % 2}, {"TRANS_B", storage / 2 % 2}, {"V", storage < 4 ? 1 : 4}};
+  Tunables fixed = {
+      {"PATCH", 0}, {"TRANS_A", storage % 2}, {"TRANS_B", storage / 2 % 2}, {"V", storage < 4 ? 1 : 4}};
   if (storage >= 8) {
     fixed["TRANSPOSE_ASYNC"] = 1;
   }
@@ -141,6 +143,10 @@ KernelSpec pipelined() {
                  [](const Tunables& t) {
                    return at(t, "LANE_ORDER") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
                  }},
+                {"PATCH to be 1 only with TSM and TSN that divide 128",
+                 [](const Tunables& t) {
+                   return at(t, "PATCH") == 0 || (128 % at(t, "TSM") == 0 && 128 % at(t, "TSN") == 0);
+                 }},
                 {"TSM or TSN to be a power of 2",
                  [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
                 whole_copies("TSM", "TRANS_A", 1),
@@ -187,8 +193,8 @@ KernelSpec scale() {
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
-  return {general(),    pipelined(), skinny_columns(), skinny_dots(), cpu_direct(),
-          cpu_panels(), cpu_dots(),  reduce(),         pack(),        scale()};
+  return {general(),  pipelined(), skinny_columns(), skinny_dots(), cpu_direct(), cpu_panels(),
+          cpu_dots(), reduce(),    pack(),           scale(),       split(),      tensor()};
 }
 
 }  // namespace duogemm

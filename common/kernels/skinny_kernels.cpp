@@ -100,9 +100,10 @@ KernelSpec skinny_dots() {
   const auto local_floats = [](const Tunables& t) {
     return at(t, "SKINNY") * std::max(at(t, "DEPTH") + 4, at(t, "GROUP"));
   };
-  KernelSpec spec = skinny(
-      {.name = "skinny_dots", .path = "gemm/skinny/skinny_dots.cl", .idea = "few rows or columns, read along k"},
-      true, rows, items, local_floats);
+  KernelSpec spec = skinny({.name = "skinny_dots",
+                            .path = "gemm/skinny/skinny_dots.cl",
+                            .idea = "few rows or columns, read along k"},
+                           true, rows, items, local_floats);
   spec.gemm->reorders = [](const Tunables& t) { return at(t, "LANES") > 1; };
   // One lane reads a row by itself, far from its neighbours unless rows are short.
   spec.gemm->suits = [](const Problem& p, const Tunables& t) {

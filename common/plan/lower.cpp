@@ -2,29 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "kernels/gemm_parts.h"
+#include "kernels/tensor_kernels.h"
 #include "plan/cpu_plan.h"
+#include "plan/lower_tensor.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
 namespace {
-
-// As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many
-// members as the others, or one fewer. To start one takes an H200 0.64 ns, which is more than a small
-// product.
-Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
-  constexpr std::size_t busy = 128;
-  const std::size_t wanted = busy * std::max<std::size_t>(device.compute_units, 1);
-  // A product that cannot overflow: beyond what is wanted, it does not matter how many there are.
-  const std::size_t of_member = std::min(geometry.groups[0], wanted) * std::min(geometry.groups[2], wanted);
-  const std::size_t enough = ceil_div(wanted, of_member);
-  const std::size_t most = std::min(enough, device.max_groups[1]);
-  const auto members = static_cast<std::size_t>(batch);
-  geometry.groups[1] = ceil_div(members, ceil_div(members, most));
-  return geometry;
-}
 
 const Variant& support(const char* name, const Tunables& set) {
   const KernelSpec& spec = find_kernel(name);
@@ -209,15 +197,43 @@ Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   return plan;
 }
 
+// Each way in which operands may be stored, as far as kernels care.
+std::vector<Problem> problems_of_each_storage() {
+  std::vector<Problem> problems;
+  for (int i = 0; i < 16; ++i) {
+    Problem problem = Problem::packed(128, 128, 128);
+    problem.a_op = i % 2 == 0 ? Transpose::no : Transpose::yes;
+    problem.b_op = i / 2 % 2 == 0 ? Transpose::no : Transpose::yes;
+    problem.a_aligned = i / 4 % 2 == 0;
+    problem.b_aligned = i / 8 == 0;
+    problems.push_back(problem);
+  }
+  return problems;
+}
+
 }  // namespace
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
-  return schedule.kernel->spec->gemm->for_cpus ? lower_on_cpu(schedule, problem, device)
-                                               : Builder(schedule, problem, device).plan();
+  const GemmFacts& facts = *schedule.kernel->spec->gemm;
+  return facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
+         : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
+                                 : Builder(schedule, problem, device).plan();
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {
   std::vector<const Variant*> programs = planner.kernels();
+  std::set<const Variant*> splitting;
+  for (const Variant* kernel : programs) {
+    if (kernel->spec->gemm->splits_operands) {
+      splitting.insert(&support("split", split_for(kernel->tunables)));
+    }
+  }
+  if (!splitting.empty()) {
+    for (const Problem& problem : problems_of_each_storage()) {
+      splitting.insert(&variant_of(find_kernel("pipelined"), patch_for(problem)));
+    }
+  }
+  programs.insert(programs.end(), splitting.begin(), splitting.end());
   programs.push_back(&support("scale", {}));
   if (planner.device().kind != DeviceKind::cpu) {
     for (const std::int64_t slices : {2, 16, 128}) {

@@ -101,7 +101,13 @@ class Planner::Search {
   template <typename Visit>
   void visit_all(const Visit& visit) {
     for (const Kernel& kernel : planner_.kernels_) {
-      visit_kernel(kernel, {false, false, problem_, 0.0, Traffic(problem_, facts())}, visit);
+      const bool splits = kernel.spec->gemm->splits_operands;
+      if (splits && (problem_.precision == Precision::fp32 || facts().bandwidth <= 0.0)) {
+        continue;
+      }
+      visit_kernel(kernel,
+                   {false, false, problem_, splits ? splitting_seconds() : 0.0, Traffic(problem_, facts())},
+                   visit);
       if (!may_pack(*kernel.spec, problem_) || facts().bandwidth <= 0.0) {
         continue;
       }
@@ -123,6 +129,14 @@ class Planner::Search {
            problem_.b_stride % 4 != 0 || !problem_.b_aligned;
   }
 
+  // Pieces take at most 6 bytes for each 4, and another step computes what they cannot hold.
+  double splitting_seconds() const {
+    const Problem& p = problem_;
+    const double bytes =
+        packed_bytes(p.m, p.k, p.a_stride, p.batch) + packed_bytes(p.n, p.k, p.b_stride, p.batch);
+    return packing_seconds(1.25 * bytes, facts()) + facts().step;
+  }
+
   template <typename Visit>
   void visit_packed(const Kernel& kernel, bool pack_a, bool pack_b, const Visit& visit) {
     const Problem& p = problem_;
@@ -138,10 +152,11 @@ class Planner::Search {
   template <typename Visit>
   void visit_kernel(const Kernel& kernel, const Operands& operands, const Visit& visit) {
     const bool may = may_split(*kernel.spec, problem_);
-    visit_storage(
-        kernel, operands, operands.problem,
-        may && planner_.device_.clusters ? std::span<const std::int64_t>(counts_in_cluster) : one_slice, true,
-        visit);
+    visit_storage(kernel, operands, operands.problem,
+                  may && planner_.device_.clusters && !kernel.spec->gemm->splits_operands
+                      ? std::span<const std::int64_t>(counts_in_cluster)
+                      : one_slice,
+                  true, visit);
     if (may && facts().bandwidth > 0.0 && partial_sums_are_countable()) {
       visit_storage(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices,
                     false, visit);

@@ -13,7 +13,7 @@ struct Resolve {
   Argument operator()(std::int64_t value) const { return value; }
   Argument operator()(float value) const { return value; }
   Argument operator()(Operand operand) const { return place_of(operand).buffer; }
-  Argument operator()(OffsetOf offset) const { return place_of(offset.operand).offset; }
+  Argument operator()(OffsetOf offset) const { return place_of(offset.operand).offset + offset.further; }
   Argument operator()(ScalarOf scalar) const {
     return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
   }
@@ -75,7 +75,7 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands,
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
                            const Workspaces& workspaces, const Scalars& scalars) {
-  constexpr std::size_t most_arguments = 26;
+  constexpr std::size_t most_arguments = 40;
   std::array<Argument, most_arguments> arguments;
   std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {

@@ -6,6 +6,8 @@
 
 #include "kernels/gemm_parts.h"
 #include "plan/lower.h"
+#include "runtime/tensor_trial.h"
+#include "system/log.h"
 
 namespace duogemm {
 namespace {
@@ -37,8 +39,36 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   if (problem.is_empty()) {
     return;
   }
-  workspaces_.enqueue(plan_for(placed(problem, operands)), queue, operands, {problem.alpha, problem.beta},
-                      lent);
+  Problem where_it_is = placed(problem, operands);
+  if (problem.precision == Precision::fp32) {
+    enqueue_placed(where_it_is, queue, operands, lent);
+    return;
+  }
+  if (tensor_cores()) {
+    try {
+      enqueue_placed(where_it_is, queue, operands, lent);
+      return;
+    } catch (const Error& error) {
+      if (error.status() != Status::build_failed && error.status() != Status::unsupported &&
+          error.status() != Status::out_of_memory) {
+        throw;
+      }
+      tensor_cores_ = error.status() == Status::out_of_memory;
+      log_line(std::string("in FP32, because of ") + error.what());
+    }
+  }
+  where_it_is.precision = Precision::fp32;
+  enqueue_placed(where_it_is, queue, operands, lent);
+}
+
+void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+                             const std::optional<LentWorkspace>& lent) {
+  workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
+}
+
+bool Runtime::tensor_cores() {
+  std::call_once(trial_, [&] { tensor_cores_ = tensor_cores_work(*device_, programs_); });
+  return tensor_cores_;
 }
 
 std::size_t Runtime::plans() {

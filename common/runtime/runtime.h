@@ -2,6 +2,7 @@
 // multiplies goes through here.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,8 @@ class Runtime {
 
   Device& device() { return *device_; }
 
-  // Puts the multiplication on the queue. The first call that needs a program loads or compiles it; a new
+  // Puts the multiplication on the queue, in FP32 where other arithmetic is permitted that the device, the
+  // driver or the memory does not allow. The first call that needs a program loads or compiles it; a new
   // problem is planned; once the same problem has been seen, with whatever factors, neither happens, and once
   // it has been seen on this queue, nothing is allocated on the device. Any thread may call. Throws as
   // PreparedPlan and QueueWorkspaces do.
@@ -51,6 +53,9 @@ class Runtime {
   };
   using Recent = std::list<std::pair<Problem, std::shared_ptr<const PreparedPlan>>>;
 
+  void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+                      const std::optional<LentWorkspace>& lent);
+  bool tensor_cores();
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
   std::shared_ptr<const PreparedPlan> find(const Problem& problem);
   void keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan);
@@ -59,6 +64,8 @@ class Runtime {
   const Planner& planner_;
   ProgramCache programs_;
   QueueWorkspaces workspaces_;
+  std::once_flag trial_;
+  std::atomic<bool> tensor_cores_ = true;  // as far as is known
   std::mutex mutex_;
   Recent recent_;  // the last used first
   std::unordered_map<Problem, Recent::iterator, Hash, Equal> plans_;

@@ -30,14 +30,21 @@
 #include "gemm/pipelined/fragments.h"
 #include "gemm/pipelined/mainloop.h"
 #include "gemm/pipelined/epilogue.h"
+#include "gemm/tensor/arguments.h"
+#include "gemm/tensor/patch.h"
 
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))
 
 // Behind the others: how many tiles along M come before the next along N, and whether C can be written in
 // vectors of four.
+#if PATCH
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
+  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors) PATCHED(POINTER, LONG)
+#else
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
   PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors)
+#endif
 NUMBERS_OF(PRODUCT_IN_TILES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
@@ -52,6 +59,16 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     recompute(&place);
+#if PATCH
+    const long a_panel = tile.m.first / (PANEL * p.a_panels_in_tile) * p.a_panels_in_tile;
+    const long a_row = member % p.a_split_members * p.a_panels + a_panel;
+    const long b_row = member % p.b_split_members * p.b_panels + tile.n.first / PANEL;
+    if (!is_left_out(a_scales + p.a_scales_offset + a_row * p.blocks,
+                     b_scales + p.b_scales_offset + b_row * p.blocks, (int)(p.a_panels_in_tile * p.blocks),
+                     (int)p.blocks, (LOCAL_PTR int*)tiles, (int)place.item)) {
+      continue;
+    }
+#endif
     const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
     const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
     Operand a;

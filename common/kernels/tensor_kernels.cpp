@@ -1,0 +1,138 @@
+#include "kernels/tensor_kernels.h"
+
+#include "kernels/gemm_parts.h"
+#include "problem/extent.h"
+
+namespace duogemm {
+namespace {
+
+constexpr int capability = 90;
+
+// As kernels/gemm/tensor/pieces.h has it.
+constexpr std::int64_t panel_rows = 128;
+
+std::int64_t pieces(const Tunables& t) { return 2 + at(t, "BF16X6"); }
+
+std::int64_t block_elements(const Tunables& t) { return pieces(t) * panel_rows * at(t, "TSK") / 2; }
+
+PiecesLayout layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
+                    std::int64_t stride) {
+  PiecesLayout result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, 0};
+  if (p.batch_by == BatchBy::strides && stride == 0) {
+    result.members = 1;
+  }
+  result.images = count_elements(what, {result.members, panels, result.blocks, block_elements(t)});
+  return result;
+}
+
+// The precision is the storage; nothing is fixed by how operands are stored.
+int tensor_storage(const Problem& p) {
+  if (p.precision == Precision::fp32 || p.k > longest_int_k) {
+    return -1;
+  }
+  return p.precision == Precision::bf16x6 ? 1 : 0;
+}
+
+Tunables tensor_fixed(int storage) {
+  switch (storage) {
+    case 0:
+      return {{"BF16X6", 0}, {"TSK", 64}};
+    case 1:
+      return {{"BF16X6", 1}, {"TSK", 32}};
+    default:
+      return {};
+  }
+}
+
+std::size_t stage_bytes(const Tunables& t) {
+  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") / panel_rows + 1));
+}
+
+}  // namespace
+
+std::int64_t PiecesLayout::elements() const {
+  return count_elements("the pieces of an operand", {members, panels, blocks}) + images;
+}
+
+PiecesLayout pieces_of_a(const Tunables& t, const Problem& p) {
+  const std::int64_t of_tile = at(t, "TSM") / panel_rows;
+  return layout("the pieces of A", t, p, ceil_div(p.m, at(t, "TSM")) * of_tile, p.a_stride);
+}
+
+PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
+  return layout("the pieces of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
+}
+
+Tunables split_for(const Tunables& t) {
+  return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}};
+}
+
+Tunables patch_for(const Problem& problem) {
+  Tunables setting = {{"TSM", 128}, {"TSN", 128},   {"TSK", 16},   {"WPTM", 8},
+                      {"WPTN", 8},  {"LANES_M", 8}, {"STAGES", 3}, {"RESIDENT", 2}};
+  setting.merge(fixed_tunables(find_kernel("pipelined"), problem).value());
+  setting["PATCH"] = 1;
+  return resolve(find_kernel("pipelined"), setting);
+}
+
+SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t slices) {
+  if (slices == 1) {
+    return {0, 0};
+  }
+  constexpr std::int64_t line = 32;  // of counters
+  const std::int64_t tiles =
+      count_elements("the tiles of C", {ceil_div(p.m, at(t, "TSM")), ceil_div(p.n, panel_rows), p.batch});
+  const std::int64_t counters = round_up(tiles, line);
+  return {counters,
+          counters + count_elements("the partial sums of C", {tiles, slices, at(t, "TSM") * panel_rows})};
+}
+
+KernelSpec split() {
+  KernelSpec spec{
+      .name = "split", .path = "gemm/tensor/split.cl", .idea = "operands in pieces for tensor cores"};
+  // For rows x cols of one operand.
+  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    constexpr std::size_t work_items = 512;
+    return Geometry{{group_count(rows, panel_rows) * group_count(cols, at(t, "TSK")), 1, 1},
+                    {work_items, 1, 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    constexpr std::size_t shared = 128;
+    return static_cast<std::size_t>(4 * block_elements(t)) + shared;
+  };
+  spec.compute_capability = capability;
+  spec.newer_capabilities = false;
+  return spec;
+}
+
+KernelSpec tensor() {
+  KernelSpec spec{
+      .name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in pieces on tensor cores"};
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.computes = [](const Problem& p) { return p.multiplies() && tensor_storage(p) >= 0; };
+  gemm.tile = [](const Tunables& t) { return Multiples{at(t, "TSM"), panel_rows, at(t, "TSK")}; };
+  gemm.storage = tensor_storage;
+  gemm.fixed = tensor_fixed;
+  gemm.reorders = [](const Tunables&) { return true; };
+  gemm.splits_k = true;
+  gemm.splits_operands = true;
+  // One work-group for each tile; lower() starts as many as the device has units, at most.
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    constexpr std::size_t work_items = 384;
+    Geometry geometry{{group_count(m, at(t, "TSM")) * group_count(n, panel_rows), 1, 1}, {work_items, 1, 1}};
+    geometry.large_local_bytes = stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES"));
+    return geometry;
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    constexpr std::size_t barriers = 1024;  // and what else is no stage
+    return stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES")) + barriers;
+  };
+  constexpr std::size_t most_local_bytes = 227 * 1024;
+  spec.rules = {{"stages of at most 227 KiB of local memory",
+                 [bytes = spec.local_bytes](const Tunables& t) { return bytes(t) <= most_local_bytes; }}};
+  spec.compute_capability = capability;
+  spec.newer_capabilities = false;
+  return spec;
+}
+
+}  // namespace duogemm

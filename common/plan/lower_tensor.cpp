@@ -1,0 +1,125 @@
+#include "plan/lower_tensor.h"
+
+#include <algorithm>
+
+#include "gemm/batch.h"
+#include "gemm/tensor/arguments.h"
+#include "kernels/gemm_parts.h"
+#include "kernels/tensor_kernels.h"
+
+// What the kernels' lists of arguments become here: the values of that name.
+#define POINTER_ARGUMENT(type, name) name,
+#define ARGUMENT(name) name,
+
+namespace duogemm {
+namespace {
+
+// How many tiles along M come before the next along N.
+constexpr std::int64_t group_m = 8;
+
+Place workspace(Plan& plan, std::int64_t elements) {
+  const Operand operand{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
+  // A kernel that gets a workspace which it does not use gets one all the same.
+  plan.workspace_bytes.push_back(sizeof(float) *
+                                 static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)));
+  return {operand, OffsetOf{operand}, operand};
+}
+
+struct Pieces {
+  PiecesLayout layout;
+  Place place;
+};
+
+void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Pieces& a, const Pieces& b,
+               const Place& sums, std::int64_t counters, const DeviceInfo& device) {
+  const KernelSpec& spec = find_kernel("split");
+  const Variant& kernel = variant_of(spec, resolve(spec, split_for(tensor)));
+  Geometry geometry = spec.geometry(1, 1, kernel.tunables);
+  geometry.groups[0] = static_cast<std::size_t>((a.layout.panels + b.layout.panels) * a.layout.blocks);
+  geometry.groups[1] =
+      std::min(static_cast<std::size_t>(std::max(a.layout.members, b.layout.members)), device.max_groups[1]);
+
+  const auto [X_0, x_offset_0, x_table_0] = place_of_a;
+  const auto [X_1, x_offset_1, x_table_1] = place_of_b;
+  const auto [Y_0, y_offset_0, no_table_0] = a.place;
+  const auto [Y_1, y_offset_1, no_table_1] = b.place;
+  const auto [Z, z_offset, no_table] = sums;
+  const bool a_along_k = p.a_op == Transpose::yes;
+  const bool b_along_k = p.b_op == Transpose::no;
+  const std::int64_t depth = p.k, rows_0 = p.m, rows_1 = p.n;
+  const std::int64_t row_step_0 = a_along_k ? p.lda : 1, k_step_0 = a_along_k ? 1 : p.lda;
+  const std::int64_t row_step_1 = b_along_k ? p.ldb : 1, k_step_1 = b_along_k ? 1 : p.ldb;
+  const std::int64_t x_stride_0 = p.a_stride, x_stride_1 = p.b_stride;
+  const std::int64_t panels_0 = a.layout.panels, panels_1 = b.layout.panels;
+  const std::int64_t members_0 = a.layout.members, members_1 = b.layout.members;
+  add_step(plan, kernel, geometry, {SPLITTING(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
+}
+
+void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Pieces& a, const Pieces& b,
+                 const Place& sums, std::int64_t k_slices, const DeviceInfo& device) {
+  Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
+  const std::size_t units = std::max<std::size_t>(device.compute_units, 1);
+  for (const std::int64_t times : {k_slices, p.batch}) {  // a product that cannot overflow
+    geometry.groups[0] =
+        std::min(geometry.groups[0], units) * std::min(static_cast<std::size_t>(times), units);
+  }
+  geometry.groups[0] = std::min(geometry.groups[0], units);
+
+  const auto [A, a_offset, no_table_a] = a.place;
+  const auto [B, b_offset, no_table_b] = b.place;
+  const auto [C, c_offset, c_table] = place_of_c;
+  const auto [W, w_offset, no_table] = sums;
+  const std::int64_t M = p.m, N = p.n, K = p.k, batch = p.batch, ldc = p.ldc, c_stride = p.c_stride;
+  const std::int64_t a_panels = a.layout.panels, a_members = a.layout.members;
+  const std::int64_t b_panels = b.layout.panels, b_members = b.layout.members;
+  const std::int64_t c_pairs = c_in_vectors(p);
+  const ScalarOf alpha = ScalarOf::alpha, beta = ScalarOf::beta;
+  add_step(plan, kernel, geometry, {PRODUCT_OF_PIECES(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
+}
+
+// Computes what pieces cannot hold.
+void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
+               const DeviceInfo& device) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  const Variant& kernel = variant_of(spec, patch_for(p));
+  std::vector<StepArgument> arguments = product_arguments(p, place_of_a, place_of_b, place_of_c);
+  const auto append = [&](const std::vector<StepArgument>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+  };
+  append(slice_arguments(p.k, 0, 1));
+  append({group_m, std::int64_t{c_in_vectors(p)}});
+  const Operand a_scales = a.place.operand, b_scales = b.place.operand;
+  const OffsetOf a_scales_offset{a_scales, a.layout.images}, b_scales_offset{b_scales, b.layout.images};
+  const std::int64_t a_panels = a.layout.panels, a_split_members = a.layout.members;
+  const std::int64_t b_panels = b.layout.panels, b_split_members = b.layout.members;
+  const std::int64_t a_panels_in_tile = tensor.tile.m / tensor.tile.n, blocks = a.layout.blocks;
+  append({PATCHED(POINTER_ARGUMENT, ARGUMENT)});
+  add_step(plan, kernel, spread_over_batch(spec.geometry(p.m, p.n, kernel.tunables), p.batch, device),
+           std::move(arguments), device);
+}
+
+}  // namespace
+
+Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  const Variant& kernel = *schedule.kernel;
+  const Tunables& t = kernel.tunables;
+  const PiecesLayout of_a = pieces_of_a(t, problem);
+  const PiecesLayout of_b = pieces_of_b(t, problem);
+  // As many slices as have something to do.
+  const std::int64_t length = ceil_div(of_a.blocks, schedule.slices);
+  const std::int64_t slices = ceil_div(of_a.blocks, length);
+  const SlicesLayout layout = slices_layout(t, problem, slices);
+
+  Plan plan;
+  plan.scalars = {problem.alpha, problem.beta};
+  const Pieces a{of_a, workspace(plan, of_a.elements())};
+  const Pieces b{of_b, workspace(plan, of_b.elements())};
+  const Place sums = workspace(plan, layout.elements);
+  add_split(plan, t, problem, a, b, sums, layout.counters, device);
+  plan.multiply = plan.steps.size();
+  add_product(plan, kernel, problem, a, b, sums, slices, device);
+  add_patch(plan, kernel, problem, a, b, device);
+  return plan;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,416 @@
+// FP32 accuracy on tensor cores: C <- alpha A B + beta C from the pieces that split.cl makes of A and B.
+//
+//   producer   a work-item copies the images of a stage, TSK along k, into local memory, one stage after the
+//   other consumers  two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of
+//   128
+//
+//              n 64  +-- half 0 --+-- half 1 --+  warpgroup 1     for each stage and half:
+//                    +------------+------------+                    acc  = products of pieces, on tensor
+//                    cores
+//              n 64  +-- half 0 --+-- half 1 --+  warpgroup 2       sum += acc * scale, by FFMA (promotion)
+//                       m 128        m 128
+//
+// A tensor core cuts off what does not fit when it adds, so that its errors point one way and grow with k.
+// Promotion ends that after TSK, and gives the stage's sum the scale of its blocks.
+//
+// wgmma takes n for its rows, so that a work-item holds neighbours along m, which are neighbours in C. It
+// reads the first of B's pieces from registers, where all halves and products find them, and everything else
+// from local memory.
+//
+// The grid is as large as the device. Each work-group walks over the tiles, all slices of k of all members of
+// the batch; group_m tiles along M come before the next along N, so that those at work together share panels
+// in the L2 cache. Slices write their sums to a workspace; the last of a tile adds them up in order.
+
+#ifndef BF16X6
+#define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
+#endif
+#ifndef TSM
+#define TSM 256  // work-group tile in M: 128 256
+#endif
+#ifndef TSK
+#define TSK 64  // stage along k: 32 64
+#endif
+#ifndef STAGES
+#define STAGES 2  // stages in local memory at once: 2 3 4 5 6
+#endif
+
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 1
+#endif
+#define ASYNC 0
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "gemm/least.h"
+#include "gemm/tensor/arguments.h"
+#include "update.h"
+#include "warpgroups.h"
+
+#define PIECES (2 + BF16X6)
+#if BF16X6
+#define PIECE BF16
+#else
+#define PIECE F16
+#endif
+#include "gemm/tensor/pieces.h"
+
+#define TSN PANEL
+#define HALVES (TSM / PANEL)
+#define STEPS (TSK / 16)  // of k that one instruction multiplies
+#define CONSUMERS 256
+#define WORK_ITEMS (CONSUMERS + 128)
+#define STAGE_BYTES ((HALVES + 1) * BLOCK_BYTES)  // the block of B, then those of A
+#define KEPT_REGISTERS 40
+#define TAKEN_REGISTERS 232
+#define BARRIER_OF_CONSUMERS 1
+
+NUMBERS_OF(PRODUCT_OF_PIECES);
+
+// The workspace begins with a counter for each tile, then come the sums of its slices, aligned to 128 bytes.
+#define COUNTERS(tiles) (((tiles) + 31) / 32 * 32)
+
+// All that a call has to do: so many tiles, each in slices, over so many blocks along k.
+struct Work {
+  int tiles_m, tiles_n;
+  int blocks;
+  int slices;
+  long count;  // slices of tiles
+};
+FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
+  struct Work work;
+  work.tiles_m = (int)((p->M + TSM - 1) / TSM);
+  work.tiles_n = (int)((p->N + TSN - 1) / TSN);
+  work.blocks = (int)((p->K + TSK - 1) / TSK);
+  work.slices = (int)p->k_slices;
+  work.count = (long)work.tiles_m * work.tiles_n * p->batch * work.slices;
+  return work;
+}
+
+// What a work-group does next: a slice of a tile of a member.
+struct Tile {
+  long number;  // of the tile, among those of all members
+  long member;
+  int m, n;  // in tiles
+  int slice;
+  int begin, count;  // the slice's blocks along k
+};
+FUNCTION struct Tile tile_at(const long id, const struct Work* work, const int group_m) {
+  struct Tile tile;
+  const long of_member = (long)work->tiles_m * work->tiles_n;
+  tile.number = id / work->slices;
+  tile.slice = (int)(id - tile.number * work->slices);
+  tile.member = tile.number / of_member;
+  const int place = (int)(tile.number - tile.member * of_member);
+  const int strip = place / (group_m * work->tiles_n);
+  const int in_strip = place % (group_m * work->tiles_n);
+  const int strip_rows = LEAST(group_m, work->tiles_m - strip * group_m);
+  tile.m = strip * group_m + in_strip % strip_rows;
+  tile.n = in_strip / strip_rows;
+  const int length = (work->blocks + work->slices - 1) / work->slices;
+  tile.begin = LEAST(tile.slice * length, work->blocks);
+  tile.count = LEAST(length, work->blocks - tile.begin);
+  return tile;
+}
+
+// An operand's images, from the first that a tile needs on, and how far apart its blocks along k are; and the
+// scales of its first panel there.
+struct Panels {
+  const __global uint* images;
+  long step;
+  const __global float* scales;
+};
+FUNCTION struct Panels panels_of(const __global uint* operand, const long members, const long panels,
+                                 const int panel, const struct Tile* tile, const int blocks) {
+  struct Panels result;
+  const long member = members == 1 ? 0 : tile->member;
+  result.step = panels * (BLOCK_BYTES / 4);
+  result.images = operand + (member * blocks + tile->begin) * result.step + panel * (BLOCK_BYTES / 4);
+  result.scales = (const __global float*)operand + SCALES_PLACE(members, member, panel, panels, (long)blocks);
+  return result;
+}
+FUNCTION bool tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks,
+                            const int lane) {
+  int exact = is_exact(b->scales, blocks, lane);
+#pragma unroll
+  for (int h = 0; h < HALVES; ++h) {
+    exact = is_exact(a->scales + h * blocks, blocks, lane) && exact;
+  }
+  return exact;
+}
+
+// Local memory: where the stages are, and barriers for those that are full and those that are empty.
+struct Stages {
+  uint memory;
+  uint full;
+  uint empty;
+};
+
+// Where the ring of stages is: the next stage, and the parity of its phase.
+struct Ring {
+  uint stage;
+  uint parity;
+};
+FUNCTION void go_on(struct Ring* ring) {
+  ring->stage = ring->stage + 1 == STAGES ? 0 : ring->stage + 1;
+  ring->parity ^= ring->stage == 0 ? 1u : 0u;
+}
+
+// Where a work-item finds the row of B's fragment that it names, in an image; and the same along k.
+FUNCTION uint fragment_row(const int item) {
+  const int lane = item % 32;
+  const int row = item / 32 * 16 + lane % 8 + lane / 8 % 2 * 8;
+  return (uint)CHUNK_PLACE(row, lane / 16);
+}
+FUNCTION uint fragment_place(const uint row, const int step) { return row ^ (uint)(step * 32); }
+
+// Where there is one half, warpgroups take turns at the tensor cores, so that one promotes while the other
+// multiplies: left to themselves, both wait for the same products. With two halves this costs more than it
+// brings.
+#define IN_TURNS (HALVES == 1)
+#define BARRIER_OF_TURN(warpgroup) (BARRIER_OF_CONSUMERS + 1 + (warpgroup))
+FUNCTION void await_turn(const int item) {
+  if (IN_TURNS) {
+    NUMBERED_BARRIER(BARRIER_OF_TURN(item / 128), CONSUMERS);
+  }
+}
+FUNCTION void give_turn(const int item) {
+  if (IN_TURNS) {
+    NUMBERED_BARRIER_ARRIVE(BARRIER_OF_TURN(1 - item / 128), CONSUMERS);
+  }
+}
+
+// acc becomes the products of the pieces of which B's is the i-th and A's the j-th.
+FUNCTION void multiply(float* acc, uint fragments[PIECES - 1][STEPS][4], const ulong b_matrix,
+                       const ulong a_matrix, const int i, const int j, const int adds) {
+#pragma unroll
+  for (int step = 0; step < STEPS; ++step) {
+    const ulong a_step = a_matrix + (ulong)(j * IMAGE_BYTES / 16 + 2 * step);
+    if (i < PIECES - 1) {
+      WARPGROUP_MULTIPLY(PIECE, acc, fragments[i][step], a_step, adds || step > 0);
+    } else {
+      WARPGROUP_MULTIPLY_LOCAL(PIECE, acc, b_matrix + (ulong)(i * IMAGE_BYTES / 16 + 2 * step), a_step,
+                               adds || step > 0);
+    }
+  }
+}
+
+FUNCTION void promote(float* sums, const float* acc, const float scale) {
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    sums[i] = fma(acc[i], scale, sums[i]);
+  }
+}
+
+// One half of a stage: the smallest products first, because little of them is cut off then.
+FUNCTION void multiply_half(float* sums, uint fragments[PIECES - 1][STEPS][4], const ulong b_matrix,
+                            const ulong a_matrix, const float scale, const int item) {
+  float acc[64];
+  await_turn(item);
+  WARPGROUP_ARRIVE();
+#if BF16X6
+  multiply(acc, fragments, b_matrix, a_matrix, 2, 0, 0);
+  multiply(acc, fragments, b_matrix, a_matrix, 1, 1, 1);
+  multiply(acc, fragments, b_matrix, a_matrix, 0, 2, 1);
+  multiply(acc, fragments, b_matrix, a_matrix, 1, 0, 1);
+  multiply(acc, fragments, b_matrix, a_matrix, 0, 1, 1);
+#else
+  multiply(acc, fragments, b_matrix, a_matrix, 1, 0, 0);
+  multiply(acc, fragments, b_matrix, a_matrix, 0, 1, 1);
+  WARPGROUP_COMMIT();
+  give_turn(item);
+  WARPGROUP_WAIT();
+  promote(sums, acc, scale * 0x1p-11f);
+  await_turn(item);
+  WARPGROUP_ARRIVE();
+#endif
+  multiply(acc, fragments, b_matrix, a_matrix, 0, 0, BF16X6);
+  WARPGROUP_COMMIT();
+  give_turn(item);
+  WARPGROUP_WAIT();
+  promote(sums, acc, scale);
+}
+
+// Brings all blocks of a slice.
+FUNCTION void bring_slice(const struct Panels* a, const struct Panels* b, const int count,
+                          const struct Stages* stages, struct Ring* ring) {
+  for (int i = 0; i < count; ++i) {
+    MBARRIER_WAIT(stages->empty + 8 * ring->stage, ring->parity ^ 1u);
+    const uint full = stages->full + 8 * ring->stage;
+    const uint to = stages->memory + ring->stage * STAGE_BYTES;
+    MBARRIER_ARRIVE_EXPECT(full, STAGE_BYTES);
+    COPY_BULK(to, b->images + i * b->step, BLOCK_BYTES, full);
+    COPY_BULK(to + BLOCK_BYTES, a->images + i * a->step, HALVES * BLOCK_BYTES, full);
+    go_on(ring);
+  }
+}
+
+FUNCTION void multiply_slice(float sums[HALVES][64], const struct Panels* a, const struct Panels* b,
+                             const struct Tile* tile, const int blocks, const struct Stages* stages,
+                             const int item, struct Ring* ring) {
+  const uint row = fragment_row(item);
+  for (int i = 0; i < tile->count; ++i) {
+    const float b_scale = b->scales[tile->begin + i];
+    float scales[HALVES];
+#pragma unroll
+    for (int h = 0; h < HALVES; ++h) {
+      scales[h] = b_scale * a->scales[h * blocks + tile->begin + i];
+    }
+    const uint stage = stages->memory + ring->stage * STAGE_BYTES;
+    MBARRIER_WAIT(stages->full + 8 * ring->stage, ring->parity);
+    uint fragments[PIECES - 1][STEPS][4];
+#pragma unroll
+    for (int piece = 0; piece < PIECES - 1; ++piece) {
+#pragma unroll
+      for (int step = 0; step < STEPS; ++step) {
+        LOAD_FRAGMENT(fragments[piece][step], stage + piece * IMAGE_BYTES + fragment_place(row, step));
+      }
+    }
+    const ulong b_matrix = LOCAL_MATRIX(stage + item / 128 * (64 * ROW_BYTES), ROW_BYTES);
+#pragma unroll
+    for (int h = 0; h < HALVES; ++h) {
+      multiply_half(sums[h], fragments, b_matrix, LOCAL_MATRIX(stage + (1 + h) * BLOCK_BYTES, ROW_BYTES),
+                    scales[h], item);
+    }
+    if (item % 32 == 0) {
+      MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);
+    }
+    go_on(ring);
+  }
+}
+
+// Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
+// one.
+FUNCTION bool add_slices(float sums[HALVES][64], __global float* workspace, const struct Tile* tile,
+                         const struct Work* work, LOCAL_PTR int* arrived, const int item) {
+  __global float* first =
+      workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
+  __global float* own = first + (long)tile->slice * (TSM * TSN);
+#pragma unroll
+  for (int q = 0; q < HALVES * 16; ++q) {
+    *(__global float4*)(own + q * (4 * CONSUMERS)) = vload4(0, sums[q / 16] + q % 16 * 4);
+  }
+  DEVICE_FENCE();
+  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
+  if (item == 0) {
+    *arrived = ATOMIC_INCREMENT((__global int*)workspace + tile->number);
+  }
+  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
+  if (*arrived != work->slices - 1) {
+    return false;
+  }
+  DEVICE_FENCE();
+#pragma unroll
+  for (int q = 0; q < HALVES * 16; ++q) {
+    vstore4(*(const __global float4*)(first + q * (4 * CONSUMERS)), 0, sums[q / 16] + q % 16 * 4);
+  }
+#pragma unroll 1
+  for (int slice = 1; slice < work->slices; ++slice) {
+    const __global float* from = first + (long)slice * (TSM * TSN);
+#pragma unroll
+    for (int q = 0; q < HALVES * 16; ++q) {
+      float* sum = sums[q / 16] + q % 16 * 4;
+      vstore4(vload4(0, sum) + *(const __global float4*)(from + q * (4 * CONSUMERS)), 0, sum);
+    }
+  }
+  return true;
+}
+
+// A work-item has the columns `col` and col + 8 of C, and of each eight rows two neighbours.
+FUNCTION void write_tile(float sums[HALVES][64], __global float* c, const long ldc, const int rows,
+                         const int cols, const float alpha, const float beta, const bool pairs,
+                         const int item) {
+  const int col = item / 32 * 16 + item % 32 / 4;
+#pragma unroll
+  for (int i = 0; i < HALVES * 32; ++i) {
+    const int at_col = col + i % 2 * 8;
+    const int at_row = i / 2 * 8 + item % 4 * 2;
+    const float* sum = sums[i / 32] + i % 32 * 2;
+    __global float* to = c + at_col * ldc + at_row;
+    if (at_col < cols && pairs && at_row < rows) {
+      UPDATE(float2, *(__global float2*)to, alpha, vload2(0, sum), beta);
+    } else if (at_col < cols && at_row < rows) {
+      UPDATE(float, to[0], alpha, sum[0], beta);
+      if (at_row + 1 < rows) {
+        UPDATE(float, to[1], alpha, sum[1], beta);
+      }
+    }
+  }
+}
+
+// What the producer does, from the first tile to the last.
+FUNCTION void produce(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
+                      const __global uint* B, const struct Stages* stages, const int item) {
+  const struct Work work = work_of(p);
+  struct Ring ring = {0, 0};
+  for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
+    const struct Tile tile = tile_at(id, &work, (int)p->group_m);
+    const struct Panels a = panels_of(A, p->a_members, p->a_panels, tile.m * HALVES, &tile, work.blocks);
+    const struct Panels b = panels_of(B, p->b_members, p->b_panels, tile.n, &tile, work.blocks);
+    if (tile_is_exact(&a, &b, work.blocks, item % 32) && item % 32 == 0) {
+      bring_slice(&a, &b, tile.count, stages, &ring);
+    }
+  }
+}
+
+// What a consumer does.
+FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
+                      const __global uint* B, __global float* C, const __global long* c_table,
+                      __global float* W, const struct Stages* stages, LOCAL_PTR int* arrived,
+                      const int item) {
+  const struct Work work = work_of(p);
+  struct Ring ring = {0, 0};
+  if (item >= 128) {
+    give_turn(item);
+  }
+  for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
+    const struct Tile tile = tile_at(id, &work, (int)p->group_m);
+    const struct Panels a = panels_of(A, p->a_members, p->a_panels, tile.m * HALVES, &tile, work.blocks);
+    const struct Panels b = panels_of(B, p->b_members, p->b_panels, tile.n, &tile, work.blocks);
+    if (!tile_is_exact(&a, &b, work.blocks, item % 32)) {
+      continue;
+    }
+    float sums[HALVES][64];
+#pragma unroll
+    for (int i = 0; i < HALVES * 64; ++i) {
+      sums[i / 64][i % 64] = 0.0f;
+    }
+    multiply_slice(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
+    int writer = item;  // or else compilers keep places in C in registers that the products need
+    OPAQUE(writer);
+    if (work.slices == 1 || add_slices(sums, W, &tile, &work, arrived, writer)) {
+      __global float* c = MEMBER(C, p->c_offset, p->c_stride, c_table, tile.member) +
+                          (long)tile.n * TSN * p->ldc + (long)tile.m * TSM;
+      write_tile(sums, c, p->ldc, (int)LEAST(p->M - (long)tile.m * TSM, TSM),
+                 (int)LEAST(p->N - (long)tile.n * TSN, TSN), p->alpha, p->beta, p->c_pairs != 0, writer);
+    }
+  }
+}
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETERS(PRODUCT_OF_PIECES)) {
+  AWAIT_STEP_BEFORE();
+  NUMBERS(PRODUCT_OF_PIECES);
+  LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
+  __local ulong barriers[2 * STAGES];
+  __local int arrived[1];
+  const int item = get_local_id(0);
+  struct Stages stages;
+  stages.memory = LOCAL_ADDRESS(memory);
+  stages.full = LOCAL_ADDRESS(barriers);
+  stages.empty = stages.full + 8 * STAGES;
+  if (item == 0) {
+    for (int stage = 0; stage < STAGES; ++stage) {
+      MBARRIER_INIT(stages.full + 8 * stage, 1);
+      MBARRIER_INIT(stages.empty + 8 * stage, CONSUMERS / 32);
+    }
+    MBARRIER_FENCE();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item >= CONSUMERS) {
+    KEEP_REGISTERS(KEPT_REGISTERS);
+    if (item < CONSUMERS + 32) {
+      produce(&p, A + p.a_offset, B + p.b_offset, &stages, item);
+    }
+  } else {
+    TAKE_REGISTERS(TAKEN_REGISTERS);
+    consume(&p, A + p.a_offset, B + p.b_offset, C, c_table, W + p.w_offset, &stages, arrived, item);
+  }
+}

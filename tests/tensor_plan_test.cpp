@@ -1,0 +1,130 @@
+// What is planned where other arithmetic than FP32 is permitted. Needs no device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/tensor_kernels.h"
+#include "plan/lower.h"
+
+namespace duogemm {
+namespace {
+
+// As far as a plan depends on it.
+DeviceInfo hopper(int compute_capability = 90) {
+  DeviceInfo info;
+  info.backend = "cuda";
+  info.kind = DeviceKind::gpu;
+  info.name = "NVIDIA H200";
+  info.compute_capability = compute_capability;
+  info.compute_units = 132;
+  info.cache_bytes = 60'000'000;
+  info.local_bytes = 48 * 1024;
+  info.large_local_bytes = large_local_bytes(compute_capability);
+  info.max_work_group = 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  info.clusters = true;
+  return info;
+}
+
+Problem square(std::int64_t n, Precision precision) {
+  Problem problem = Problem::packed(n, n, n);
+  problem.precision = precision;
+  return problem;
+}
+
+std::vector<std::string> kernels_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Step& step : plan.steps) {
+    names.push_back(step.kernel->spec->name);
+  }
+  return names;
+}
+
+const std::vector<std::string> on_tensor_cores = {"split", "tensor", "pipelined"};
+
+bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hopper()) {
+  return kernels_of(plan_sgemm(problem, device)) == on_tensor_cores;
+}
+
+TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermitted) {
+  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+    for (const std::int64_t n : {2048, 4096, 8192}) {
+      EXPECT_TRUE(is_on_tensor_cores(square(n, precision))) << n;
+    }
+  }
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::fp32)));
+}
+
+TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
+  EXPECT_FALSE(is_on_tensor_cores(square(64, Precision::f16x3)));
+  Problem skinny = Problem::packed(4096, 8, 4096);
+  skinny.precision = Precision::f16x3;
+  EXPECT_FALSE(is_on_tensor_cores(skinny));
+}
+
+TEST(TensorPlan, RunsInFp32OnOtherDevices) {
+  for (const int capability : {80, 89, 100}) {
+    EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::f16x3), hopper(capability))) << capability;
+  }
+  DeviceInfo cpu = hopper(0);
+  cpu.kind = DeviceKind::cpu;
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
+}
+
+TEST(TensorPlan, PatchesEveryTileThatTheProductMayLeaveOut) {
+  const Plan plan = plan_sgemm(square(4096, Precision::f16x3), hopper());
+  const Step& patch = plan.steps.back();
+  EXPECT_EQ(patch.kernel->tunables.at("PATCH"), 1);
+  EXPECT_EQ(patch.geometry.groups[0], 4096u / 128 * (4096 / 128));
+}
+
+TEST(TensorPlan, StartsNoMoreWorkGroupsThanTheDeviceHasUnits) {
+  for (const std::int64_t n : {2048, 8192}) {
+    EXPECT_LE(plan_sgemm(square(n, Precision::bf16x6), hopper()).steps[1].geometry.groups[0], 132u);
+  }
+}
+
+TEST(TensorPlan, HasRoomForPiecesScalesAndSlices) {
+  Tunables setting = resolve(find_kernel("tensor"), {{"TSM", 256}, {"BF16X6", 0}, {"TSK", 64}});
+  Problem problem = square(300, Precision::f16x3);
+  problem.batch = 3;
+  problem.b_stride = 0;
+  problem.a_stride = problem.a_elements();
+  // Two tiles of 256 rows are four panels; 300 of k are five blocks of 64; two pieces are as long as a float.
+  const PiecesLayout a = pieces_of_a(setting, problem);
+  EXPECT_EQ(a.panels, 4);
+  EXPECT_EQ(a.blocks, 5);
+  EXPECT_EQ(a.images, 3 * 4 * 5 * 128 * 64);
+  EXPECT_EQ(a.elements(), a.images + 3 * 4 * 5);
+  // A B that all members share is split once.
+  EXPECT_EQ(pieces_of_b(setting, problem).images, 3 * 5 * 128 * 64);
+  EXPECT_EQ(slices_layout(setting, problem, 1).elements, 0);
+  // A counter for each of the 2 x 3 tiles of three members, a line of them.
+  EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);
+  EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
+}
+
+TEST(TensorPlan, ShipsWhatItNeeds) {
+  const std::vector<const Variant*> programs = programs_of(planner_for(hopper()));
+  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+    for (const std::int64_t n : {1000, 1024, 2050, 4096}) {
+      Problem problem = square(n, precision);
+      problem.a_op = n % 3 == 0 ? Transpose::yes : Transpose::no;
+      for (const Step& step : plan_sgemm(problem, hopper()).steps) {
+        EXPECT_NE(std::find(programs.begin(), programs.end(), step.kernel), programs.end())
+            << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
+      }
+    }
+  }
+}
+
+TEST(TensorPlan, IsOneProgramForEachTileAndPrecision) {
+  std::size_t tensor = 0;
+  for (const Variant* program : programs_of(planner_for(hopper()))) {
+    tensor += program->spec->name == "tensor";
+  }
+  EXPECT_EQ(tensor, 4u);
+}
+
+}  // namespace
+}  // namespace duogemm

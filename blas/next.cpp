@@ -30,9 +30,9 @@ void* find_behind(const char* name) {
   return nullptr;
 }
 
-// By the names under which distributions have it. What is found stays loaded.
-void* find_in_system(const char* name) {
-  for (const char* file : {"libblas.so.3", "libcblas.so.3", "libopenblas.so.0"}) {
+// What is found stays loaded.
+void* find_in_system(const char* name, std::span<const char* const> files) {
+  for (const char* file : files) {
     void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       continue;
@@ -47,14 +47,14 @@ void* find_in_system(const char* name) {
 
 }  // namespace
 
-void* find_next(const char* name) {
+void* find_next(const char* name, std::span<const char* const> files) {
   if (void* const found = unless_ours(dlsym(RTLD_NEXT, name))) {
     return found;
   }
   if (void* const found = find_behind(name)) {
     return found;
   }
-  return find_in_system(name);
+  return find_in_system(name, files);
 }
 
 }  // namespace duogemm::blas

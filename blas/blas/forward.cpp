@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "next.h"
+#include "next_blas.h"
 
 namespace duogemm::blas {
 namespace {

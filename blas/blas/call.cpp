@@ -10,8 +10,8 @@
 
 #include "duogemm/error.h"
 #include "family.h"
-#include "next.h"
-#include "problem/precision.h"
+#include "next_blas.h"
+#include "permitted.h"
 #include "reached.h"
 
 namespace duogemm::blas {
@@ -49,17 +49,6 @@ void one_by_one(const Call& call, const MultiplyOne& multiply_one) {
   for (std::int64_t member = 0; member < call.problem.batch; ++member) {
     multiply_one(one, call.a + member * call.problem.a_stride, call.b + member * call.problem.b_stride,
                  call.c + member * call.problem.c_stride);
-  }
-}
-
-// What the environment variable DUOGEMM_PRECISION permits.
-Precision permitted_precision() {
-  const char* name = std::getenv("DUOGEMM_PRECISION");
-  try {
-    return name == nullptr || *name == '\0' ? Precision::fp32 : parse_precision("DUOGEMM_PRECISION", name);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "duogemm: %s; fp32 is used\n", error.what());
-    return Precision::fp32;
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs NumPy's float32 matrix product through duogemm, without a change to NumPy:
 
-    <build>/duogemm run -- /usr/bin/python3 blas/numpy_example.py
+    <build>/duogemm run -- /usr/bin/python3 blas/blas/numpy_example.py
 
 This needs a NumPy that takes BLAS from a shared library under BLAS's own names, as that of Debian and Ubuntu does
 (python3-numpy). The one from PyPI brings its own OpenBLAS under other names. NumPy takes ssyrk for a @ a.T and sgemv

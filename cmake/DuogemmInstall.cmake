@@ -5,7 +5,11 @@ foreach(part common ${duogemm_backends})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/duogemm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 list(TRANSFORM duogemm_backends PREPEND duogemm_component_ OUTPUT_VARIABLE components)
-install(TARGETS duogemm duogemm_blas ${components} EXPORT duogemm)
+set(drop_ins duogemm_blas)
+if(TARGET duogemm_cublas)
+  list(APPEND drop_ins duogemm_cublas)
+endif()
+install(TARGETS duogemm ${drop_ins} ${components} EXPORT duogemm)
 if(DUOGEMM_BUILD_PROGRAM)
   install(TARGETS duogemm_program)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots
@@ -41,7 +45,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "the duogemm developers")
 set(CPACK_PACKAGE_DESCRIPTION "A library with the semantics of BLAS's SGEMM, in C++ and C, on host memory and on the \
-handles of OpenCL and CUDA, with a drop-in library for programs that know only BLAS, and the program duogemm, \
+handles of OpenCL and CUDA, with drop-in libraries for programs that know only BLAS or cuBLAS, and the program duogemm, \
 which runs, checks and times the kernels.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

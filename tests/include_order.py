@@ -17,7 +17,7 @@ ROWS = {
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
 # kernels/ and compat/, the host reads the lists of arguments.
 MAY = {
-    "compat": [], "kernels": ["compat"], "common": ["kernels"], "opencl": ["common", "compat"], "cuda": ["common"], "blas": ["common"],
+    "compat": [], "kernels": ["compat"], "common": ["kernels"], "opencl": ["common", "compat"], "cuda": ["common"], "blas": ["common", "cuda"],
     "bench": ["common", "opencl", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")

@@ -105,7 +105,7 @@ using Sgemm = void(const char* transa, const char* transb, const int* m, const i
 // The program's own, or the one that the system's loader finds. Never closed: its threads and its driver's go
 // on.
 void* open_drop_in() {
-  const std::string file = drop_in_library().value_or(drop_in_name);
+  const std::string file = drop_in_library(drop_in_blas).value_or(drop_in_blas);
   if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     return library;
   }

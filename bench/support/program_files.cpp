@@ -15,9 +15,9 @@ std::vector<std::filesystem::path> program_folders(const std::string& name) {
   return {program / name, program / DUOGEMM_SHARE_FROM_PROGRAM / name};
 }
 
-std::optional<std::filesystem::path> drop_in_library() {
+std::optional<std::filesystem::path> drop_in_library(const char* name) {
   for (const char* folder : {"blas", DUOGEMM_LIBRARIES_FROM_PROGRAM}) {
-    const std::filesystem::path file = (program_folder() / folder / drop_in_name).lexically_normal();
+    const std::filesystem::path file = (program_folder() / folder / name).lexically_normal();
     std::error_code unknown;
     if (std::filesystem::exists(file, unknown)) {
       return file;

@@ -1,4 +1,4 @@
-// What comes with the program: lists of shapes, the tool that draws, and the drop-in BLAS library.
+// What comes with the program: lists of shapes, the tool that draws, and the drop-in libraries.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,10 @@ namespace duogemm::bench {
 // The one or the other exists.
 std::vector<std::filesystem::path> program_folders(const std::string& name);
 
-inline constexpr const char* drop_in_name = "libduogemm_blas.so";
+inline constexpr const char* drop_in_blas = "libduogemm_blas.so";
+inline constexpr const char* drop_in_cublas = "libduogemm_cublas.so";  // of builds with CUDA
 
-// The drop-in BLAS library's absolute path: of the build folder, or where an installation puts it.
-std::optional<std::filesystem::path> drop_in_library();
+// The absolute path of one of them: in the build folder, or where an installation puts it.
+std::optional<std::filesystem::path> drop_in_library(const char* name);
 
 }  // namespace duogemm::bench

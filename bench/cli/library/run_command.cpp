@@ -1,4 +1,4 @@
-// duogemm run: starts a program with the drop-in BLAS library in front of its own BLAS.
+// duogemm run: starts a program with the drop-in libraries in front of its own BLAS and cuBLAS.
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,28 +17,33 @@ namespace {
 constexpr int cannot_be_started = 126;
 constexpr int is_not_there = 127;
 
-// What LD_PRELOAD takes.
-std::string library_to_preload() {
-  const std::optional<std::filesystem::path> library = drop_in_library();
-  if (!library) {
-    throw Error(Status::unsupported,
-                std::string("run: there is no ") + drop_in_name +
-                    " beside this program; run it from its build folder or where it is installed");
-  }
-  if (library->string().find_first_of(": ") != std::string::npos) {
-    throw Error(Status::unsupported, "run: " + library->string() +
+void require_path_for_preload(const std::string& path) {
+  if (path.find_first_of(": ") != std::string::npos) {
+    throw Error(Status::unsupported, "run: " + path +
                                          " cannot be preloaded: the dynamic linker takes no path with a "
                                          "space or a colon");
   }
-  return library->string();
+}
+
+// What LD_PRELOAD takes. Builds without CUDA have no library for cuBLAS.
+std::string libraries_to_preload() {
+  const std::optional<std::filesystem::path> blas = drop_in_library(drop_in_blas);
+  if (!blas) {
+    throw Error(Status::unsupported,
+                std::string("run: there is no ") + drop_in_blas +
+                    " beside this program; run it from its build folder or where it is installed");
+  }
+  require_path_for_preload(blas->string());
+  const std::optional<std::filesystem::path> cublas = drop_in_library(drop_in_cublas);
+  return blas->string() + (cublas ? ":" + cublas->string() : "");
 }
 
 void set_environment() {
-  const std::string library = library_to_preload();
+  const std::string libraries = libraries_to_preload();
   const char* others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
-  setenv("LD_PRELOAD", (alone ? library : library + ":" + others).c_str(), 1);
-  // The program has the same number: the library tells it from those that the program starts.
+  setenv("LD_PRELOAD", (alone ? libraries : libraries + ":" + others).c_str(), 1);
+  // The program has the same number: the libraries tell it from those that the program starts.
   setenv("DUOGEMM_RUN", std::to_string(getpid()).c_str(), 1);
 }
 
@@ -61,7 +66,8 @@ int run(const std::vector<std::string>& words) {
 void add_run_command(CLI::App& app, Action& action, const std::vector<std::string>& given) {
   CLI::App* command = app.add_subcommand(
       "run",
-      "Start a program with duogemm's SGEMM in place of its BLAS's, as in `duogemm run -- python3 x.py`");
+      "Start a program with duogemm's SGEMM in place of its BLAS's and, where the build has CUDA, of "
+      "cuBLAS's, as in `duogemm run -- python3 x.py`");
   // Checks and documents them; `given` has them as they are, while CLI11 takes "[1,2]" apart.
   auto checked = std::make_shared<std::vector<std::string>>();
   command

@@ -1,0 +1,141 @@
+#include "call.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+
+#include "driver.h"
+#include "permitted.h"
+#include "system/log.h"
+
+namespace duogemm::cublas {
+namespace {
+
+// cuBLAS judges the others: it has the status for each.
+bool is_product(const Call& call) {
+  const Sgemm& p = call.problem;
+  const auto is_leading_dimension = [](std::int64_t value, std::int64_t rows) {
+    return value >= std::max<std::int64_t>(rows, 1);
+  };
+  return p.m > 0 && p.n > 0 && p.k > 0 && p.batch > 0 && call.alpha != nullptr && call.beta != nullptr &&
+         call.a != nullptr && call.b != nullptr && call.c != nullptr &&
+         is_leading_dimension(p.lda, p.a_op == Transpose::no ? p.m : p.k) &&
+         is_leading_dimension(p.ldb, p.b_op == Transpose::no ? p.k : p.n) && is_leading_dimension(p.ldc, p.m);
+}
+
+// `workspace` is nothing, or one workspace.
+template <typename... Workspace>
+void multiply(const Call& call, cudaStream_t stream, const Workspace&... workspace) {
+  if (call.by == Batch::lists) {
+    cuda::sgemm_batched(stream, call.problem, static_cast<const float* const*>(call.a),
+                        static_cast<const float* const*>(call.b), static_cast<float* const*>(call.c),
+                        workspace...);
+  } else {
+    cuda::sgemm(stream, call.problem, static_cast<const float*>(call.a), static_cast<const float*>(call.b),
+                static_cast<float*>(const_cast<void*>(call.c)), workspace...);
+  }
+}
+
+// Of what is lent, what a call takes that needs so many bytes; nothing where it does not do.
+std::optional<cuda::Workspace> taken(const cuda::Workspace& lent, std::size_t bytes) {
+  constexpr std::uintptr_t alignment = 256;
+  if (bytes == 0) {
+    return cuda::Workspace{};
+  }
+  return lent.pointer != nullptr && lent.bytes >= bytes &&
+                 reinterpret_cast<std::uintptr_t>(lent.pointer) % alignment == 0
+             ? std::optional(lent)
+             : std::nullopt;
+}
+
+// Answers whether the workspace does; if not, nothing is enqueued.
+bool multiply_in_capture(const Call& call, cudaStream_t stream, const cuda::Workspace& lent) {
+  const bool lists = call.by == Batch::lists;
+  const std::optional<cuda::Workspace> workspace =
+      taken(lent, lists ? cuda::sgemm_batched_workspace_bytes(stream, call.problem)
+                        : cuda::sgemm_workspace_bytes(stream, call.problem));
+  if (workspace) {
+    multiply(call, stream, *workspace);
+  }
+  return workspace.has_value();
+}
+
+// Writes the bias into every column of the result: a product of a column and a row of ones.
+Call fill_with_bias(const Call& call, cudaStream_t stream) {
+  Call fill = call;
+  fill.problem.a_op = fill.problem.b_op = Transpose::no;
+  fill.problem.k = fill.problem.ldb = 1;
+  fill.problem.alpha = 1.0f;
+  fill.problem.lda = call.problem.m;
+  fill.problem.a_stride = call.bias_stride;
+  fill.problem.b_stride = 0;
+  fill.a = call.bias;
+  fill.b = ones(stream, static_cast<std::size_t>(call.problem.n));
+  return fill;
+}
+
+// Whether it could be done. If not, the result is whatever it was, or a bias that what comes next overwrites.
+bool enqueue(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
+  const bool capturing = is_capturing(stream);
+  std::optional<RelaxedCapture> relaxed;
+  if (capturing) {
+    relaxed.emplace();
+  }
+  const auto one = [&](const Call& part) {
+    if (capturing) {
+      return multiply_in_capture(part, stream, lent);
+    }
+    multiply(part, stream);
+    return true;
+  };
+  if (call.bias != nullptr) {
+    if (!one(fill_with_bias(call, stream))) {
+      return false;
+    }
+    call.problem.beta = 1.0f;
+  }
+  return one(call);
+}
+
+// Set when duogemm cannot serve this process, so that no call tries again.
+std::atomic<bool> given_up = false;
+
+// Some calls are duogemm's own limits, as results that overlap, or lack of memory; the next may be served.
+void note_failure(const std::exception& failure) {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  const bool once = error != nullptr &&
+                    (error->status() == Status::invalid_argument || error->status() == Status::out_of_memory);
+  static std::atomic<bool> warned = false;
+  if (!warned.exchange(true)) {
+    warn_line(std::string(failure.what()) + "; cuBLAS computes " + (once ? "such calls" : "from now on"));
+  }
+  if (!once) {
+    given_up = true;
+  }
+}
+
+}  // namespace
+
+std::optional<Reason> serve(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
+  if (!is_product(call)) {
+    return Reason::judged;
+  }
+  if (given_up.load(std::memory_order_relaxed)) {
+    return Reason::failed;
+  }
+  call.problem.alpha = *static_cast<const float*>(call.alpha);
+  static const Precision precision = blas::permitted_precision();
+  call.problem.precision = precision;
+  call.problem.beta = *static_cast<const float*>(call.beta);
+  try {
+    if (!enqueue(call, stream, lent)) {
+      return Reason::workspace;
+    }
+  } catch (const std::exception& failure) {
+    note_failure(failure);
+    return Reason::failed;
+  }
+  return std::nullopt;
+}
+
+}  // namespace duogemm::cublas

@@ -1,0 +1,29 @@
+// What is asked of NVIDIA's driver, which is there when a handle of cuBLAS is.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+
+namespace duogemm::cublas {
+
+bool is_capturing(cudaStream_t stream);
+
+// While one lives, this thread may do what is not allowed within a capture unless it is told so, such as
+// loading a kernel.
+class RelaxedCapture {
+ public:
+  RelaxedCapture();
+  ~RelaxedCapture();
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  int before_;
+};
+
+// So many ones, one behind the other, in memory of the stream's device. It stays as it is for as long as the
+// process lives. Throws Error where the driver cannot do so.
+const float* ones(cudaStream_t stream, std::size_t count);
+
+}  // namespace duogemm::cublas

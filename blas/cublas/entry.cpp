@@ -1,0 +1,92 @@
+#include "entry.h"
+
+#include <string>
+
+#include "system/log.h"
+
+namespace duogemm::cublas {
+namespace {
+
+std::atomic<const Entry*> last = nullptr;
+
+const char* text_of(int reason) {
+  switch (static_cast<Reason>(reason)) {
+    case Reason::types:
+      return "other types than FP32";
+    case Reason::arithmetic:
+      return "TF32, pedantic or emulated arithmetic";
+    case Reason::scalars:
+      return "alpha and beta in device memory";
+    case Reason::epilogue:
+      return "an epilogue other than a bias";
+    case Reason::form:
+      return "matrices stored in an order, or C in a place, that duogemm does not take";
+    case Reason::judged:
+      return "nothing to compute or arguments not allowed";
+    case Reason::workspace:
+      return "captured without enough workspace";
+    case Reason::failed:
+      break;
+  }
+  return "not possible";
+}
+
+[[gnu::destructor]] void log_all() {
+  for (const Entry* entry = last; entry != nullptr; entry = entry->before()) {
+    entry->log();
+  }
+}
+
+}  // namespace
+
+// For the drop-in BLAS library, which tells when a program has called neither.
+extern "C" bool duogemm_cublas_reached() {
+  for (const Entry* entry = last; entry != nullptr; entry = entry->before()) {
+    if (entry->calls() != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+thread_local int calls_in_cublas = 0;
+
+Entry::Entry(NextLibrary& library, const char* name) : library_(library), name_(name), before_(last) {
+  while (!last.compare_exchange_weak(before_, this)) {
+  }
+}
+
+std::uint64_t Entry::calls() const {
+  std::uint64_t calls = served_;
+  for (const auto& count : forwarded_) {
+    calls += count;
+  }
+  return calls;
+}
+
+void Entry::log() const {
+  std::string why;
+  for (int reason = 0; reason < reasons; ++reason) {
+    if (const std::uint64_t count = forwarded_[static_cast<std::size_t>(reason)]) {
+      why += (why.empty() ? " (" : "; ") + std::to_string(count) + ": " + text_of(reason);
+    }
+  }
+  if (const std::uint64_t all = calls()) {
+    log_line(std::string(name_) + ": " + std::to_string(served_) + " served, " +
+             std::to_string(all - served_) + " passed on" + (why.empty() ? "" : why + ")"));
+  }
+}
+
+void* Entry::next() {
+  void* function = next_.load(std::memory_order_acquire);
+  if (function == nullptr) {
+    function = library_.find(name_);
+    if (function == nullptr) {
+      warn_line(std::string(name_) + " cannot be passed on: no cuBLAS was found");
+    }
+    next_.store(function, std::memory_order_release);
+  }
+  return function;
+}
+
+}  // namespace duogemm::cublas

@@ -1,0 +1,44 @@
+// The entry point of cuBLASLt that is hidden.
+#include "entry.h"
+#include "lt_call.h"
+
+namespace duogemm::cublas {
+namespace {
+
+std::optional<Reason> serve(const LtArguments& arguments, void* workspace, std::size_t bytes,
+                            cudaStream_t stream) {
+  const LtCall found = sgemm_of(arguments);
+  return found.not_served ? found.not_served : serve(found.call, stream, cuda::Workspace{workspace, bytes});
+}
+
+}  // namespace
+}  // namespace duogemm::cublas
+
+using namespace duogemm::cublas;
+
+// cuBLAS calls it too, for what was passed on to it.
+extern "C" cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t computeDesc,
+                                         const void* alpha, const void* A, cublasLtMatrixLayout_t Adesc,
+                                         const void* B, cublasLtMatrixLayout_t Bdesc, const void* beta,
+                                         const void* C, cublasLtMatrixLayout_t Cdesc, void* D,
+                                         cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t* algo,
+                                         void* workspace, size_t workspaceSizeInBytes, cudaStream_t stream) {
+  static Entry entry(next_cublaslt(), "cublasLtMatmul");
+  const auto pass = [&] {
+    return entry.pass(lightHandle, computeDesc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc, algo,
+                      workspace, workspaceSizeInBytes, stream);
+  };
+  if (calls_in_cublas > 0) {
+    return pass();
+  }
+  const std::optional<Reason> reason =
+      lightHandle == nullptr ? Reason::judged
+                             : serve({computeDesc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc},
+                                     workspace, workspaceSizeInBytes, stream);
+  if (reason) {
+    entry.count_forwarded(*reason);
+    return pass();
+  }
+  entry.count_served();
+  return CUBLAS_STATUS_SUCCESS;
+}

@@ -1,0 +1,461 @@
+// Products through handles of the real cuBLAS, in a program that has the drop-in library by link order: which
+// of them duogemm serves, and that all of them are right.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "cuda_caller.h"
+#include "problem/problem.h"
+#include "random_sgemm.h"
+
+namespace duogemm::testing {
+namespace {
+
+// DUOGEMM_RECORD names it before the first call, unless it is set.
+const std::string& record_file() {
+  static const std::string name = ::testing::TempDir() + "cublas_test." + std::to_string(getpid());
+  return name;
+}
+[[maybe_unused]] const int recorded = setenv("DUOGEMM_RECORD", record_file().c_str(), 0);
+
+std::string record() {
+  std::ostringstream text;
+  text << std::ifstream(record_file()).rdbuf();
+  return text.str();
+}
+
+// Whether duogemm has computed something meanwhile: it changes the record then.
+bool is_served(const std::function<void()>& call) {
+  const std::string before = record();
+  call();
+  return record() != before;
+}
+
+cublasOperation_t operation(Transpose op) { return op == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+// A product as cuBLAS takes it: by columns, with the matrices where they are on the device.
+struct Product {
+  Problem p;
+  float* a;
+  float* b;
+  float* c;
+  cublasOperation_t a_op() const { return operation(p.a_op); }
+  cublasOperation_t b_op() const { return operation(p.b_op); }
+  int m() const { return static_cast<int>(p.m); }
+  int n() const { return static_cast<int>(p.n); }
+  int k() const { return static_cast<int>(p.k); }
+  int lda() const { return static_cast<int>(p.lda); }
+  int ldb() const { return static_cast<int>(p.ldb); }
+  int ldc() const { return static_cast<int>(p.ldc); }
+  int batch() const { return static_cast<int>(p.batch); }
+};
+
+class LtHandle {
+ public:
+  LtHandle() { EXPECT_EQ(cublasLtCreate(&handle_), CUBLAS_STATUS_SUCCESS); }
+  ~LtHandle() { cublasLtDestroy(handle_); }
+  LtHandle(const LtHandle&) = delete;
+  LtHandle& operator=(const LtHandle&) = delete;
+  cublasLtHandle_t get() const { return handle_; }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+class Layout {
+ public:
+  Layout(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t batch = 1,
+         std::int64_t stride = 0) {
+    EXPECT_EQ(cublasLtMatrixLayoutCreate(&layout_, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                         static_cast<std::uint64_t>(cols), ld),
+              CUBLAS_STATUS_SUCCESS);
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
+  }
+  ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  template <typename T>
+  void set(cublasLtMatrixLayoutAttribute_t which, T value) {
+    EXPECT_EQ(cublasLtMatrixLayoutSetAttribute(layout_, which, &value, sizeof value), CUBLAS_STATUS_SUCCESS);
+  }
+  cublasLtMatrixLayout_t get() const { return layout_; }
+
+ private:
+  cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+class Description {
+ public:
+  explicit Description(cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+    EXPECT_EQ(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), CUBLAS_STATUS_SUCCESS);
+  }
+  ~Description() { cublasLtMatmulDescDestroy(product_); }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+  template <typename T>
+  void set(cublasLtMatmulDescAttributes_t which, T value) {
+    EXPECT_EQ(cublasLtMatmulDescSetAttribute(product_, which, &value, sizeof value), CUBLAS_STATUS_SUCCESS);
+  }
+  void transpose(const Product& x) {
+    set(CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(x.a_op()));
+    set(CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(x.b_op()));
+  }
+  cublasLtMatmulDesc_t get() const { return product_; }
+
+ private:
+  cublasLtMatmulDesc_t product_ = nullptr;
+};
+
+class CublasDropIn : public CudaDeviceTest {
+ protected:
+  void SetUp() override {
+    CudaDeviceTest::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
+    current_.emplace(context_);
+    stream_ = make_stream();
+    ASSERT_EQ(cublasCreate(&handle_), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasSetStream(handle_, stream_), CUBLAS_STATUS_SUCCESS);
+  }
+  void TearDown() override {
+    if (handle_ != nullptr) {
+      cublasDestroy(handle_);
+    }
+  }
+
+  // Has `call` compute problems of all kinds on device memory. Which of them are duogemm's is not asked here.
+  void check(const std::function<cublasStatus_t(const Product&)>& call) {
+    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+      check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+        const CudaMemory device_a(a.array);
+        const CudaMemory device_b(b.array);
+        const CudaMemory device_c(c.array);
+        const auto [problem, exchanged] = to_column_major(request);
+        float* const first = device_a.data() + a.begin;
+        float* const second = device_b.data() + b.begin;
+        if (request.level == Reproducibility::everywhere) {  // which cuBLAS's callers cannot ask for
+          cuda::sgemm(stream_, request, first, second, device_c.data() + c.begin);
+        } else {
+          EXPECT_EQ(call({problem, exchanged ? second : first, exchanged ? first : second,
+                          device_c.data() + c.begin}),
+                    CUBLAS_STATUS_SUCCESS);
+        }
+        device_c.read(c.array, stream_);
+      });
+    }
+  }
+
+  // Each member of a batch in a call of its own.
+  void check_one_by_one(const std::function<cublasStatus_t(const Product&)>& call) {
+    check([&](const Product& x) {
+      cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+      for (std::int64_t i = 0; i < x.p.batch && status == CUBLAS_STATUS_SUCCESS; ++i) {
+        Product one = x;
+        one.p.batch = 1;
+        one.a += i * x.p.a_stride;
+        one.b += i * x.p.b_stride;
+        one.c += i * x.p.c_stride;
+        status = call(one);
+      }
+      return status;
+    });
+  }
+
+  // Gives `call` lists of the members' addresses in device memory.
+  using Lists = std::function<cublasStatus_t(const Product&, float** a, float** b, float** c)>;
+  void check_lists(const Lists& call) {
+    check([&](const Product& x) {
+      const auto list = [&](float* base, std::int64_t stride) {
+        std::vector<float*> places;
+        for (std::int64_t i = 0; i < x.p.batch; ++i) {
+          places.push_back(base + i * stride);
+        }
+        return std::make_unique<CudaMemory>(places);
+      };
+      const auto a = list(x.a, x.p.a_stride), b = list(x.b, x.p.b_stride), c = list(x.c, x.p.c_stride);
+      const cublasStatus_t status = call(x, a->as<float*>(), b->as<float*>(), c->as<float*>());
+      DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+      return status;
+    });
+  }
+
+  std::optional<cuda::CurrentContext> current_;
+  CUstream stream_ = nullptr;
+  cublasHandle_t handle_ = nullptr;
+};
+
+constexpr auto algorithm = CUBLAS_GEMM_DEFAULT;
+constexpr auto fp32 = CUDA_R_32F;
+
+TEST_F(CublasDropIn, Sgemm) {
+  check_one_by_one([&](const Product& x) {
+    return cublasSgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, x.lda(), x.b,
+                       x.ldb(), &x.p.beta, x.c, x.ldc());
+  });
+  check_one_by_one([&](const Product& x) {
+    return cublasSgemm_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, x.a, x.p.lda, x.b,
+                          x.p.ldb, &x.p.beta, x.c, x.p.ldc);
+  });
+}
+
+TEST_F(CublasDropIn, SgemmBatched) {
+  check_lists([&](const Product& x, float** a, float** b, float** c) {
+    return cublasSgemmBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, a, x.lda(), b,
+                              x.ldb(), &x.p.beta, c, x.ldc(), x.batch());
+  });
+  check_lists([&](const Product& x, float** a, float** b, float** c) {
+    return cublasSgemmBatched_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, a, x.p.lda, b,
+                                 x.p.ldb, &x.p.beta, c, x.p.ldc, x.p.batch);
+  });
+}
+
+TEST_F(CublasDropIn, SgemmStridedBatched) {
+  check([&](const Product& x) {
+    return cublasSgemmStridedBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a,
+                                     x.lda(), x.p.a_stride, x.b, x.ldb(), x.p.b_stride, &x.p.beta, x.c,
+                                     x.ldc(), x.p.c_stride, x.batch());
+  });
+  check([&](const Product& x) {
+    return cublasSgemmStridedBatched_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, x.a,
+                                        x.p.lda, x.p.a_stride, x.b, x.p.ldb, x.p.b_stride, &x.p.beta, x.c,
+                                        x.p.ldc, x.p.c_stride, x.p.batch);
+  });
+}
+
+TEST_F(CublasDropIn, GemmEx) {
+  check_one_by_one([&](const Product& x) {
+    return cublasGemmEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, fp32, x.lda(), x.b,
+                        fp32, x.ldb(), &x.p.beta, x.c, fp32, x.ldc(), CUBLAS_COMPUTE_32F, algorithm);
+  });
+}
+
+TEST_F(CublasDropIn, GemmBatchedEx) {
+  check_lists([&](const Product& x, float** a, float** b, float** c) {
+    return cublasGemmBatchedEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha,
+                               reinterpret_cast<void**>(a), fp32, x.lda(), reinterpret_cast<void**>(b), fp32,
+                               x.ldb(), &x.p.beta, reinterpret_cast<void**>(c), fp32, x.ldc(), x.batch(),
+                               CUBLAS_COMPUTE_32F, algorithm);
+  });
+}
+
+TEST_F(CublasDropIn, GemmStridedBatchedEx) {
+  check([&](const Product& x) {
+    return cublasGemmStridedBatchedEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, fp32,
+                                      x.lda(), x.p.a_stride, x.b, fp32, x.ldb(), x.p.b_stride, &x.p.beta, x.c,
+                                      fp32, x.ldc(), x.p.c_stride, x.batch(), CUBLAS_COMPUTE_32F, algorithm);
+  });
+}
+
+TEST_F(CublasDropIn, LtMatmul) {
+  const LtHandle lt;
+  check([&](const Product& x) {
+    const Problem& p = x.p;
+    if (p.is_empty() || p.k == 0) {  // of which cuBLASLt makes no layout
+      cuda::sgemm(stream_, request_of(p), x.a, x.b, x.c);
+      return CUBLAS_STATUS_SUCCESS;
+    }
+    const Layout a(p.a_rows(), p.a_cols(), p.lda, p.batch, p.a_stride);
+    const Layout b(p.b_rows(), p.b_cols(), p.ldb, p.batch, p.b_stride);
+    const Layout c(p.m, p.n, p.ldc, p.batch, p.c_stride);
+    Description product;
+    product.transpose(x);
+    return cublasLtMatmul(lt.get(), product.get(), &p.alpha, x.a, a.get(), x.b, b.get(), &p.beta, x.c,
+                          c.get(), x.c, c.get(), nullptr, nullptr, 0, stream_);
+  });
+}
+
+// 100 x 90 of sums that are exact.
+struct Small {
+  CudaMemory a{std::vector<float>(100 * 70, 1.0f)};
+  CudaMemory b{std::vector<float>(70 * 90, 0.5f)};
+  CudaMemory c{std::vector<float>(100 * 90, 1.0f)};
+  const float one = 1.0f;
+  cublasStatus_t multiply(cublasHandle_t handle, const float* alpha, const float* beta) const {
+    return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 70, alpha, a.data(), 100, b.data(), 70,
+                       beta, c.data(), 100);
+  }
+  cublasStatus_t multiply(cublasHandle_t handle) const { return multiply(handle, &one, &one); }
+  std::vector<float> result(CUstream stream) const {
+    std::vector<float> all(100 * 90);
+    c.read(all, stream);
+    return all;
+  }
+};
+
+std::vector<float> all_of(float value) { return std::vector<float>(100 * 90, value); }
+
+TEST_F(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
+  const Small x;
+  const auto served = [&] {
+    return is_served([&] { EXPECT_EQ(x.multiply(handle_), CUBLAS_STATUS_SUCCESS); });
+  };
+  EXPECT_TRUE(served());
+  for (const auto mode : {CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_PEDANTIC_MATH}) {
+    ASSERT_EQ(cublasSetMathMode(handle_, mode), CUBLAS_STATUS_SUCCESS);
+    EXPECT_FALSE(served());
+  }
+  ASSERT_EQ(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH), CUBLAS_STATUS_SUCCESS);
+  EXPECT_TRUE(served());
+  EXPECT_EQ(x.result(stream_), all_of(1 + 4 * 35.0f));
+  const auto served_as = [&](cublasComputeType_t compute) {
+    return is_served([&] {
+      EXPECT_EQ(cublasGemmEx(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 70, &x.one, x.a.data(), fp32, 100,
+                             x.b.data(), fp32, 70, &x.one, x.c.data(), fp32, 100, compute, algorithm),
+                CUBLAS_STATUS_SUCCESS);
+    });
+  };
+  EXPECT_TRUE(served_as(CUBLAS_COMPUTE_32F));
+  EXPECT_FALSE(served_as(CUBLAS_COMPUTE_32F_FAST_TF32));
+  EXPECT_FALSE(served_as(CUBLAS_COMPUTE_32F_PEDANTIC));
+}
+
+TEST_F(CublasDropIn, PassesOnScalarsInDeviceMemory) {
+  const Small x;
+  const CudaMemory scalars(std::vector<float>{2.0f, 3.0f});
+  ASSERT_EQ(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE), CUBLAS_STATUS_SUCCESS);
+  EXPECT_FALSE(is_served(
+      [&] { EXPECT_EQ(x.multiply(handle_, scalars.data(), scalars.data() + 1), CUBLAS_STATUS_SUCCESS); }));
+  EXPECT_EQ(x.result(stream_), all_of(2 * 35.0f + 3));
+}
+
+TEST_F(CublasDropIn, AnswersBadArgumentsAsCublas) {
+  const Small x;
+  const auto call = [&](int m, int lda, const float* alpha) {
+    return cublasSgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, m, 90, 70, alpha, x.a.data(), lda, x.b.data(), 70,
+                       &x.one, x.c.data(), 100);
+  };
+  EXPECT_EQ(call(-1, 100, &x.one), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(call(100, 99, &x.one), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(call(100, 100, nullptr), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(call(0, 100, &x.one), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(x.result(stream_), all_of(1));
+}
+
+// Whatever the capture needs: without workspace, cuBLAS's own product is captured.
+TEST_F(CublasDropIn, IsCapturedInAGraph) {
+  const CudaMemory lent(std::vector<float>(8 << 20));
+  for (const bool lends : {false, true}) {
+    const Small x;
+    ASSERT_EQ(cublasSetWorkspace(handle_, lends ? lent.data() : nullptr, lends ? 32 << 20 : 0),
+              CUBLAS_STATUS_SUCCESS);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const bool served = is_served([&] { EXPECT_EQ(x.multiply(handle_), CUBLAS_STATUS_SUCCESS); });
+    EXPECT_TRUE(served || !lends);
+    ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    EXPECT_EQ(x.result(stream_), all_of(1 + 2 * 35.0f));
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
+double microseconds_of(const std::function<void()>& call) {
+  constexpr int calls = 500;
+  double best = 1e9;
+  for (int round = 0; round < 20; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) {
+      call();
+    }
+    const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - start;
+    best = std::min(best, passed.count() / calls);
+    cudaDeviceSynchronize();
+  }
+  return best;
+}
+
+// Of the host's time. The bound is loose, for machines that are busy.
+TEST_F(CublasDropIn, CostsLittleMoreThanACallOfDuogemm) {
+  if (*std::getenv("DUOGEMM_RECORD") != '\0') {
+    GTEST_SKIP() << "calls are recorded, which takes its time";
+  }
+  const Small x;
+  Sgemm request;
+  request.m = request.lda = request.ldc = 100;
+  request.n = 90;
+  request.k = request.ldb = 70;
+  request.beta = 1.0f;
+  const double direct =
+      microseconds_of([&] { cuda::sgemm(stream_, request, x.a.data(), x.b.data(), x.c.data()); });
+  const double served = microseconds_of([&] { x.multiply(handle_); });
+  const LtHandle lt;
+  const Layout a(100, 70, 100), b(70, 90, 70), c(100, 90, 100);
+  const Description product;
+  const double by_lt = microseconds_of([&] {
+    cublasLtMatmul(lt.get(), product.get(), &x.one, x.a.data(), a.get(), x.b.data(), b.get(), &x.one,
+                   x.c.data(), c.get(), x.c.data(), c.get(), nullptr, nullptr, 0, stream_);
+  });
+  std::printf("us of the host: duogemm %.2f, cublasSgemm %.2f, cublasLtMatmul %.2f\n", direct, served, by_lt);
+  EXPECT_LT(served, direct + 5);
+  EXPECT_LT(by_lt, direct + 10);
+}
+
+// D = A B + bias in each column, for a batch of two whose A is stored by rows.
+TEST_F(CublasDropIn, LtAddsABias) {
+  constexpr int m = 60, n = 50, k = 20, count = 2;
+  const LtHandle lt;
+  const CudaMemory a(std::vector<float>(m * k * count, 2.0f)), b(std::vector<float>(k * n * count, 0.5f));
+  const CudaMemory d(std::vector<float>(m * n * count, std::nanf("")));
+  std::vector<float> values(m * count), expected;
+  for (int i = 0; i < m * count; ++i) {
+    values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  }
+  for (int i = 0; i < m * n * count; ++i) {
+    expected.push_back(k + static_cast<float>(i / (m * n) * m + i % m));
+  }
+  const CudaMemory bias(values);
+  Layout by_rows(m, k, k, count, m * k);
+  by_rows.set(CUBLASLT_MATRIX_LAYOUT_ORDER, static_cast<std::int32_t>(CUBLASLT_ORDER_ROW));
+  const Layout b_layout(k, n, k, count, k * n), d_layout(m, n, m, count, m * n);
+  Description product;
+  product.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_BIAS));
+  product.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+  product.set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{m});
+  const float one = 1.0f, zero = 0.0f;
+  EXPECT_TRUE(is_served([&] {
+    EXPECT_EQ(cublasLtMatmul(lt.get(), product.get(), &one, a.data(), by_rows.get(), b.data(), b_layout.get(),
+                             &zero, d.data(), d_layout.get(), d.data(), d_layout.get(), nullptr, nullptr, 0,
+                             stream_),
+              CUBLAS_STATUS_SUCCESS);
+  }));
+  std::vector<float> result(expected.size());
+  d.read(result, stream_);
+  EXPECT_EQ(result, expected);
+}
+
+TEST_F(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
+  const LtHandle lt;
+  const Small x;
+  const Layout a(100, 70, 100), b(70, 90, 70), c(100, 90, 100);
+  const auto served = [&](const Description& product) {
+    return is_served([&] {
+      EXPECT_EQ(
+          cublasLtMatmul(lt.get(), product.get(), &x.one, x.a.data(), a.get(), x.b.data(), b.get(), &x.one,
+                         x.c.data(), c.get(), x.c.data(), c.get(), nullptr, nullptr, 0, stream_),
+          CUBLAS_STATUS_SUCCESS);
+    });
+  };
+  EXPECT_TRUE(served(Description()));
+  EXPECT_FALSE(served(Description(CUBLAS_COMPUTE_32F_FAST_TF32)));
+  Description relu;
+  relu.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_RELU));
+  EXPECT_FALSE(served(relu));
+  EXPECT_EQ(x.result(stream_), all_of(1 + 3 * 35.0f));
+}
+
+}  // namespace
+}  // namespace duogemm::testing

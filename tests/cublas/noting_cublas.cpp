@@ -1,0 +1,278 @@
+// A cuBLAS and cuBLASLt that compute nothing: handles keep what is set, and products are noted.
+#include "noting_cublas.h"
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <dlfcn.h>
+
+#include <cstring>
+#include <map>
+
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+};
+
+namespace {
+
+std::vector<std::string> calls;
+
+template <typename... Arguments>
+cublasStatus_t note(const char* name, const Arguments&... arguments) {
+  calls.push_back(noted(name, arguments...));
+  return CUBLAS_STATUS_ALLOC_FAILED;  // which nothing but this library answers
+}
+
+template <typename T>
+cublasStatus_t answer(T* to, const T& value) {
+  *to = value;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+std::string value(const void* scalar) {
+  return scalar == nullptr ? "null" : std::to_string(*static_cast<const float*>(scalar));
+}
+
+const void* at(const void* place) { return place; }
+
+// What was set of a product or a layout of cuBLASLt.
+using Attributes = std::map<int, std::string>;
+
+template <typename Opaque>
+Attributes& attributes(Opaque* of) {
+  return *reinterpret_cast<Attributes*>(of);
+}
+
+template <typename Opaque>
+Opaque* opaque(Attributes* attributes) {
+  return reinterpret_cast<Opaque*>(attributes);
+}
+
+template <typename T>
+std::string bytes(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+cublasStatus_t get(const Attributes& all, int which, void* buffer, std::size_t size, std::size_t* written) {
+  const auto found = all.find(which);
+  if (found == all.end() || found->second.size() != size) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  std::memcpy(buffer, found->second.data(), size);
+  *written = size;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+std::vector<std::string>& calls_of_next_cublas() { return calls; }
+
+extern "C" {
+
+// Whether dlsym takes another library for the one that asks: behind this one there is no such function.
+bool finds_itself_behind() { return dlsym(RTLD_NEXT, "finds_itself_behind") != nullptr; }
+
+int count_of_calls() { return static_cast<int>(calls.size()); }
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) { return answer(handle, new cublasContext); }
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
+  return answer(&handle->stream, stream);
+}
+cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream) {
+  return answer(stream, handle->stream);
+}
+cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
+  return answer(&handle->pointer_mode, mode);
+}
+cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t* mode) {
+  return answer(mode, handle->pointer_mode);
+}
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+  return answer(&handle->math_mode, mode);
+}
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
+  return answer(mode, handle->math_mode);
+}
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void* workspace, size_t bytes) {
+  note("cublasSetWorkspace_v2", workspace, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
+                              int n, int k, const float* alpha, const float* a, int lda, const float* b,
+                              int ldb, const float* beta, float* c, int ldc) {
+  return note("cublasSgemm_v2", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
+              value(beta), at(c), ldc);
+}
+
+cublasStatus_t cublasSgemm_v2_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
+                                 int64_t m, int64_t n, int64_t k, const float* alpha, const float* a,
+                                 int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
+                                 int64_t ldc) {
+  return note("cublasSgemm_v2_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
+              value(beta), at(c), ldc);
+}
+
+cublasStatus_t cublasSgemmBatched(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
+                                  int n, int k, const float* alpha, const float* const a[], int lda,
+                                  const float* const b[], int ldb, const float* beta, float* const c[],
+                                  int ldc, int batch) {
+  return note("cublasSgemmBatched", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
+              value(beta), at(c), ldc, batch);
+}
+
+cublasStatus_t cublasSgemmBatched_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
+                                     int64_t m, int64_t n, int64_t k, const float* alpha,
+                                     const float* const a[], int64_t lda, const float* const b[], int64_t ldb,
+                                     const float* beta, float* const c[], int64_t ldc, int64_t batch) {
+  return note("cublasSgemmBatched_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b),
+              ldb, value(beta), at(c), ldc, batch);
+}
+
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
+                                         int m, int n, int k, const float* alpha, const float* a, int lda,
+                                         long long stride_a, const float* b, int ldb, long long stride_b,
+                                         const float* beta, float* c, int ldc, long long stride_c,
+                                         int batch) {
+  return note("cublasSgemmStridedBatched", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda,
+              stride_a, at(b), ldb, stride_b, value(beta), at(c), ldc, stride_c, batch);
+}
+
+cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t, cublasOperation_t transa,
+                                            cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                            const float* alpha, const float* a, int64_t lda,
+                                            long long stride_a, const float* b, int64_t ldb,
+                                            long long stride_b, const float* beta, float* c, int64_t ldc,
+                                            long long stride_c, int64_t batch) {
+  return note("cublasSgemmStridedBatched_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda,
+              stride_a, at(b), ldb, stride_b, value(beta), at(c), ldc, stride_c, batch);
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                            int k, const void* alpha, const void* a, cudaDataType a_type, int lda,
+                            const void* b, cudaDataType b_type, int ldb, const void* beta, void* c,
+                            cudaDataType c_type, int ldc, cublasComputeType_t compute,
+                            cublasGemmAlgo_t algo) {
+  return note("cublasGemmEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda, at(b),
+              int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, int{compute}, int{algo});
+}
+
+cublasStatus_t cublasGemmEx_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int64_t m,
+                               int64_t n, int64_t k, const void* alpha, const void* a, cudaDataType a_type,
+                               int64_t lda, const void* b, cudaDataType b_type, int64_t ldb, const void* beta,
+                               void* c, cudaDataType c_type, int64_t ldc, cublasComputeType_t compute,
+                               cublasGemmAlgo_t algo) {
+  return note("cublasGemmEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda,
+              at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, int{compute}, int{algo});
+}
+
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
+                                   int n, int k, const void* alpha, const void* const a[],
+                                   cudaDataType a_type, int lda, const void* const b[], cudaDataType b_type,
+                                   int ldb, const void* beta, void* const c[], cudaDataType c_type, int ldc,
+                                   int batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
+  return note("cublasGemmBatchedEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda,
+              at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, batch, int{compute}, int{algo});
+}
+
+cublasStatus_t cublasGemmBatchedEx_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
+                                      int64_t m, int64_t n, int64_t k, const void* alpha,
+                                      const void* const a[], cudaDataType a_type, int64_t lda,
+                                      const void* const b[], cudaDataType b_type, int64_t ldb,
+                                      const void* beta, void* const c[], cudaDataType c_type, int64_t ldc,
+                                      int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
+  return note("cublasGemmBatchedEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type},
+              lda, at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, batch, int{compute},
+              int{algo});
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
+                                          int m, int n, int k, const void* alpha, const void* a,
+                                          cudaDataType a_type, int lda, long long stride_a, const void* b,
+                                          cudaDataType b_type, int ldb, long long stride_b, const void* beta,
+                                          void* c, cudaDataType c_type, int ldc, long long stride_c,
+                                          int batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
+  return note("cublasGemmStridedBatchedEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a),
+              int{a_type}, lda, stride_a, at(b), int{b_type}, ldb, stride_b, value(beta), at(c), int{c_type},
+              ldc, stride_c, batch, int{compute}, int{algo});
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
+    const void* alpha, const void* a, cudaDataType a_type, int64_t lda, long long stride_a, const void* b,
+    cudaDataType b_type, int64_t ldb, long long stride_b, const void* beta, void* c, cudaDataType c_type,
+    int64_t ldc, long long stride_c, int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
+  return note("cublasGemmStridedBatchedEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a),
+              int{a_type}, lda, stride_a, at(b), int{b_type}, ldb, stride_b, value(beta), at(c), int{c_type},
+              ldc, stride_c, batch, int{compute}, int{algo});
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  auto* const all = new Attributes;
+  (*all)[CUBLASLT_MATMUL_DESC_COMPUTE_TYPE] = bytes(static_cast<int32_t>(compute));
+  (*all)[CUBLASLT_MATMUL_DESC_SCALE_TYPE] = bytes(static_cast<int32_t>(scale));
+  (*all)[CUBLASLT_MATMUL_DESC_POINTER_MODE] = bytes(static_cast<int32_t>(CUBLASLT_POINTER_MODE_HOST));
+  (*all)[CUBLASLT_MATMUL_DESC_EPILOGUE] = bytes(static_cast<uint32_t>(CUBLASLT_EPILOGUE_DEFAULT));
+  (*all)[CUBLASLT_MATMUL_DESC_FILL_MODE] = bytes(static_cast<int32_t>(CUBLAS_FILL_MODE_FULL));
+  for (const auto which :
+       {CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSC}) {
+    (*all)[which] = bytes(static_cast<int32_t>(CUBLAS_OP_N));
+  }
+  return answer(product, opaque<cublasLtMatmulDescOpaque_t>(all));
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
+  delete &attributes(product);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
+                                              cublasLtMatmulDescAttributes_t which, const void* buffer,
+                                              size_t size) {
+  attributes(product)[which] = {static_cast<const char*>(buffer), size};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t product,
+                                              cublasLtMatmulDescAttributes_t which, void* buffer, size_t size,
+                                              size_t* written) {
+  return get(attributes(product), which, buffer, size, written);
+}
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type, uint64_t rows,
+                                          uint64_t cols, int64_t ld) {
+  auto* const all = new Attributes;
+  (*all)[CUBLASLT_MATRIX_LAYOUT_TYPE] = bytes(static_cast<uint32_t>(type));
+  (*all)[CUBLASLT_MATRIX_LAYOUT_ORDER] = bytes(static_cast<int32_t>(CUBLASLT_ORDER_COL));
+  (*all)[CUBLASLT_MATRIX_LAYOUT_ROWS] = bytes(rows);
+  (*all)[CUBLASLT_MATRIX_LAYOUT_COLS] = bytes(cols);
+  (*all)[CUBLASLT_MATRIX_LAYOUT_LD] = bytes(ld);
+  return answer(layout, opaque<cublasLtMatrixLayoutOpaque_t>(all));
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete &attributes(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t which, const void* buffer,
+                                                size_t size) {
+  attributes(layout)[which] = {static_cast<const char*>(buffer), size};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t which, void* buffer,
+                                                size_t size, size_t* written) {
+  return get(attributes(layout), which, buffer, size, written);
+}
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, const void* alpha,
+                              const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
+                              cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
+                              cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t* algo, void* workspace, size_t workspace_bytes,
+                              cudaStream_t stream) {
+  return note("cublasLtMatmul", handle, product, value(alpha), a, a_layout, b, b_layout, value(beta), c,
+              c_layout, d, d_layout, algo, workspace, workspace_bytes, stream);
+}
+}

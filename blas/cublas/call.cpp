@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 
 #include "driver.h"
@@ -21,6 +23,15 @@ bool is_product(const Call& call) {
          call.a != nullptr && call.b != nullptr && call.c != nullptr &&
          is_leading_dimension(p.lda, p.a_op == Transpose::no ? p.m : p.k) &&
          is_leading_dimension(p.ldb, p.b_op == Transpose::no ? p.k : p.n) && is_leading_dimension(p.ldc, p.m);
+}
+
+// cuBLAS's own variable: FP32 is to be computed in BF16.
+bool emulation_is_asked() {
+  static const bool asked = [] {
+    const char* const value = std::getenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+  }();
+  return asked;
 }
 
 // `workspace` is nothing, or one workspace.
@@ -120,12 +131,15 @@ std::optional<Reason> serve(Call call, cudaStream_t stream, const cuda::Workspac
   if (!is_product(call)) {
     return Reason::judged;
   }
+  if (emulation_is_asked()) {
+    return Reason::arithmetic;
+  }
   if (given_up.load(std::memory_order_relaxed)) {
     return Reason::failed;
   }
-  call.problem.alpha = *static_cast<const float*>(call.alpha);
   static const Precision precision = blas::permitted_precision();
   call.problem.precision = precision;
+  call.problem.alpha = *static_cast<const float*>(call.alpha);
   call.problem.beta = *static_cast<const float*>(call.beta);
   try {
     if (!enqueue(call, stream, lent)) {

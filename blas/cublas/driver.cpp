@@ -104,6 +104,7 @@ const float* ones(cudaStream_t stream, std::size_t count) {
   if (kept.count < count) {
     constexpr std::size_t least = 1 << 16;
     const std::size_t enough = std::bit_ceil(std::max(count, least));
+    const RelaxedCapture relaxed;  // another thread may be capturing
     CUcontext popped = nullptr;
     const CUdeviceptr memory = driver().push(context) ? new_ones(enough) : 0;
     driver().pop(&popped);

@@ -9,33 +9,39 @@
 
 namespace duogemm::cublas {
 
-void* NextLibrary::find(const char* name) {
-  const std::lock_guard lock(mutex_);
-  const Uninterposed lookups;
-  if (handle_ == nullptr && !searched_) {
-    searched_ = true;
-    handle_ = handle_of(blas::find_next(probe_, files_));
-  }
-  return handle_ == nullptr ? nullptr : dlsym(handle_, name);
-}
-
-bool NextLibrary::adopts(void* function) {
-  const std::lock_guard lock(mutex_);
-  const Uninterposed lookups;
-  void* const handle = handle_of(function);
-  if (handle_ == nullptr) {
-    handle_ = handle;
-  }
-  return handle != nullptr && handle == handle_;
-}
+namespace {
 
 // The library stays loaded: a program may unload it between two calls of ours.
-void* NextLibrary::handle_of(void* function) {
+void* handle_of(void* function) {
   Dl_info place{};
   if (function == nullptr || dladdr(function, &place) == 0) {
     return nullptr;
   }
   return dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+// Sets what is not set yet. Answers what is set then.
+void* set_once(std::atomic<void*>& handle, void* found) {
+  void* unset = nullptr;
+  return handle.compare_exchange_strong(unset, found) ? found : unset;
+}
+
+}  // namespace
+
+void* NextLibrary::find(const char* name) {
+  const Uninterposed lookups;
+  void* handle = handle_;
+  if (handle == nullptr && !searched_) {
+    handle = set_once(handle_, handle_of(blas::find_next(probe_, files_)));
+    searched_ = true;
+  }
+  return handle == nullptr ? nullptr : dlsym(handle, name);
+}
+
+bool NextLibrary::adopts(void* function) {
+  const Uninterposed lookups;
+  void* const handle = handle_of(function);
+  return handle != nullptr && handle == set_once(handle_, handle);
 }
 
 NextLibrary& next_cublas() {

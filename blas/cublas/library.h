@@ -1,9 +1,8 @@
 // The cuBLAS and the cuBLASLt of the process, which have what is not computed here.
 #pragma once
 
-#include <mutex>
+#include <atomic>
 #include <span>
-#include <string>
 
 namespace duogemm::cublas {
 
@@ -25,13 +24,11 @@ class NextLibrary {
   bool adopts(void* function);
 
  private:
-  void* handle_of(void* function);
-
   const char* probe_;
   std::span<const char* const> files_;
-  std::mutex mutex_;
-  bool searched_ = false;
-  void* handle_ = nullptr;
+  // Without a lock, which a thread in the dynamic linker and one in find() could each hold from the other.
+  std::atomic<bool> searched_ = false;
+  std::atomic<void*> handle_ = nullptr;
 };
 
 NextLibrary& next_cublas();

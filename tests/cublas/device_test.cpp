@@ -415,7 +415,8 @@ TEST_F(CublasDropIn, LtAddsABias) {
     values[static_cast<std::size_t>(i)] = static_cast<float>(i);
   }
   for (int i = 0; i < m * n * count; ++i) {
-    expected.push_back(k + static_cast<float>(i / (m * n) * m + i % m));
+    const int of_bias = i / (m * n) * m + i % m;
+    expected.push_back(static_cast<float>(k + of_bias));
   }
   const CudaMemory bias(values);
   Layout by_rows(m, k, k, count, m * k);

@@ -1,6 +1,7 @@
 // A device in memory that fails when it is told to, and remembers what it was asked for.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,8 @@ struct Faults {
   int operations = 0;
   std::optional<Operation> failed = {};  // the first that did
   int live_buffers = 0;
+  std::size_t live_bytes = 0;  // of buffers, and the most there were
+  std::size_t most_bytes = 0;
   int live_others = 0;  // device, queues, kernels and slices
   std::vector<Launch> launched = {};
 
@@ -69,9 +72,17 @@ class Counted {
 class FakeBuffer final : public Buffer {
  public:
   FakeBuffer(Faults& faults, std::size_t bytes)
-      : faults_(faults), counted_(faults.live_buffers), memory_(bytes / sizeof(float)), part_(memory_) {}
+      : faults_(faults), counted_(faults.live_buffers), memory_(bytes / sizeof(float)), part_(memory_) {
+    const Turn turn;
+    faults_.live_bytes += bytes;
+    faults_.most_bytes = std::max(faults_.most_bytes, faults_.live_bytes);
+  }
   FakeBuffer(Faults& faults, std::span<float> part)
       : faults_(faults), counted_(faults.live_others), part_(part) {}
+  ~FakeBuffer() override {
+    const Turn turn;
+    faults_.live_bytes -= memory_.size() * sizeof(float);
+  }
   std::size_t bytes() const override { return part_.size_bytes(); }
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
     return std::make_unique<FakeBuffer>(faults_,

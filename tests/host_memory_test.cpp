@@ -154,14 +154,14 @@ class HostCopies : public ::testing::TestWithParam<DeviceName> {
       GTEST_SKIP() << missing;
     }
     runtime_ = std::make_unique<Runtime>(open_selected_device(GetParam().selection()));
-    call_ = multiply_copies(*runtime_);
+    call_ = multiply_copies(*runtime_, {});
   }
 
   void check(Problem p, std::uint32_t seed) {
     p.level = Reproducibility::everywhere;
     const HostProblem host = random_problem(p, Distribution::signed_unit, seed);
     std::vector<float> c = host.c;
-    call_->multiply(p, {.a = host.a.data(), .b = host.b.data(), .c = c.data()});
+    call_->multiply(p, {.a = host.a.data(), .b = host.b.data(), .c = c.data()}, {});
     const Verdict found = Oracle(p, host.a, host.b, host.c).compare(c);
     EXPECT_TRUE(found.exact()) << found.fault();
   }

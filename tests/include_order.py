@@ -10,7 +10,7 @@ import re
 import sys
 
 ROWS = {
-    "common": ["system", "problem", "device", "kernels", "plan", "runtime", "api"],
+    "common": ["system", "problem", "device", "kernels", "plan", "runtime", "stream", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "compare", "explain", "sweep",
               "replay", "tune", "help", "cli"],
 }

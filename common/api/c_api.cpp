@@ -129,6 +129,16 @@ duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float
       problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm_batched(request, a, b, c); });
 }
 
+duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const float* a, const float* b,
+                                           float* c, duogemm_progress progress, void* user) {
+  duogemm::ProgressListener listener;
+  if (progress != nullptr) {
+    listener = [=](const duogemm::CallProgress& now) { progress(now.fraction, now.copied_bytes, user); };
+  }
+  return duogemm::call_from_c(
+      problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm(request, a, b, c, listener); });
+}
+
 duogemm_status duogemm_warm(void) {
   return duogemm::call_from_c([] { duogemm::warm(); });
 }

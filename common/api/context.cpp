@@ -4,6 +4,7 @@
 #include "api/call_recorder.h"
 #include "api/host_call.h"
 #include "device/device_selection.h"
+#include "device/memory_limit.h"
 #include "duogemm/sgemm.hpp"
 #include "problem/problem.h"
 #include "system/process.h"
@@ -12,8 +13,10 @@ namespace duogemm {
 
 class Context::Implementation {
  public:
-  explicit Implementation(const std::string& device)
-      : runtime_(open_selected_device(device)), call_(make_host_call(runtime_)) {}
+  Implementation(const std::string& device, const ContextOptions& options)
+      : runtime_(open_selected_device(device)),
+        call_(make_host_call(runtime_,
+                             options.device_memory > 0 ? options.device_memory : device_memory_limit())) {}
 
   std::string device_name() { return runtime_.device().info().name; }
 
@@ -23,9 +26,9 @@ class Context::Implementation {
   }
 
   // `problem` is column-major.
-  void multiply(const Problem& problem, const HostOperands& operands) {
+  void multiply(const Problem& problem, const HostOperands& operands, const ProgressListener& progress) {
     require_devices_work_here();
-    call_->multiply(problem, operands);
+    call_->multiply(problem, operands, progress);
   }
 
  private:
@@ -33,34 +36,48 @@ class Context::Implementation {
   std::unique_ptr<HostCall> call_;
 };
 
-Context::Context(const std::string& device) : implementation_(std::make_unique<Implementation>(device)) {}
+Context::Context(const std::string& device, const ContextOptions& options)
+    : implementation_(std::make_unique<Implementation>(device, options)) {}
 Context::~Context() {
   if (!devices_work_here()) {
     static_cast<void>(implementation_.release());  // no driver could take back what is in it
   }
 }
 
+namespace {
+
+void report_nothing_to_do(const ProgressListener& progress) {
+  if (progress) {
+    progress({1.0, 0});
+  }
+}
+
+}  // namespace
+
 std::string Context::device_name() const { return implementation_->device_name(); }
 
 WarmUp Context::warm() { return implementation_->warm(); }
 
-void Context::sgemm(const Sgemm& request, const float* a, const float* b, float* c) {
+void Context::sgemm(const Sgemm& request, const float* a, const float* b, float* c,
+                    const ProgressListener& progress) {
   const auto [problem, exchanged] = to_column_major(request);
   if (problem.is_empty()) {
+    report_nothing_to_do(progress);
     return;
   }
   require_pointers(problem, a, b, c);
   if (exchanged) {
     std::swap(a, b);
   }
-  implementation_->multiply(problem, {.a = a, .b = b, .c = c});
+  implementation_->multiply(problem, {.a = a, .b = b, .c = c}, progress);
   record_call(request, CallMemory::host);
 }
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
-                            float* const* c) {
+                            float* const* c, const ProgressListener& progress) {
   const auto [problem, exchanged] = to_column_major(request, BatchBy::addresses);
   if (problem.is_empty()) {
+    report_nothing_to_do(progress);
     return;
   }
   require_pointers(problem, a, b, c);
@@ -71,7 +88,7 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
   if (exchanged) {
     std::swap(a, b);
   }
-  implementation_->multiply(problem, {.a_list = a, .b_list = b, .c_list = c});
+  implementation_->multiply(problem, {.a_list = a, .b_list = b, .c_list = c}, progress);
   record_call(request, CallMemory::host, CallBatch::lists);
 }
 
@@ -84,12 +101,13 @@ Context& default_context() {
 
 }  // namespace
 
-void sgemm(const Sgemm& problem, const float* a, const float* b, float* c) {
-  default_context().sgemm(problem, a, b, c);
+void sgemm(const Sgemm& problem, const float* a, const float* b, float* c, const ProgressListener& progress) {
+  default_context().sgemm(problem, a, b, c, progress);
 }
 
-void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c) {
-  default_context().sgemm_batched(problem, a, b, c);
+void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
+                   const ProgressListener& progress) {
+  default_context().sgemm_batched(problem, a, b, c, progress);
 }
 
 WarmUp warm() { return default_context().warm(); }

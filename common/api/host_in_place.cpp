@@ -1,22 +1,19 @@
 // The call on host memory where the device works on it in place.
-#include <mutex>
 #include <vector>
 
 #include "host_call.h"
+#include "pocl_turn.h"
 #include "pool.h"
 
 namespace duogemm {
 namespace {
 
-// Held while PoCL computes, whoever's context it is. When commands of several queues start at the same time,
-// PoCL 3.1 rarely miscounts who uses the code of a kernel, and an assertion ends the process.
-std::mutex pocl_at_work;
-
 class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {}
 
-  void multiply(const Problem& problem, const HostOperands& operands) override {
+  void multiply(const Problem& problem, const HostOperands& operands,
+                const ProgressListener& progress) override {
     std::unique_ptr<Queue> queue = queues_.take();
     if (!queue) {
       queue = runtime_.device().create_queue();
@@ -27,6 +24,9 @@ class InPlace final : public HostCall {
       multiply_strided(problem, operands, *queue);
     }
     queues_.give_back(std::move(queue));
+    if (progress) {
+      progress({1.0, 0});
+    }
   }
 
  private:
@@ -63,10 +63,7 @@ class InPlace final : public HostCall {
 
   // Whatever happens: when this returns, no command works on the caller's memory any more.
   void run(const Problem& problem, const PreparedPlan::Operands& operands, Queue& queue) {
-    std::unique_lock alone(pocl_at_work, std::defer_lock);
-    if (runtime_.device().info().is_pocl()) {
-      alone.lock();
-    }
+    const PoclTurn turn(runtime_.device().info());
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
@@ -88,8 +85,9 @@ class InPlace final : public HostCall {
 
 std::unique_ptr<HostCall> multiply_in_place(Runtime& runtime) { return std::make_unique<InPlace>(runtime); }
 
-std::unique_ptr<HostCall> make_host_call(Runtime& runtime) {
-  return runtime.device().info().host_memory ? multiply_in_place(runtime) : multiply_copies(runtime);
+std::unique_ptr<HostCall> make_host_call(Runtime& runtime, std::optional<std::size_t> device_memory) {
+  return runtime.device().info().host_memory && !device_memory ? multiply_in_place(runtime)
+                                                               : multiply_copies(runtime, device_memory);
 }
 
 }  // namespace duogemm

@@ -35,6 +35,10 @@ class Runtime {
   void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                const std::optional<LentWorkspace>& lent = {});
 
+  // Does all of the first call with such a problem, whose matrices begin at multiples of 16 bytes, that needs
+  // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
+  std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }
+
   // Prepares all programs that the device may need. Throws as duogemm::warm does (see warm.h).
   WarmUp warm() { return duogemm::warm(*device_, programs_); }
 

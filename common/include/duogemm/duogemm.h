@@ -77,6 +77,14 @@ duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, con
 duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
                                      const float* const* b, float* const* c);
 
+/* Told within a call how far it is, by the thread that called: each time a larger fraction of its work, the
+   last time, when C is complete, 1; and how many bytes have been copied to and from the device. */
+typedef void (*duogemm_progress)(double fraction, uint64_t copied_bytes, void* user);
+
+/* duogemm_sgemm() that calls progress(..., user), unless that is null. */
+duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const float* a, const float* b,
+                                           float* c, duogemm_progress progress, void* user);
+
 /* Compiles what later calls on the default device may need, or finds it on disk: see duogemm::Context::warm.
  */
 duogemm_status duogemm_warm(void);

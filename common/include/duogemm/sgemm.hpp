@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -74,6 +75,24 @@ struct WarmUp {
   std::size_t compiled = 0;
 };
 
+// How far a call has come.
+struct CallProgress {
+  double fraction;             // of its work, up to 1
+  std::uint64_t copied_bytes;  // to and from the device; none where the device works on the host's memory
+};
+
+// Called within the call that it is given to, by the thread that called, each time with a larger fraction;
+// the last time, when C is complete, with 1. What it throws ends the call, and C is not to be relied upon.
+using ProgressListener = std::function<void(const CallProgress&)>;
+
+struct ContextOptions {
+  // The most bytes of device memory for operands and workspaces of all calls that a context serves at once. A
+  // product that needs more goes through it in blocks. 0: what the environment variable DUOGEMM_DEVICE_MEMORY
+  // says, such as 512M or 4G, or else seven eighths of the device's memory. With a limit, a device that would
+  // work on the host's memory has copies made, too.
+  std::size_t device_memory = 0;
+};
+
 // A device with its compiled kernels. Any number of threads may use one at once; it must outlive its calls.
 //
 // Drivers do not survive fork(): in a process that was forked from one that had made a Context, calls and new
@@ -84,8 +103,8 @@ class Context {
   // device: "cuda", "opencl", either with a number ("opencl:1", as `duogemm devices` lists them), or empty
   // for the one that the environment variable DUOGEMM_DEVICE names in the same way, or else the best there is
   // (CUDA, then a GPU through OpenCL, then any OpenCL device). Throws Error: invalid_argument when there is
-  // no such device.
-  explicit Context(const std::string& device = {});
+  // no such device, or where DUOGEMM_DEVICE_MEMORY has no number of bytes.
+  explicit Context(const std::string& device = {}, const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -101,14 +120,18 @@ class Context {
   WarmUp warm();
 
   // Multiplies matrices in host memory and returns when C is there. Copies to and from the device; C is
-  // changed inside its m x n windows only, so other threads may work on the memory between them. Throws
-  // Error: invalid_argument names the first wrong argument and C is untouched; out_of_memory and device_error
-  // leave the context usable.
-  void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
+  // changed inside its m x n windows only, so other threads may work on the memory between them. The matrices
+  // may be larger than the device's memory: they go through it in blocks. At the level `everywhere`, a block
+  // has the whole of k. At run_to_run k may be split where the operands do not fit, in the same way whenever
+  // the context has the same memory. Throws Error: invalid_argument names the first wrong argument and C is
+  // untouched, as with out_of_memory; device_error leaves the context usable.
+  void sgemm(const Sgemm& problem, const float* a, const float* b, float* c,
+             const ProgressListener& progress = {});
 
   // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each
   // begins. The strides of the problem do not count.
-  void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
+  void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
+                     const ProgressListener& progress = {});
 
  private:
   class Implementation;
@@ -116,8 +139,10 @@ class Context {
 };
 
 // The same on a context for the default device, made at the first call and kept until the process ends.
-void sgemm(const Sgemm& problem, const float* a, const float* b, float* c);
-void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c);
+void sgemm(const Sgemm& problem, const float* a, const float* b, float* c,
+           const ProgressListener& progress = {});
+void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
+                   const ProgressListener& progress = {});
 WarmUp warm();
 
 }  // namespace duogemm

@@ -92,8 +92,11 @@ std::string compare_json(const std::vector<CompareReport>& reports, const Compar
   Json json = file_head(schema, request.conditions.cold, request.measure);
   json.update({{"graph", request.conditions.graph},
                {"level", request.level},
-               {"through", name_of(request.conditions.through)},
-               {"runs", Json::array()}});
+               {"through", name_of(request.conditions.through)}});
+  if (request.conditions.device_memory) {
+    json["device_memory"] = *request.conditions.device_memory;
+  }
+  json["runs"] = Json::array();
   for (const CompareReport& report : reports) {
     json["runs"].push_back(report_json(report, request.lists, request.measure.noise));
   }

@@ -45,6 +45,7 @@ struct Other {
 struct CompareReport {
   DeviceInfo device;
   Through through = Through::device;
+  std::optional<std::size_t> device_memory;
   std::vector<Other> others;
   std::optional<GpuState> gpu_before;
   std::optional<GpuState> gpu_after;  // right after the last sample

@@ -19,6 +19,7 @@ class Comparing {
       CompareReport& report = reports_.emplace_back();
       report.device = arenas_.back()->info();
       report.through = request.conditions.through;
+      report.device_memory = request.conditions.device_memory;
       for (const auto& library : arenas_.back()->libraries()) {
         report.others.push_back({library->title(), library->name()});
       }

@@ -94,6 +94,9 @@ std::string head_text(const CompareReport& report) {
   text += report.through == Through::host   ? "called on plain arrays\n"
           : report.through == Through::blas ? "called on plain arrays through libduogemm_blas\n"
                                             : "";
+  if (report.device_memory) {
+    text += "with at most " + std::to_string(*report.device_memory) + " bytes of device memory\n";
+  }
   for (const Other& other : report.others) {
     text += (&other == &report.others.front() ? "beside " : ", ") + other.name;
   }

@@ -69,16 +69,20 @@ void Match::judge_ours(Reference& ours, GuardedOperands& sets, Queue& queue) {
 void Match::require_memory(const Plan& plan) const {
   const OperandBytes operands = operand_bytes(problem_, count_, arena_.info());
   MemoryNeed need;
-  need.device = static_cast<double>(operands.total);
-  need.largest = static_cast<double>(operands.largest);
-  need.add_workspaces(plan);
-  need.add_buffer(static_cast<double>(arena_.own_bytes()));
   need.host = Judge::host_bytes(problem_);
+  bool on_host = &arena_.own().device() != &arena_.device();
+  if (!on_host) {
+    need.device = static_cast<double>(operands.total);
+    need.largest = static_cast<double>(operands.largest);
+    need.add_workspaces(plan);
+    need.add_buffer(static_cast<double>(arena_.own_bytes()));
+  }
   for (const auto& library : arena_.libraries()) {
     const bool on_device = &library->device() == &arena_.device();
     (on_device ? need.device : need.host) += library->workspace_bytes(problem_);
-    need.host += on_device ? 0.0 : static_cast<double>(operands.total);
+    on_host = on_host || !on_device;
   }
+  need.host += on_host ? static_cast<double>(operands.total) : 0.0;  // of which there is one set
   need.device *= static_cast<double>(arena_.devices());
   if (const auto reason = lacking_memory(need, arena_.info(), available_host_memory())) {
     throw Error(Status::out_of_memory, *reason);

@@ -57,6 +57,11 @@ bool main_library_works_on_host([[maybe_unused]] const DeviceInfo& info) {
 
 std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host([[maybe_unused]] const DeviceInfo& device) {
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
+#ifdef DUOGEMM_WITH_CUBLAS
+  if (device.backend == "cuda") {
+    libraries.push_back(make_cublasxt(device.index));
+  }
+#endif
 #ifdef DUOGEMM_WITH_OPENBLAS
   libraries.push_back(make_openblas(device.kind == DeviceKind::cpu ? device.compute_units
                                                                    : std::thread::hardware_concurrency()));

@@ -69,7 +69,8 @@ bool main_library_works_on_host(const DeviceInfo& info);
 // OpenCL device.
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
 
-// Those that work on plain arrays, with as many threads as the device, if it is a CPU, or else the host has.
+// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS with as many threads as the device,
+// if it is a CPU, or else the host has.
 std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

@@ -43,6 +43,16 @@ TEST_F(ProgramOnADevice, ComparesOneShapeWithNobody) {
   EXPECT_NE(outcome.out.find("m8_n9_k10_NT"), std::string::npos);
 }
 
+TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
+  const Outcome outcome = run(
+      "compare --size 200 --through host --device-memory 100K --against none --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("with at most 102400 bytes of device memory"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["device_memory"], 102400);
+  EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
+}
+
 TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
   use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 2.0f;");
   const Outcome outcome = run("compare --size 16 --against none --seconds 0.001 --json r.json");

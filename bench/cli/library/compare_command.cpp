@@ -1,11 +1,13 @@
 // duogemm compare: the library's own SGEMM beside the others, on lists of shapes.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "compare/compare_json.h"
 #include "compare/compare_tables.h"
+#include "device/memory_limit.h"
 #include "report/result_files.h"
 #include "support/interrupt.h"
 #include "system/reject.h"
@@ -22,6 +24,7 @@ struct CompareFlags {
   std::optional<std::int64_t> batch;
   std::vector<std::string> against;
   std::string through = name_of(Through::device);
+  std::string device_memory;
   Conditions conditions;
   LevelFlag level;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
@@ -95,6 +98,18 @@ Through through_of(const CompareFlags& flags, std::size_t devices) {
   return Through::device;
 }
 
+// Ours goes by the environment, whichever way it is called.
+std::optional<std::size_t> limit_device_memory(const CompareFlags& flags, Through through) {
+  if (!flags.device_memory.empty()) {
+    if (through == Through::device) {
+      reject("--device-memory goes with --through host or blas, which have operands copied to the device");
+    }
+    parse_bytes(flags.device_memory, "--device-memory");
+    setenv("DUOGEMM_DEVICE_MEMORY", flags.device_memory.c_str(), 1);
+  }
+  return through == Through::device ? std::nullopt : device_memory_limit();
+}
+
 CompareRequest make_request(const CompareFlags& flags) {
   CompareRequest request;
   request.lists = choose_lists(flags);
@@ -115,6 +130,7 @@ CompareRequest make_request(const CompareFlags& flags) {
     std::erase(*request.conditions.against, "none");
   }
   request.conditions.through = through_of(flags, request.devices.size());
+  request.conditions.device_memory = limit_device_memory(flags, request.conditions.through);
   if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
     reject("--graph: only cuda has graphs");
   }
@@ -234,9 +250,14 @@ void add_options(CLI::App& command, CompareFlags& flags) {
                   "plain arrays through the drop-in library")
       ->check(CLI::IsMember({"device", "host", "blas"}))
       ->capture_default_str();
+  command.add_option(
+      "--device-memory", flags.device_memory,
+      "With --through host or blas: the most device memory that ours may take, such as 512M or "
+      "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
-      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+      ->transform(
+          CLI::IsMember({"cuBLAS", "cublasLt", "cublasXt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
   flags.timing.add_to(command);
   command.add_option("--json", flags.json,
                      "Write the results, with every sample, to this file, or - for stdout");

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""What a square product costs on many GPUs, simulated step by step: the tables of docs/scaling.md.
+
+  tools/scaling.py                 prints the tables
+  tools/scaling.py --check PAGE    ends with 1 where the page has others
+  tools/scaling.py --write PAGE    puts them into the page
+  tools/scaling.py --measured SIZE ONE TWO
+                                   sets measured seconds, on one GPU and on two, beside the simulation
+
+All GPUs do the same at the same time, so one is simulated. It has a link that receives a message while it multiplies, and
+memory for the blocks of two steps: those of the next arrive while those of this one are multiplied.
+"""
+
+import argparse
+import math
+import pathlib
+import re
+import sys
+from dataclasses import dataclass
+
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Rates of one GPU, per second; the assumptions that docs/scaling.md names."""
+    flops: float
+    link: float = 392e9      # bytes, to each GPU of a node, both ways at once
+    network: float = 50e9    # bytes, to each GPU, between nodes
+    latency: float = 10e-6   # seconds before a message begins to arrive
+    node: int = 8            # GPUs that links connect
+
+    def receive(self, size, gpus):
+        """Seconds for a message on a machine of so many GPUs; the slowest hop of a ring or a broadcast decides."""
+        return self.latency + size / (self.link if gpus <= self.node else self.network)
+
+
+FP32 = Machine(flops=55e12)
+F16X3 = Machine(flops=180e12)
+
+
+def pipeline(steps, receive, multiply):
+    """Seconds for steps whose operands take `receive` to arrive and `multiply` to be multiplied; the first are there."""
+    arrived, multiplied = [0.0], [multiply]
+    for step in range(1, steps):
+        free = multiplied[step - 2] if step >= 2 else 0.0
+        arrived.append(max(arrived[-1], free) + receive)
+        multiplied.append(max(multiplied[-1], arrived[-1]) + multiply)
+    return multiplied[-1]
+
+
+def ring(machine, n, gpus):
+    """A by rows, B by columns, C by rows: each GPU passes its columns of B on, once around."""
+    columns = n / gpus
+    seconds = pipeline(gpus, machine.receive(FLOAT * n * columns, gpus), 2 * n * columns * columns / machine.flops)
+    return seconds, FLOAT * n * columns * (gpus - 1)
+
+
+def summa(machine, n, gpus, panels=None):
+    """A square grid: panels of A go along rows and panels of B along columns, and each adds to C where it is."""
+    side = math.isqrt(gpus)
+    tile = n / side
+    steps = panels or 4 * side
+    depth = n / steps
+    share = (side - 1) / side  # of the panels, the others have
+    panel = FLOAT * 2 * tile * depth * share
+    first = machine.receive(panel, gpus)
+    return (first + pipeline(steps, machine.receive(panel, gpus), 2 * tile * tile * depth / machine.flops),
+            panel * steps)
+
+
+def replicated(machine, n, gpus, copies):
+    """2.5D: `copies` grids have all of A and B each, do a share of k each, and add up C."""
+    side = math.isqrt(gpus // copies)
+    tile = n / side
+    steps = max(4 * side // copies, 1)
+    depth = n / copies / steps
+    share = (side - 1) / side
+    panel = FLOAT * 2 * tile * depth * share
+    spread = 2 * FLOAT * tile * tile * (copies - 1) / copies  # of A and B, before
+    reduce = 2 * FLOAT * tile * tile * (copies - 1) / copies  # of C: scattered and gathered
+    seconds = (machine.receive(spread, gpus) + machine.receive(panel, gpus)
+               + pipeline(steps, machine.receive(panel, gpus), 2 * tile * tile * depth / machine.flops)
+               + machine.receive(reduce, gpus))
+    return seconds, panel * steps + spread + reduce
+
+
+def efficiency(machine, n, gpus, seconds):
+    """One GPU's time, had it all the memory, over what the GPUs take together."""
+    return 2 * n ** 3 / machine.flops / (gpus * seconds)
+
+
+def sizes(gpus):
+    """As large as on two GPUs, and with as much for each GPU as two have of that."""
+    grown = int(32768 * math.sqrt(gpus / 2) / 1024) * 1024
+    return [32768] if gpus == 2 else [32768, grown]
+
+
+def ways(gpus):
+    yield "ring", ring
+    if gpus >= 4:
+        yield "SUMMA", summa if math.isqrt(gpus) ** 2 == gpus else None
+        for copies in (2, 4):
+            if gpus >= 64 and gpus % copies == 0 and math.isqrt(gpus // copies) ** 2 == gpus // copies:
+                yield f"2.5D, {copies} copies", lambda machine, n, all_gpus, c=copies: replicated(machine, n, all_gpus, c)
+
+
+def table():
+    lines = ["| GPUs | n | way | received by each, GB | FP32: time, s | efficiency | f16x3: time, s | efficiency |",
+             "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"]
+    for gpus in (2, 8, 64, 1024):
+        for n in sizes(gpus):
+            for name, way in ways(gpus):
+                if way is None:
+                    continue
+                (slow, size), (fast, _) = way(FP32, n, gpus), way(F16X3, n, gpus)
+                lines.append(f"| {gpus} | {n} | {name} | {size * 1e-9:.2f} | {slow:.4g} | {efficiency(FP32, n, gpus, slow):.2f} | "
+                             f"{fast:.4g} | {efficiency(F16X3, n, gpus, fast):.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def smallest(machine, gpus, way, wanted=0.9):
+    """The smallest multiple of 1024 with that efficiency."""
+    n = 1024
+    while efficiency(machine, n, gpus, way(machine, n, gpus)[0]) < wanted:
+        n += 1024
+    return n
+
+
+def sizes_table():
+    lines = ["| GPUs | way | n, FP32 | GB for each | n, f16x3 | GB for each |", "| ---: | --- | ---: | ---: | ---: | ---: |"]
+    for gpus, name, way in ((2, "ring", ring), (8, "ring", ring), (64, "SUMMA", summa), (1024, "SUMMA", summa)):
+        cells = []
+        for machine in (FP32, F16X3):
+            n = smallest(machine, gpus, way)
+            cells.append(f"{n} | {3 * FLOAT * n * n / gpus * 1e-9:.1f}")
+        lines.append(f"| {gpus} | {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_tables(text):
+    for name, rows in (("table", table()), ("sizes", sizes_table())):
+        text, count = re.subn(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", lambda m: m[1] + rows + m[2], text, flags=re.S)
+        if count != 1:
+            sys.exit(f"scaling.py: the page has {count} places for '{name}'; expected one")
+    return text
+
+
+def measured(size, one, two):
+    for name, machine in (("FP32", FP32), ("f16x3", F16X3)):
+        seconds, _ = ring(machine, size, 2)
+        print(f"{name}: simulated {efficiency(machine, size, 2, seconds):.3f} of two GPUs")
+    print(f"measured {one / (2 * two):.3f} of two GPUs; one has {2e-12 * size ** 3 / one:.1f} TFLOP/s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--check", metavar="PAGE", type=pathlib.Path)
+    one.add_argument("--write", metavar="PAGE", type=pathlib.Path)
+    one.add_argument("--measured", nargs=3, type=float, metavar=("SIZE", "ONE", "TWO"))
+    given = parser.parse_args()
+    if given.measured:
+        if min(given.measured) <= 0:
+            parser.error("--measured: a size and two times, all above 0")
+        measured(*given.measured)
+        return 0
+    if given.check or given.write:
+        page = given.check or given.write
+        text = page.read_text()
+        wanted = with_tables(text)
+        if given.write:
+            page.write_text(wanted)
+        elif text != wanted:
+            print(f"{page}: its tables are not those of tools/scaling.py; --write puts them there")
+            return 1
+        return 0
+    print(table())
+    print(sizes_table(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -35,6 +35,27 @@ TEST(CApi, Multiplies) {
   EXPECT_EQ(c, (std::vector<float>{19, 22, 43, 50}));
 }
 
+TEST(CApi, TellsHowFarItIs) {
+  duogemm_problem problem = two_by_two();
+  problem.m = 0;  // needs no device, and is done at once
+  std::vector<double> fractions;
+  const auto note = [](double fraction, std::uint64_t, void* to) {
+    static_cast<std::vector<double>*>(to)->push_back(fraction);
+  };
+  std::string reason;
+  for (const DeviceName& name : test_devices()) {
+    if (find_test_device(name, reason) != nullptr) {
+      EXPECT_EQ(duogemm_sgemm_with_progress(&problem, nullptr, nullptr, nullptr, note, &fractions),
+                DUOGEMM_SUCCESS);
+      EXPECT_EQ(fractions, std::vector<double>{1.0});
+      EXPECT_EQ(duogemm_sgemm_with_progress(&problem, nullptr, nullptr, nullptr, nullptr, nullptr),
+                DUOGEMM_SUCCESS);
+      return;
+    }
+  }
+  GTEST_SKIP() << reason;
+}
+
 TEST(CApi, TellsItsVersion) { EXPECT_STREQ(duogemm_version(), DUOGEMM_VERSION); }
 
 struct Wrong {

@@ -14,7 +14,7 @@ namespace {
 // The numbers of the rule in README.md.
 constexpr double products_per_byte = 2000.0;    // floating-point operations while one byte is copied
 constexpr double device_bytes_per_byte = 60.0;  // that the device reads or writes in its own memory meanwhile
-constexpr double step_bytes = 1 << 20;          // copied in the time that a further step costs by itself
+constexpr double step_bytes = 8 << 20;          // copied in the time that a further step costs by itself
 constexpr double half_busy = 1024.0 * 1024.0;   // elements of C that keep a device half busy
 constexpr double copy_price = 0.25;             // of copies that products hide
 
@@ -164,8 +164,12 @@ class Search {
     const double idle = half_busy / (number(blocks.m) * number(blocks.n));
     const double multiplied = p_.multiplies() ? p_.flops() / products_per_byte * (1.0 + idle * idle) : 0.0;
     const double first = sizeof(float) * number(blocks.slot_floats[0] + blocks.slot_floats[1]);
+    // Where a column's blocks of B fill all their places, those of the next have to wait for them.
+    const bool waits = !resident && keeps_b && k > 1;
+    const double waiting = waits ? sizeof(float) * number(blocks.slot_floats[1] * k * (n - 1)) : 0.0;
     const double last = sizeof(float) * number(blocks.slot_floats[2]);
-    return std::max(copied, multiplied + passes) + copy_price * copied + first + last + steps * step_bytes;
+    return std::max(copied, multiplied + passes) + copy_price * copied + first + waiting + last +
+           steps * step_bytes;
   }
 
   const Problem& p_;

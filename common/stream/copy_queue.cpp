@@ -14,27 +14,34 @@ CopyQueue::CopyQueue(const StreamPlan& plan, std::int64_t piece_floats)
   }
 }
 
-bool CopyQueue::has_turn(Way way) const {
-  const Line& line = this->line(way);
-  if (line.empty()) {
-    return false;
-  }
+bool CopyQueue::has_turn(Way way, std::size_t number) const {
   if (way == Way::to_host) {
-    return steps_done_ >= plan_.downloads[line.next].after_steps;
+    return steps_done_ >= plan_.downloads[number].after_steps;
   }
-  const Upload& upload = plan_.uploads[line.next];
+  const Upload& upload = plan_.uploads[number];
   return steps_done_ >= upload.after_steps &&
          (!upload.after_download || downloads_.copies[*upload.after_download].done());
 }
 
-CopyQueue::Piece CopyQueue::cut(Way way) {
+std::optional<std::size_t> CopyQueue::find_turn(Way way) const {
+  constexpr std::size_t reach = 256;  // in which to look while others wait
+  const Line& line = this->line(way);
+  const std::size_t end = std::min(line.copies.size(), line.next + reach);
+  for (std::size_t number = line.next; number < end; ++number) {
+    if (line.copies[number].cut < line.copies[number].floats && has_turn(way, number)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+CopyQueue::Piece CopyQueue::cut(Way way, std::size_t number) {
   Line& line = this->line(way);
-  const Copy& copy = line.copies[line.next];
-  const Piece piece{way, line.next, line.begin, std::min(line.begin + piece_floats_, copy.floats)};
-  line.begin = piece.end;
-  if (line.begin == copy.floats) {
+  Copy& copy = line.copies[number];
+  const Piece piece{way, number, copy.cut, std::min(copy.cut + piece_floats_, copy.floats)};
+  copy.cut = piece.end;
+  while (!line.empty() && line.copies[line.next].cut == line.copies[line.next].floats) {
     ++line.next;
-    line.begin = 0;
   }
   return piece;
 }
@@ -47,8 +54,8 @@ std::optional<CopyQueue::Piece> CopyQueue::take(Way preferred) {
       return std::nullopt;
     }
     for (const Way way : {preferred, other}) {
-      if (has_turn(way)) {
-        return cut(way);
+      if (const std::optional<std::size_t> number = find_turn(way)) {
+        return cut(way, *number);
       }
     }
     if (uploads_.empty() && downloads_.empty()) {

@@ -46,20 +46,22 @@ class CopyQueue {
  private:
   struct Copy {
     std::int64_t floats;
-    std::int64_t left;  // to be copied
+    std::int64_t left;     // to be copied
+    std::int64_t cut = 0;  // into pieces that are taken
     bool done() const { return left == 0; }
   };
-  // Copies that begin in their order.
   struct Line {
     std::vector<Copy> copies;
-    std::size_t next = 0;
-    std::int64_t begin = 0;  // of the next piece
+    std::size_t next = 0;  // all before it are cut
     bool empty() const { return next == copies.size(); }
   };
 
-  bool has_turn(Way way) const;
+  // The first copy whose turn has come. One that waits for its place holds up none behind it: the next blocks
+  // of B come while those of A wait for steps.
+  std::optional<std::size_t> find_turn(Way way) const;
+  bool has_turn(Way way, std::size_t number) const;
   bool step_has_all(std::size_t step) const;
-  Piece cut(Way way);
+  Piece cut(Way way, std::size_t number);
   void throw_failure() const;
   Line& line(Way way) { return way == Way::to_device ? uploads_ : downloads_; }
   const Line& line(Way way) const { return way == Way::to_device ? uploads_ : downloads_; }

@@ -265,7 +265,7 @@ class Devices:
 
     def __init__(self):
         self.ladders, self.comparisons = [], []
-        for path in sorted(RESULTS.glob("*.json")):
+        for path in results.recorded(RESULTS):
             document, kind = results.load(path)
             runs = self.ladders if kind == "ladder" else self.comparisons
             # What was measured as the ladder measures.

@@ -27,6 +27,12 @@ def load(path):
     raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
 
 
+def recorded(folder):
+    """The result files there that there is something to draw of."""
+    schemas = [f"duogemm.{kind}/1" for kind in KINDS]
+    return [path for path in sorted(pathlib.Path(folder).glob("*.json")) if json.loads(path.read_text())["schema"] in schemas]
+
+
 def median(values):
     return quantile(values, 0.5)
 

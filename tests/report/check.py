@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "plots"))  # for ladder_table and results
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What a browser makes of the page on a telephone, all that is folded opened, written where the test finds it.
@@ -133,7 +134,6 @@ def check_longer_ladder(program, folder):
 
 def check_steps():
     """A rung that the device cannot run is no step: neither the next one nor the one before."""
-    sys.path.insert(0, str(ROOT / "bench" / "plots"))
     import ladder_table
     rows = [{"rung": "15", "kernel": "split", "idea": "i", "tunables": {}, "gflops": 10.0},
             {"rung": "16", "kernel": "packed", "idea": "i", "tunables": {}, "unsupported": "a CPU"},
@@ -180,7 +180,8 @@ def check_refused(done, *words):
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
-    recorded = sorted((ROOT / "bench" / "results").glob("*.json"))
+    import results as result_files
+    recorded = result_files.recorded(ROOT / "bench" / "results")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         results = recorded + measure(program, folder)

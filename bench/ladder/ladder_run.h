@@ -50,7 +50,7 @@ struct LadderReport {
   std::vector<GpuMoment> gpu_during;
   std::vector<LadderRow> rows;
   ReferenceRow reference;
-  std::string busy;  // what was to be said of the machine before the run; see timing_warnings.h
+  std::string busy;            // what was to be said of the machine before the run; see timing_warnings.h
   std::size_t unmeasured = 0;  // rows that an interrupted run did not come to
 
   bool ok() const;

@@ -22,7 +22,8 @@
 // Conversions are casts. The others, such as native_, as_ and convert_, are missing in CUDA.
 //
 // What the dialect adds:
-//   FUNCTION                 before a function of a kernel file; it is compiled into its callers
+//   FUNCTION                 before a function of a kernel file; it is compiled into its callers. It returns
+//                            no struct: Oclgrind does not know what becomes of that
 //   work_group(items, n)     an attribute of a kernel: work-groups of `items` in one dimension, of which n
 //                            should fit on a multiprocessor. NVIDIA's compilers use as many registers as
 //                            that leaves; with 0 they also weigh how many work-groups fit. OpenCL C has no

@@ -19,8 +19,8 @@
 // meet no bank conflict. fragments.h undoes it.
 //
 // Columns beyond the edge of C are never used. Copies read others in their place, and no comparison is left
-// in the loop over k. Rows beyond K, which only the last tile has, are predicated: no copy reads them. They are
-// set to -0 in A and +0 in B: their product is -0, which changes no sum.
+// in the loop over k. Rows beyond K, which only the last tile has, are predicated: no copy reads them. They
+// are set to -0 in A and +0 in B: their product is -0, which changes no sum.
 //
 // Sizes are powers of two, and one of A's and B's may be three times that; so is WORK_ITEMS then. Where the
 // other's copies do not come out even, a third of the work-items takes no part in them.

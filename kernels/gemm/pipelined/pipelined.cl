@@ -52,8 +52,10 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
   AWAIT_STEP_BEFORE();
   NUMBERS(PRODUCT_IN_TILES);
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
-  Place place = place_of((uint)get_local_id(0));
-  const Tile tile = find_tile((uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
+  Place place;
+  find_place(&place, (uint)get_local_id(0));
+  Tile tile;
+  find_tile(&tile, (uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
   const long first_k = (long)get_group_id(2) * p.k_chunk;
   const int depth = (int)min(p.k_chunk, p.K - first_k);
 

@@ -36,17 +36,15 @@ typedef struct {
   Span n;
 } Tile;
 
-FUNCTION Span
-span_of(const uint number, const int size, const long end) {
-  Span span;
-  span.first = (long)number * size;
-  span.count = (int)min(end - span.first, (long)size);
-  return span;
+FUNCTION void
+find_span(Span* span, const uint number, const int size, const long end) {
+  span->first = (long)number * size;
+  span->count = (int)min(end - span->first, (long)size);
 }
 
 // Divisions are long. Where all tiles are in one strip, one is enough.
-FUNCTION Tile
-find_tile(const uint number, const long m, const long n, const uint group_m) {
+FUNCTION void
+find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
   const uint tiles_m = (uint)((m + TSM - 1) / TSM);
   uint first_m = 0;
   uint strip_m = tiles_m;
@@ -57,10 +55,8 @@ find_tile(const uint number, const long m, const long n, const uint group_m) {
     strip_m = min(group_m, tiles_m - first_m);
     in_strip = number % strip_size;
   }
-  Tile tile;
-  tile.m = span_of(first_m + in_strip % strip_m, TSM, m);
-  tile.n = span_of(in_strip / strip_m, TSN, n);
-  return tile;
+  find_span(&tile->m, first_m + in_strip % strip_m, TSM, m);
+  find_span(&tile->n, in_strip / strip_m, TSN, n);
 }
 
 // --- The place of a work-item ------------------------------------------------------------------------------
@@ -104,18 +100,16 @@ next_row(const int wm) {
   return wm / 4 * (4 * LANES_M) + wm % 4;
 }
 
-FUNCTION Place
-place_of(const uint item) {
-  Place place;
-  place.item = item;
-  place.m = (int)(item / 32 % BLOCKS_M * (LANES_M * WPTM) + lane_m(item) * 4);
-  place.n = column_of_slot(slot_n(item));
-  return place;
+FUNCTION void
+find_place(Place* place, const uint item) {
+  place->item = item;
+  place->m = (int)(item / 32 % BLOCKS_M * (LANES_M * WPTM) + lane_m(item) * 4);
+  place->n = column_of_slot(slot_n(item));
 }
 
-// From here on, compilers do not know what they have computed in front of the loop over the batch already. They
-// would carry over what follows from the work-item's number, and spill. With RECOMPUTE, they do not carry over
-// where it is in the tile of C either.
+// From here on, compilers do not know what they have computed in front of the loop over the batch already.
+// They would carry over what follows from the work-item's number, and spill. With RECOMPUTE, they do not
+// carry over where it is in the tile of C either.
 FUNCTION void
 recompute(Place* place) {
   OPAQUE(place->item);

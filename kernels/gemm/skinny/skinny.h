@@ -46,19 +46,17 @@ typedef struct {
 
 NUMBERS_OF(PRODUCT_IN_SLICES);
 
-FUNCTION Share
-share_of(const struct PRODUCT_IN_SLICES_NUMBERS p) {
-  Share s;
-  s.length = OF_X(p.M, p.N);
-  s.width = (int)OF_Y(p.M, p.N);
-  s.first_row = (long)get_group_id(0) * ROWS;
-  s.first_k = (long)get_group_id(2) * p.k_chunk;
-  s.depth = (int)min(p.k_chunk, p.K - s.first_k);
-  s.ldx = OF_X(p.lda, p.ldb);
-  s.ldy = OF_Y(p.lda, p.ldb);
-  s.x_next = X_ALONG_K ? 1 : s.ldx;
-  s.y_next = Y_ALONG_K ? 1 : s.ldy;
-  return s;
+FUNCTION void
+find_share(Share* s, const struct PRODUCT_IN_SLICES_NUMBERS p) {
+  s->length = OF_X(p.M, p.N);
+  s->width = (int)OF_Y(p.M, p.N);
+  s->first_row = (long)get_group_id(0) * ROWS;
+  s->first_k = (long)get_group_id(2) * p.k_chunk;
+  s->depth = (int)min(p.k_chunk, p.K - s->first_k);
+  s->ldx = OF_X(p.lda, p.ldb);
+  s->ldy = OF_Y(p.lda, p.ldb);
+  s->x_next = X_ALONG_K ? 1 : s->ldx;
+  s->y_next = Y_ALONG_K ? 1 : s->ldy;
 }
 
 // --- The skinny operand ------------------------------------------------------------------------------------
@@ -89,18 +87,17 @@ typedef struct {
   int cluster;
 } Result;
 
-FUNCTION Result
-result_of(const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s, __global float* c_member) {
-  Result result;
-  result.c = c_member + (long)get_group_id(2) * p.chunk_stride;
-  result.ldc = p.ldc;
-  result.alpha = p.alpha;
-  result.beta = p.beta;
-  result.first_row = s.first_row;
-  result.length = s.length;
-  result.width = s.width;
-  result.cluster = (int)p.cluster;
-  return result;
+FUNCTION void
+find_result(Result* result, const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s,
+            __global float* c_member) {
+  result->c = c_member + (long)get_group_id(2) * p.chunk_stride;
+  result->ldc = p.ldc;
+  result->alpha = p.alpha;
+  result->beta = p.beta;
+  result->first_row = s.first_row;
+  result->length = s.length;
+  result->width = s.width;
+  result->cluster = (int)p.cluster;
 }
 
 FUNCTION void

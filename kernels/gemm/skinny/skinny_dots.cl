@@ -155,7 +155,8 @@ skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int team = tid / LANES;
-  const Share s = share_of(p);
+  Share s;
+  find_share(&s, p);
 
   // Rows of Y first, then sums.
   __local float shared[SKINNY * (DEPTH + 4 > WORK_ITEMS ? DEPTH + 4 : WORK_ITEMS)]
@@ -166,7 +167,8 @@ skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
     const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
     const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
     const __global float* y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
-    const Result r = result_of(p, s, MEMBER(C, p.c_offset, p.c_stride, c_table, member));
+    Result r;
+    find_result(&r, p, s, MEMBER(C, p.c_offset, p.c_stride, c_table, member));
 
     const __global float* from[HEIGHT];
     begin_x(from, OF_X(a_member, b_member) + s.first_k * s.x_next, s, team);

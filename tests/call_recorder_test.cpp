@@ -340,6 +340,35 @@ TEST_F(RecordedCalls, OfBlas) {
                                    {"memory", "host"}}));
 }
 
+// What the drop-in BLAS permits is read once.
+TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
+  for (const auto& [value, permitted] : {std::pair("f16x3", "f16x3"), {"tf32", "fp32"}, {"", "fp32"}}) {
+    EXPECT_EQ(record([value = value] {
+                setenv("DUOGEMM_PRECISION", value, 1);
+                void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
+                ASSERT_NE(library, nullptr) << dlerror();
+                using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*,
+                                       const float*, const float*, const int*, const float*, const int*,
+                                       const float*, float*, const int*, std::size_t, std::size_t);
+                const auto gemm = reinterpret_cast<Sgemm>(dlsym(library, "sgemm_"));
+                ASSERT_NE(gemm, nullptr);
+                const int two = 2;
+                const float one = 1.0f, zero = 0.0f;
+                float c[4];
+                for (int i = 0; i < 2; ++i) {
+                  gemm("N", "N", &two, &two, &two, &one, a_, &two, b_, &two, &zero, c, &two, 1, 1);
+                }
+              }),
+              0);
+    ASSERT_EQ(calls().size(), 1u);
+    EXPECT_EQ(calls().front().value("precision", "fp32"), permitted);
+    EXPECT_EQ(contents_of(errors_),
+              std::string(value) == "tf32"
+                  ? "duogemm: DUOGEMM_PRECISION is 'tf32'; it must be fp32, bf16x6 or f16x3; fp32 is used\n"
+                  : "");
+  }
+}
+
 #ifdef DUOGEMM_WITH_OPENCL
 TEST_F(RecordedCalls, OfOpenCl) {
   EXPECT_EQ(record([] {

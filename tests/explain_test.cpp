@@ -58,7 +58,8 @@ TEST(Sass, OfNvdisasmHasLabelsAndAnInnerLoop) {
 }
 
 TEST(Sass, CountsShuffles) {
-  const MainLoop loop = main_loop(parse_sass(read("ldg_shuffle.nvdisasm.sass"), "ldg_shuffle"), tile_of_8x8x16);
+  const MainLoop loop =
+      main_loop(parse_sass(read("ldg_shuffle.nvdisasm.sass"), "ldg_shuffle"), tile_of_8x8x16);
   EXPECT_EQ(loop.mix.multiply_adds, 1024);
   EXPECT_EQ(count(loop, Kind::shuffle), 128);    // eight for each k
   EXPECT_EQ(count(loop, Kind::local_load), 48);  // two vectors of A, and one value of B

@@ -11,7 +11,7 @@ import sys
 
 ROWS = {
     "common": ["system", "problem", "device", "kernels", "plan", "runtime", "stream", "api"],
-    "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "compare", "explain", "sweep",
+    "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "accuracy", "compare", "explain", "sweep",
               "replay", "tune", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of

@@ -72,6 +72,7 @@ struct Form {
   Transpose b_op = Transpose::no;
   std::int64_t gap = 0;
   Reproducibility level = Reproducibility::everywhere;
+  Precision precision = Precision::fp32;
 
   bool a_by_columns() const { return (layout == Layout::column_major) == (a_op == Transpose::no); }
   bool b_by_columns() const { return (layout == Layout::column_major) == (b_op == Transpose::no); }
@@ -121,7 +122,8 @@ inline Matrix multiply(Context& context, const Form& form, const Matrix& a, cons
                       .lda = stored_a.ld,
                       .ldb = stored_b.ld,
                       .ldc = stored_c.ld,
-                      .level = form.level};
+                      .level = form.level,
+                      .precision = form.precision};
   context.sgemm(request, stored_a.memory.data(), stored_b.memory.data(), stored_c.memory.data());
   return generate(c.rows, c.cols,
                   [&](auto row, auto col) { return stored_c.memory[stored_c.place(row, col)]; });
@@ -158,16 +160,28 @@ class Draw {
                       : Shape{size(), size(), size()};
   }
   std::int64_t size() { return one_of<std::int64_t>({1, 2, 15, 16, 17, 63, 64, 65, between(1, 100)}); }
-  // For properties that no order of summation can break.
+  // For properties that neither an order of summation nor a precision can break.
   Form any_form() {
+    Form form = fp32_form();
+    if (form.level == Reproducibility::run_to_run) {
+      form.precision = one_of({Precision::fp32, Precision::bf16x6, Precision::f16x3});
+    }
+    return form;
+  }
+  // For properties that no order of summation can break.
+  Form fp32_form() {
     Form form = reproducible_form();
     form.level = one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
     return form;
   }
   // For properties that compare different problems: only there the same chain of roundings is promised.
   Form reproducible_form() {
-    return {one_of({Layout::column_major, Layout::row_major}), one_of({Transpose::no, Transpose::yes}),
-            one_of({Transpose::no, Transpose::yes}), between(0, 3)};
+    return {one_of({Layout::column_major, Layout::row_major}),
+            one_of({Transpose::no, Transpose::yes}),
+            one_of({Transpose::no, Transpose::yes}),
+            between(0, 3),
+            Reproducibility::everywhere,
+            Precision::fp32};
   }
 
   Matrix integers(std::int64_t rows, std::int64_t cols, int exponent = 0) {

@@ -45,6 +45,9 @@ class Randomly {
     r.batch = one_of<std::int64_t>({1, 1, 1, 3});
     r.c_stride = std::int64_t{1} << 40;  // until the matrices are laid out
     r.level = one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
+    if (r.level == Reproducibility::run_to_run) {
+      r.precision = one_of({Precision::fp32, Precision::bf16x6, Precision::f16x3});
+    }
     return r;
   }
 

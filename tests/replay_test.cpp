@@ -30,7 +30,7 @@ TEST(Trace, IsReadAsColumnMajorCallsWithTheirUsualMembers) {
                          "\n"
                          R"({"m":2,"n":3,"k":4,"ops":"TN","batch":7,"a_stride":0,"beta":0.1})"
                          "\n"
-                         R"({"m":2,"n":3,"k":4,"ldc":9,"batch":7,"batch_by":"lists"})"
+                         R"({"m":2,"n":3,"k":4,"ldc":9,"batch":7,"batch_by":"lists","precision":"bf16x6"})"
                          "\n",
                   "folder/some.jsonl");
   EXPECT_EQ(trace.name, "some");
@@ -55,8 +55,21 @@ TEST(Trace, IsReadAsColumnMajorCallsWithTheirUsualMembers) {
   EXPECT_EQ(batch.beta, 0.1f);
   const Problem& lists = trace.calls[3].problem;
   EXPECT_EQ(trace.calls[3].batch, CallBatch::lists);
+  EXPECT_EQ(lists.precision, Precision::bf16x6);
+  EXPECT_EQ(plain.precision, Precision::fp32);
   EXPECT_EQ((std::vector{lists.a_stride, lists.b_stride, lists.c_stride}),
             (std::vector<std::int64_t>{8, 12, 20}));
+}
+
+TEST(Trace, IsPermittedAnotherPrecisionButForItsChains) {
+  Trace trace = parse_trace(head + R"({"m":2,"n":3,"k":4})"
+                                   "\n"
+                                   R"({"m":2,"n":3,"k":4,"level":"everywhere"})"
+                                   "\n",
+                            "some.jsonl");
+  trace.permit(Precision::f16x3);
+  EXPECT_EQ(trace.calls[0].problem.precision, Precision::f16x3);
+  EXPECT_EQ(trace.calls[1].problem.precision, Precision::fp32);
 }
 
 std::string refusal(const std::string& text) {
@@ -77,6 +90,9 @@ TEST(Trace, IsRefusedWithTheLineAndTheReason) {
       {R"({"m":2,"n":3,"k":null})", "k is null"},
       {R"({"m":2.5,"n":3,"k":4})", "m is 2.5; it must be a whole number"},
       {R"({"m":2,"n":3,"k":4,"lda":1})", "lda is 1"},
+      {R"({"m":2,"n":3,"k":4,"precision":"tf32"})", "precision is 'tf32'; it must be fp32, bf16x6 or f16x3"},
+      {R"({"m":2,"n":3,"k":4,"precision":"f16x3","level":"everywhere"})",
+       "precision is f16x3; it must be fp32 at the level everywhere"},
       {R"({"m":2,"n":3,"k":4,"ops":"NC"})", "ops is \"NC\"; it must be NN or NT or TN or TT"},
       {R"({"m":2,"n":3,"k":4,"alpha":"one"})", "alpha is \"one\"; it must be a number"},
       {R"({"m":2,"n":3,"k":4,"times":0})", "times is 0; it must be at least 1"},

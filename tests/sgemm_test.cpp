@@ -249,6 +249,10 @@ void overlap_by_rows(Sgemm& r) {
   r.batch = 2;
   r.c_stride = 2;  // 3 would put the results side by side
 }
+void other_precision_everywhere(Sgemm& r) {
+  r.level = Reproducibility::everywhere;
+  r.precision = Precision::bf16x6;
+}
 void no_rows(Sgemm& r) {
   r.m = 0;
   r.lda = 0;
@@ -270,6 +274,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"batch", [](Sgemm& r) { r.batch = -1; }, "batch is -1; it must be at least 0"},
         Wrong{"stride", [](Sgemm& r) { r.a_stride = -1; }, "a_stride is -1; it must be at least 0"},
         Wrong{"c_stride", [](Sgemm& r) { r.batch = 2; }, "c_stride is 0; it must be at least 1"},
+        Wrong{"precision", other_precision_everywhere,
+              "precision is bf16x6; it must be fp32 at the level everywhere"},
         Wrong{"overlap", overlap, "c_stride is 11: the results of the batch would overlap"},
         Wrong{"overlap_row_major", overlap_by_rows, "c_stride is 2: the results of the batch would overlap"}),
     [](const auto& info) { return info.param.name; });

@@ -140,7 +140,7 @@ Verdict Oracle::compare(std::span<const float> c) const {
 void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Element& element,
                    Verdict& verdict) const {
   const std::size_t at = index(row, col);
-  const double units = error(at, found);
+  const double units = this->units(at, found) / bound();
   const bool differs = !same(found, chain_[at]);
   ++verdict.computed;
   verdict.worst_error = std::max(verdict.worst_error, units);
@@ -151,7 +151,9 @@ void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Elemen
   }
 }
 
-double Oracle::error(std::size_t at, float value) const {
+double Oracle::bound() const { return 2.0 * std::sqrt(static_cast<double>(problem_.k)) + 4.0; }
+
+double Oracle::units(std::size_t at, float value) const {
   const double exact = value_[at];
   if (!std::isfinite(exact)) {
     return same(value, chain_[at]) ? 0.0 : std::numeric_limits<double>::infinity();
@@ -161,9 +163,7 @@ double Oracle::error(std::size_t at, float value) const {
     return 0.0;
   }
   constexpr double unit_roundoff = 0x1p-24;
-  const double bound =
-      (2.0 * std::sqrt(static_cast<double>(problem_.k)) + 4.0) * unit_roundoff * magnitude_[at];
-  const double units = difference / bound;
+  const double units = difference / (unit_roundoff * magnitude_[at]);
   return std::isnan(units) ? std::numeric_limits<double>::infinity() : units;
 }
 

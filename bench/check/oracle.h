@@ -37,12 +37,19 @@ class Oracle {
   // Adds to the verdict what is found of one element; NaNs are equal to each other whatever their payload.
   void judge(std::int64_t row, std::int64_t col, float found, const Element& element, Verdict& verdict) const;
 
+  // The element's error in units of 2^-24 (|alpha| |A| |B| + |beta| |C|); infinity where the value is not
+  // finite and the reference is.
+  double units(std::int64_t row, std::int64_t col, float found) const {
+    return units(index(row, col), found);
+  }
+
   // The value with the owed bits.
   float expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
 
  private:
-  // In units of the bound; infinity where the value is not finite and the reference is.
-  double error(std::size_t at, float value) const;
+  double units(std::size_t at, float value) const;
+  // The bound in these units.
+  double bound() const;
   std::size_t index(std::int64_t row, std::int64_t col) const;
   // From the sums over k to the element, given what C was (zero when beta is).
   void finish(std::size_t at, float old);

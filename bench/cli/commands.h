@@ -11,6 +11,7 @@ namespace duogemm::bench {
 // Runs a command and answers the exit status.
 using Action = std::function<int()>;
 
+void add_accuracy_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_completion_command(CLI::App& app, Action& action);
 void add_devices_command(CLI::App& app, Action& action);

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
       "Print the versions of this program and of the runtimes, and exit");
   app.require_subcommand(1);
   duogemm::bench::Action action;
+  duogemm::bench::add_accuracy_command(app, action);
   duogemm::bench::add_compare_command(app, action);
   duogemm::bench::add_completion_command(app, action);
   duogemm::bench::add_devices_command(app, action);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "problem/precision.h"
 #include "report/result_files.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
@@ -54,6 +55,22 @@ void LevelFlag::add_to(CLI::App& command) {
   command.add_option("--level", name, "What the bits of the result must agree with")
       ->check(CLI::IsMember({"run_to_run", "everywhere"}))
       ->capture_default_str();
+}
+
+CLI::Option* PrecisionFlag::add_to(CLI::App& command) {
+  std::vector<std::string> names;
+  for (const Precision precision : precisions) {
+    names.emplace_back(to_text(precision));
+  }
+  return command
+      .add_option("--precision", name,
+                  "What products may be computed with: a permission, which the library makes use of where "
+                  "that is faster. Default: fp32")
+      ->check(CLI::IsMember(names));
+}
+
+Precision PrecisionFlag::precision() const {
+  return name.empty() ? Precision::fp32 : parse_precision("--precision", name);
 }
 
 void TunableFlags::add_to(CLI::App& command) {

@@ -52,6 +52,14 @@ struct LevelFlag {
   }
 };
 
+// --precision: what the products may be computed with.
+struct PrecisionFlag {
+  std::string name;  // fp32 where it is not given
+
+  CLI::Option* add_to(CLI::App& command);
+  Precision precision() const;
+};
+
 // "TSM=64" and others, as `option` has them. Throws invalid_argument.
 Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
 

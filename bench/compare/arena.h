@@ -18,7 +18,9 @@ struct Conditions {
   bool cold = false;   // operands come from memory, not from a cache
   bool graph = false;  // through CUDA, the executions within a sample are one graph
   Through through = Through::device;
-  std::optional<std::size_t> device_memory = {};    // the limit for ours on plain arrays, in bytes
+  std::optional<std::size_t> device_memory = {};  // the limit for ours on plain arrays, in bytes
+  // What ours may compute with. With another than fp32, libraries take part in other precisions too.
+  Precision precision = Precision::fp32;
   std::optional<std::vector<std::string>> against;  // titles of libraries; all when not given
 };
 

@@ -1,5 +1,6 @@
 #include "compare/compare_json.h"
 
+#include "problem/precision.h"
 #include "report/json_parts.h"
 
 namespace duogemm::bench {
@@ -92,6 +93,7 @@ std::string compare_json(const std::vector<CompareReport>& reports, const Compar
   Json json = file_head(schema, request.conditions.cold, request.measure);
   json.update({{"graph", request.conditions.graph},
                {"level", request.level},
+               {"precision", to_text(request.conditions.precision)},
                {"through", name_of(request.conditions.through)}});
   if (request.conditions.device_memory) {
     json["device_memory"] = *request.conditions.device_memory;

@@ -1,6 +1,9 @@
 #include "compare/compare_tables.h"
 
 #include <algorithm>
+
+#include "problem/precision.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -23,6 +26,8 @@ std::string status(const CompareReport& report, const CompareRow& row) {
   for (std::size_t i = 0; i < row.others.size(); ++i) {
     if (!row.others[i].unavailable.empty()) {
       text += "; no " + report.others[i].title + ": " + row.others[i].unavailable;
+    } else if (row.others[i].worst_error > 1.0) {
+      text += "; " + report.others[i].title + format(" is wrong by %.3g bounds", row.others[i].worst_error);
     }
   }
   return text;
@@ -97,6 +102,9 @@ std::string head_text(const CompareReport& report) {
   if (report.device_memory) {
     text += "with at most " + std::to_string(*report.device_memory) + " bytes of device memory\n";
   }
+  text += report.precision == Precision::fp32
+              ? ""
+              : std::string("products may be computed by ") + to_text(report.precision) + "\n";
   for (const Other& other : report.others) {
     text += (&other == &report.others.front() ? "beside " : ", ") + other.name;
   }

@@ -98,7 +98,8 @@ void Match::prepare(ReferenceLibrary& library, std::size_t other) {
     multiplication->execute(sets.operands(0));
     const Verdict verdict = judge_->look_at_c(sets, library.queue());
     time.worst_error = verdict.worst_error;
-    if (verdict.ok()) {
+    const bool is_bound = library.is_fp32_accurate();
+    if (verdict.ok() || (!is_bound && verdict.not_finite == 0 && verdict.overwritten == 0)) {
       enter({library.title(), std::move(multiplication), &library.queue(), &sets, other});
     } else {
       time.unavailable = why_wrong(verdict);

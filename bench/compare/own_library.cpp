@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "machine/host_device.h"
+#include "problem/precision.h"
 #include "support/program_files.h"
 
 namespace duogemm::bench {
@@ -129,8 +130,9 @@ int narrow(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-Call call_of_drop_in(const std::string& device) {
-  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name none
+Call call_of_drop_in(const std::string& device, Precision precision) {
+  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
+  setenv("DUOGEMM_PRECISION", to_text(precision), 1);
   void* const library = open_drop_in();
   return
       [one = find<Sgemm>(library, "sgemm_"), many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
@@ -163,14 +165,15 @@ const char* name_of(Through through) {
   }
 }
 
-std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue) {
+std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,
+                                                   Precision precision) {
   if (through == Through::device) {
     return std::make_unique<OnDevice>(runtime, queue);
   }
   const DeviceInfo& info = runtime.device().info();
   const std::string device = info.backend + ":" + std::to_string(info.index);
   return std::make_unique<OnHost>(through == Through::host ? call_of_context(device)
-                                                           : call_of_drop_in(device));
+                                                           : call_of_drop_in(device, precision));
 }
 
 }  // namespace duogemm::bench

@@ -17,6 +17,8 @@ const char* name_of(Through through);
 
 // `runtime` and `queue`, which are of the device, must outlive it. Throws unsupported where libduogemm_blas
 // is not to be found.
-std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue);
+// Problems say by themselves what they may be computed with; of libduogemm_blas all calls have `precision`.
+std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,
+                                                   Precision precision);
 
 }  // namespace duogemm::bench

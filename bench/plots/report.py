@@ -150,8 +150,19 @@ def replay_sections(documents):
             for number, document in enumerate(documents, 1)]
 
 
+def accuracy_sections(documents):
+    import accuracy_figures
+    return [Section(f"accuracy_{number}", f"Accuracy: {document['device']['name'].strip()}, {results.runtime_name(document['device'])}, "
+                    f"M=N={document['m']}", "The error of a result in units of 2^-24 times what it is a sum of, |A||B|: the largest over all results that "
+                    "were computed anew. Half a unit is the rounding of a result that is right; the bound is 2 sqrt(K) + 4.",
+                    [accuracy_figures.picture(document, wanted) for wanted in accuracy_figures.inputs(document)],
+                    [(accuracy_figures.table(document), "The largest error over all K.")], table_first=True)
+            for number, document in enumerate(documents, 1) if document["rows"]]
+
+
 def warnings_of(document):
     found = list(document.get("warnings", []))
+    found += [f"{row['input']}, K={row['k']}: {row['fault']}" for row in document.get("rows", []) if row.get("fault")]
     for member in ("runs", "devices"):
         for run in document.get(member, []):
             found += run.get("warnings", [])
@@ -174,7 +185,7 @@ def draw(loaded):
         "".join([document["date"], document["version"], *warnings_of(document)])
     return (climb_sections(of_kind["ladder"], ladder_table.Explanations(of_kind["explain"])) + explain_sections(of_kind["explain"])
             + ladder_sections(of_kind["ladder"]) + compare_sections(of_kind["compare"]) + replay_sections(of_kind["replay"])
-            + sweep_sections(of_kind["sweep"]))
+            + accuracy_sections(of_kind["accuracy"]) + sweep_sections(of_kind["sweep"]))
 
 
 def draw_or_name(loaded):

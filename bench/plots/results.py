@@ -5,7 +5,7 @@ import math
 import pathlib
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
-KINDS = ("ladder", "compare", "explain", "replay", "sweep")
+KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
 
 
 class BadFile(Exception):

@@ -49,48 +49,23 @@ class CublasReference final : public Reference {
   const Problem problem_;
 };
 
-// cuBLAS takes the pointers and the stream of our own backend: both live in the device's primary context,
-// which the CUDA runtime inside cuBLAS uses too. Its workspace is given to it, because it would otherwise
-// allocate one for each graph that captures its calls.
 class Cublas final : public ReferenceLibrary {
  public:
-  Cublas(Device& device, Queue& queue)
-      : device_(device), queue_(queue), workspace_(device.allocate(cublas_workspace_bytes)) {
-    queue.with_device([&] {
-      DUOGEMM_CUBLAS(cublasCreate(&handle_));
-      DUOGEMM_CUBLAS(cublasSetStream(handle_, cuda_stream(queue)));
-      DUOGEMM_CUBLAS(
-          cublasSetWorkspace(handle_, reinterpret_cast<void*>(workspace_->native()), cublas_workspace_bytes));
-      DUOGEMM_CUBLAS(
-          cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));  // FP32 throughout: TF32 is another mode
-    });
-  }
-  ~Cublas() override {
-    queue_.with_device([&] { cublasDestroy(handle_); });
-  }
-  Cublas(const Cublas&) = delete;
-  Cublas& operator=(const Cublas&) = delete;
+  Cublas(Device& device, Queue& queue) : handle_(device, queue) {}
 
   std::string title() const override { return "cuBLAS"; }
-  std::string name() const override {
-    int version = 0;
-    DUOGEMM_CUBLAS(cublasGetVersion(handle_, &version));
-    return title() + " " + cublas_version_text(static_cast<std::size_t>(version));
-  }
-  Device& device() override { return device_; }
-  Queue& queue() override { return queue_; }
+  std::string name() const override { return title() + " " + handle_.version(); }
+  Device& device() override { return handle_.device(); }
+  Queue& queue() override { return handle_.queue(); }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
-    return std::make_unique<CublasReference>(handle_, queue_, problem);
+    return std::make_unique<CublasReference>(handle_.get(), queue(), problem);
   }
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    bench::multiply(handle_, problem, operands);
+    bench::multiply(handle_.get(), problem, operands);
   }
 
  private:
-  Device& device_;
-  Queue& queue_;
-  std::unique_ptr<Buffer> workspace_;
-  cublasHandle_t handle_ = nullptr;
+  CublasHandle handle_;
 };
 
 }  // namespace

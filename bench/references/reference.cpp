@@ -69,6 +69,21 @@ std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host([[maybe_unused]
   return libraries;
 }
 
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions([[maybe_unused]] Device& device,
+                                                                             [[maybe_unused]] Queue& queue) {
+  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
+#ifdef DUOGEMM_WITH_CUBLAS
+  if (device.info().backend == "cuda") {
+    for (const auto make : {make_cublas_tf32, make_cublas_emulation, make_cublas_fp16}) {
+      if (auto library = make(device, queue)) {
+        libraries.push_back(std::move(library));
+      }
+    }
+  }
+#endif
+  return libraries;
+}
+
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue) {
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
   if (auto library = main_library(device, queue)) {

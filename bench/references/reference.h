@@ -39,6 +39,8 @@ class ReferenceLibrary {
   virtual ~ReferenceLibrary() = default;
   virtual std::string title() const = 0;  // "cuBLAS"
   virtual std::string name() const = 0;   // with the version: "cuBLAS 13.1.0"
+  // Whether the error bound of an FP32 sum holds for it. Others are there for their speed and their error.
+  virtual bool is_fp32_accurate() const { return true; }
   // Where it wants its operands: a device's memory or the host's.
   virtual Device& device() = 0;
   virtual Queue& queue() = 0;
@@ -65,12 +67,17 @@ std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 // Whether the main library for such a device wants its operands in the host's memory.
 bool main_library_works_on_host(const DeviceInfo& info);
 
+// The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
+// TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
+// product of FP16 matrices with K three times as long.
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Device& device, Queue& queue);
+
 // All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
 // OpenCL device.
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
 
-// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS with as many threads as the device,
-// if it is a CPU, or else the host has.
+// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS with as many threads as the
+// device, if it is a CPU, or else the host has.
 std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

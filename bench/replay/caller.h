@@ -25,7 +25,8 @@ struct Subject {
   std::string title;  // "duogemm", or that of a library as --against has it
   ChosenDevice device;
   CallMemory through;
-  double choosing_s = 0.0;  // what asking the runtimes for their devices has taken
+  std::optional<Precision> precision;  // of all calls, in place of their own
+  double choosing_s = 0.0;             // what asking the runtimes for their devices has taken
 
   bool ours() const { return title == own_title; }
   // OpenBLAS needs no device.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "device/device_selection.h"
+#include "problem/precision.h"
 #include "replay/operands.h"
 #include "support/tools.h"
 #include "system/reject.h"
@@ -97,6 +98,9 @@ PassResult start_pass(const PassRequest& request, const Caches& caches) {
   std::vector<std::string> arguments = flags_of(request.subject.device);
   arguments.insert(arguments.begin(), {"replay", request.file, "--pass", request.subject.title, "--kind",
                                        word_of(request.kind), "--through", name_of(request.subject.through)});
+  if (request.subject.precision) {
+    arguments.insert(arguments.end(), {"--precision", to_text(*request.subject.precision)});
+  }
   const ToolResult result = run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment());
   const Json json = Json::parse(result.out, nullptr, false);
   if (json.is_object() && json.contains("error")) {
@@ -164,7 +168,7 @@ class Replaying {
  private:
   void replay_ours(TraceReport& report) const {
     const Caches caches;
-    const Subject ours{Subject::own_title, request_.device, report.through};
+    const Subject ours{Subject::own_title, request_.device, report.through, request_.precision};
     progress_.show(report.trace.name + ": duogemm, nothing on disk");
     add_first(start_pass({report.file, ours, PassKind::first}, caches), report.ours.first);
     progress_.show(report.trace.name + ": duogemm, programs on disk");
@@ -179,7 +183,7 @@ class Replaying {
 
   void replay_other(TraceReport& report) const {
     progress_.show(report.trace.name + ": " + report.against);
-    const Subject other{report.against, device_of(report.against, request_.device), report.through};
+    const Subject other{report.against, device_of(report.against, request_.device), report.through, {}};
     Performance& performance = report.other ? *report.other : report.other.emplace();
     try {
       const PassResult result = start_pass({report.file, other, PassKind::whole}, Caches());
@@ -260,6 +264,7 @@ ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
   }
   ReplayReport report;
   report.device = request.device.info();
+  report.precision = request.precision;
   report.gpu_before = query_gpu(report.device.pci_bus);
   for (TraceReport& trace : prepared) {
     replaying.replay(trace);
@@ -274,7 +279,11 @@ ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
 int serve_pass(const PassRequest& request) {
   Json json;
   try {
-    json = to_json(run_pass(load_trace(request.file), request.subject, request.kind));
+    Trace trace = load_trace(request.file);
+    if (request.subject.precision) {
+      trace.permit(*request.subject.precision);
+    }
+    json = to_json(run_pass(trace, request.subject, request.kind));
   } catch (const Error& error) {
     json = {{"error", error.what()}, {"status", static_cast<int>(error.status())}};
   }

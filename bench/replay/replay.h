@@ -15,6 +15,7 @@ struct ReplayRequest {
   std::vector<std::string> files;
   ChosenDevice device;
   std::optional<CallMemory> through;   // where the trace's own data was when not given
+  std::optional<Precision> precision;  // the trace's own when not given
   std::optional<std::string> against;  // title, or "none"; the one that fits the device when not given
   bool warmed = false;                 // one more pass, after the library's warm()
   std::size_t repeats = 1;             // of all processes
@@ -56,6 +57,7 @@ struct TraceReport {
 
 struct ReplayReport {
   DeviceInfo device;
+  std::optional<Precision> precision;  // as the request has it
   std::optional<GpuState> gpu_before;
   std::optional<GpuState> gpu_after;
   std::vector<TraceReport> traces;

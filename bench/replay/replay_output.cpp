@@ -1,5 +1,6 @@
 #include "replay/replay_output.h"
 
+#include "problem/precision.h"
 #include "support/shapes.h"
 #include "support/table.h"
 
@@ -170,6 +171,7 @@ std::string replay_json(const ReplayReport& report) {
   json.update({{"device", to_json(report.device)},
                {"gpu_before", to_json(report.gpu_before)},
                {"gpu_after", to_json(report.gpu_after)},
+               {"precision", report.precision ? Json(to_text(*report.precision)) : Json(nullptr)},
                {"traces", Json::array()}});
   for (const TraceReport& trace : report.traces) {
     json["traces"].push_back(trace_json(trace));

@@ -229,6 +229,14 @@ double Trace::flops() const {
   return sum;
 }
 
+void Trace::permit(Precision precision) {
+  for (TraceCall& call : calls) {
+    if (call.problem.level != Reproducibility::everywhere) {
+      call.problem.precision = precision;
+    }
+  }
+}
+
 Trace parse_trace(const std::string& text, const std::string& file) {
   Trace trace;
   trace.name = std::filesystem::path(file).stem();

@@ -30,6 +30,8 @@ struct Trace {
 
   std::int64_t call_count() const;
   double flops() const;
+  // Of all calls but those at the level everywhere.
+  void permit(Precision precision);
 };
 
 // More calls than this are refused.

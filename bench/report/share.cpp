@@ -32,8 +32,9 @@ const std::set<std::string>& private_members() {
 // Members whose values are words of the program's own.
 const std::set<std::string>& kept_members() {
   static const std::set<std::string> names = {
-      "schema",  "version", "date",   "operands", "cache_preference", "level",    "through",
-      "backend", "rung",    "kernel", "idea",     "tunables",         "language", "limited_by"};
+      "schema",   "version",   "date",    "operands", "cache_preference", "level", "precision",
+      "input",    "through",   "backend", "rung",     "kernel",           "idea",  "tunables",
+      "language", "limited_by"};
   return names;
 }
 

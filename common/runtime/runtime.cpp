@@ -6,6 +6,7 @@
 
 #include "kernels/gemm_parts.h"
 #include "plan/lower.h"
+#include "problem/precision.h"
 #include "runtime/tensor_trial.h"
 #include "system/log.h"
 
@@ -17,6 +18,11 @@ auto key(const Problem& p) {
   return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride, p.a_op,
                     p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f, p.a_aligned,
                     p.b_aligned, p.c_aligned);
+}
+
+std::string text_of(const Problem& p) {
+  return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k) + " in " +
+         to_text(p.precision);
 }
 
 }  // namespace
@@ -97,7 +103,11 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   if (auto found = find(problem)) {
     return found;
   }
-  auto plan = std::make_shared<const PreparedPlan>(plan_sgemm(problem, planner_), *device_, programs_);
+  const Plan steps = plan_sgemm(problem, planner_);
+  if (log_is_wanted()) {
+    log_line(text_of(problem) + " runs " + describe(steps));
+  }
+  auto plan = std::make_shared<const PreparedPlan>(steps, *device_, programs_);
   keep(problem, plan);
   return plan;
 }

@@ -5,18 +5,15 @@
 #include <string_view>
 
 namespace duogemm {
-namespace {
 
-bool is_wanted() {
+bool log_is_wanted() {
   const char* environment = std::getenv("DUOGEMM_LOG");
   const std::string_view level = environment == nullptr ? "" : environment;
   return !level.empty() && level != "0";
 }
 
-}  // namespace
-
 void log_line(const std::string& line) {
-  if (is_wanted()) {
+  if (log_is_wanted()) {
     warn_line(line);
   }
 }

@@ -5,8 +5,10 @@
 
 namespace duogemm {
 
-// Writes "duogemm: <line>" to standard error when the environment variable DUOGEMM_LOG is set to anything but
-// 0.
+// Whether the environment variable DUOGEMM_LOG is set to anything but 0.
+bool log_is_wanted();
+
+// Writes "duogemm: <line>" to standard error when that is so.
 void log_line(const std::string& line);
 
 // Writes "duogemm: <line>" to standard error.

@@ -53,6 +53,39 @@ TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
   EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
 }
 
+TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
+  const Outcome outcome =
+      run("compare --size 33 --precision f16x3 --against none --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("products may be computed by f16x3"), std::string::npos) << outcome.out;
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "r.json"))["precision"], "f16x3");
+  const BadInput everywhere{"compare --size 33 --precision f16x3 --level everywhere",
+                            {"precision is f16x3", "fp32", "everywhere"}};
+  expect_refused(run(everywhere.arguments), everywhere);
+}
+
+TEST_F(ProgramOnADevice, MeasuresErrors) {
+  const Outcome outcome = run("accuracy --inputs unit,integers -k 1,70 --size 20 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["schema"], "duogemm.accuracy/1");
+  EXPECT_EQ(json["precisions"], (nlohmann::json{"fp32", "bf16x6", "f16x3"}));
+  ASSERT_EQ(json["rows"].size(), 4u);
+  EXPECT_EQ(json["rows"][1]["k"], 70);
+  EXPECT_EQ(json["rows"][1]["elements"], 400);
+  EXPECT_GT(json["rows"][1]["errors"][0]["largest"], json["rows"][1]["errors"][0]["mean"]);
+  EXPECT_EQ(json["rows"][3]["errors"][2]["largest"], 0.0) << "integers";
+  const BadInput bad{"accuracy --precision tf32", {"--precision", "tf32", "bf16x6"}};
+  expect_refused(run(bad.arguments), bad);
+}
+
+TEST_F(ProgramOnADevice, MeasuresTheErrorOfWhatIsWrong) {
+  use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 1.001f * (acc);");
+  const Outcome outcome = run("accuracy --inputs unit -k 64 --size 40 --precision bf16x6");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("WRONG: bf16x6 is above the bound"), std::string::npos) << outcome.out;
+}
+
 TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
   use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 2.0f;");
   const Outcome outcome = run("compare --size 16 --against none --seconds 0.001 --json r.json");

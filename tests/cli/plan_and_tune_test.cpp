@@ -29,6 +29,18 @@ TEST_F(ProgramOnADevice, TellsItsPlan) {
   expect_refused(run(whole.arguments), whole);
 }
 
+TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {
+  const Outcome planned = run("plan --size 40 --precision bf16x6");
+  EXPECT_EQ(planned.status, 0) << planned.err;
+  EXPECT_NE(planned.out.find("precision  bf16x6\n"), std::string::npos) << planned.out;
+  const Outcome called = run_shell("DUOGEMM_LOG=1 '" DUOGEMM_PROGRAM "' latency --size 40 --precision f16x3");
+  EXPECT_EQ(called.status, 0) << called.err;
+  EXPECT_TRUE(matches(called.err, "duogemm: 40 x 40 x 40 in (fp32|f16x3) runs [a-z_]+ ")) << called.err;
+  const BadInput everywhere{"plan --size 40 --precision bf16x6 --level everywhere",
+                            {"precision is bf16x6", "fp32"}};
+  expect_refused(run(everywhere.arguments), everywhere);
+}
+
 TEST_F(ProgramOnADevice, NamesATuningFileThatIsBroken) {
   std::ofstream(folder_ / "broken.json") << "{\"schema\": \"duogemm.tuning/99\"}";
   const Outcome outcome = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan --size 64");

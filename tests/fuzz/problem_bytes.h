@@ -40,12 +40,12 @@ class Bytes {
     return values[next() % count];
   }
 
-  // Mostly one of the two that there are. By its bytes, because C++ does not let an enumeration have the
+  // Mostly one of those that there are. By its bytes, because C++ does not let an enumeration have the
   // others.
   template <typename Enumeration>
-  void enumerator(Enumeration& to) {
+  void enumerator(Enumeration& to, int count = 2) {
     const std::uint8_t choice = next();
-    const int value = choice < 245 ? choice % 2 : choice < 250 ? 2 : raw<int>();
+    const int value = choice < 245 ? choice % count : choice < 250 ? count : raw<int>();
     std::memcpy(&to, &value, sizeof value);
   }
 
@@ -99,10 +99,10 @@ class Bytes {
   std::size_t at_ = 0;
 };
 
-inline bool is_one_of_two(const void* enumerator) {
+inline bool is_one_of(const void* enumerator, int count) {
   int value;
   std::memcpy(&value, enumerator, sizeof value);
-  return value == 0 || value == 1;
+  return value >= 0 && value < count;
 }
 
 // How a matrix lies in memory: `length` elements together, `lines` times, ld apart.
@@ -147,8 +147,9 @@ struct Reading {
 };
 
 inline bool enumerators_are_valid(const duogemm_problem& p) {
-  return is_one_of_two(&p.layout) && is_one_of_two(&p.a_op) && is_one_of_two(&p.b_op) &&
-         is_one_of_two(&p.level);
+  return is_one_of(&p.layout, 2) && is_one_of(&p.a_op, 2) && is_one_of(&p.b_op, 2) &&
+         is_one_of(&p.level, 2) && is_one_of(&p.precision, 3) &&
+         (p.level == DUOGEMM_RUN_TO_RUN || p.precision == DUOGEMM_FP32);
 }
 
 inline bool numbers_are_valid(const duogemm_problem& p, const Reading& reading) {
@@ -184,6 +185,10 @@ inline duogemm_problem decode(Bytes& bytes) {
   bytes.enumerator(p.a_op);
   bytes.enumerator(p.b_op);
   bytes.enumerator(p.level);
+  // At the level everywhere it must be FP32; that it is refused otherwise need not be seen often.
+  if (!is_one_of(&p.level, 2) || p.level == DUOGEMM_RUN_TO_RUN || bytes.next() % 16 == 0) {
+    bytes.enumerator(p.precision, 3);
+  }
   p.m = bytes.size();
   p.n = bytes.size();
   p.k = bytes.size();
@@ -212,14 +217,15 @@ inline duogemm_problem decode(Bytes& bytes) {
 }
 
 inline void print(const duogemm_problem& p) {
-  int enumerators[4];
+  int enumerators[5];
   std::memcpy(&enumerators[0], &p.layout, sizeof(int));
   std::memcpy(&enumerators[1], &p.a_op, sizeof(int));
   std::memcpy(&enumerators[2], &p.b_op, sizeof(int));
   std::memcpy(&enumerators[3], &p.level, sizeof(int));
-  std::fprintf(stderr, "layout %d, a_op %d, b_op %d, level %d, alpha %a, beta %a\n", enumerators[0],
-               enumerators[1], enumerators[2], enumerators[3], static_cast<double>(p.alpha),
-               static_cast<double>(p.beta));
+  std::memcpy(&enumerators[4], &p.precision, sizeof(int));
+  std::fprintf(stderr, "layout %d, a_op %d, b_op %d, level %d, precision %d, alpha %a, beta %a\n",
+               enumerators[0], enumerators[1], enumerators[2], enumerators[3], enumerators[4],
+               static_cast<double>(p.alpha), static_cast<double>(p.beta));
   const struct {
     const char* name;
     std::int64_t value;

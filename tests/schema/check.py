@@ -24,6 +24,7 @@ SCHEMA = json.loads((ROOT / "bench" / "schema" / "results.json").read_text())
 COMMANDS = {
     "ladder": ["ladder", "--kernels", "1,8,10", "-m", "33", "-n", "17", "-k", "9", "--seconds", "0.01"],
     "cold_ladder": ["ladder", "--kernels", "1", "--size", "32", "--seconds", "0.01", "--cold"],
+    "accuracy": ["accuracy", "--inputs", "unit,cancelling,huge_and_tiny", "-k", "1,33", "--size", "16"],
     "compare": ["compare", "--shapes", "shapes.txt", "--seconds", "0.001"],
     "devices": ["devices"],
     "explain": ["explain", "--diff", "1:general", "--size", "32", "--seconds", "0.01"],

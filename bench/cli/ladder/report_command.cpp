@@ -41,7 +41,7 @@ void add_report_command(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = app.add_subcommand(
       "report", "Draw result files: the climb, pictures, and one page that needs no network");
-  command->add_option("results", flags->results, "Result files of ladder, compare, sweep, explain and replay")
+  command->add_option("results", flags->results, "Result files of ladder, compare, sweep, explain, replay and accuracy")
       ->required();
   command->add_option("-o,--output", flags->folder,
                       "The folder for index.html and the pictures, or for the copies (this one)");

@@ -20,6 +20,7 @@ struct VerifyFlags {
   DeviceFlags device;
   KernelFlags kernels;
   SizeFlags size;
+  PrecisionFlag precision;
   bool gemm = false;
   bool smallest_tiles = false;
   bool no_guards = false;
@@ -172,6 +173,9 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
     return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
   }
   std::vector<Problem> problems = library_problems(shapes(spec.gemm->tile(setting.tunables)));
+  for (Problem& problem : problems) {
+    problem.precision = flags.precision.precision();
+  }
   std::erase_if(problems, [&](const Problem& problem) { return !spec.gemm->computes(problem); });
   return problems;
 }
@@ -272,6 +276,7 @@ void add_verify_command(CLI::App& app, Action& action) {
   CLI::Option* gemm =
       command->add_flag("--gemm", flags->gemm,
                         "The library's own kernels instead of the ladder: every transpose and kind of batch");
+  flags->precision.add_to(*command)->needs(gemm);
   command
       ->add_flag("--smallest-tiles", flags->smallest_tiles,
                  "The smallest tiles that the library's kernels can have")

@@ -27,6 +27,7 @@ struct CompareFlags {
   std::string device_memory;
   Conditions conditions;
   LevelFlag level;
+  PrecisionFlag precision;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
   std::string json;
 };
@@ -119,9 +120,12 @@ CompareRequest make_request(const CompareFlags& flags) {
   }
   request.conditions = flags.conditions;
   request.level = flags.level.name;
+  request.conditions.precision = flags.precision.precision();
   for (ShapeList& list : request.lists) {
     for (NamedShape& shape : list.shapes) {
       shape.problem.level = flags.level.level();
+      shape.problem.precision = flags.precision.precision();
+      validate(shape.problem);
     }
   }
   request.conditions.cold = flags.timing.cold;
@@ -244,6 +248,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   command.add_flag("--graph", flags.conditions.graph,
                    "CUDA: the executions within a sample are one graph, so that launching takes no time");
   flags.level.add_to(command);
+  flags.precision.add_to(command);
   command
       .add_option("--through", flags.through,
                   "How ours is called: 'device', on buffers and a queue; 'host', on plain arrays; 'blas', on "
@@ -256,8 +261,9 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
-      ->transform(
-          CLI::IsMember({"cuBLAS", "cublasLt", "cublasXt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "cublasXt", "cuBLAS-TF32", "cuBLAS-FP16",
+                                 "cuBLAS-BF16x9", "OpenBLAS", "CLBlast", "none"},
+                                CLI::ignore_case));
   flags.timing.add_to(command);
   command.add_option("--json", flags.json,
                      "Write the results, with every sample, to this file, or - for stdout");

@@ -22,6 +22,7 @@ struct LatencyFlags {
   DeviceFlags device;
   SizeFlags size;
   JsonFlag json;
+  PrecisionFlag precision;
 };
 
 // In microseconds.
@@ -135,7 +136,8 @@ int run(const LatencyFlags& flags) {
   flags.json.require();
   const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
   const ChosenDevice chosen = flags.device.choose().front();
-  const Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  Problem problem = Problem::packed(shape.m, shape.n, shape.k);
+  problem.precision = flags.precision.precision();
   require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
   const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
   const DeviceInfo device = chosen.info();

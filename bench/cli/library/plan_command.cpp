@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "plan/lower.h"
+#include "problem/precision.h"
 #include "support/shapes.h"
 #include "support/table.h"
 
@@ -18,6 +19,7 @@ struct PlanFlags {
   std::string ops = "NN";
   std::int64_t batch = 1;
   LevelFlag level;
+  PrecisionFlag precision;
   std::string force;
   std::size_t top = 0;
   JsonFlag json;
@@ -37,6 +39,7 @@ Problem problem_of(const PlanFlags& flags) {
   const Shape shape = flags.size.shape();
   Problem problem = packed_problem(shape.m, shape.n, shape.k, flags.ops, flags.batch);
   problem.level = flags.level.level();
+  problem.precision = flags.precision.precision();
   validate(problem);
   return problem;
 }
@@ -110,6 +113,7 @@ std::size_t workspace_bytes(const Plan& plan) {
 void print(const Planned& planned) {
   std::printf("device     %s through %s\n", planned.device.name.c_str(), planned.device.runtime.c_str());
   std::printf("tuning     %s\n", planned.tuning.empty() ? "none" : planned.tuning.c_str());
+  std::printf("precision  %s\n", to_text(planned.problem.precision));
   std::printf("schedule   %s\n", to_text(planned.schedule).c_str());
   if (planned.schedule.seconds) {
     std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(planned.schedule.seconds).c_str(),
@@ -170,6 +174,7 @@ void add_plan_command(CLI::App& app, Action& action) {
       ->check(number_in(std::int64_t{1}, std::int64_t{1} << 24))
       ->capture_default_str();
   flags->level.add_to(*command);
+  flags->precision.add_to(*command);
   command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
   command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
   flags->json.add_to(*command);

@@ -16,12 +16,18 @@ struct ReplayFlags {
   DeviceFlags device;
   std::string through;
   std::string against;
+  PrecisionFlag precision;
   std::size_t repeats = 1;
   std::string json;
   std::string pass;  // whose, in a process that a replay has started
   std::string kind;
   bool warmed = false;
 };
+
+// None where nothing was said.
+std::optional<Precision> precision_of(const PrecisionFlag& flag) {
+  return flag.name.empty() ? std::nullopt : std::optional(flag.precision());
+}
 
 std::optional<CallMemory> memory_of(const std::string& word) {
   if (word.empty()) {
@@ -36,7 +42,8 @@ int run_one_pass(const ReplayFlags& flags) {
   device.info();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return serve_pass({flags.files.front(),
-                     {flags.pass, device, memory_of(flags.through).value_or(CallMemory::device), seconds},
+                     {flags.pass, device, memory_of(flags.through).value_or(CallMemory::device),
+                      precision_of(flags.precision), seconds},
                      kind_of(flags.kind)});
 }
 
@@ -48,6 +55,7 @@ int run(const ReplayFlags& flags) {
   ReplayRequest request{.files = flags.files,
                         .device = flags.device.choose().front(),
                         .through = memory_of(flags.through),
+                        .precision = precision_of(flags.precision),
                         .against = {},
                         .warmed = flags.warmed,
                         .repeats = flags.repeats};
@@ -77,6 +85,9 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
           "The other library, or 'none'. Default: OpenBLAS on the host's memory and on a CPU, cuBLAS through "
           "CUDA, else CLBlast")
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+  flags.precision.add_to(command)->description(
+      "What the products of all calls may be computed with, but for those at the level everywhere. Default: "
+      "as in the trace");
   command.add_option("--repeat", flags.repeats, "Start all processes so often, in turns, and take medians")
       ->capture_default_str()
       ->check(number_in(1, 100));

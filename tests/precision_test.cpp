@@ -1,0 +1,160 @@
+// Each precision through the runtime of each device: within the error bound whatever the matrices, exact
+// where sums are, the same bits again, in every form of the call. Where a device has no kernel but FP32's,
+// these run, and must pass too.
+#include "problem/precision.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "accuracy/input_classes.h"
+#include "check/judge.h"
+#include "ladder/verify_problems.h"
+#include "plan/lower.h"
+#include "runtime/runtime.h"
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+using namespace bench;
+
+// Large enough for tiles of every kernel, and no multiple of any.
+constexpr std::int64_t rows = 260, columns = 135, length = 517;
+
+class Precisions : public ::testing::TestWithParam<DeviceName> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
+    }
+    runtime_ = std::make_unique<Runtime>(GetParam().backend->open(GetParam().index, {}));
+    queue_ = device().create_queue();
+  }
+
+  Device& device() { return runtime_->device(); }
+
+  // Packed, with C that must not be read.
+  static HostProblem packed(std::uint32_t seed = 1) {
+    return random_problem(Problem::packed(rows, columns, length), Distribution::signed_unit, seed);
+  }
+
+  std::string plan_of(const Problem& problem) { return describe(plan_sgemm(problem, device().info())); }
+
+  // Twice, which must give the same bits.
+  Verdict multiply(const HostProblem& host, const Judge& judge, Precision precision,
+                   const std::optional<LentWorkspace>& lent = {}) {
+    Problem problem = host.problem;
+    problem.precision = precision;
+    GuardedOperands operands(host, device(), *queue_);
+    runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
+    const Verdict verdict = judge.look_at_all(operands, *queue_);
+    operands.restore_c(*queue_);
+    runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
+    EXPECT_EQ(judge.look_at_c(operands, *queue_).fingerprint, verdict.fingerprint);
+    return verdict;
+  }
+
+  // In every precision. `most`: the error that is allowed, in units of the bound.
+  void check(const HostProblem& host, bool is_exact, double most = 1.0) {
+    const Judge judge(host);
+    for (const Precision precision : precisions) {
+      Problem problem = host.problem;
+      problem.precision = precision;
+      SCOPED_TRACE(std::string(to_text(precision)) + ", " + plan_of(problem));
+      const Verdict verdict = multiply(host, judge, precision);
+      EXPECT_TRUE(verdict.worst_error <= most && verdict.not_finite == 0 && verdict.overwritten == 0 &&
+                  (!is_exact || verdict.same_bits()))
+          << verdict.worst_error << " bounds: " << verdict.fault();
+    }
+  }
+
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<Queue> queue_;
+};
+
+TEST_P(Precisions, KeepTheBoundForEveryKindOfMatrix) {
+  for (const InputClass& input : input_classes()) {
+    SCOPED_TRACE(input.name);
+    HostProblem host = packed();
+    host.a = make_a(input, rows, length);
+    host.b = make_b(input, length, columns);
+    // All roundings of a chain of constants go the same way, here a little beyond the bound.
+    check(host, input.exact, input.name == "constants" ? 1.1 : 1.0);
+  }
+}
+
+TEST_P(Precisions, KeepTheBoundInEveryFormOfTheCall) {
+  std::size_t number = 0;
+  for (const Problem& problem : library_problems({{129, 257, 65}, {300, 515, 40}})) {
+    SCOPED_TRACE(describe(problem));
+    const HostProblem host = fill(problem, number);
+    check(host, number % 4 == 0);  // whole numbers
+    ++number;
+  }
+}
+
+// Of C, the row of a NaN in A, and the column of an infinity in B; all else is right.
+TEST_P(Precisions, SpreadNoNanOrInfinityFurtherThanFp32) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  HostProblem host = packed(3);
+  host.a[12 * rows + rows - 1] = std::numeric_limits<float>::quiet_NaN();
+  host.a[length / 2 * rows + 7] = -infinity;
+  host.b[(columns - 1) * length + length - 1] = infinity;
+  host.b[3 * length] = std::numeric_limits<float>::quiet_NaN();
+  check(host, false);
+}
+
+// One number in a row that is out of all proportion: neither its row nor its neighbours may suffer.
+TEST_P(Precisions, KeepTheBoundBesideAnOutlier) {
+  for (const float outlier : {0x1p120f, 0x1p60f, 0x1p-60f, 0x1p-140f, 0.0f}) {
+    SCOPED_TRACE(outlier);
+    HostProblem host = packed(4);
+    host.a[100 * rows + 9] = outlier;
+    host.b[20 * length + 33] = outlier == 0x1p120f ? 1.0f : outlier;
+    check(host, false);
+  }
+}
+
+TEST_P(Precisions, NeedNoMoreWorkspaceThanTheySay) {
+  const HostProblem host = packed(5);
+  const Judge judge(host);
+  for (const Precision precision : precisions) {
+    SCOPED_TRACE(to_text(precision));
+    Problem problem = host.problem;
+    problem.precision = precision;
+    const std::size_t bytes = runtime_->workspace_bytes(problem);
+    const auto memory = bytes == 0 ? nullptr : device().allocate(bytes);
+    EXPECT_TRUE(multiply(host, judge, precision, LentWorkspace{memory.get(), 0, bytes}).ok());
+  }
+}
+
+TEST_P(Precisions, AreRecordedInGraphs) {
+  const HostProblem host = packed(6);
+  const Judge judge(host);
+  for (const Precision precision : precisions) {
+    SCOPED_TRACE(to_text(precision));
+    Problem problem = host.problem;
+    problem.precision = precision;
+    GuardedOperands operands(host, device(), *queue_);
+    const auto enqueue = [&] { runtime_->enqueue(problem, *queue_, operands.offset_operands()); };
+    enqueue();  // programs and workspace are there then
+    queue_->finish();
+    operands.restore_c(*queue_);
+    std::unique_ptr<Recording> recording;
+    try {
+      recording = queue_->record(enqueue);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    recording->enqueue();
+    queue_->finish();
+    EXPECT_TRUE(judge.look_at_all(operands, *queue_).ok());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Precisions, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,34 @@
+"""CuPy's arrays: on the current stream of their device."""
+
+import cupy
+from cupy.cuda import runtime, stream as streams
+
+from ._cuda import require_cuda, run_on_stream
+from ._errors import ArgumentError
+from ._layout import call_for
+from ._matmul import require_float32, require_kind
+
+require_cuda()
+_FLOAT32 = cupy.dtype("float32")
+
+
+def _check(a, b, out):
+    arrays = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
+    require_kind(cupy.ndarray, **arrays)
+    require_float32(**arrays)
+    for name, array in arrays.items():
+        if array.data.device_id != a.data.device_id:
+            raise ArgumentError(f"{name} is on device {array.data.device_id}; a is on device {a.data.device_id}")
+
+
+def multiply(a, b, out, alpha, beta, precision, level):
+    _check(a, b, out)
+    device = a.data.device_id
+    if runtime.getDevice() != device:
+        with cupy.cuda.Device(device):
+            return multiply(a, b, out, alpha, beta, precision, level)
+    layout = None if out is None else (out.shape, out.strides)
+    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
+    result = cupy.empty(call.shape, _FLOAT32) if out is None else out
+    run_on_stream(call, streams.get_current_stream_ptr(), device, a.data.ptr, b.data.ptr, result.data.ptr)
+    return result

@@ -1,0 +1,253 @@
+"""From shapes and strides to BLAS problems: which operand is transposed, its leading dimension, and what is a batch.
+
+Nothing here touches an array, and what was worked out once is kept: a call on arrays of known shapes and strides looks it up.
+"""
+
+import ctypes
+import functools
+import itertools
+import math
+from typing import NamedTuple
+
+from ._errors import ArgumentError
+from ._library import LEVELS, PRECISIONS, Problem
+
+ITEM = 4  # bytes of a float32
+
+
+class Call(NamedTuple):
+    """What a multiplication asks of the library, but for the addresses."""
+
+    reference: object  # to the problem, for the library
+    problem: Problem
+    offsets: tuple  # of a, b and c in bytes, for each call of the library
+    shape: tuple  # of the result
+    spans: tuple  # bytes from the first element of a, b and c to the end of the last
+    widths: tuple  # bytes of a contiguous row or column of a, b and c
+    steps: tuple  # the strides in bytes between those, all of them, of a, b and c
+
+
+class Matrix(NamedTuple):
+    """How BLAS sees the last two dimensions of an array: by rows, by columns, or either way where it has but one of them."""
+
+    by_rows: int  # the leading dimension, or 0 where it is not stored so
+    by_columns: int
+
+
+def _ways(rows, columns, strides):
+    row_stride, column_stride = strides
+    by_rows = by_columns = 0
+    if (column_stride == 1 or columns <= 1) and (rows <= 1 or row_stride >= max(1, columns)):
+        by_rows = row_stride if rows > 1 else max(1, columns)
+    if (row_stride == 1 or rows <= 1) and (columns <= 1 or column_stride >= max(1, rows)):
+        by_columns = column_stride if columns > 1 else max(1, rows)
+    return Matrix(by_rows, by_columns)
+
+
+@functools.lru_cache(maxsize=4096)
+def fits(shape, strides):
+    """Whether an array with at least two dimensions and strides in elements can be multiplied as it is."""
+    return all(stride >= 0 for stride in strides) and any(_ways(*shape[-2:], strides[-2:]))
+
+
+def _matrix(name, rows, columns, strides):
+    ways = _ways(rows, columns, strides)
+    if not any(ways):
+        raise ArgumentError(
+            f"{name}: strides of {strides[0]} and {strides[1]} elements for {rows} x {columns}; one must be 1, and the other at "
+            "least as long as a row or column (make a contiguous copy)"
+        )
+    return ways
+
+
+def _in_elements(name, shape, strides, unit):
+    if 0 in shape:
+        return contiguous(shape)  # there is nothing that strides could tell of
+    if any(stride % unit for stride in strides):
+        raise ArgumentError(f"{name}: strides of {tuple(strides)} bytes; they must be multiples of {unit}")
+    strides = tuple(stride // unit for stride in strides)
+    if any(stride < 0 for stride in strides):
+        raise ArgumentError(f"{name}: strides of {strides} elements; none may be negative (make a contiguous copy)")
+    return strides
+
+
+def result_shape(a_shape, b_shape):
+    """As numpy.matmul has it."""
+    return _shapes(a_shape, b_shape)[0]
+
+
+def _shapes(a_shape, b_shape):
+    """Of the result, and of a, b and the result with vectors as matrices."""
+    if not a_shape or not b_shape:
+        raise ArgumentError("a scalar cannot be multiplied as a matrix")
+    a_matrix = (1,) * (len(a_shape) == 1) + tuple(a_shape)
+    b_matrix = tuple(b_shape) + (1,) * (len(b_shape) == 1)
+    if a_matrix[-1] != b_matrix[-2]:
+        raise ArgumentError(f"a has the shape {tuple(a_shape)} and b {tuple(b_shape)}: the inner dimensions differ")
+    leading = []
+    for x, y in itertools.zip_longest(reversed(a_matrix[:-2]), reversed(b_matrix[:-2]), fillvalue=1):
+        if x != y and 1 not in (x, y):
+            raise ArgumentError(f"a has the shape {tuple(a_shape)} and b {tuple(b_shape)}: the batches differ")
+        leading.append(y if x == 1 else x)
+    batches = tuple(reversed(leading))
+    result = batches + a_matrix[-2:-1] * (len(a_shape) > 1) + b_matrix[-1:] * (len(b_shape) > 1)
+    return result, a_matrix, b_matrix, batches + (a_matrix[-2], b_matrix[-1])
+
+
+def contiguous(shape):
+    """Strides in elements of an array whose last dimension is densest."""
+    strides = [1] * len(shape)
+    for i in reversed(range(len(shape) - 1)):
+        strides[i] = strides[i + 1] * max(1, shape[i + 1])
+    return tuple(strides)
+
+
+def _require_distinct(shape, strides):
+    """No element of the result may be another's: each dimension steps over all that is denser."""
+    reach = 0
+    for stride, size in sorted((stride, size) for stride, size in zip(strides, shape) if size > 1):
+        if stride <= reach:
+            raise ArgumentError(f"out: with strides of {strides} elements, elements of its shape {shape} overlap")
+        reach += stride * (size - 1)
+
+
+def _batch_strides(matrix_shape, strides, batches):
+    """0 along what is broadcast."""
+    leading = matrix_shape[:-2]
+    own = [0 if size == 1 else stride for size, stride in zip(leading, strides)]
+    return [0] * (len(batches) - len(leading)) + own
+
+
+def _merge(sizes, strides):
+    """Batch dimensions as (size, strides), neighbours that count on through all three arrays as one."""
+    merged = []
+    for size, stride in zip(sizes, strides):
+        if size == 1:
+            continue
+        if merged and all(outer == inner * size for outer, inner in zip(merged[-1][1], stride)):
+            merged[-1] = (merged[-1][0] * size, stride)
+        else:
+            merged.append((size, stride))
+    return merged
+
+
+def _set_matrices(problem, a, b, c):
+    """The layout is that of the result; an operand stored the other way is transposed."""
+    by_rows = c.by_rows != 0
+    problem.layout = by_rows
+    problem.ldc = c.by_rows or c.by_columns
+    for name, matrix in (("a", a), ("b", b)):
+        straight, turned = (matrix.by_rows, matrix.by_columns) if by_rows else (matrix.by_columns, matrix.by_rows)
+        setattr(problem, name + "_op", straight == 0)
+        setattr(problem, "ld" + name, straight or turned)
+
+
+def _stack_rows(problem, size, strides):
+    """Whether a batch that shares b is one multiplication by it, of all the rows of a: then the problem becomes it."""
+    a, b, c = strides
+    if not (problem.layout and b == 0 and problem.a_op == 0 and a >= problem.k and c >= problem.n):
+        return False
+    if problem.m > 1 and (a != problem.m * problem.lda or c != problem.m * problem.ldc):
+        return False
+    if problem.m == 1:
+        problem.lda, problem.ldc = max(1, a), max(1, c)
+    problem.m *= size
+    return True
+
+
+def _set_batches(problem, dimensions):
+    """One dimension is the library's batch; the others are calls, whose offsets in elements are the answer."""
+    if not dimensions:
+        return ((0, 0, 0),)
+    inner = max(range(len(dimensions)), key=lambda i: dimensions[i][0])
+    size, strides = dimensions.pop(inner)
+    if not _stack_rows(problem, size, strides):
+        problem.batch = size
+        problem.a_stride, problem.b_stride, problem.c_stride = strides
+    steps = [[tuple(i * stride for stride in outer) for i in range(count)] for count, outer in dimensions]
+    return tuple(tuple(sum(parts) for parts in zip((0, 0, 0), *combination)) for combination in itertools.product(*steps))
+
+
+def words_to_numbers(precision, level):
+    """As the library has them."""
+    for kind, word, words in (("precision", precision, PRECISIONS), ("level", level, LEVELS)):
+        if word not in words:
+            raise ArgumentError(f"{kind} is {word!r}; it must be one of {', '.join(words)}")
+    return PRECISIONS[precision], LEVELS[level]
+
+
+def _span(shape, strides):
+    return 0 if 0 in shape else ITEM * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
+
+
+def _width(shape, strides):
+    return ITEM * (1 + sum(size - 1 for size, stride in zip(shape, strides) if stride == 1))
+
+
+def _steps(shape, strides):
+    return tuple(ITEM * stride for size, stride in zip(shape, strides) if size > 1 and stride > 1)
+
+
+def _with_vectors(strides, shape, matrix_shape, front):
+    """Strides of a vector as those of a matrix: in `front` of them or behind, any number for the one row or column."""
+    if len(shape) == len(matrix_shape):
+        return strides
+    return (1, *strides) if front else (*strides, 1)
+
+
+def _out_strides(out, result, matrix_shape, a_is_vector, unit):
+    """Of the result, with vectors as matrices."""
+    if out is None:
+        return contiguous(matrix_shape)
+    shape, strides = out
+    if tuple(shape) != result:
+        raise ArgumentError(f"out has the shape {tuple(shape)}; the result's is {result}")
+    strides = _in_elements("out", shape, strides, unit)
+    _require_distinct(result, strides)
+    if len(result) == len(matrix_shape):
+        return strides
+    if len(result) + 2 == len(matrix_shape):
+        return (*strides, 1, 1)
+    return (*strides[:-1], 1, strides[-1]) if a_is_vector else (*strides, 1)
+
+
+@functools.lru_cache(maxsize=4096)
+def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, precision, level):
+    """The call for arrays of these shapes and strides, which count units: bytes, or elements of so many.
+
+    out: shape and strides, or None for an array that is contiguous and new.
+    """
+    result, a_matrix, b_matrix, c_matrix = _shapes(a_shape, b_shape)
+    if out is None and beta != 0:
+        raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
+    strides = (
+        _with_vectors(_in_elements("a", a_shape, a_strides, unit), a_shape, a_matrix, True),
+        _with_vectors(_in_elements("b", b_shape, b_strides, unit), b_shape, b_matrix, False),
+        _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
+    )
+    problem = Problem(alpha=alpha, beta=beta, batch=1)
+    _, problem.level = words_to_numbers(precision, level)
+    problem.m, problem.n, problem.k = c_matrix[-2], c_matrix[-1], a_matrix[-1]
+    shapes = (a_matrix, b_matrix, c_matrix)
+    _set_matrices(problem, *(_matrix(name, *shape[-2:], stride[-2:]) for name, shape, stride in zip(("a", "b", "out"), shapes, strides)))
+    batches = c_matrix[:-2]
+    by_array = [_batch_strides(shape, stride, batches) for shape, stride in zip(shapes, strides)]
+    offsets = () if 0 in c_matrix else _set_batches(problem, _merge(batches, list(zip(*by_array))))
+    offsets = tuple(tuple(ITEM * offset for offset in step) for step in offsets)
+    spans = tuple(map(_span, shapes, strides))
+    widths, steps = (tuple(map(what, shapes, strides)) for what in (_width, _steps))
+    return Call(ctypes.byref(problem), problem, offsets, result, spans, widths, steps)
+
+
+def require_apart(call, a, b, c):
+    """Raises where the result would share memory with an operand. The arguments are addresses, or offsets in one buffer."""
+    for name, start, i in (("a", a, 0), ("b", b, 1)):
+        if start < c + call.spans[2] and c < start + call.spans[i] and not _beside(call, start - c, i):
+            raise ArgumentError(f"out overlaps {name}")
+
+
+def _beside(call, distance, i):
+    """Whether the two stand side by side in the rows of one matrix, which is as far as it can be told by looking."""
+    pitch = math.gcd(*call.steps[i], *call.steps[2])
+    offset = distance % pitch if pitch else 0
+    return call.widths[2] <= offset and offset + call.widths[i] <= pitch

@@ -1,0 +1,71 @@
+"""libduogemm through ctypes: the functions of duogemm.h, cuda.h and opencl.h that the package calls."""
+
+import ctypes
+import pathlib
+
+from ._errors import ArgumentError, DeviceError
+from ._paths import LIBRARIES
+
+FOLDER = pathlib.Path(__file__).parent / LIBRARIES
+INVALID_ARGUMENT = 1  # duogemm_status
+PRECISIONS = {"fp32": 0}  # duogemm_precision
+LEVELS = {"run_to_run": 0, "everywhere": 1}  # duogemm_reproducibility
+
+
+class Problem(ctypes.Structure):
+    """duogemm_problem."""
+
+    _fields_ = (
+        [(name, ctypes.c_int) for name in ("layout", "a_op", "b_op")]
+        + [(name, ctypes.c_int64) for name in ("m", "n", "k")]
+        + [(name, ctypes.c_float) for name in ("alpha", "beta")]
+        + [(name, ctypes.c_int64) for name in ("lda", "ldb", "ldc", "batch", "a_stride", "b_stride", "c_stride")]
+        + [("level", ctypes.c_int)]
+    )
+
+
+def _load():
+    try:
+        return ctypes.CDLL(str(FOLDER / "libduogemm.so"))
+    except OSError as error:
+        raise DeviceError(f"libduogemm cannot be loaded: {error}") from None
+
+
+_LIBRARY = _load()
+_LIBRARY.duogemm_last_error.restype = ctypes.c_char_p
+_LIBRARY.duogemm_version.restype = ctypes.c_char_p
+
+_POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
+_ARGUMENTS = {
+    "duogemm_sgemm": [_POINTER] * 4,
+    "duogemm_cuda_sgemm": [_POINTER] * 5,
+    "duogemm_opencl_sgemm": [_POINTER, _POINTER] + [_POINTER, _SIZE] * 3 + [_SIZE, _POINTER, _POINTER],
+}
+
+
+def _function(name):
+    """None where the build leaves it out."""
+    function = getattr(_LIBRARY, name, None)
+    if function is not None:
+        function.argtypes = _ARGUMENTS[name]
+    return function
+
+
+host_sgemm = _function("duogemm_sgemm")
+cuda_sgemm = _function("duogemm_cuda_sgemm")
+opencl_sgemm = _function("duogemm_opencl_sgemm")
+
+
+def version():
+    """The library's version, such as "0.1.0"."""
+    return _LIBRARY.duogemm_version().decode()
+
+
+def last_error():
+    """One line about the last call of this thread that failed."""
+    return _LIBRARY.duogemm_last_error().decode()
+
+
+def fail(status):
+    """Raises what a status other than success stands for."""
+    raise (ArgumentError if status == INVALID_ARGUMENT else DeviceError)(last_error())

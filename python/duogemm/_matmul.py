@@ -1,0 +1,73 @@
+"""duogemm.matmul: finds out what kind of arrays it is given."""
+
+import importlib
+
+from ._errors import ArrayTypeError
+
+# By the top-level module and the name of a class among an array's: the module here that knows such arrays.
+_KINDS = {
+    ("numpy", "ndarray"): "_numpy",
+    ("pyopencl", "Array"): "_pyopencl",
+    ("cupy", "ndarray"): "_cupy",
+    ("torch", "Tensor"): "_torch",
+    ("jax", "Array"): "_jax",
+    ("jaxlib", "Array"): "_jax",
+    ("jaxlib", "ArrayImpl"): "_jax",
+    ("jax", "ArrayImpl"): "_jax",
+    ("jax", "Tracer"): "_jax",
+    ("jaxlib", "Tracer"): "_jax",
+}
+_multiply = {}  # by type
+
+
+def _find(array):
+    for base in type(array).__mro__:
+        module = _KINDS.get((base.__module__.partition(".")[0], base.__name__))
+        if module:
+            break
+    else:
+        if not hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__dlpack__"):
+            raise ArrayTypeError(f"a is {_name(array)}; it must be an array of NumPy, pyopencl, CuPy, PyTorch, JAX, or DLPack")
+        module = "_interchange"
+    function = importlib.import_module("." + module, __package__).multiply
+    _multiply[type(array)] = function
+    return function
+
+
+def _name(array):
+    return f"{type(array).__module__}.{type(array).__qualname__}"
+
+
+def require_kind(kind, **arrays):
+    """Raises unless all are of that class."""
+    for name, array in arrays.items():
+        if not isinstance(array, kind):
+            raise ArrayTypeError(f"{name} is {_name(array)}; it must be {kind.__module__}.{kind.__qualname__}, as a is")
+
+
+def require_float32(**arrays):
+    """Raises unless all have elements of float32."""
+    for name, array in arrays.items():
+        if array.dtype.str[1:] != "f4" or not array.dtype.isnative:
+            raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
+
+
+def matmul(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_run"):
+    """Multiplies arrays of float32 as numpy.matmul does: alpha * (a @ b), or with out: out <- alpha * (a @ b) + beta * out.
+
+    a, b, out: all of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and
+        the result is there on return. Arrays of pyopencl, CuPy, PyTorch and JAX are multiplied where they are, on their queue or
+        current stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading
+        dimensions are broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous.
+    out: where the result goes; it may not overlap a or b. With beta 0 it is not read. Without it the result is a new array.
+    precision: "fp32".
+    level: "run_to_run", or "everywhere" for the same bits on every device.
+
+    Raises duogemm.Error: ArgumentError (a ValueError), ArrayTypeError (a TypeError) or DeviceError (a RuntimeError).
+    """
+    if type(alpha) is not int and type(alpha) is not float:
+        alpha = float(alpha)
+    if type(beta) is not int and type(beta) is not float:
+        beta = float(beta)
+    multiply = _multiply.get(type(a)) or _find(a)
+    return multiply(a, b, out, alpha, beta, precision, level)

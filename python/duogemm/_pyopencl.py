@@ -1,0 +1,65 @@
+"""pyopencl's arrays: on their queue, after their events."""
+
+import ctypes
+
+import pyopencl
+import pyopencl.array
+
+from ._errors import ArgumentError, DeviceError
+from ._layout import call_for, require_apart
+from ._library import fail, opencl_sgemm
+from ._matmul import require_float32, require_kind
+
+
+def _check(a, b, out):
+    if opencl_sgemm is None:
+        raise DeviceError("pyopencl's arrays cannot be multiplied: this duogemm was built without OpenCL")
+    arrays = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
+    require_kind(pyopencl.array.Array, **arrays)
+    require_float32(**arrays)
+    for name, array in arrays.items():
+        if not isinstance(array.base_data, pyopencl.MemoryObject) and array.size:
+            raise ArgumentError(f"{name} is in shared virtual memory; it must be in a buffer")
+        if array.offset % 4:
+            raise ArgumentError(f"{name} begins {array.offset} bytes into its buffer; it must be a multiple of 4")
+
+
+def _queue(a, b, out):
+    for array in (out, a, b):
+        if array is not None and array.queue is not None:
+            return array.queue
+    raise ArgumentError("none of the arrays has a queue (array.with_queue gives it one)")
+
+
+def _handle(array):
+    return array.base_data.int_ptr if array.size else None
+
+
+def _enqueue(queue, call, wait_for, a, b, c):
+    """The event of what was enqueued."""
+    events = (ctypes.c_void_p * len(wait_for))(*(event.int_ptr for event in wait_for))
+    done = ctypes.c_void_p()
+    for steps in call.offsets:
+        places = [(array.offset + step) // 4 for array, step in zip((a, b, c), steps)]
+        operands = [value for array, place in zip((a, b, c), places) for value in (_handle(array), place)]
+        status = opencl_sgemm(queue.int_ptr, call.reference, *operands, len(wait_for), events, ctypes.byref(done))
+        if status:
+            fail(status)
+        if done:
+            c.add_event(pyopencl.Event.from_int_ptr(done.value, retain=False))
+
+
+def multiply(a, b, out, alpha, beta, precision, level):
+    _check(a, b, out)
+    queue = _queue(a, b, out)
+    layout = None if out is None else (out.shape, out.strides)
+    call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
+    result = pyopencl.array.empty(queue, call.shape, "float32") if out is None else out
+    if out is not None and out.size:
+        # Only what is in the result's own buffer can overlap it: others are a buffer's length away.
+        far = 1 << 62
+        places = [array.offset if _handle(array) == _handle(out) else far for array in (a, b)]
+        require_apart(call, *places, out.offset)
+    wait_for = [event for array in (a, b, result) for event in array.events]
+    _enqueue(queue, call, wait_for, a, b, result)
+    return result

@@ -1,0 +1,82 @@
+"""PyTorch's tensors: on the current stream of their device, or on the host's memory."""
+
+import torch
+
+from ._cuda import require_cuda, run_on_stream
+from ._errors import ArgumentError, ArrayTypeError
+from ._layout import call_for
+from ._matmul import require_kind
+from ._numpy import run_on_host
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def _check(**tensors):
+    require_kind(torch.Tensor, **tensors)
+    device = tensors["a"].device
+    for name, tensor in tensors.items():
+        if tensor.dtype is not torch.float32:
+            raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
+        if tensor.layout is not torch.strided:
+            raise ArrayTypeError(f"{name} is {tensor.layout}; it must be dense")
+        if tensor.device != device:
+            raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
+        if tensor.is_neg():
+            raise ArgumentError(f"{name} is negated lazily (resolve_neg makes a copy)")
+    if device.type not in ("cpu", "cuda"):
+        raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
+
+
+def _is_plain(a, b, out):
+    """Whether nobody but the library has to know of the call: no autograd, no compiler, no subclass."""
+    if torch.compiler.is_compiling():
+        return False
+    if type(a) not in _PLAIN or type(b) not in _PLAIN:
+        return False
+    if not torch.is_grad_enabled():
+        return True
+    return not (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad))
+
+
+def multiply(a, b, out, alpha, beta, precision, level):
+    if not _is_plain(a, b, out):
+        return _by_operator(a, b, out, alpha, beta, precision, level)
+    return multiply_plain(a, b, out, alpha, beta, precision, level)
+
+
+def _by_operator(a, b, out, alpha, beta, precision, level):
+    from . import torch as own
+
+    if out is not None:
+        raise ArgumentError("out cannot be given where autograd or a compiler takes part")
+    if beta != 0:
+        raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
+    return own.matmul(a, b, alpha=alpha, precision=precision, level=level)
+
+
+def multiply_plain(a, b, out, alpha, beta, precision, level):
+    """The call itself."""
+    device = a.get_device() if type(a) in _PLAIN else -2
+    if out is None:
+        _check(a=a, b=b)
+        layout = None
+    else:
+        _check(a=a, b=b, out=out)
+        layout = (out.shape, out.stride())
+    call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
+    result = torch.empty(call.shape, dtype=torch.float32, device=a.device) if out is None else out
+    if not a.is_cuda:
+        run_on_host(call, a.data_ptr(), b.data_ptr(), result.data_ptr())
+        return result
+    require_cuda()
+    if torch._C._cuda_getDevice() != device:
+        with torch.cuda.device(device):
+            _run(call, device, a, b, result)
+    else:
+        _run(call, device, a, b, result)
+    return result
+
+
+def _run(call, device, a, b, result):
+    stream = torch._C._cuda_getCurrentRawStream(device)
+    run_on_stream(call, stream, device, a.data_ptr(), b.data_ptr(), result.data_ptr())

@@ -1,0 +1,112 @@
+"""matmul: a call of the library within a program of XLA."""
+
+import ctypes
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._errors import ArrayTypeError, DeviceError
+from .._layout import result_shape, words_to_numbers
+from .._library import FOLDER
+
+_TARGET = "duogemm_product"
+
+
+def _register():
+    path = FOLDER / "libduogemm_jax.so"
+    if not path.exists():
+        raise DeviceError("JAX cannot be served: this duogemm was built without jaxlib's headers")
+    library = ctypes.CDLL(str(path))
+    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.duogemm_jax_host), platform="cpu")
+    if hasattr(library, "duogemm_jax_cuda"):
+        jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.duogemm_jax_cuda), platform="CUDA")
+
+
+_register()
+
+
+def _varying(array):
+    """The axes of a surrounding shard_map over which it varies. JAX has renamed the member."""
+    kind = jax.typeof(array)
+    axes = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if axes is None else axes.varying
+
+
+def _alike(a, b):
+    """Both vary over the same axes, so that the gradient of one that did not is added up over them."""
+    axes = _varying(a) | _varying(b)
+
+    def vary(array):
+        missing = tuple(axes - _varying(array))
+        if not missing:
+            return array
+        return lax.pcast(array, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(array, missing)
+
+    return vary(a), vary(b)
+
+
+def _call(a, b, turned_a, turned_b, words):
+    """The product of matrices, or of batches whose leading dimensions are as many and alike or 1."""
+    _, level = words_to_numbers(*words)
+    # What JAX knows of its own product, such as how it is sharded, holds for ours.
+    like = jax.eval_shape(lambda a, b: jnp.matmul(a.mT if turned_a else a, b.mT if turned_b else b), a, b)
+    call = jax.ffi.ffi_call(_TARGET, like, vmap_method="expand_dims")
+    return call(a, b, transpose_a=turned_a, transpose_b=turned_b, everywhere=bool(level))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
+def _product(a, b, turned_a, turned_b, words):
+    return _call(a, b, turned_a, turned_b, words)
+
+
+def _forward(a, b, turned_a, turned_b, words):
+    return _product(a, b, turned_a, turned_b, words), (a, b)
+
+
+def _sum_to(gradient, shape):
+    """Adds up along what was broadcast."""
+    along = tuple(i for i, (x, y) in enumerate(zip(gradient.shape, shape)) if x != y)
+    return jnp.sum(gradient, axis=along, keepdims=True) if along else gradient
+
+
+def _backward(turned_a, turned_b, words, kept, gradient):
+    a, b = kept
+    if turned_a:
+        to_a = _product(b, gradient, turned_b, True, words)
+    else:
+        to_a = _product(gradient, b, False, not turned_b, words)
+    if turned_b:
+        to_b = _product(gradient, a, True, turned_a, words)
+    else:
+        to_b = _product(a, gradient, not turned_a, False, words)
+    return _sum_to(to_a, a.shape), _sum_to(to_b, b.shape)
+
+
+_product.defvjp(_forward, _backward)
+
+
+def require_float32(**arrays):
+    """Raises unless all have elements of float32."""
+    for name, array in arrays.items():
+        dtype = getattr(array, "dtype", None)
+        if dtype != jnp.float32:
+            raise ArrayTypeError(f"{name} is {f'of {dtype}' if dtype else type(array).__qualname__}; it must be an array of float32")
+
+
+def matmul(a, b, *, precision="fp32", level="run_to_run"):
+    """a @ b by duogemm, for arrays of float32 with any number of batch dimensions, which are broadcast as jnp.matmul does.
+
+    Under jit, grad, vmap and shard_map, on a CPU (the library's default device) and on CUDA. See duogemm.matmul.
+    """
+    require_float32(a=a, b=b)
+    words_to_numbers(precision, level)
+    shape = result_shape(a.shape, b.shape)
+    rows = a[None] if a.ndim == 1 else a
+    columns = b[:, None] if b.ndim == 1 else b
+    if columns.ndim == 2 and rows.ndim > 2:
+        rows = rows.reshape(-1, rows.shape[-1])  # one multiplication by what the batch shares
+    dimensions = max(rows.ndim, columns.ndim)
+    rows, columns = (array.reshape((1,) * (dimensions - array.ndim) + array.shape) for array in (rows, columns))
+    return _product(*_alike(rows, columns), False, False, (precision, level)).reshape(shape)

@@ -1,0 +1,160 @@
+// What JAX calls: products in XLA's buffers, which are row-major. Leading dimensions are batches; one of
+// length 1 is shared.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "duogemm/duogemm.h"
+#ifdef DUOGEMM_WITH_CUDA
+#include "duogemm/cuda.h"
+#endif
+#include "xla/ffi/api/ffi.h"
+
+namespace {
+
+namespace ffi = xla::ffi;
+using Matrices = ffi::Buffer<ffi::F32>;
+using Result = ffi::ResultBuffer<ffi::F32>;
+
+// Elements between neighbours along each leading dimension of the result; 0 where the operand shares one
+// matrix.
+std::vector<std::int64_t> batch_strides(ffi::Span<const std::int64_t> dimensions) {
+  const std::size_t leading = dimensions.size() - 2;
+  std::vector<std::int64_t> strides(leading);
+  std::int64_t stride = dimensions[leading] * dimensions[leading + 1];
+  for (std::size_t i = leading; i-- > 0;) {
+    strides[i] = dimensions[i] == 1 ? 0 : stride;
+    stride *= dimensions[i];
+  }
+  return strides;
+}
+
+// A product for each element of the outer dimensions. The innermost that can be one are one call's batch.
+struct Batches {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> a;
+  std::vector<std::int64_t> b;
+  std::int64_t inner = 1;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+};
+
+Batches batches_of(const Matrices& a, const Matrices& b, const Matrices& c) {
+  const auto dimensions = c.dimensions();
+  Batches batches{{dimensions.begin(), dimensions.end() - 2},
+                  batch_strides(a.dimensions()),
+                  batch_strides(b.dimensions())};
+  while (!batches.sizes.empty()) {
+    const std::int64_t size = batches.sizes.back();
+    const std::int64_t a_stride = batches.a.back();
+    const std::int64_t b_stride = batches.b.back();
+    const bool first = batches.inner == 1;
+    if (size != 1 && !first &&
+        (a_stride != batches.a_stride * batches.inner || b_stride != batches.b_stride * batches.inner)) {
+      break;
+    }
+    if (size != 1 && first) {
+      batches.a_stride = a_stride;
+      batches.b_stride = b_stride;
+    }
+    batches.inner *= size;
+    batches.sizes.pop_back();
+    batches.a.pop_back();
+    batches.b.pop_back();
+  }
+  return batches;
+}
+
+duogemm_problem problem_of(const Matrices& a, const Matrices& b, const Matrices& c, bool transpose_a,
+                           bool transpose_b, bool everywhere) {
+  const auto rows = [](auto dimensions) { return dimensions[dimensions.size() - 2]; };
+  const auto columns = [](auto dimensions) { return dimensions[dimensions.size() - 1]; };
+  const auto at_least_1 = [](std::int64_t length) { return length > 0 ? length : 1; };
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.layout = DUOGEMM_ROW_MAJOR;
+  problem.a_op = transpose_a ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
+  problem.b_op = transpose_b ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
+  problem.m = rows(c.dimensions());
+  problem.n = columns(c.dimensions());
+  problem.k = transpose_a ? rows(a.dimensions()) : columns(a.dimensions());
+  problem.lda = at_least_1(columns(a.dimensions()));
+  problem.ldb = at_least_1(columns(b.dimensions()));
+  problem.ldc = at_least_1(columns(c.dimensions()));
+  problem.c_stride = problem.m * problem.n;
+  problem.level = everywhere ? DUOGEMM_EVERYWHERE : DUOGEMM_RUN_TO_RUN;
+  return problem;
+}
+
+// `call` is given the problem and the three addresses.
+template <typename Call>
+ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, bool transpose_a,
+                    bool transpose_b, bool everywhere, const Call& call) {
+  duogemm_problem problem = problem_of(a, b, c, transpose_a, transpose_b, everywhere);
+  if (c.element_count() == 0) {
+    return ffi::Error::Success();
+  }
+  const Batches batches = batches_of(a, b, c);
+  problem.batch = batches.inner;
+  problem.a_stride = batches.a_stride;
+  problem.b_stride = batches.b_stride;
+  const std::int64_t calls =
+      static_cast<std::int64_t>(c.element_count()) / (problem.c_stride * problem.batch);
+  for (std::int64_t i = 0; i < calls; ++i) {
+    std::int64_t a_offset = 0;
+    std::int64_t b_offset = 0;
+    std::int64_t rest = i;
+    for (std::size_t d = batches.sizes.size(); d-- > 0; rest /= batches.sizes[d]) {
+      a_offset += rest % batches.sizes[d] * batches.a[d];
+      b_offset += rest % batches.sizes[d] * batches.b[d];
+    }
+    const duogemm_status status = call(&problem, a.typed_data() + a_offset, b.typed_data() + b_offset,
+                                       c.typed_data() + i * problem.batch * problem.c_stride);
+    if (status != DUOGEMM_SUCCESS) {
+      return ffi::Error(
+          status == DUOGEMM_INVALID_ARGUMENT ? ffi::ErrorCode::kInvalidArgument : ffi::ErrorCode::kInternal,
+          std::string("duogemm: ") + duogemm_last_error());
+    }
+  }
+  return ffi::Error::Success();
+}
+
+ffi::Error host_product(Matrices a, Matrices b, Result c, bool transpose_a, bool transpose_b,
+                        bool everywhere) {
+  return multiply(a, b, *c, transpose_a, transpose_b, everywhere, duogemm_sgemm);
+}
+
+#ifdef DUOGEMM_WITH_CUDA
+ffi::Error cuda_product(CUstream_st* stream, Matrices a, Matrices b, Result c, bool transpose_a,
+                        bool transpose_b, bool everywhere) {
+  return multiply(a, b, *c, transpose_a, transpose_b, everywhere,
+                  [stream](auto... arguments) { return duogemm_cuda_sgemm(stream, arguments...); });
+}
+#endif
+
+}  // namespace
+
+extern "C" {
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_host, host_product,
+                              ffi::Ffi::Bind()
+                                  .Arg<Matrices>()
+                                  .Arg<Matrices>()
+                                  .Ret<Matrices>()
+                                  .Attr<bool>("transpose_a")
+                                  .Attr<bool>("transpose_b")
+                                  .Attr<bool>("everywhere"));
+
+#ifdef DUOGEMM_WITH_CUDA
+XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_cuda, cuda_product,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::PlatformStream<CUstream_st*>>()
+                                  .Arg<Matrices>()
+                                  .Arg<Matrices>()
+                                  .Ret<Matrices>()
+                                  .Attr<bool>("transpose_a")
+                                  .Attr<bool>("transpose_b")
+                                  .Attr<bool>("everywhere"));
+#endif
+
+}  // extern "C"

@@ -1,0 +1,51 @@
+"""What the tests share. A kind of array that is not installed, or has no device, is skipped with its reason."""
+
+import os
+
+# Read when JAX starts: as many devices as a mesh may want.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+
+import numpy
+import pytest
+
+import duogemm
+
+
+def error_bound(a, b, alpha=1.0):
+    """The library's, for each element: (2 sqrt(k) + 4) u |alpha| |a| |b|."""
+    k = a.shape[-1]
+    return (2 * k**0.5 + 4) * 2.0**-24 * abs(alpha) * (numpy.abs(a.astype("float64")) @ numpy.abs(b.astype("float64")))
+
+
+def expect_product(result, a, b, alpha=1.0):
+    """Raises unless `result` is alpha * (a @ b) within the bound."""
+    result = numpy.asarray(result)
+    exact = alpha * (a.astype("float64") @ b.astype("float64"))
+    assert result.shape == exact.shape
+    assert result.dtype == numpy.float32
+    assert (numpy.abs(result - exact) <= error_bound(a, b, alpha)).all()
+
+
+@pytest.fixture(scope="session")
+def random():
+    """Makes an array of a shape with elements from -1 to 1."""
+    generator = numpy.random.default_rng(26)
+    return lambda *shape: generator.uniform(-1, 1, shape).astype("float32")
+
+
+@pytest.fixture(scope="session")
+def host_device():
+    """Skips where calls on host memory have no device."""
+    try:
+        duogemm.matmul(numpy.ones((1, 1), "float32"), numpy.ones((1, 1), "float32"))
+    except duogemm.DeviceError as error:
+        pytest.skip(str(error))
+    except duogemm.ArgumentError as error:
+        if "device" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def has_cuda():
+    """Whether the library finds a GPU through CUDA."""
+    return any(device["backend"] == "cuda" for device in duogemm.devices())

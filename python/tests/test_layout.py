@@ -1,0 +1,47 @@
+"""How arrays become BLAS problems; no device is needed."""
+
+from duogemm._layout import call_for, contiguous
+
+
+def call(a, b, out=None, a_strides=None, b_strides=None):
+    """For contiguous arrays of these shapes, or others' strides in elements."""
+    layout = None if out is None else (out, contiguous(out))
+    return call_for(a, a_strides or contiguous(a), b, b_strides or contiguous(b), layout, 1, 1, 0, "fp32", "run_to_run")
+
+
+def test_a_shared_operand_makes_one_multiplication():
+    problem = call((8, 5, 7), (7, 4)).problem
+    assert (problem.batch, problem.m, problem.n, problem.k) == (1, 40, 4, 7)
+
+
+def test_a_decoding_step_makes_one_multiplication():
+    problem = call((8, 1, 7), (7, 4)).problem
+    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 8, 7, 4)
+
+
+def test_a_shared_first_operand_is_a_batch():
+    problem = call((5, 7), (8, 7, 4)).problem
+    assert (problem.batch, problem.a_stride, problem.b_stride, problem.c_stride) == (8, 0, 28, 20)
+
+
+def test_neighbouring_dimensions_are_one_batch():
+    found = call((2, 3, 5, 7), (2, 3, 7, 4))
+    assert (found.problem.batch, len(found.offsets)) == (6, 1)
+
+
+def test_what_is_no_single_batch_is_several_calls():
+    found = call((2, 1, 5, 7), (3, 7, 4))
+    assert (found.problem.batch, found.offsets) == (3, ((0, 0, 0), (4 * 35, 0, 4 * 60)))
+
+
+def test_a_transposed_view_is_a_transpose():
+    problem = call((5, 7), (7, 4), a_strides=(1, 5)).problem
+    assert (problem.layout, problem.a_op, problem.lda, problem.b_op, problem.ldb) == (1, 1, 5, 0, 4)
+
+
+def test_an_empty_result_is_no_call():
+    assert call((0, 7), (7, 4)).offsets == ()
+
+
+def test_known_layouts_are_looked_up():
+    assert call((5, 7), (7, 4)) is call((5, 7), (7, 4))

@@ -1,0 +1,161 @@
+"""NumPy's arrays, through the library's calls on host memory."""
+
+import itertools
+import threading
+
+import numpy
+import pytest
+from cases import SHAPES, STORED
+from conftest import error_bound, expect_product
+
+import duogemm
+
+pytestmark = pytest.mark.usefixtures("host_device")
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_shapes(random, shapes):
+    a, b = (random(*shape) for shape in shapes)
+    expect_product(duogemm.matmul(a, b), a, b)
+
+
+@pytest.mark.parametrize("stored", list(itertools.product(STORED, repeat=3)), ids="-".join)
+def test_views(random, stored):
+    made = [STORED[name] for name in stored]
+    for batches in ((), (3,)):
+        whole = [random(*shape_of(*batches, *shape)) for (shape_of, _), shape in zip(made, ((6, 5), (5, 7), (6, 7)))]
+        a, b, out = (view(array) for (_, view), array in zip(made, whole))
+        around = whole[2].copy()
+        made[2][1](around)[...] = 0
+        assert duogemm.matmul(a, b, out=out) is out
+        expect_product(out, a, b)
+        out[...] = 0
+        assert (whole[2] == around).all(), "something beside out was written"
+
+
+def test_scalars(random):
+    a, b, out = random(6, 5), random(5, 7), random(6, 7)
+    before = out.astype("float64")
+    duogemm.matmul(a, b, out=out, alpha=-0.5, beta=numpy.float32(2))
+    exact = -0.5 * (a.astype("float64") @ b) + 2 * before
+    assert (numpy.abs(out - exact) <= error_bound(a, b) + 16 * 2.0**-24 * numpy.abs(before)).all()
+
+
+def test_beta_0_does_not_read_out(random):
+    a, b, out = random(6, 5), random(5, 7), numpy.full((6, 7), numpy.nan, "float32")
+    expect_product(duogemm.matmul(a, b, out=out), a, b)
+
+
+def test_same_bits_everywhere(random):
+    a, b = random(6, 50), random(50, 3)
+    chain = numpy.zeros((6, 3))
+    for k in range(50):  # a product of floats is exact in double, and one addition is rounded twice only in rare cases
+        chain = (a[:, k : k + 1].astype("float64") * b[k] + chain).astype("float32").astype("float64")
+    assert (duogemm.matmul(a, b, level="everywhere") == chain).all()
+
+
+def test_broadcast_batch_without_copy(random):
+    a, b = numpy.broadcast_to(random(5, 7), (4, 5, 7)), random(4, 7, 3)
+    expect_product(duogemm.matmul(a, b), a, b)
+
+
+def test_out_beside_an_operand(random):
+    whole, b = random(6, 10), random(5, 5)
+    a = whole[:, :5]
+    copy = a.copy()
+    duogemm.matmul(a, b, out=whole[:, 5:])
+    expect_product(whole[:, 5:], copy, b)
+    assert (a == copy).all()
+
+
+def refused(kind, words, *arrays, **named):
+    """Raises unless the call raises that, and writes nothing."""
+    out = named.get("out")
+    before = out.copy() if isinstance(out, numpy.ndarray) else None
+    with pytest.raises(kind, match=words) as raised:
+        duogemm.matmul(*arrays, **named)
+    assert isinstance(raised.value, duogemm.Error)
+    assert before is None or (before == out).all()
+
+
+def test_wrong_types(random):
+    a, b = random(4, 4), random(4, 4)
+    refused(TypeError, "a is of float64", a.astype("float64"), b)
+    refused(TypeError, "b is of int32", a, b.astype("int32"))
+    refused(TypeError, "out is of float64", a, b, out=numpy.ones((4, 4)))
+    refused(TypeError, "a is of >f4", a.astype(">f4"), b)
+    refused(TypeError, "a is builtins.list", [[1.0]], b)
+    refused(TypeError, "b is builtins.list", a, [[1.0]])
+    refused(TypeError, "masked", numpy.ma.masked_array(a, a > 0), b)
+
+
+def test_wrong_shapes(random):
+    a = random(4, 4)
+    refused(ValueError, "inner dimensions differ", a, random(5, 4))
+    refused(ValueError, "batches differ", random(2, 4, 4), random(3, 4, 4))
+    refused(ValueError, "scalar", numpy.array(1, "float32"), a)
+    refused(ValueError, r"the result's is \(4, 4\)", a, a, out=random(4, 5))
+
+
+def test_wrong_strides(random):
+    a, whole = random(4, 4), random(8, 8)
+    refused(ValueError, "one must be 1", whole[::2, ::2], a)
+    refused(ValueError, "negative", a[::-1], a)
+    refused(ValueError, "out: strides", a, a, out=whole[::2, ::2])
+    refused(ValueError, "one must be 1", numpy.broadcast_to(random(1, 4), (4, 4)), a)
+    shared = numpy.lib.stride_tricks.as_strided(whole, (3, 4, 4), (0, 32, 4))
+    refused(ValueError, "elements of its shape", random(3, 4, 4), a, out=shared)
+    unaligned = numpy.frombuffer(bytearray(65), "uint8")[1:].view("float32").reshape(4, 4)
+    refused(ValueError, "not aligned", unaligned, a)
+
+
+def test_overlap(random):
+    whole, b = random(6, 6), random(6, 6)
+    refused(ValueError, "out overlaps a", whole, b, out=whole)
+    refused(ValueError, "out overlaps b", b, whole, out=whole)
+    refused(ValueError, "out overlaps a", whole[:4, :3], b[:3, :3], out=whole[:4, 2:5])
+    refused(ValueError, "out overlaps a", whole[:3], b, out=whole[2:5])
+
+
+def test_wrong_words(random):
+    a, b = random(4, 4), random(4, 4)
+    refused(ValueError, "precision is 'fp8'", a, b, precision="fp8")
+    refused(ValueError, "level is 'never'", a, b, level="never")
+    refused(ValueError, "beta is 2 and there is no out", a, b, beta=2)
+    out = random(4, 4)
+    out.flags.writeable = False
+    refused(ValueError, "read-only", a, b, out=out)
+
+
+def test_dlpack(random):
+    class Foreign:
+        """Has DLPack and nothing else."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **named):
+            return self.array.__dlpack__(**named)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    a, b = random(4, 5), random(5, 6)
+    expect_product(duogemm.matmul(Foreign(a), Foreign(b)), a, b)
+
+
+def test_threads(random):
+    a, b = random(40, 50), random(50, 60)
+    expected, faults = duogemm.matmul(a, b), []
+
+    def work():
+        for _ in range(20):
+            if (duogemm.matmul(a, b) != expected).any():
+                faults.append("the bits differ")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults

@@ -1,0 +1,69 @@
+"""pyopencl's arrays, on their queue."""
+
+import pytest
+from cases import SHAPES
+from conftest import expect_product
+
+import duogemm
+
+cl = pytest.importorskip("pyopencl")
+cl_array = pytest.importorskip("pyopencl.array")
+
+
+@pytest.fixture(scope="module")
+def queue():
+    """On the first device."""
+    try:
+        platforms = cl.get_platforms()
+        devices = [device for platform in platforms for device in platform.get_devices()]
+    except cl.Error as error:
+        pytest.skip(f"pyopencl finds no device: {error}")
+    if not devices:
+        pytest.skip("pyopencl finds no device")
+    return cl.CommandQueue(cl.Context(devices[:1]))
+
+
+@pytest.mark.parametrize("shapes", [shapes for shapes in SHAPES if 0 not in shapes[0]], ids=str)
+def test_shapes(queue, random, shapes):
+    a, b = (random(*shape) for shape in shapes)
+    result = duogemm.matmul(cl_array.to_device(queue, a), cl_array.to_device(queue, b))
+    expect_product(result.get(), a, b)
+
+
+def test_transposed_and_out(queue, random):
+    a, b, c = random(7, 5), random(7, 6), random(5, 6)
+    out = cl_array.to_device(queue, c)
+    assert duogemm.matmul(cl_array.to_device(queue, a).T, cl_array.to_device(queue, b), out=out, alpha=2) is out
+    expect_product(out.get(), a.T, b, 2)
+
+
+def test_offsets(queue, random):
+    whole = random(3, 5, 5)
+    on_device = cl_array.to_device(queue, whole)
+    duogemm.matmul(on_device[0], on_device[1], out=on_device[2])
+    expect_product(on_device.get()[2], whole[0], whole[1])
+    assert (on_device.get()[:2] == whole[:2]).all()
+
+
+def test_events(queue, random):
+    a, b = random(64, 64), random(64, 64)
+    first = duogemm.matmul(cl_array.to_device(queue, a), cl_array.to_device(queue, b))
+    assert first.events
+    other = cl.CommandQueue(queue.context)
+    second = duogemm.matmul(first.with_queue(other), cl_array.to_device(other, b))
+    expect_product(second.get(), first.get(), b)
+
+
+def test_refusals(queue, random):
+    a = cl_array.to_device(queue, random(4, 4))
+    with pytest.raises(TypeError, match="of float64"):
+        duogemm.matmul(a, cl_array.to_device(queue, random(4, 4).astype("float64")))
+    with pytest.raises(TypeError, match="b is numpy.ndarray"):
+        duogemm.matmul(a, random(4, 4))
+    with pytest.raises(ValueError, match="out overlaps a"):
+        duogemm.matmul(a, a, out=a)
+    with pytest.raises(duogemm.Error, match="queue"):
+        duogemm.matmul(a.with_queue(None), a.with_queue(None))
+    elsewhere = cl.CommandQueue(cl.Context(queue.context.devices))
+    with pytest.raises(duogemm.ArgumentError, match="context"):
+        duogemm.matmul(a, cl_array.to_device(elsewhere, random(4, 4)))

@@ -226,7 +226,7 @@ def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, pre
         _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
     )
     problem = Problem(alpha=alpha, beta=beta, batch=1)
-    _, problem.level = words_to_numbers(precision, level)
+    problem.precision, problem.level = words_to_numbers(precision, level)
     problem.m, problem.n, problem.k = c_matrix[-2], c_matrix[-1], a_matrix[-1]
     shapes = (a_matrix, b_matrix, c_matrix)
     _set_matrices(problem, *(_matrix(name, *shape[-2:], stride[-2:]) for name, shape, stride in zip(("a", "b", "out"), shapes, strides)))

@@ -8,7 +8,7 @@ from ._paths import LIBRARIES
 
 FOLDER = pathlib.Path(__file__).parent / LIBRARIES
 INVALID_ARGUMENT = 1  # duogemm_status
-PRECISIONS = {"fp32": 0}  # duogemm_precision
+PRECISIONS = {"fp32": 0, "bf16x6": 1, "f16x3": 2}  # duogemm_precision
 LEVELS = {"run_to_run": 0, "everywhere": 1}  # duogemm_reproducibility
 
 
@@ -20,7 +20,7 @@ class Problem(ctypes.Structure):
         + [(name, ctypes.c_int64) for name in ("m", "n", "k")]
         + [(name, ctypes.c_float) for name in ("alpha", "beta")]
         + [(name, ctypes.c_int64) for name in ("lda", "ldb", "ldc", "batch", "a_stride", "b_stride", "c_stride")]
-        + [("level", ctypes.c_int)]
+        + [("level", ctypes.c_int), ("precision", ctypes.c_int)]
     )
 
 

@@ -29,8 +29,12 @@ def _find(array):
         if not hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__dlpack__"):
             raise ArrayTypeError(f"a is {_name(array)}; it must be an array of NumPy, pyopencl, CuPy, PyTorch, JAX, or DLPack")
         module = "_interchange"
-    function = importlib.import_module("." + module, __package__).multiply
-    _multiply[type(array)] = function
+    return learn(type(array), importlib.import_module("." + module, __package__).multiply)
+
+
+def learn(kind, function):
+    """From now on arrays of this type are multiplied by that function."""
+    _multiply[kind] = function
     return function
 
 
@@ -60,7 +64,8 @@ def matmul(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_r
         current stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading
         dimensions are broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous.
     out: where the result goes; it may not overlap a or b. With beta 0 it is not read. Without it the result is a new array.
-    precision: "fp32".
+    precision: what the products may be computed with: "fp32", or tensor cores in "bf16x6" or "f16x3", which are as accurate. It is
+        a permission: where the device has nothing else, the library computes in FP32.
     level: "run_to_run", or "everywhere" for the same bits on every device.
 
     Raises duogemm.Error: ArgumentError (a ValueError), ArrayTypeError (a TypeError) or DeviceError (a RuntimeError).

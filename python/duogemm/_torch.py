@@ -9,11 +9,13 @@ from ._matmul import require_kind
 from ._numpy import run_on_host
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_FLOAT32, _DENSE = torch.float32, torch.strided
 
 
-def _check(**tensors):
+def _check(a, b, out):
+    tensors = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
     require_kind(torch.Tensor, **tensors)
-    device = tensors["a"].device
+    device = a.device
     for name, tensor in tensors.items():
         if tensor.dtype is not torch.float32:
             raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
@@ -25,55 +27,51 @@ def _check(**tensors):
             raise ArgumentError(f"{name} is negated lazily (resolve_neg makes a copy)")
     if device.type not in ("cpu", "cuda"):
         raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
+    if device.type == "cuda":
+        require_cuda()
 
 
 def _is_plain(a, b, out):
     """Whether nobody but the library has to know of the call: no autograd, no compiler, no subclass."""
-    if torch.compiler.is_compiling():
-        return False
-    if type(a) not in _PLAIN or type(b) not in _PLAIN:
+    if torch.compiler.is_compiling() or type(a) not in _PLAIN or type(b) not in _PLAIN:
         return False
     if not torch.is_grad_enabled():
         return True
     return not (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad))
 
 
+def _is_right(tensor, device):
+    return tensor.dtype is _FLOAT32 and tensor.layout is _DENSE and tensor.get_device() == device and not tensor.is_neg()
+
+
 def multiply(a, b, out, alpha, beta, precision, level):
-    if not _is_plain(a, b, out):
-        return _by_operator(a, b, out, alpha, beta, precision, level)
-    return multiply_plain(a, b, out, alpha, beta, precision, level)
-
-
-def _by_operator(a, b, out, alpha, beta, precision, level):
-    from . import torch as own
-
+    if _is_plain(a, b, out):
+        return multiply_plain(a, b, out, alpha, beta, precision, level)
+    require_kind(torch.Tensor, a=a, b=b)
     if out is not None:
         raise ArgumentError("out cannot be given where autograd or a compiler takes part")
     if beta != 0:
         raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
+    from . import torch as own
+
     return own.matmul(a, b, alpha=alpha, precision=precision, level=level)
 
 
 def multiply_plain(a, b, out, alpha, beta, precision, level):
-    """The call itself."""
-    device = a.get_device() if type(a) in _PLAIN else -2
-    if out is None:
-        _check(a=a, b=b)
-        layout = None
-    else:
-        _check(a=a, b=b, out=out)
-        layout = (out.shape, out.stride())
+    """The call itself. Its host time matters: what is right is only glanced at, and _check finds words for what is not."""
+    device = a.get_device()
+    if device < 0 or not (_is_right(a, device) and _is_right(b, device)) or (out is not None and not _is_right(out, device)):
+        _check(a, b, out)
+    layout = None if out is None else (out.shape, out.stride())
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
-    result = torch.empty(call.shape, dtype=torch.float32, device=a.device) if out is None else out
-    if not a.is_cuda:
+    result = torch.empty(call.shape, dtype=_FLOAT32, device=a.device) if out is None else out
+    if device < 0:
         run_on_host(call, a.data_ptr(), b.data_ptr(), result.data_ptr())
-        return result
-    require_cuda()
-    if torch._C._cuda_getDevice() != device:
+    elif torch._C._cuda_getDevice() == device:
+        _run(call, device, a, b, result)
+    else:
         with torch.cuda.device(device):
             _run(call, device, a, b, result)
-    else:
-        _run(call, device, a, b, result)
     return result
 
 

@@ -12,9 +12,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._layout import fits, result_shape, words_to_numbers
-from ._torch import multiply_plain
+from ._matmul import learn
+from ._torch import multiply, multiply_plain
 
 __all__ = ["enabled", "matmul"]
+
+# A compiler that looks into duogemm.matmul then finds nothing to import.
+learn(torch.Tensor, multiply)
+learn(torch.nn.Parameter, multiply)
 
 
 @torch.library.custom_op("duogemm::matmul", mutates_args=())
@@ -27,10 +32,10 @@ def _(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
     return a.new_empty(result_shape(tuple(a.shape), tuple(b.shape)))
 
 
-def _keep(context, inputs, output):
+def _keep(ctx, inputs, output):
     a, b, alpha, precision, level = inputs
-    context.save_for_backward(a, b)
-    context.rest = (alpha, precision, level)
+    ctx.save_for_backward(a, b)
+    ctx.rest = (alpha, precision, level)
 
 
 def _sum_to(gradient, shape):
@@ -40,19 +45,19 @@ def _sum_to(gradient, shape):
     return gradient.sum(dim=along, keepdim=True).reshape(shape) if along else gradient
 
 
-def _gradients(context, gradient):
-    a, b = context.saved_tensors
+def _gradients(ctx, gradient):
+    a, b = ctx.saved_tensors
     # Vectors as the matrices that they are multiplied as.
     rows = a.unsqueeze(0) if a.dim() == 1 else a
     columns = b.unsqueeze(-1) if b.dim() == 1 else b
-    gradient = gradient.unsqueeze(-2) if a.dim() == 1 else gradient
     gradient = gradient.unsqueeze(-1) if b.dim() == 1 else gradient
+    gradient = gradient.unsqueeze(-2) if a.dim() == 1 else gradient
     gradient = gradient.contiguous()  # an expanded scalar, as sum() gives it, has strides of 0
     to_a = to_b = None
-    if context.needs_input_grad[0]:
-        to_a = _sum_to(_product(gradient, columns.mT, *context.rest), rows.shape).reshape(a.shape)
-    if context.needs_input_grad[1]:
-        to_b = _sum_to(_product(rows.mT, gradient, *context.rest), columns.shape).reshape(b.shape)
+    if ctx.needs_input_grad[0]:
+        to_a = _sum_to(_product(gradient, columns.mT, *ctx.rest), rows.shape).reshape(a.shape)
+    if ctx.needs_input_grad[1]:
+        to_b = _sum_to(_product(rows.mT, gradient, *ctx.rest), columns.shape).reshape(b.shape)
     return to_a, to_b, None, None, None
 
 

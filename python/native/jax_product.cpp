@@ -2,7 +2,7 @@
 // length 1 is shared.
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "duogemm/duogemm.h"
@@ -66,31 +66,39 @@ Batches batches_of(const Matrices& a, const Matrices& b, const Matrices& c) {
   return batches;
 }
 
-duogemm_problem problem_of(const Matrices& a, const Matrices& b, const Matrices& c, bool transpose_a,
-                           bool transpose_b, bool everywhere) {
+// What is asked of a product besides its shapes; numbers as the library has them.
+struct Request {
+  bool transpose_a;
+  bool transpose_b;
+  std::int32_t level;
+  std::int32_t precision;
+};
+
+duogemm_problem problem_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
   const auto rows = [](auto dimensions) { return dimensions[dimensions.size() - 2]; };
   const auto columns = [](auto dimensions) { return dimensions[dimensions.size() - 1]; };
   const auto at_least_1 = [](std::int64_t length) { return length > 0 ? length : 1; };
   duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
   problem.layout = DUOGEMM_ROW_MAJOR;
-  problem.a_op = transpose_a ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
-  problem.b_op = transpose_b ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
+  problem.a_op = request.transpose_a ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
+  problem.b_op = request.transpose_b ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
   problem.m = rows(c.dimensions());
   problem.n = columns(c.dimensions());
-  problem.k = transpose_a ? rows(a.dimensions()) : columns(a.dimensions());
+  problem.k = request.transpose_a ? rows(a.dimensions()) : columns(a.dimensions());
   problem.lda = at_least_1(columns(a.dimensions()));
   problem.ldb = at_least_1(columns(b.dimensions()));
   problem.ldc = at_least_1(columns(c.dimensions()));
   problem.c_stride = problem.m * problem.n;
-  problem.level = everywhere ? DUOGEMM_EVERYWHERE : DUOGEMM_RUN_TO_RUN;
+  problem.level = static_cast<duogemm_reproducibility>(request.level);
+  problem.precision = static_cast<duogemm_precision>(request.precision);
   return problem;
 }
 
 // `call` is given the problem and the three addresses.
 template <typename Call>
-ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, bool transpose_a,
-                    bool transpose_b, bool everywhere, const Call& call) {
-  duogemm_problem problem = problem_of(a, b, c, transpose_a, transpose_b, everywhere);
+ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request,
+                    const Call& call) {
+  duogemm_problem problem = problem_of(a, b, c, request);
   if (c.element_count() == 0) {
     return ffi::Error::Success();
   }
@@ -120,41 +128,40 @@ ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, boo
 }
 
 ffi::Error host_product(Matrices a, Matrices b, Result c, bool transpose_a, bool transpose_b,
-                        bool everywhere) {
-  return multiply(a, b, *c, transpose_a, transpose_b, everywhere, duogemm_sgemm);
+                        std::int32_t level, std::int32_t precision) {
+  return multiply(a, b, *c, {transpose_a, transpose_b, level, precision}, duogemm_sgemm);
 }
 
 #ifdef DUOGEMM_WITH_CUDA
 ffi::Error cuda_product(CUstream_st* stream, Matrices a, Matrices b, Result c, bool transpose_a,
-                        bool transpose_b, bool everywhere) {
-  return multiply(a, b, *c, transpose_a, transpose_b, everywhere,
+                        bool transpose_b, std::int32_t level, std::int32_t precision) {
+  return multiply(a, b, *c, {transpose_a, transpose_b, level, precision},
                   [stream](auto... arguments) { return duogemm_cuda_sgemm(stream, arguments...); });
 }
 #endif
+
+// What every handler takes, behind what its runtime adds.
+template <typename Binding>
+auto with_operands(Binding binding) {
+  return std::move(binding)
+      .template Arg<Matrices>()
+      .template Arg<Matrices>()
+      .template Ret<Matrices>()
+      .template Attr<bool>("transpose_a")
+      .template Attr<bool>("transpose_b")
+      .template Attr<std::int32_t>("level")
+      .template Attr<std::int32_t>("precision");
+}
 
 }  // namespace
 
 extern "C" {
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_host, host_product,
-                              ffi::Ffi::Bind()
-                                  .Arg<Matrices>()
-                                  .Arg<Matrices>()
-                                  .Ret<Matrices>()
-                                  .Attr<bool>("transpose_a")
-                                  .Attr<bool>("transpose_b")
-                                  .Attr<bool>("everywhere"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_host, host_product, with_operands(ffi::Ffi::Bind()));
 
 #ifdef DUOGEMM_WITH_CUDA
 XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_cuda, cuda_product,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::PlatformStream<CUstream_st*>>()
-                                  .Arg<Matrices>()
-                                  .Arg<Matrices>()
-                                  .Ret<Matrices>()
-                                  .Attr<bool>("transpose_a")
-                                  .Attr<bool>("transpose_b")
-                                  .Attr<bool>("everywhere"));
+                              with_operands(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CUstream_st*>>()));
 #endif
 
 }  // extern "C"

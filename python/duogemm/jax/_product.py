@@ -5,6 +5,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy
 from jax import lax
 
 from .._errors import ArrayTypeError, DeviceError
@@ -49,11 +50,11 @@ def _alike(a, b):
 
 def _call(a, b, turned_a, turned_b, words):
     """The product of matrices, or of batches whose leading dimensions are as many and alike or 1."""
-    _, level = words_to_numbers(*words)
+    precision, level = (numpy.int32(number) for number in words_to_numbers(*words))
     # What JAX knows of its own product, such as how it is sharded, holds for ours.
     like = jax.eval_shape(lambda a, b: jnp.matmul(a.mT if turned_a else a, b.mT if turned_b else b), a, b)
     call = jax.ffi.ffi_call(_TARGET, like, vmap_method="expand_dims")
-    return call(a, b, transpose_a=turned_a, transpose_b=turned_b, everywhere=bool(level))
+    return call(a, b, transpose_a=turned_a, transpose_b=turned_b, level=level, precision=precision)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))

@@ -126,10 +126,8 @@ def _multiply_pieces(a, b, places, multiply):
 
 
 def _sharding(name, array):
-    sharding = getattr(jax.typeof(array), "sharding", None)
-    concrete = getattr(array, "sharding", None)
-    for found in (concrete, sharding):
-        if isinstance(found, NamedSharding):
+    for found in (getattr(array, "sharding", None), getattr(jax.typeof(array), "sharding", None)):
+        if isinstance(found, NamedSharding) and found.mesh.axis_names:
             return found
     raise ArgumentError(f"{name} is not sharded over a mesh; give mesh, a_spec and b_spec")
 

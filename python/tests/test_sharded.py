@@ -1,0 +1,94 @@
+"""duogemm.jax.sharded_matmul, on a mesh of a CPU's eight virtual devices."""
+
+import numpy
+import pytest
+
+import duogemm
+
+jax = pytest.importorskip("jax", exc_type=ImportError)
+
+import duogemm.jax  # noqa: E402
+from jax.sharding import NamedSharding, PartitionSpec  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("host_device")
+M, N, K = 16, 24, 8
+
+# The axes of the rows of a, its columns, the rows of b, its columns, and then of the result's rows and columns.
+LAYOUTS = [
+    ("x", None, None, None, "x", None),  # rows
+    (None, None, None, "x", None, "x"),  # columns
+    ("x", None, None, "x", "x", None),
+    ("x", None, "x", None, "x", None),
+    (None, "x", None, "x", None, "x"),
+    (None, "x", "x", None, "x", None),
+    (None, "x", None, None, "x", None),
+    ("x", "y", "x", "y", "x", "y"),  # blocks
+    ("x", None, None, "y", "x", "y"),
+    ("x", "y", "y", None, "x", None),
+    ("x", "y", "y", "x", "x", None),
+    ("x", None, "y", None, "x", None),
+    ("y", "x", "y", None, "y", None),
+]
+
+
+@pytest.fixture(scope="module", params=[(8,), (2, 4)], ids=str)
+def mesh(request):
+    """Of one axis, or of two."""
+    devices = jax.devices("cpu")
+    if len(devices) < 8:
+        pytest.skip("JAX was started with fewer than eight virtual devices")
+    return jax.sharding.Mesh(numpy.array(devices[:8]).reshape(request.param), ("x", "y")[: len(request.param)])
+
+
+def placed(mesh, array, *axes):
+    return jax.device_put(array, NamedSharding(mesh, PartitionSpec(*axes)))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_layouts(mesh, random, layout):
+    if "y" in layout and len(mesh.axis_names) == 1:
+        pytest.skip("for two axes")
+    a, b, weights = random(M, K), random(K, N), random(M, N)
+    x, y = placed(mesh, a, *layout[:2]), placed(mesh, b, *layout[2:4])
+    product = duogemm.jax.sharded_matmul(x, y)
+    assert product.sharding.is_equivalent_to(NamedSharding(mesh, PartitionSpec(*layout[4:])), 2)
+    numpy.testing.assert_allclose(product, a @ b, rtol=1e-4, atol=1e-5)
+
+    def loss(x, y):
+        where = {"mesh": mesh, "a_spec": PartitionSpec(*layout[:2]), "b_spec": PartitionSpec(*layout[2:4])}
+        return (duogemm.jax.sharded_matmul(x, y, **where) * weights).sum()
+
+    to_a, to_b = jax.jit(jax.grad(loss, argnums=(0, 1)))(x, y)
+    numpy.testing.assert_allclose(to_a, weights @ b.T, rtol=1e-4, atol=1e-5)
+    numpy.testing.assert_allclose(to_b, a.T @ weights, rtol=1e-4, atol=1e-5)
+
+
+def test_matmul_in_shard_map(mesh, random):
+    a, b = random(M, K), random(K, N)
+    rows, whole = PartitionSpec("x", None), PartitionSpec(None, None)
+    spread = jax.shard_map(duogemm.jax.matmul, mesh=mesh, in_specs=(rows, whole), out_specs=rows)
+    product = spread(placed(mesh, a, "x", None), placed(mesh, b, None, None))
+    numpy.testing.assert_allclose(product, a @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_copies_stand_before_products(mesh, random):
+    """The next piece must be on its way while one is multiplied: its copy may not wait for the product."""
+    where = {"mesh": mesh, "a_spec": PartitionSpec("x", None), "b_spec": PartitionSpec("x", None)}
+    program = jax.make_jaxpr(lambda a, b: duogemm.jax.sharded_matmul(a, b, **where))(random(M, K), random(K, N))
+    text = str(program)
+    assert text.index("ppermute") < text.index("duogemm_product")
+
+
+def test_refusals(mesh, random):
+    rows = PartitionSpec("x", None)
+    a, b = random(M, K), random(K, N)
+    for words, call in (
+        ("is not sharded over a mesh", lambda: duogemm.jax.sharded_matmul(jax.numpy.asarray(a), jax.numpy.asarray(b))),
+        ("both must be matrices", lambda: duogemm.jax.sharded_matmul(random(2, M, K), b, mesh=mesh, a_spec=rows, b_spec=rows)),
+        ("cannot be spread", lambda: duogemm.jax.sharded_matmul(random(M + 1, K), b, mesh=mesh, a_spec=rows, b_spec=rows)),
+        ("one axis of the mesh", lambda: duogemm.jax.sharded_matmul(a, b, mesh=mesh, a_spec=PartitionSpec(("x", "y")), b_spec=rows)),
+        ("inner dimensions", lambda: duogemm.jax.sharded_matmul(a, a, mesh=mesh, a_spec=rows, b_spec=rows)),
+    ):
+        with pytest.raises(ValueError, match=words) as raised:
+            call()
+        assert isinstance(raised.value, duogemm.Error)

@@ -10,6 +10,10 @@ from ._matmul import require_float32, require_kind
 _FLOAT32 = numpy.dtype("float32")
 
 
+def _is_right(array):
+    return type(array) is numpy.ndarray and array.dtype is _FLOAT32 and array.flags.aligned
+
+
 def _check(a, b, out):
     require_kind(numpy.ndarray, b=b)
     arrays = {"a": a, "b": b}
@@ -36,7 +40,9 @@ def run_on_host(call, a, b, c):
 
 
 def multiply(a, b, out, alpha, beta, precision, level):
-    _check(a, b, out)
+    # What is right is only glanced at, as that is quick; _check finds words for what is not.
+    if not (_is_right(a) and _is_right(b) and (out is None or (_is_right(out) and out.flags.writeable))):
+        _check(a, b, out)
     layout = None if out is None else (out.shape, out.strides)
     call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
     result = numpy.empty(call.shape, _FLOAT32) if out is None else out

@@ -41,7 +41,9 @@ def _is_plain(a, b, out):
 
 
 def _is_right(tensor, device):
-    return tensor.dtype is _FLOAT32 and tensor.layout is _DENSE and tensor.get_device() == device and not tensor.is_neg()
+    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device or tensor.is_neg():
+        return False
+    return device >= 0 or tensor.is_cpu  # others than CUDA's have no number either
 
 
 def multiply(a, b, out, alpha, beta, precision, level):
@@ -60,11 +62,11 @@ def multiply(a, b, out, alpha, beta, precision, level):
 def multiply_plain(a, b, out, alpha, beta, precision, level):
     """The call itself. Its host time matters: what is right is only glanced at, and _check finds words for what is not."""
     device = a.get_device()
-    if device < 0 or not (_is_right(a, device) and _is_right(b, device)) or (out is not None and not _is_right(out, device)):
+    if not (_is_right(a, device) and _is_right(b, device) and (out is None or _is_right(out, device))):
         _check(a, b, out)
     layout = None if out is None else (out.shape, out.stride())
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
-    result = torch.empty(call.shape, dtype=_FLOAT32, device=a.device) if out is None else out
+    result = a.new_empty(call.shape) if out is None else out
     if device < 0:
         run_on_host(call, a.data_ptr(), b.data_ptr(), result.data_ptr())
     elif torch._C._cuda_getDevice() == device:

@@ -6,6 +6,7 @@
 Ends with 77 where what runs notebooks, or an OpenCL device, is missing. The notebook must be committed without outputs.
 """
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -58,11 +59,19 @@ def run(program, folder):
     return "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stdout")
 
 
+def with_package():
+    return importlib.util.find_spec("duogemm") is not None
+
+
 def check_printed(text):
     for title in ("naive", "NVIDIA's sample", "register blocking"):
         found = re.search(rf"{title}: ([\d.]+) GFLOP/s, .*largest error ([\d.e+-]+), norm of the error ([\d.e+-]+)", text)
         expect(found, f"it prints nothing of {title}:\n{text}")
         expect(float(found[1]) > 0 and float(found[2]) < SMALL and float(found[3]) < SMALL_NORM, f"{title} is wrong: {found[0]}")
+    package = re.search(r"the Python package: largest error ([\d.e+-]+)", text)
+    absent = re.search(r"the Python package is not run: (.+)", text)
+    expect(absent or (package and float(package[1]) < SMALL), f"the Python package is wrong:\n{text}")
+    expect(not absent or not with_package(), f"the Python package is installed, and not run: {absent and absent[1]}")
     expect("the same bits: True" in text, f"the kernels' bits differ:\n{text}")
     for kernel in ("naive", "register_2d", "matrixmul"):
         expect(re.search(rf"^{kernel}: .* GFLOP/s, .*, right$", text, flags=re.MULTILINE), f"the program tells nothing right of {kernel}:\n{text}")

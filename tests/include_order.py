@@ -18,7 +18,7 @@ ROWS = {
 # kernels/ and compat/, the host reads the lists of arguments.
 MAY = {
     "compat": [], "kernels": ["compat"], "common": ["kernels"], "opencl": ["common", "compat"], "cuda": ["common"], "blas": ["common", "cuda"],
-    "bench": ["common", "opencl", "cuda"],
+    "bench": ["common", "opencl", "cuda"], "python": ["common", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,8 +1,13 @@
 """duogemm.matmul: finds out what kind of arrays it is given."""
 
 import importlib
+from typing import Literal, TypeVar
 
-from ._errors import ArrayTypeError
+from ._errors import ArgumentError, ArrayTypeError
+
+Array = TypeVar("Array")
+Precision = Literal["fp32", "bf16x6", "f16x3"]
+Level = Literal["run_to_run", "everywhere"]
 
 # By the top-level module and the name of a class among an array's: the module here that knows such arrays.
 _KINDS = {
@@ -56,7 +61,23 @@ def require_float32(**arrays):
             raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
 
 
-def matmul(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_run"):
+def _number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name} is {value!r}; it must be a number") from None
+
+
+def matmul(
+    a: Array,
+    b: Array,
+    *,
+    out: Array | None = None,
+    alpha: float = 1,
+    beta: float = 0,
+    precision: Precision = "fp32",
+    level: Level = "run_to_run",
+) -> Array:
     """Multiplies arrays of float32 as numpy.matmul does: alpha * (a @ b), or with out: out <- alpha * (a @ b) + beta * out.
 
     a, b, out: all of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and
@@ -71,8 +92,8 @@ def matmul(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_r
     Raises duogemm.Error: ArgumentError (a ValueError), ArrayTypeError (a TypeError) or DeviceError (a RuntimeError).
     """
     if type(alpha) is not int and type(alpha) is not float:
-        alpha = float(alpha)
+        alpha = _number("alpha", alpha)
     if type(beta) is not int and type(beta) is not float:
-        beta = float(beta)
+        beta = _number("beta", beta)
     multiply = _multiply.get(type(a)) or _find(a)
     return multiply(a, b, out, alpha, beta, precision, level)

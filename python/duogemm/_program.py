@@ -44,13 +44,24 @@ def _run(command, *positional, **options):
     return output
 
 
-def devices():
+def devices() -> list[dict]:
     """What there is to run on: a list of dictionaries, as bench/schema/README.md describes a device, with its number."""
     listed = json.loads(_run("devices", json="-"))["devices"]
     return [{"number": entry["number"], **entry["device"]} for entry in listed]
 
 
-def plan(m, n, k, *, ops="NN", batch=1, level="run_to_run", top=None, backend=None, device=None):
+def plan(
+    m: int,
+    n: int,
+    k: int,
+    *,
+    ops: str = "NN",
+    batch: int = 1,
+    level: str = "run_to_run",
+    top: int | None = None,
+    backend: str | None = None,
+    device: int | None = None,
+) -> dict:
     """Which kernels the library would run for a multiplication: the result file of `duogemm plan`.
 
     ops: how a and b are stored, column-major: NN, NT, TN or TT. top: how many candidates to list besides.
@@ -59,7 +70,9 @@ def plan(m, n, k, *, ops="NN", batch=1, level="run_to_run", top=None, backend=No
     return json.loads(text)
 
 
-def ladder(*, size=None, kernels=None, backend=None, device=None, **options):
+def ladder(
+    *, size: int | None = None, kernels: list | None = None, backend: str | None = None, device: int | None = None, **options
+) -> dict:
     """Runs, checks and times the rungs of the ladder: the result file of `duogemm ladder`.
 
     kernels: rungs or names. options: the command's others, such as m, n, k, seconds, set, shuffle, ldg.
@@ -67,7 +80,9 @@ def ladder(*, size=None, kernels=None, backend=None, device=None, **options):
     return json.loads(_run("ladder", size=size, kernels=kernels, backend=backend, device=device, **options, json="-"))
 
 
-def tune(out, *, budget="5m", backend=None, device=None, **options):
+def tune(
+    out: str | pathlib.Path, *, budget: str = "5m", backend: str | None = None, device: int | None = None, **options
+) -> dict | None:
     """Searches for the fastest settings on a device, and writes them to the file `out` where they are faster than what there is.
 
     The library reads tuning files in DUOGEMM_TUNING_DIR, by default ~/.config/duogemm. options: the command's others, such as
@@ -78,7 +93,15 @@ def tune(out, *, budget="5m", backend=None, device=None, **options):
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def replay(*traces, against=None, through=None, repeat=None, warm=None, backend=None, device=None):
+def replay(
+    *traces: str | pathlib.Path,
+    against: str | None = None,
+    through: str | None = None,
+    repeat: int | None = None,
+    warm: bool | None = None,
+    backend: str | None = None,
+    device: int | None = None,
+) -> dict:
     """Runs the calls of recorded programs (DUOGEMM_RECORD) again: the result file of `duogemm replay`."""
     words = {"against": against, "through": through, "repeat": repeat, "warm": warm or None, "backend": backend, "device": device}
     return json.loads(_run("replay", *traces, **words, json="-"))

@@ -12,7 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._layout import fits, result_shape, words_to_numbers
-from ._matmul import learn
+from ._matmul import Level, Precision, learn
 from ._torch import multiply, multiply_plain
 
 __all__ = ["enabled", "matmul"]
@@ -64,7 +64,9 @@ def _gradients(ctx, gradient):
 _product.register_autograd(_gradients, setup_context=_keep)
 
 
-def matmul(a, b, *, alpha=1.0, precision="fp32", level="run_to_run"):
+def matmul(
+    a: torch.Tensor, b: torch.Tensor, *, alpha: float = 1.0, precision: Precision = "fp32", level: Level = "run_to_run"
+) -> torch.Tensor:
     """alpha * (a @ b) by duogemm, as an operator that autograd and torch.compile know. See duogemm.matmul."""
     return torch.ops.duogemm.matmul(a, b, float(alpha), precision, level)
 
@@ -74,7 +76,7 @@ class enabled(TorchDispatchMode):
     matmul and their gradients: those of dense float32 tensors on a CPU or on CUDA. All else is PyTorch's, as it was.
     """
 
-    def __init__(self, precision="fp32", level="run_to_run"):
+    def __init__(self, precision: Precision = "fp32", level: Level = "run_to_run"):
         super().__init__()
         self._words = (precision, level)
         words_to_numbers(*self._words)  # a word that is not known is refused now, not at the first product

@@ -121,6 +121,7 @@ def test_wrong_words(random):
     a, b = random(4, 4), random(4, 4)
     refused(ValueError, "precision is 'fp8'", a, b, precision="fp8")
     refused(ValueError, "level is 'never'", a, b, level="never")
+    refused(ValueError, "alpha is 'x'", a, b, alpha="x")
     refused(ValueError, "beta is 2 and there is no out", a, b, beta=2)
     out = random(4, 4)
     out.flags.writeable = False

@@ -11,6 +11,7 @@ from jax import lax
 from .._errors import ArrayTypeError, DeviceError
 from .._layout import result_shape, words_to_numbers
 from .._library import FOLDER
+from .._matmul import Level, Precision
 
 _TARGET = "duogemm_product"
 
@@ -96,7 +97,7 @@ def require_float32(**arrays):
             raise ArrayTypeError(f"{name} is {f'of {dtype}' if dtype else type(array).__qualname__}; it must be an array of float32")
 
 
-def matmul(a, b, *, precision="fp32", level="run_to_run"):
+def matmul(a: jax.Array, b: jax.Array, *, precision: Precision = "fp32", level: Level = "run_to_run") -> jax.Array:
     """a @ b by duogemm, for arrays of float32 with any number of batch dimensions, which are broadcast as jnp.matmul does.
 
     Under jit, grad, vmap and shard_map, on a CPU (the library's default device) and on CUDA. See duogemm.matmul.

@@ -9,6 +9,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from .._errors import ArgumentError
 from .._layout import result_shape, words_to_numbers
+from .._matmul import Precision
 from ._product import matmul, require_float32
 
 
@@ -139,7 +140,15 @@ def _require_divisible(mesh, places, a, b):
             raise ArgumentError(f"the {length} {name} cannot be spread over the {mesh.shape[axis]} devices of axis {axis!r}")
 
 
-def sharded_matmul(a, b, *, mesh=None, a_spec=None, b_spec=None, precision="fp32"):
+def sharded_matmul(
+    a: jax.Array,
+    b: jax.Array,
+    *,
+    mesh: jax.sharding.Mesh | None = None,
+    a_spec: PartitionSpec | None = None,
+    b_spec: PartitionSpec | None = None,
+    precision: Precision = "fp32",
+) -> jax.Array:
     """a @ b for matrices of float32 that are spread over the devices of a mesh. Each device multiplies its pieces by duogemm,
     while the pieces that it needs next are on their way from its neighbour.
 

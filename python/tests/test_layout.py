@@ -1,5 +1,14 @@
-"""How arrays become BLAS problems; no device is needed."""
+"""How arrays become BLAS problems, and what is said where there is no device. None is needed."""
 
+import os
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import duogemm
+from duogemm import _cuda
 from duogemm._layout import call_for, contiguous
 
 
@@ -45,3 +54,32 @@ def test_an_empty_result_is_no_call():
 
 def test_known_layouts_are_looked_up():
     assert call((5, 7), (7, 4)) is call((5, 7), (7, 4))
+
+
+@pytest.mark.parametrize(
+    "variables, words",
+    [({"OCL_ICD_VENDORS": "/nowhere", "CUDA_VISIBLE_DEVICES": ""}, "no device was found"), ({"DUOGEMM_DEVICE": "opencl:99"}, "opencl:99")],
+)
+def test_no_device(variables, words):
+    program = """
+import numpy, duogemm
+out = numpy.zeros((2, 2), "float32")
+try:
+    duogemm.matmul(numpy.ones((2, 2), "float32"), numpy.ones((2, 2), "float32"), out=out)
+except duogemm.Error as error:
+    print(error, out.sum())
+"""
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    assert words in done.stdout
+    assert done.stdout.endswith(" 0.0\n")
+
+
+def test_no_cuda(monkeypatch):
+    class Foreign:
+        """In CUDA's memory, or so it says."""
+
+        __cuda_array_interface__ = {"shape": (2, 2), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+    monkeypatch.setattr(_cuda, "cuda_sgemm", None)
+    with pytest.raises(duogemm.DeviceError, match="built without CUDA"):
+        duogemm.matmul(Foreign(), Foreign(), out=numpy.zeros((2, 2), "float32"))

@@ -1,5 +1,6 @@
 // What JAX calls: products in XLA's buffers, which are row-major. Leading dimensions are batches; one of
 // length 1 is shared.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -94,21 +95,41 @@ duogemm_problem problem_of(const Matrices& a, const Matrices& b, const Matrices&
   return problem;
 }
 
-// `call` is given the problem and the three addresses.
-template <typename Call>
-ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request,
-                    const Call& call) {
-  duogemm_problem problem = problem_of(a, b, c, request);
-  if (c.element_count() == 0) {
+ffi::Error error_of(duogemm_status status) {
+  if (status == DUOGEMM_SUCCESS) {
     return ffi::Error::Success();
   }
-  const Batches batches = batches_of(a, b, c);
-  problem.batch = batches.inner;
-  problem.a_stride = batches.a_stride;
-  problem.b_stride = batches.b_stride;
-  const std::int64_t calls =
-      static_cast<std::int64_t>(c.element_count()) / (problem.c_stride * problem.batch);
-  for (std::int64_t i = 0; i < calls; ++i) {
+  return ffi::Error(
+      status == DUOGEMM_INVALID_ARGUMENT ? ffi::ErrorCode::kInvalidArgument : ffi::ErrorCode::kInternal,
+      std::string("duogemm: ") + duogemm_last_error());
+}
+
+// What is to be done: `calls` calls of the library, which differ in where their matrices begin.
+struct Product {
+  duogemm_problem problem;
+  Batches batches;
+  std::int64_t calls = 0;
+};
+
+Product product_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
+  Product product{problem_of(a, b, c, request), {}, 0};
+  const auto elements = static_cast<std::int64_t>(c.element_count());
+  if (elements > 0) {
+    product.batches = batches_of(a, b, c);
+    product.problem.batch = product.batches.inner;
+    product.problem.a_stride = product.batches.a_stride;
+    product.problem.b_stride = product.batches.b_stride;
+    product.calls = elements / (product.problem.c_stride * product.problem.batch);
+  }
+  return product;
+}
+
+// `call` is given the three addresses of each call.
+template <typename Call>
+ffi::Error multiply(const Product& product, const Matrices& a, const Matrices& b, const Matrices& c,
+                    const Call& call) {
+  const Batches& batches = product.batches;
+  for (std::int64_t i = 0; i < product.calls; ++i) {
     std::int64_t a_offset = 0;
     std::int64_t b_offset = 0;
     std::int64_t rest = i;
@@ -116,12 +137,11 @@ ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, con
       a_offset += rest % batches.sizes[d] * batches.a[d];
       b_offset += rest % batches.sizes[d] * batches.b[d];
     }
-    const duogemm_status status = call(&problem, a.typed_data() + a_offset, b.typed_data() + b_offset,
-                                       c.typed_data() + i * problem.batch * problem.c_stride);
+    const std::int64_t c_offset = i * product.problem.batch * product.problem.c_stride;
+    const duogemm_status status =
+        call(a.typed_data() + a_offset, b.typed_data() + b_offset, c.typed_data() + c_offset);
     if (status != DUOGEMM_SUCCESS) {
-      return ffi::Error(
-          status == DUOGEMM_INVALID_ARGUMENT ? ffi::ErrorCode::kInvalidArgument : ffi::ErrorCode::kInternal,
-          std::string("duogemm: ") + duogemm_last_error());
+      return error_of(status);
     }
   }
   return ffi::Error::Success();
@@ -129,14 +149,34 @@ ffi::Error multiply(const Matrices& a, const Matrices& b, const Matrices& c, con
 
 ffi::Error host_product(Matrices a, Matrices b, Result c, bool transpose_a, bool transpose_b,
                         std::int32_t level, std::int32_t precision) {
-  return multiply(a, b, *c, {transpose_a, transpose_b, level, precision}, duogemm_sgemm);
+  const Product product = product_of(a, b, *c, {transpose_a, transpose_b, level, precision});
+  return multiply(product, a, b, *c,
+                  [&](auto... addresses) { return duogemm_sgemm(&product.problem, addresses...); });
 }
 
 #ifdef DUOGEMM_WITH_CUDA
-ffi::Error cuda_product(CUstream_st* stream, Matrices a, Matrices b, Result c, bool transpose_a,
-                        bool transpose_b, std::int32_t level, std::int32_t precision) {
-  return multiply(a, b, *c, {transpose_a, transpose_b, level, precision},
-                  [stream](auto... arguments) { return duogemm_cuda_sgemm(stream, arguments...); });
+// In workspace of XLA's, which knows best what memory there is.
+ffi::Error cuda_product(CUstream_st* stream, ffi::ScratchAllocator memory, Matrices a, Matrices b, Result c,
+                        bool transpose_a, bool transpose_b, std::int32_t level, std::int32_t precision) {
+  constexpr std::size_t alignment = 256;
+  const Product product = product_of(a, b, *c, {transpose_a, transpose_b, level, precision});
+  std::size_t bytes = 0;
+  if (const auto status = duogemm_cuda_sgemm_workspace_bytes(stream, &product.problem, &bytes);
+      status != DUOGEMM_SUCCESS) {
+    return error_of(status);
+  }
+  void* workspace = nullptr;
+  if (bytes > 0) {
+    const auto allocated = memory.Allocate(bytes, alignment);
+    if (!allocated) {
+      return ffi::Error(ffi::ErrorCode::kResourceExhausted,
+                        "duogemm: XLA has no " + std::to_string(bytes) + " bytes for workspace");
+    }
+    workspace = *allocated;
+  }
+  return multiply(product, a, b, *c, [&](auto... addresses) {
+    return duogemm_cuda_sgemm_with_workspace(stream, &product.problem, addresses..., workspace, bytes);
+  });
 }
 #endif
 
@@ -160,8 +200,9 @@ extern "C" {
 XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_host, host_product, with_operands(ffi::Ffi::Bind()));
 
 #ifdef DUOGEMM_WITH_CUDA
-XLA_FFI_DEFINE_HANDLER_SYMBOL(duogemm_jax_cuda, cuda_product,
-                              with_operands(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CUstream_st*>>()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    duogemm_jax_cuda, cuda_product,
+    with_operands(ffi::Ffi::Bind().Ctx<ffi::PlatformStream<CUstream_st*>>().Ctx<ffi::ScratchAllocator>()));
 #endif
 
 }  // extern "C"

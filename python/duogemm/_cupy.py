@@ -1,7 +1,7 @@
 """CuPy's arrays: on the current stream of their device."""
 
 import cupy
-from cupy.cuda import runtime, stream as streams
+from cupy.cuda import get_current_stream, runtime
 
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError
@@ -36,5 +36,5 @@ def multiply(a, b, out, alpha, beta, precision, level):
     layout = None if out is None else (out.shape, out.strides)
     call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
     result = cupy.empty(call.shape, _FLOAT32) if out is None else out
-    run_on_stream(call, streams.get_current_stream_ptr(), device, a.data.ptr, b.data.ptr, result.data.ptr)
+    run_on_stream(call, get_current_stream().ptr, device, a.data.ptr, b.data.ptr, result.data.ptr)
     return result

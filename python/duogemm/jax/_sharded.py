@@ -140,6 +140,14 @@ def _require_divisible(mesh, places, a, b):
             raise ArgumentError(f"the {length} {name} cannot be spread over the {mesh.shape[axis]} devices of axis {axis!r}")
 
 
+@functools.lru_cache(maxsize=256)
+def _program(mesh, a_spec, b_spec, precision):
+    """Compiled as a whole, without which copies and products would take turns."""
+    places = _Places(a_spec, b_spec)
+    body = functools.partial(_multiply_pieces, places=places, multiply=functools.partial(matmul, precision=precision))
+    return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=(a_spec, b_spec), out_specs=places.result))
+
+
 def sharded_matmul(
     a: jax.Array,
     b: jax.Array,
@@ -168,8 +176,5 @@ def sharded_matmul(
     mesh = mesh if mesh is not None else _sharding("a", a).mesh
     a_spec = a_spec if a_spec is not None else _sharding("a", a).spec
     b_spec = b_spec if b_spec is not None else _sharding("b", b).spec
-    places = _Places(a_spec, b_spec)
-    _require_divisible(mesh, places, a, b)
-    body = functools.partial(_multiply_pieces, places=places, multiply=functools.partial(matmul, precision=precision))
-    spread = jax.shard_map(body, mesh=mesh, in_specs=(a_spec, b_spec), out_specs=places.result)
-    return spread(a, b)
+    _require_divisible(mesh, _Places(a_spec, b_spec), a, b)
+    return _program(mesh, a_spec, b_spec, precision)(a, b)

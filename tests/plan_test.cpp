@@ -116,7 +116,7 @@ TEST(Planner, AsksOnlyForProgramsThatItNames) {
 TEST(Planner, RanksWhatItSelectsFirst) {
   for (const Tuning& tuning : tunings_for_gpus()) {
     const Planner planner(gpu_with_clusters(), tuning);
-    for (const Problem& problem : random_problems(50)) {
+    for (const Problem& problem : random_problems(300)) {
       const std::vector<Schedule> ranked = planner.rank(problem);
       EXPECT_EQ(to_text(planner.select(problem)), to_text(ranked.front()));
       EXPECT_TRUE(std::is_sorted(ranked.begin(), ranked.end(),
@@ -232,8 +232,7 @@ Calibration measured(const Tunables& tunables, double one, double two) {
 double predicted(const Calibration& calibration, const Problem& problem, double groups, const Split& split,
                  const Tuning& tuning = {}, const DeviceInfo& device = large_gpu()) {
   const CostFacts facts(tuning, device);
-  const Candidate candidate{&variant_of(*calibration.spec, calibration.tunables), &calibration, 0.0, 0.0,
-                            0.0};
+  const Candidate candidate(variant_of(*calibration.spec, calibration.tunables), calibration);
   return predict_seconds(Traffic(problem, facts), candidate, facts, groups, 1000.0, split);
 }
 

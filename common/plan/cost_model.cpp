@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "problem/rounding.h"
 
 namespace duogemm {
 namespace {
@@ -49,7 +52,7 @@ constexpr std::size_t warp = 32;
 double whole_waves(double groups, const Variant& kernel) {
   const std::size_t warps = (kernel.local[0] * kernel.local[1] + warp - 1) / warp;
   const auto step = static_cast<double>(std::max<std::size_t>(schedulers / warps, 1));
-  return groups <= static_cast<double>(schedulers) ? groups : std::ceil(groups / step) * step;
+  return groups <= static_cast<double>(schedulers) ? groups : whole_up(groups / step) * step;
 }
 
 // How long the busiest unit takes: waves are whole. Where clusters have taken all the room there is, the next
@@ -59,14 +62,14 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
     return at(candidate.calibration->timings, whole_waves(each, *candidate.kernel), facts.launch);
   };
   if (!split.clustered || facts.clusters.group_units <= 0.0) {
-    return serving(std::ceil(groups / facts.units));
+    return serving(whole_up(groups / facts.units));
   }
   const double room = candidate.kernel->surely_resident;
   const auto slices = static_cast<double>(split.slices);
   const double at_once = std::max(resident_groups(room, slices, facts), slices);
   const double rounds = std::floor(groups / at_once);
   const double rest = groups - rounds * at_once;
-  double each = std::ceil(rest / facts.units);
+  double each = whole_up(rest / facts.units);
   while (resident_groups(each, slices, facts) < rest && each < room) {
     ++each;
   }
@@ -108,6 +111,23 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
       step(tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6)),
       clusters(tuning.clusters) {}
 
+Candidate::Candidate(const Variant& of, const Calibration& measured)
+    : kernel(&of),
+      calibration(&measured),
+      tile_m(static_cast<double>(of.tile.m)),
+      tile_n(static_cast<double>(of.tile.n)),
+      most_groups(measured.timings.back().groups),
+      skinny(of.spec->gemm->skinny),
+      least_fixed(std::numeric_limits<double>::infinity()),
+      least_per_k(least_fixed),
+      least_per_group(least_fixed) {
+  for (const Timing& timing : measured.timings) {
+    least_fixed = std::min(least_fixed, timing.fixed);
+    least_per_k = std::min(least_per_k, timing.per_k);
+    least_per_group = std::min(least_per_group, timing.per_k / timing.groups);
+  }
+}
+
 Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   const auto m = static_cast<double>(problem.m);
   const auto n = static_cast<double>(problem.n);
@@ -120,22 +140,28 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   result = sizeof(float) * batch * m * n;
   moved = problem.beta == 0.0f ? result : 2.0 * result;
   from_memory = inputs > facts.cache;
+  seconds = facts.bandwidth <= 0.0
+                ? 0.0
+                : inputs / (from_memory ? facts.reading : facts.cached) + moved / facts.bandwidth;
+}
+
+double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
+                    const CostFacts& facts, const Split& split) {
+  // A line through two depths may promise less for a short k than a kernel without work takes.
+  double seconds = std::max(multiplying, facts.launch);
+  if (facts.bandwidth <= 0.0) {
+    return seconds;
+  }
+  if (traffic.from_memory || !candidate.skinny) {  // skinny kernels are measured with what they move
+    seconds = overlapped(seconds, traffic.seconds);
+  }
+  return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);
 }
 
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split) {
   const Timing timing = busiest_unit(groups, split, candidate, facts);
-  // A line through two depths may promise less for a short k than a kernel without work takes.
-  double seconds = std::max(timing.fixed + depth * timing.per_k, facts.launch);
-  if (facts.bandwidth <= 0.0) {
-    return seconds;
-  }
-  if (traffic.from_memory ||
-      !candidate.kernel->spec->gemm->skinny) {  // which are measured with what they move
-    const double rate = traffic.from_memory ? facts.reading : facts.cached;
-    seconds = overlapped(seconds, traffic.inputs / rate + traffic.moved / facts.bandwidth);
-  }
-  return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);
+  return with_traffic(timing.fixed + depth * timing.per_k, traffic, candidate, facts, split);
 }
 
 double packing_seconds(double bytes, const CostFacts& facts) {

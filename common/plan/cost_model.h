@@ -28,12 +28,20 @@ struct Traffic {
   double result;     // bytes of C
   double moved;      // the same, twice where C is read too
   bool from_memory;  // no cache holds the operands
+  double seconds;    // that this takes
 };
 
-// A kernel for problems that are stored in one way, with what was measured of it.
+// A kernel for problems that are stored in one way, with what was measured of it. What the search asks of
+// each lies side by side here: to look it up elsewhere takes longer than to predict with it.
 struct Candidate {
+  Candidate(const Variant& kernel, const Calibration& calibration);
+
   const Variant* kernel;
   const Calibration* calibration;
+  double tile_m;  // as the kernel has it
+  double tile_n;
+  double most_groups;      // on a compute unit, of which it was measured
+  bool skinny;             // as its facts say
   double least_fixed;      // seconds that work-groups take whatever k, at the least
   double least_per_k;      // seconds for each k, at the least
   double least_per_group;  // the same of each work-group, where a unit is as busy as is best
@@ -48,6 +56,10 @@ struct Split {
 // `groups` is how many work-groups there are in all, each of them over `depth` of k.
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split);
+
+// Of a kernel that multiplies for so long, with what it moves and what adding up the slices takes.
+double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
+                    const CostFacts& facts, const Split& split);
 
 // What packing operands of so many bytes takes, each of which is read and written once.
 double packing_seconds(double bytes, const CostFacts& facts);

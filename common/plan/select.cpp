@@ -37,17 +37,6 @@ bool speaks_of(const Calibration& calibration, const Tunables& fixed) {
   });
 }
 
-Candidate candidate_of(const Variant& kernel, const Calibration& calibration) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Candidate candidate{&kernel, &calibration, infinity, infinity, infinity};
-  for (const Timing& timing : calibration.timings) {
-    candidate.least_fixed = std::min(candidate.least_fixed, timing.fixed);
-    candidate.least_per_k = std::min(candidate.least_per_k, timing.per_k);
-    candidate.least_per_group = std::min(candidate.least_per_group, timing.per_k / timing.groups);
-  }
-  return candidate;
-}
-
 bool is_shape(const TunedShape& shape, const Problem& problem) {
   return shape.m == problem.m && shape.n == problem.n && shape.k == problem.k &&
          shape.batch == problem.batch && shape.a_transposed == (problem.a_op == Transpose::yes) &&
@@ -66,7 +55,9 @@ double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std:
 // Looks at all there is for one problem.
 class Planner::Search {
  public:
-  Search(const Planner& planner, const Problem& problem) : planner_(planner), problem_(problem) {}
+  Search(const Planner& planner, const Problem& problem) : planner_(planner), problem_(problem) {
+    ways_.reserve(256);
+  }
 
   // The fastest; null where there is none.
   Schedule fastest() {
@@ -93,29 +84,37 @@ class Planner::Search {
   struct Operands {
     bool pack_a;
     bool pack_b;
+    bool splits;  // into pieces, for the kernels that take such
     Problem problem;
     double seconds;  // that this takes
     Traffic traffic;
+
+    bool packs() const { return pack_a || pack_b; }
+  };
+
+  // A candidate for operands as they are given to it, and the numbers of slices that are tried.
+  struct Way {
+    const Candidate* candidate;
+    std::span<const std::int64_t> counts;
+    bool clustered;
+    double groups;  // work-groups of one slice
+    double least;   // seconds that it takes with any of them
   };
 
   template <typename Visit>
   void visit_all(const Visit& visit) {
-    for (const Kernel& kernel : planner_.kernels_) {
-      const bool splits = kernel.spec->gemm->splits_operands;
-      if (splits && (problem_.precision == Precision::fp32 || facts().bandwidth <= 0.0)) {
-        continue;
-      }
-      visit_kernel(kernel,
-                   {false, false, problem_, splits ? splitting_seconds() : 0.0, Traffic(problem_, facts())},
-                   visit);
-      if (!may_pack(*kernel.spec, problem_) || facts().bandwidth <= 0.0) {
-        continue;
-      }
-      for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
-        // What is read in vectors along m and n anyway gains nothing.
-        if ((!pack_a || a_gains()) && (!pack_b || b_gains())) {
-          visit_packed(kernel, pack_a, pack_b, visit);
-        }
+    const Traffic traffic(problem_, facts());
+    visit_ways({false, false, false, problem_, 0.0, traffic}, visit);
+    if (facts().bandwidth <= 0.0) {
+      return;
+    }
+    if (problem_.precision != Precision::fp32) {
+      visit_ways({false, false, true, problem_, splitting_seconds(), traffic}, visit);
+    }
+    for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
+      // What is read in vectors along m and n anyway gains nothing.
+      if ((!pack_a || a_gains()) && (!pack_b || b_gains())) {
+        visit_packed(pack_a, pack_b, visit);
       }
     }
   }
@@ -138,28 +137,69 @@ class Planner::Search {
   }
 
   template <typename Visit>
-  void visit_packed(const Kernel& kernel, bool pack_a, bool pack_b, const Visit& visit) {
+  void visit_packed(bool pack_a, bool pack_b, const Visit& visit) {
     const Problem& p = problem_;
     const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
     const double seconds = packing_seconds(copied, facts());
-    if (seconds < best_.seconds && is_countable(copied / sizeof(float))) {
+    const auto packs = [&](const Kernel& kernel) { return may_pack(*kernel.spec, p); };
+    if (seconds < best_.seconds && is_countable(copied / sizeof(float)) &&
+        std::any_of(planner_.kernels_.begin(), planner_.kernels_.end(), packs)) {
       const Problem inner = packed(p, pack_a, pack_b);
-      visit_kernel(kernel, {pack_a, pack_b, inner, seconds, Traffic(inner, facts())}, visit);
+      visit_ways({pack_a, pack_b, false, inner, seconds, Traffic(inner, facts())}, visit);
     }
   }
 
+  // The most promising one comes first: most others then cannot be faster, and are not predicted.
   template <typename Visit>
-  void visit_kernel(const Kernel& kernel, const Operands& operands, const Visit& visit) {
+  void visit_ways(const Operands& operands, const Visit& visit) {
+    ways_.clear();
+    for (const Kernel& kernel : planner_.kernels_) {
+      if (kernel.spec->gemm->splits_operands == operands.splits &&
+          (!operands.packs() || may_pack(*kernel.spec, problem_))) {
+        add_ways(kernel, operands);
+      }
+    }
+    const auto first = std::min_element(ways_.begin(), ways_.end(),
+                                        [](const Way& a, const Way& b) { return a.least < b.least; });
+    if (first == ways_.end()) {
+      return;
+    }
+    visit_way(*first, operands, visit);
+    for (auto way = ways_.begin(); way != ways_.end(); ++way) {
+      if (way != first && way->least < best_.seconds) {
+        visit_way(*way, operands, visit);
+      }
+    }
+  }
+
+  void add_ways(const Kernel& kernel, const Operands& operands) {
     const bool may = may_split(*kernel.spec, problem_);
-    visit_storage(kernel, operands, operands.problem,
-                  may && planner_.device_.clusters && !kernel.spec->gemm->splits_operands
-                      ? std::span<const std::int64_t>(counts_in_cluster)
-                      : one_slice,
-                  true, visit);
+    add_ways(kernel, operands, operands.problem,
+             may && planner_.device_.clusters && !operands.splits
+                 ? std::span<const std::int64_t>(counts_in_cluster)
+                 : one_slice,
+             true);
     if (may && facts().bandwidth > 0.0 && partial_sums_are_countable()) {
-      visit_storage(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices,
-                    false, visit);
+      add_ways(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices, false);
+    }
+  }
+
+  void add_ways(const Kernel& kernel, const Operands& operands, const Problem& stored,
+                std::span<const std::int64_t> counts, bool clustered) {
+    const int storage = kernel.spec->gemm->storage(stored);
+    if (storage < 0) {
+      return;
+    }
+    const double seconds = operands.seconds + (clustered ? 0.0 : facts().step);
+    for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
+      const double of_member = tiles(candidate);
+      const double groups = of_member * static_cast<double>(problem_.batch);
+      const double least = seconds + least_multiplying(candidate, groups, counts.back());
+      if (least < best_.seconds && of_member <= static_cast<double>(planner_.device_.max_groups[0]) &&
+          (problem_.level != Reproducibility::everywhere || !candidate.kernel->reorders)) {
+        ways_.push_back({&candidate, counts, clustered, groups, least});
+      }
     }
   }
 
@@ -171,63 +211,64 @@ class Planner::Search {
   }
 
   template <typename Visit>
-  void visit_storage(const Kernel& kernel, const Operands& operands, const Problem& stored,
-                     std::span<const std::int64_t> counts, bool clustered, const Visit& visit) {
-    const int storage = kernel.spec->gemm->storage(stored);
-    if (storage < 0) {
-      return;
-    }
-    for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
-      const bool forbidden = problem_.level == Reproducibility::everywhere && candidate.kernel->reorders;
-      if (forbidden || least_seconds(candidate, operands, counts.back(), clustered) >= best_.seconds) {
-        continue;
+  void visit_way(const Way& way, const Operands& operands, const Visit& visit) {
+    const Candidate& candidate = *way.candidate;
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::int64_t count : way.counts) {
+      const Split split{count, way.clustered && count > 1};
+      const double groups = way.groups * static_cast<double>(count);
+      if (count > 1 && !allows(candidate, groups, count)) {
+        break;
       }
-      double least = std::numeric_limits<double>::infinity();
-      for (const std::int64_t count : counts) {
-        const std::optional<double> seconds = predict(candidate, operands, {count, clustered && count > 1});
-        if (!seconds || *seconds > past_the_best * least) {
-          break;
-        }
-        least = std::min(least, *seconds);
-        visit(candidate, Schedule{candidate.kernel, count, clustered && count > 1, operands.pack_a,
-                                  operands.pack_b, *seconds});
+      const double possible = operands.seconds + with_traffic(least_in_waves(candidate, groups, count),
+                                                              operands.traffic, candidate, facts(), split);
+      if (possible > past_the_best * least) {
+        break;
+      }
+      least = std::min(least, possible);
+      if (possible < best_.seconds) {
+        const double seconds =
+            operands.seconds + predict_seconds(operands.traffic, candidate, facts(), groups,
+                                               depth(*candidate.kernel, count), split);
+        visit(candidate,
+              Schedule{candidate.kernel, count, split.clustered, operands.pack_a, operands.pack_b, seconds});
       }
     }
   }
 
-  double tiles(const Variant& kernel) const {
-    return static_cast<double>(ceil_div(problem_.m, kernel.tile.m)) *
-           static_cast<double>(ceil_div(problem_.n, kernel.tile.n));
+  // Of a member of the batch. Exact: sizes are far below 2^53.
+  double tiles(const Candidate& candidate) const {
+    return whole_up(static_cast<double>(problem_.m) / candidate.tile_m) *
+           whole_up(static_cast<double>(problem_.n) / candidate.tile_n);
   }
 
   // No split makes it faster than all units are, when all of them are busy to the end, or than a work-group
-  // is that has a unit to itself.
-  double least_seconds(const Candidate& candidate, const Operands& operands, std::int64_t most_slices,
-                       bool clustered) const {
-    const double groups = tiles(*candidate.kernel) * static_cast<double>(problem_.batch);
+  // is that has a unit to itself, with as short a slice of k as there may be.
+  double least_multiplying(const Candidate& candidate, double groups, std::int64_t most_slices) const {
     const auto k = static_cast<double>(problem_.k);
     const double slice = std::max(k / static_cast<double>(most_slices), std::min<double>(k, shortest_slice));
-    return operands.seconds + candidate.least_fixed + (clustered ? 0.0 : facts().step) +
+    return candidate.least_fixed +
            std::max(groups / facts().units * k * candidate.least_per_group, slice * candidate.least_per_k);
   }
 
-  // Nothing where slices would be too short, or too many, or there are more work-groups than a launch takes.
-  std::optional<double> predict(const Candidate& candidate, const Operands& operands, const Split& split) {
-    const Variant& kernel = *candidate.kernel;
-    const double of_member = tiles(kernel);
-    const double groups = of_member * static_cast<double>(problem_.batch) * static_cast<double>(split.slices);
-    const double most =
-        std::min(candidate.calibration->timings.back().groups, groups_at_once) * facts().units;
-    if (of_member > static_cast<double>(planner_.device_.max_groups[0]) ||
-        (split.slices > 1 && (problem_.k / split.slices < shortest_slice || groups > most))) {
-      return std::nullopt;
-    }
-    // Other kernels multiply what is missing of a last tile as zeros.
+  // The same of one split: waves are whole.
+  double least_in_waves(const Candidate& candidate, double groups, std::int64_t slices) const {
+    const double waves = whole_up(groups / facts().units);
+    return candidate.least_fixed + static_cast<double>(problem_.k) / static_cast<double>(slices) *
+                                       std::max(waves * candidate.least_per_group, candidate.least_per_k);
+  }
+
+  // Whether slices are long enough, and not too many.
+  bool allows(const Candidate& candidate, double groups, std::int64_t slices) const {
+    return problem_.k / slices >= shortest_slice &&
+           groups <= std::min<double>(candidate.most_groups, groups_at_once) * facts().units;
+  }
+
+  // How much of k a work-group multiplies. Most kernels multiply what is missing of a last tile as zeros.
+  double depth(const Variant& kernel, std::int64_t slices) const {
     const bool stops_at_k = kernel.spec->gemm->skinny || kernel.spec->gemm->stops_at_k;
-    const std::int64_t depth =
-        stops_at_k ? ceil_div(problem_.k, split.slices) : slice_length(kernel, problem_.k, split.slices);
-    return operands.seconds +
-           predict_seconds(operands.traffic, candidate, facts(), groups, static_cast<double>(depth), split);
+    return static_cast<double>(stops_at_k ? ceil_div(problem_.k, slices)
+                                          : slice_length(kernel, problem_.k, slices));
   }
 
   bool suits(const Candidate& candidate) const {
@@ -238,6 +279,7 @@ class Planner::Search {
 
   const Planner& planner_;
   const Problem& problem_;
+  std::vector<Way> ways_;
   Schedule best_{.seconds = std::numeric_limits<double>::infinity()};
 };
 
@@ -281,7 +323,7 @@ void Planner::add(const Calibration& calibration) {
     }
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
-      kernel->candidates[storage].push_back(candidate_of(variant, calibration));
+      kernel->candidates[storage].emplace_back(variant, calibration);
     }
   }
 }

@@ -80,9 +80,9 @@ void add_pocl(Artefacts& result, const std::string& entry, const std::set<std::f
 
 // As compiled: what the compiler is told besides is said at the top.
 std::string source_of(const Step& step, const Device& device) {
-  const KernelSource& source = load_kernel(step.kernel->spec->path);
   const Defines defines(step.kernel->tunables.begin(), step.kernel->tunables.end());
-  return "// " + device.build_options({step.kernel->spec->name, {}, defines, false}) + "\n" + source.text;
+  return "// " + device.build_options({step.kernel->spec->name, {}, defines, false}) + "\n" +
+         kernel_text(step.kernel->spec->path);
 }
 
 }  // namespace

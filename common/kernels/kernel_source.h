@@ -37,7 +37,6 @@ std::string_view embedded_text(std::string_view path);
 std::span<const std::pair<std::string_view, int>> build_tunables();
 
 struct KernelSource {
-  std::string text;  // complete, its includes replaced by what they name
   std::vector<TunableDeclaration> tunables;
   bool embedded;                // false when it was read from DUOGEMM_KERNEL_DIR
   bool one_capability;          // see ProgramSource
@@ -49,6 +48,11 @@ struct KernelSource {
 // With the environment variable DUOGEMM_KERNEL_DIR set, kernels/ and compat/ are looked for in that directory
 // instead. A process reads and parses a file once; what it answers stays until the process ends.
 const KernelSource& load_kernel(const std::string& path);
+
+// The text of the same file, complete: its includes are replaced by what they name. Apart from the rest
+// because a device's first use asks for all kernels, and compiles few: to complete all takes half a
+// millisecond.
+const std::string& kernel_text(const std::string& path);
 
 // Replaces each #include "name" by the kernel or compat file of that name, once each.
 std::string complete_text(const std::string& text);

@@ -1,7 +1,8 @@
 #include "kernels/tunables.h"
 
 #include <algorithm>
-#include <sstream>
+#include <charconv>
+#include <optional>
 
 #include "duogemm/error.h"
 
@@ -16,33 +17,59 @@ std::string join(const std::vector<int>& values) {
   return text;
 }
 
-// Of "#define NAME 32  // meaning: 8 16 32". By hand: std::regex takes milliseconds for a library's kernels.
-TunableDeclaration parse_definition(const std::string& name, const std::string& line) {
+// Takes a number from the front of a text, with the spaces before it; nothing where there is none.
+std::optional<int> take_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) {
+    return std::nullopt;
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(' ') == std::string_view::npos; }
+
+// Of "#define NAME 32  // meaning: 8 16 32". By hand: streams and std::regex take milliseconds for a
+// library's kernels.
+TunableDeclaration parse_definition(std::string_view name, std::string_view line) {
   const auto wrong = [&]() -> Error {
-    return {Status::build_failed, "tunable " + name + ": expected '#define " + name +
-                                      " <value>  // <meaning>: <allowed values>', found '" + line + "'"};
+    return {Status::build_failed,
+            "tunable " + std::string(name) + ": expected '#define " + std::string(name) +
+                " <value>  // <meaning>: <allowed values>', found '" + std::string(line) + "'"};
   };
-  const std::string start = "#define " + name + " ";
+  const std::string start = "#define " + std::string(name) + " ";
   const std::size_t comment = line.find("// ");
   const std::size_t colon = line.rfind(": ");
-  if (line.rfind(start, 0) != 0 || comment == std::string::npos || colon == std::string::npos ||
+  if (!line.starts_with(start) || comment == std::string_view::npos || colon == std::string_view::npos ||
       colon < comment + 3) {
     throw wrong();
   }
-  TunableDeclaration declaration{name, 0, line.substr(comment + 3, colon - comment - 3), {}};
-  std::istringstream value(line.substr(start.size(), comment - start.size()));
-  std::istringstream range(line.substr(colon + 2));
-  for (int allowed; range >> allowed;) {
-    declaration.allowed.push_back(allowed);
+  TunableDeclaration declaration{
+      std::string(name), 0, std::string(line.substr(comment + 3, colon - comment - 3)), {}};
+  std::string_view value = line.substr(start.size(), comment - start.size());
+  std::string_view range = line.substr(colon + 2);
+  const std::optional<int> standard = take_number(value);
+  while (const std::optional<int> allowed = take_number(range)) {
+    declaration.allowed.push_back(*allowed);
   }
-  if (!(value >> declaration.standard) || !(value >> std::ws).eof() || !range.eof() ||
-      declaration.allowed.empty()) {
+  if (!standard || !is_blank(value) || !is_blank(range) || declaration.allowed.empty()) {
     throw wrong();
   }
+  declaration.standard = *standard;
   if (!declaration.allows(declaration.standard)) {
-    throw Error(Status::build_failed, "tunable " + name + ": its value is not among the allowed ones");
+    throw Error(Status::build_failed,
+                "tunable " + std::string(name) + ": its value is not among the allowed ones");
   }
   return declaration;
+}
+
+// Takes a line from the front of a text, without its end.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
 }
 
 }  // namespace
@@ -54,14 +81,12 @@ bool TunableDeclaration::allows(int value) const {
 std::string TunableDeclaration::allowed_text() const { return join(allowed); }
 
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text) {
-  static const std::string guard = "#ifndef ";
+  constexpr std::string_view guard = "#ifndef ";
   std::vector<TunableDeclaration> declarations;
-  std::istringstream lines{std::string(kernel_text)};
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind(guard, 0) == 0) {
-      const std::string name = line.substr(guard.size());
-      std::getline(lines, line);
-      declarations.push_back(parse_definition(name, line));
+  while (!kernel_text.empty()) {
+    const std::string_view line = take_line(kernel_text);
+    if (line.starts_with(guard)) {
+      declarations.push_back(parse_definition(line.substr(guard.size()), take_line(kernel_text)));
     }
   }
   return declarations;

@@ -67,9 +67,12 @@ ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);
   const bool prebuilt =
       source.embedded && !source.one_capability && is_standard(source.tunables, variant.tunables);
-  return {
-      variant.spec->name, source.text,           Defines(variant.tunables.begin(), variant.tunables.end()),
-      prebuilt,           source.one_capability, source.fatbin};
+  return {variant.spec->name,
+          kernel_text(variant.spec->path),
+          Defines(variant.tunables.begin(), variant.tunables.end()),
+          prebuilt,
+          source.one_capability,
+          source.fatbin};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {

@@ -243,6 +243,12 @@ Tuning Tuner::result() const {
   all.calibrations = fitted_ ? *fitted_ : chosen();
   all.shapes = tuned_shapes_;
   keep_resumed(all);
+  // Kernels for other precisions are not searched: what is known of them stays.
+  for (const Calibration& calibration : tuning_for(device_.info()).calibrations) {
+    if (calibration.spec->gemm->splits_operands) {
+      all.calibrations.push_back(calibration);
+    }
+  }
   return all;
 }
 

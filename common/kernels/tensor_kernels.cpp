@@ -63,13 +63,11 @@ PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
   return layout("the pieces of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
 }
 
-Tunables split_for(const Tunables& t) {
-  return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}};
-}
+Tunables split_for(const Tunables& t) { return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}}; }
 
 Tunables patch_for(const Problem& problem) {
   Tunables setting = {{"TSM", 128}, {"TSN", 128},   {"TSK", 16},   {"WPTM", 8},
-                      {"WPTN", 8},  {"LANES_M", 8}, {"STAGES", 3}, {"RESIDENT", 2}};
+                      {"WPTN", 8},  {"LANES_M", 8}, {"STAGES", 3}, {"RESIDENT", 1}};
   setting.merge(fixed_tunables(find_kernel("pipelined"), problem).value());
   setting["PATCH"] = 1;
   return resolve(find_kernel("pipelined"), setting);

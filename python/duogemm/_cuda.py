@@ -20,11 +20,16 @@ def run_on_stream(call, stream, device, a, b, c):
     for a_offset, b_offset, c_offset in call.offsets:
         status = cuda_sgemm(stream, call.reference, a + a_offset, b + b_offset, c + c_offset)
         if status:
-            if "no CUDA context is current" not in last_error() or not _make_current(device):
+            if not _lacks_context(last_error()) or not _make_current(device):
                 fail(status)
             status = cuda_sgemm(stream, call.reference, a + a_offset, b + b_offset, c + c_offset)
             if status:
                 fail(status)
+
+
+def _lacks_context(error):
+    """Whether a call failed because nothing has made a context current in this thread: on a stream of its own, or on the default."""
+    return "no CUDA context is current" in error or "CUDA_ERROR_INVALID_CONTEXT" in error
 
 
 def _make_current(device):

@@ -31,7 +31,9 @@
 #include "gemm/pipelined/mainloop.h"
 #include "gemm/pipelined/epilogue.h"
 #include "gemm/tensor/arguments.h"
+#if PATCH
 #include "gemm/tensor/patch.h"
+#endif
 
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))
@@ -73,17 +75,21 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 #endif
     const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
     const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
+    float acc[WPTN][WPTM];
+#if PATCH
+    multiply_promoted(acc, a_member, b_member, p.lda, p.ldb, tile, tiles, depth, place);
+#else
     Operand a;
     Operand b;
     begin_copies(&a, a_member + first_k * (TRANS_A ? 1 : p.lda), p.lda, tile.m, tiles, place.item, -0.0f,
                  TSM, TRANS_A);
     begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM, place.item,
                  0.0f, TSN, !TRANS_B);
-    float acc[WPTN][WPTM];
     set_to_zero(acc);
 
     prologue(&a, &b, depth);
     mainloop(acc, tiles, &a, &b, depth, place);
+#endif
 
     __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
     const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride + tile.n.first * p.ldc + tile.m.first,

@@ -157,6 +157,7 @@ void add_latency_command(CLI::App& app, Action& action) {
       app.add_subcommand("latency", "Time the first and later calls of a small multiplication");
   flags->device.add_to(*command, false);
   flags->size.add_to(*command);
+  flags->precision.add_to(*command);
   flags->json.add_to(*command);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

@@ -20,7 +20,7 @@ std::string value_text(const OptionFacts& option) {
     case ValueKind::none:
       return "";
     case ValueKind::choice:
-      return " " + italic(join(option.choices, "|"));
+      return " \\fI" + escape(escaped(join(option.choices, "|")), "|", "\\:") + "\\fR";  // may break there
     case ValueKind::number:
       return " " + italic("number");
     case ValueKind::text:
@@ -60,7 +60,7 @@ std::string man_page(const CommandFacts& program, const std::string& version) {
   std::transform(title.begin(), title.end(), title.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   std::string text = ".TH " + title + " 1 \"\" \"" + program.name + " " + version + "\"\n";
-  text += ".SH NAME\n" + program.name + " \\- " + escaped(program.description) + "\n";
+  text += ".ad l\n.SH NAME\n" + program.name + " \\- " + escaped(program.description) + "\n";
   text += ".SH SYNOPSIS\n" + bold(program.name) + " " + italic("command") + " [" + italic("options") + "]\n";
   text += ".SH OPTIONS\n" + options_text(program) + ".SH COMMANDS\n";
   for (const CommandFacts& command : program.commands) {

@@ -261,8 +261,8 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
-      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "cublasXt", "cuBLAS-TF32", "cuBLAS-FP16",
-                                 "cuBLAS-BF16x9", "OpenBLAS", "CLBlast", "none"},
+      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "cublasXt", "cuBLAS-TF32",
+                                 "cuBLAS-FP16", "cuBLAS-BF16x9", "none"},
                                 CLI::ignore_case));
   flags.timing.add_to(command);
   command.add_option("--json", flags.json,

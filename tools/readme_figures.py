@@ -31,6 +31,10 @@ COMPARISONS = [
     ("h200_compare_heldout.json", "cuda", "H200, CUDA, drawn at random"),
     ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
     ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn at random"),
+    ("h200_compare_heldout_20261204_graph.json", "cuda", "H200, CUDA, drawn anew, in a graph"),
+    ("h200_compare_f16x3.json", "cuda", "H200, CUDA, f16x3"),
+    ("h200_compare_bf16x6.json", "cuda", "H200, CUDA, bf16x6"),
+    ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
@@ -41,7 +45,9 @@ COMPARISONS = [
 SUMMARY = [
     ("squares from 64 to 16384, H200, CUDA", "h200_compare_cuda.json", "cuda", "squares", "cuBLAS"),
     ("all eight lists, H200, CUDA", "h200_compare_cuda.json", "cuda", "", "cuBLAS"),
-    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_20261204_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
+    ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
     ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]
@@ -269,7 +275,8 @@ class Devices:
             document, kind = results.load(path)
             runs = self.ladders if kind == "ladder" else self.comparisons
             # What was measured as the ladder measures.
-            if kind == "ladder" or kind == "compare" and not document["graph"] and document["level"] == "run_to_run":
+            if kind == "ladder" or kind == "compare" and not document["graph"] and document["level"] == "run_to_run" \
+                    and document.get("precision", "fp32") == "fp32":
                 runs += [(path.name, {**run, "date": document["date"]}) for run in document["runs"]]
 
     @staticmethod

@@ -35,7 +35,7 @@ def picture(document, wanted):
         last = points[-1][1]
         words.append(f"{title} {'none' if last is None else figure_text(last)}")
     axis.set_xscale("log", base=2)
-    axis.set_xticks([row["k"] for row in rows], [str(row["k"]) for row in rows], fontsize=7)
+    axis.set_xticks([row["k"] for row in rows], [str(row["k"]) for row in rows], fontsize=8)
     axis.minorticks_off()
     axis.set_yscale("log")
     axis.set_xlabel("K")

@@ -1,5 +1,6 @@
 #include "kernels/tensor_kernels.h"
 
+#include "gemm/tensor/arguments.h"
 #include "kernels/gemm_parts.h"
 #include "problem/extent.h"
 
@@ -8,8 +9,7 @@ namespace {
 
 constexpr int capability = 90;
 
-// As kernels/gemm/tensor/pieces.h has it.
-constexpr std::int64_t panel_rows = 128;
+constexpr std::int64_t panel_rows = PANEL;
 
 std::int64_t pieces(const Tunables& t) { return 2 + at(t, "BF16X6"); }
 

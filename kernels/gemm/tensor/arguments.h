@@ -1,5 +1,7 @@
 // What the host gives the kernels for tensor cores (common/plan/lower_tensor.cpp fills in these very lists).
 
+#define PANEL 128  // rows of an operand that have their pieces and scales together (see pieces.h)
+
 // One operand of `split`: a matrix, `rows` of m or n, whose neighbours stand row_step and k_step apart; and
 // where its pieces go, in so many panels for each of `members`.
 #define SPLIT_OPERAND(POINTER, LONG, i)     \

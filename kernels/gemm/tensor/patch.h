@@ -2,8 +2,6 @@
 // it has the same operands, the scales of their pieces, and skips every tile of which the tensor kernel has
 // written all.
 
-#define PANEL 128  // see pieces.h
-
 // Notes in local memory whether any of so many scales is NaN.
 FUNCTION void note_lacks(LOCAL_PTR int* found, const __global float* scales, const int count,
                          const int item) {

@@ -15,7 +15,14 @@
 // them: infinities, NaNs, exponents far from 1, or values too small beside the largest. A tile of C that
 // needs such a block is left out, and computed in FP32 (see patch.h).
 
-#define PANEL 128
+#define PIECES (2 + BF16X6)
+#if BF16X6
+#define PIECE BF16
+#define NEXT_PIECE_SCALE 1.0f  // how many times as large as it is the next piece is kept
+#else
+#define PIECE F16
+#define NEXT_PIECE_SCALE 2048.0f
+#endif
 #define ROW_BYTES (2 * TSK)
 #define IMAGE_BYTES (PANEL * ROW_BYTES)
 #define BLOCK_BYTES (PIECES * IMAGE_BYTES)

@@ -26,18 +26,9 @@
 #include "gemm/tensor/arguments.h"
 #include "warpgroups.h"
 
-#define PIECES (2 + BF16X6)
-#if BF16X6
-#define PIECE BF16
-#define NEXT_PIECE_SCALE 1.0f
-#define TOLERANCE 0.0f
-#else
-#define PIECE F16
-#define NEXT_PIECE_SCALE 2048.0f
-#define TOLERANCE 0x1p-23f
-#endif
 #include "gemm/tensor/pieces.h"
 
+#define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // what pieces may lack of a value, relative to it
 #define WORK_ITEMS 512
 #define CHUNKS (TSK / 8)                    // of a row
 #define ROWS (PANEL * CHUNKS / WORK_ITEMS)  // chunks of a work-item

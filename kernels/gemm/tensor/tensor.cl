@@ -45,12 +45,6 @@
 #include "update.h"
 #include "warpgroups.h"
 
-#define PIECES (2 + BF16X6)
-#if BF16X6
-#define PIECE BF16
-#else
-#define PIECE F16
-#endif
 #include "gemm/tensor/pieces.h"
 
 #define TSN PANEL
@@ -218,7 +212,7 @@ FUNCTION void multiply_half(float* sums, uint fragments[PIECES - 1][STEPS][4], c
   WARPGROUP_COMMIT();
   give_turn(item);
   WARPGROUP_WAIT();
-  promote(sums, acc, scale * 0x1p-11f);
+  promote(sums, acc, scale * (1.0f / NEXT_PIECE_SCALE));
   await_turn(item);
   WARPGROUP_ARRIVE();
 #endif

@@ -52,6 +52,23 @@ SUMMARY = [
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]
 
+# How the tables call a trace, the name of its file, and whether the README shows it too.
+PROGRAMS = [
+    ("LU of 8192 in blocks of 128: 63 updates, each smaller", "lu", True),
+    ("Cholesky of 4096 in blocks of 128: 496 updates", "cholesky", True),
+    ("attention decode, 512 steps: 1024 calls", "attention_decode", True),
+    ("prefill of mixed lengths: 144 calls", "prefill", False),
+    ("1024 x 16 x 1024, 300 times, each with another alpha", "new_alphas", False),
+    ("500 random shapes of 32 to 511", "small_shapes", True),
+    ("1000 random shapes of all kinds", "any_shapes", False),
+]
+
+# Squares by tensor cores: the precision, its result file, and what was hoped for at 1024, 2048, 4096, 8192 and 16384.
+PRECISIONS = [
+    ("f16x3", "h200_compare_f16x3.json", [80, 155, 178, 186, 186]),
+    ("bf16x6", "h200_compare_bf16x6.json", [60, 105, 112, 113, 112]),
+]
+
 # Column title, result file of `duogemm ladder`, backend of its run, and result file of `duogemm explain`.
 COLUMNS = [
     ("H200, CUDA", "h200_both.json", "cuda", "h200_explain.json"),
@@ -128,6 +145,29 @@ def summary_table():
         (run,) = (run for run in load(name, "compare")["runs"] if run["device"]["backend"] == backend)
         (row,) = (row for row in run["summary"] if (row["list"] or "") == wanted and row["title"] == title)
         lines.append(f"| {problems} | {row['shapes']} | {title} | {row['geometric_mean']:.2f} | {row['worst']:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def programs_table(everything):
+    """Wall times of whole programs: the first pass of a process with nothing on disk, and later ones."""
+    traces = {trace["trace"]: trace for trace in load("h200_replay_cuda.json", "replay")["traces"]}
+    lines = ["| wall time of a whole program in ms, H200, CUDA | cuBLAS, first | again | duogemm, first | again |",
+             "| --- | ---: | ---: | ---: | ---: |"]
+    for title, name, _ in (row for row in PROGRAMS if everything or row[2]):
+        walls = [traces[name][whose][when]["wall_s"] for whose in ("other", "ours") for when in ("first", "again")]
+        lines.append(f"| {title} | " + " | ".join(f"{1000 * seconds:.1f}" for seconds in walls) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def precisions_table():
+    lines = []
+    for precision, name, goals in PRECISIONS:
+        (run,) = load(name, "compare")["runs"]
+        rows = sorted(run["rows"], key=lambda row: row["m"])
+        if not lines:
+            lines = ["| | " + " | ".join(str(row["m"]) for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
+        lines.append(f"| {precision} | " + " | ".join(f"{row['gflops'] / 1000:.1f}" for row in rows) + " |")
+        lines.append("| goal | " + " | ".join(map(str, goals)) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -338,8 +378,8 @@ def blocks(runs):
     walk = Walk(runs)
     rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"] if not ladder_table.is_own(row)))
     return {
-        README: {"summary": summary_table()},
-        EVIDENCE: {"comparison": comparison_table()},
+        README: {"summary": summary_table(), "programs": programs_table(False)},
+        EVIDENCE: {"comparison": comparison_table(), "programs": programs_table(True), "precisions": precisions_table()},
         DEVICES: {"devices": Devices().table()},
         WALK: {"table": table(runs) + "\n" + captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
     }

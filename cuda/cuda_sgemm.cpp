@@ -75,15 +75,15 @@ std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
 // Without a workspace: in the library's own.
 void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
               const std::optional<Workspace>& workspace) {
-  const auto [problem, exchanged] = to_column_major(request);
+  const auto [problem, swapped] = to_column_major(request);
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
-  const auto ours_a = borrow_memory(kept.context, exchanged ? b : a);
-  const auto ours_b = borrow_memory(kept.context, exchanged ? a : b);
+  const auto ours_a = borrow_memory(kept.context, swapped ? b : a);
+  const auto ours_b = borrow_memory(kept.context, swapped ? a : b);
   const auto ours_c = borrow_memory(kept.context, c);
   kept.runtime->enqueue(problem, *queue, {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}},
                         lend(kept, workspace));
@@ -92,15 +92,15 @@ void multiply(CUstream stream, const Sgemm& request, const float* a, const float
 
 void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
                       float* const* c, const std::optional<Workspace>& workspace) {
-  const auto [problem, exchanged] = by_addresses(request);
+  const auto [problem, swapped] = by_addresses(request);
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
-  const auto table_a = borrow_memory(kept.context, exchanged ? b : a);
-  const auto table_b = borrow_memory(kept.context, exchanged ? a : b);
+  const auto table_a = borrow_memory(kept.context, swapped ? b : a);
+  const auto table_b = borrow_memory(kept.context, swapped ? a : b);
   const auto table_c = borrow_memory(kept.context, c);
   kept.runtime->enqueue(problem, *queue,
                         {{{kept.everything.get()},

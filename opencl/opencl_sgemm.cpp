@@ -154,14 +154,14 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
   const MatrixPlace none;
   const Use use_of_c = problem.beta == 0.0f ? Use::write : Use::both;
   const MatrixPlace c = matrix("c", call.c, use_of_c, problem.c_extent());
-  const bool exchanged = call.request.layout == Layout::row_major;  // as the caller calls them
-  const MatrixPlace a = reads ? matrix(exchanged ? "b" : "a", call.a, Use::read, problem.a_extent()) : none;
-  const MatrixPlace b = reads ? matrix(exchanged ? "a" : "b", call.b, Use::read, problem.b_extent()) : none;
+  const bool swapped = call.request.layout == Layout::row_major;  // as the caller calls them
+  const MatrixPlace a = reads ? matrix(swapped ? "b" : "a", call.a, Use::read, problem.a_extent()) : none;
+  const MatrixPlace b = reads ? matrix(swapped ? "a" : "b", call.b, Use::read, problem.b_extent()) : none;
   const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
   const MatrixPlace table_a =
-      by_tables && reads ? table(exchanged ? "offsets.b" : "offsets.a", call.tables.a) : none;
+      by_tables && reads ? table(swapped ? "offsets.b" : "offsets.a", call.tables.a) : none;
   const MatrixPlace table_b =
-      by_tables && reads ? table(exchanged ? "offsets.a" : "offsets.b", call.tables.b) : none;
+      by_tables && reads ? table(swapped ? "offsets.a" : "offsets.b", call.tables.b) : none;
   std::optional<ClBuffer> workspace;
   std::optional<LentWorkspace> lent;
   if (call.workspace) {
@@ -203,15 +203,15 @@ void run(cl_command_queue queue, const Call& call, Events events, cl_event* done
 
 Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
                BatchBy batch_by = BatchBy::strides) {
-  const auto [problem, exchanged] = to_column_major(request, batch_by);
-  return {request, problem, exchanged ? b : a, exchanged ? a : b, c};
+  const auto [problem, swapped] = to_column_major(request, batch_by);
+  return {request, problem, swapped ? b : a, swapped ? a : b, c};
 }
 
 Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
                        const OffsetTables& offsets) {
   Call call = make_call(request, a, b, c, BatchBy::offsets);
-  const bool exchanged = request.layout == Layout::row_major;
-  call.tables = {exchanged ? offsets.b : offsets.a, exchanged ? offsets.a : offsets.b, offsets.c};
+  const bool swapped = request.layout == Layout::row_major;
+  call.tables = {swapped ? offsets.b : offsets.a, swapped ? offsets.a : offsets.b, offsets.c};
   return call;
 }
 

@@ -157,7 +157,7 @@ TEST(CpuPlan, RefusesToPack) {
   EXPECT_THROW(schedule_for(request, problem, cpu(16)), Error);
 }
 
-TEST(CpuPlan, ExchangesOperandsWhereCIsNarrow) {
+TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
   const DeviceInfo device = cpu(16);
   const Problem problem = Problem::packed(1, 1000, 500);
   const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));

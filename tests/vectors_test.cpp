@@ -151,7 +151,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
   }
 }
 
-// Small tiles, tall ones and such with a third of a power of two exchange their columns in different ways.
+// Small tiles, tall ones and such with a third of a power of two swizzle their columns in different ways.
 TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};

@@ -77,7 +77,7 @@ bool is_fixed(const KernelSpec& spec, const std::string& name) {
   if (!spec.gemm || !spec.gemm->storage) {
     return false;
   }
-  if (name == "ROWS_C") {  // by which plans for CPUs exchange rows and columns
+  if (name == "ROWS_C") {  // by which plans for CPUs swap rows and columns
     return true;
   }
   for (const std::int64_t n : {8, 1}) {

@@ -94,7 +94,7 @@ class LadderPlanner {
                 Operand c) {
     check_index(m, n);
     plan_.multiply = plan_.steps.size();
-    // A column-major product is the row-major product of the exchanged operands, in the same memory.
+    // A column-major product is the row-major product of the swapped operands, in the same memory.
     if (spec_.row_major) {
       std::swap(a, b);
       std::swap(m, n);

@@ -27,7 +27,7 @@ std::optional<Transpose> parse_transpose(int value) {
 }
 
 // The column-major call that computes the same as this row-major one: all matrices transposed.
-Call exchanged(Call call) {
+Call swapped(Call call) {
   Sgemm& problem = call.problem;
   std::swap(problem.a_op, problem.b_op);
   std::swap(problem.m, problem.n);
@@ -37,7 +37,7 @@ Call exchanged(Call call) {
   return call;
 }
 
-Positions exchanged(Positions positions) {
+Positions swapped(Positions positions) {
   std::swap(positions.m, positions.n);
   std::swap(positions.lda, positions.ldb);
   return positions;
@@ -64,10 +64,10 @@ std::optional<Call> column_major(const char* routine, int layout, int a_op, int 
   }
   call.problem.a_op = *a;
   call.problem.b_op = *b;
-  return layout == row_major ? exchanged(call) : call;
+  return layout == row_major ? swapped(call) : call;
 }
 
-// As the reference does it: Fortran's SGEMM checks and reports the exchanged call.
+// As the reference does it: Fortran's SGEMM checks and reports the swapped call.
 void run_sgemm(int layout, int a_op, int b_op, const Call& incomplete) {
   const std::optional<Call> call = column_major("cblas_sgemm", layout, a_op, b_op, incomplete);
   if (!call) {
@@ -89,7 +89,7 @@ void run_batch_strided(int layout, int a_op, int b_op, const Call& incomplete) {
   }
   const Positions positions{.m = 4, .n = 5, .k = 6, .lda = 9, .ldb = 12, .ldc = 16, .batch = 18};
   if (const int position =
-          first_illegal(call->problem, layout == row_major ? exchanged(positions) : positions)) {
+          first_illegal(call->problem, layout == row_major ? swapped(positions) : positions)) {
     report_to_c(routine, position, Origin::c_by_columns);
     return;
   }

@@ -14,7 +14,7 @@ extern "C" {
 [[gnu::weak]] void cblas_xerbla(int position, const char* routine, const char* format, ...);
 
 // By these two, reference CBLAS tells its handlers that a call came from C, and that its matrices are stored
-// by rows and were exchanged for Fortran. The handlers that read them are the program's, or those of a BLAS
+// by rows and were swapped for Fortran. The handlers that read them are the program's, or those of a BLAS
 // that has the same two variables and by their export shares ours.
 int CBLAS_CallFromC = 0;
 int RowMajorStrg = 0;
@@ -47,8 +47,8 @@ std::string c_name(std::string_view routine) {
   return name;
 }
 
-// The number that cblas_sgemm's caller gives to what is at `position` after the exchange.
-int before_exchange(int position) {
+// The number that cblas_sgemm's caller gives to what is at `position` after the swap.
+int before_swap(int position) {
   for (const auto& [one, other] : {std::pair(4, 5), std::pair(9, 11)}) {
     if (position == one || position == other) {
       return one + other - position;
@@ -88,7 +88,7 @@ void report(std::string_view routine, int position, Origin origin) {
 
 void report_to_c(const char* routine, int position, Origin origin, const char* format, int value) {
   if (cblas_xerbla == nullptr) {
-    end_as_cblas_xerbla(routine, origin == Origin::c_by_rows ? before_exchange(position) : position, format,
+    end_as_cblas_xerbla(routine, origin == Origin::c_by_rows ? before_swap(position) : position, format,
                         value);
   }
   const Marked marked(origin);

@@ -12,7 +12,7 @@ enum class Origin { fortran, c_by_columns, c_by_rows };
 void report(std::string_view routine, int position, Origin origin);
 
 // As reference CBLAS reports what Fortran's routine never sees: to cblas_xerbla. `format` may print `value`.
-// When the origin is c_by_rows, the handler exchanges the positions of M and N, and of SGEMM's lda and ldb.
+// When the origin is c_by_rows, the handler swaps the positions of M and N, and of SGEMM's lda and ldb.
 void report_to_c(const char* routine, int position, Origin origin, const char* format = "", int value = 0);
 
 }  // namespace duogemm::blas

@@ -60,13 +60,13 @@ WarmUp Context::warm() { return implementation_->warm(); }
 
 void Context::sgemm(const Sgemm& request, const float* a, const float* b, float* c,
                     const ProgressListener& progress) {
-  const auto [problem, exchanged] = to_column_major(request);
+  const auto [problem, swapped] = to_column_major(request);
   if (problem.is_empty()) {
     report_nothing_to_do(progress);
     return;
   }
   require_pointers(problem, a, b, c);
-  if (exchanged) {
+  if (swapped) {
     std::swap(a, b);
   }
   implementation_->multiply(problem, {.a = a, .b = b, .c = c}, progress);
@@ -75,7 +75,7 @@ void Context::sgemm(const Sgemm& request, const float* a, const float* b, float*
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
                             float* const* c, const ProgressListener& progress) {
-  const auto [problem, exchanged] = to_column_major(request, BatchBy::addresses);
+  const auto [problem, swapped] = to_column_major(request, BatchBy::addresses);
   if (problem.is_empty()) {
     report_nothing_to_do(progress);
     return;
@@ -85,7 +85,7 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
     require_pointers(problem, problem.multiplies() ? a[i] : nullptr, problem.multiplies() ? b[i] : nullptr,
                      c[i]);
   }
-  if (exchanged) {
+  if (swapped) {
     std::swap(a, b);
   }
   implementation_->multiply(problem, {.a_list = a, .b_list = b, .c_list = c}, progress);

@@ -11,7 +11,7 @@ namespace duogemm {
 namespace {
 
 // C's transpose: op(B)' op(A)'.
-Problem exchanged(Problem p) {
+Problem swapped(Problem p) {
   const auto other = [](Transpose op) { return op == Transpose::no ? Transpose::yes : Transpose::no; };
   std::swap(p.m, p.n);
   p.a_op = other(std::exchange(p.b_op, other(p.a_op)));
@@ -48,7 +48,7 @@ const Variant& cpu_variant(const ScheduleRequest& request, const Problem& proble
   Tunables set = resolve(spec, request.tunables);
   const Problem given = vectors_along_k(problem);
   const bool rows = by_rows(given, set);
-  const Problem p = rows ? exchanged(given) : given;
+  const Problem p = rows ? swapped(given) : given;
   set["ROWS_C"] = rows;
   set["COLS"] = fitting_columns(set["COLS"], p.n);
   if (spec.name == "cpu_direct") {
@@ -71,7 +71,7 @@ ScheduleRequest choose_on_cpu(const Problem& problem, const DeviceInfo& device) 
   if (given.level == Reproducibility::run_to_run && dots.gemm->storage(given) >= 0 && given.k >= shortest) {
     return {&dots, {{"WIDTH", registers.at("WIDTH")}}};
   }
-  const Problem p = by_rows(given, registers) ? exchanged(given) : given;
+  const Problem p = by_rows(given, registers) ? swapped(given) : given;
   return cpu_reads_in_place(p, device) ? ScheduleRequest{&find_kernel("cpu_direct"), registers}
                                        : ScheduleRequest{&find_kernel("cpu_panels"), cpu_blocks(device)};
 }
@@ -80,7 +80,7 @@ Plan lower_on_cpu(const Schedule& schedule, const Problem& problem, const Device
   const Variant& kernel = *schedule.kernel;
   const Problem given = vectors_along_k(problem);
   const bool rows = kernel.tunables.at("ROWS_C") == 1;
-  const Problem p = rows ? exchanged(given) : given;
+  const Problem p = rows ? swapped(given) : given;
   const CpuTile tile = cpu_tile(p, kernel.tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);

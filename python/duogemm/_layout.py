@@ -137,9 +137,9 @@ def _set_matrices(problem, a, b, c):
     problem.layout = by_rows
     problem.ldc = c.by_rows or c.by_columns
     for name, matrix in (("a", a), ("b", b)):
-        straight, turned = (matrix.by_rows, matrix.by_columns) if by_rows else (matrix.by_columns, matrix.by_rows)
+        direct, transposed = (matrix.by_rows, matrix.by_columns) if by_rows else (matrix.by_columns, matrix.by_rows)
         setattr(problem, name + "_op", straight == 0)
-        setattr(problem, "ld" + name, straight or turned)
+        setattr(problem, "ld" + name, direct or transposed)
 
 
 def _stack_rows(problem, size, strides):

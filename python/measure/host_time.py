@@ -40,7 +40,7 @@ def nothing():
     return functools.partial(cuda_sgemm, 0, call.reference, 256, 256, 256)
 
 
-def measure(record, case, arrays, stream, others, settle):
+def measure(record, case, arrays, stream, others, wait):
     a, b, out, addresses = arrays
     contenders = {
         "duogemm.matmul, out": lambda: duogemm.matmul(a, b, out=out),
@@ -49,7 +49,7 @@ def measure(record, case, arrays, stream, others, settle):
         "C function, nothing": nothing(),
         **others,
     }
-    samples = in_turns({name: repeated(call) for name, call in contenders.items()}, ROUNDS, settle)
+    samples = in_turns({name: repeated(call) for name, call in contenders.items()}, ROUNDS, wait)
     each = {name: [value / CALLS for value in values[3:]] for name, values in samples.items()}
     for name, values in each.items():
         record.add(case, name, values)

@@ -35,15 +35,15 @@ class Record:
         pathlib.Path(sys.argv[1]).write_text(json.dumps(self.document, indent=1) + "\n")
 
 
-def in_turns(contenders, rounds, settle=lambda: None):
-    """Seconds of each call of each contender (functions by name), one after the other in every round; `settle` waits for what a call
+def in_turns(contenders, rounds, wait=lambda: None):
+    """Seconds of each call of each contender (functions by name), one after the other in every round; `wait` waits for what a call
     has left running, and is not timed."""
     samples = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
-            settle()
+            wait()
             start = time.perf_counter()
             call()
             samples[name].append(time.perf_counter() - start)
-    settle()
+    wait()
     return samples

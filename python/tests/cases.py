@@ -25,7 +25,7 @@ def wide(array):
     return array[..., 1:-2]
 
 
-def turned(array):
+def transposed(array):
     """The last two dimensions exchanged."""
     return array.swapaxes(-1, -2)
 
@@ -33,7 +33,7 @@ def turned(array):
 # How an operand is made of another that is contiguous: its shape from that which is wanted, and the view.
 STORED = {
     "contiguous": (lambda *shape: shape, lambda array: array),
-    "transposed": (lambda *shape: (*shape[:-2], shape[-1], shape[-2]), turned),
+    "transposed": (lambda *shape: (*shape[:-2], shape[-1], shape[-2]), transposed),
     "columns": (lambda *shape: (*shape[:-1], shape[-1] + 3), wide),
-    "rows": (lambda *shape: (*shape[:-2], shape[-1], shape[-2] + 3), lambda array: turned(wide(array))),
+    "rows": (lambda *shape: (*shape[:-2], shape[-1], shape[-2] + 3), lambda array: transposed(wide(array))),
 }

@@ -140,15 +140,15 @@ class CublasDropIn : public CudaDeviceTest {
         const CudaMemory device_a(a.array);
         const CudaMemory device_b(b.array);
         const CudaMemory device_c(c.array);
-        const auto [problem, exchanged] = to_column_major(request);
+        const auto [problem, swapped] = to_column_major(request);
         float* const first = device_a.data() + a.begin;
         float* const second = device_b.data() + b.begin;
         if (request.level == Reproducibility::everywhere) {  // which cuBLAS's callers cannot ask for
           cuda::sgemm(stream_, request, first, second, device_c.data() + c.begin);
         } else {
-          EXPECT_EQ(call({problem, exchanged ? second : first, exchanged ? first : second,
-                          device_c.data() + c.begin}),
-                    CUBLAS_STATUS_SUCCESS);
+          EXPECT_EQ(
+              call({problem, swapped ? second : first, swapped ? first : second, device_c.data() + c.begin}),
+              CUBLAS_STATUS_SUCCESS);
         }
         device_c.read(c.array, stream_);
       });

@@ -9,17 +9,19 @@
 namespace duogemm {
 namespace {
 
-SelectedDevice named_device(const std::string& name) {
+// source: what named it, for messages.
+SelectedDevice named_device(const std::string& source, const std::string& name) {
+  const std::string named = source + " '" + name + "': ";
   const std::size_t colon = name.find(':');
   const std::string runtime = name.substr(0, colon);
   const Backend* backend = find_backend(runtime);
   if (backend == nullptr) {
-    reject("device '" + name + "': expected a runtime of this build (" + known_backends() +
+    reject(named + "expected a runtime of this build (" + known_backends() +
            "), with a number such as opencl:1 or without");
   }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
-    reject("device '" + name + "': no " + runtime + " device was found");
+    reject(named + "no " + runtime + " device was found");
   }
   if (colon == std::string::npos) {
     return {backend, preferred_device(devices)};
@@ -28,7 +30,7 @@ SelectedDevice named_device(const std::string& name) {
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, index);
   if (error != std::errc() || stop != end || index >= devices.size()) {
-    reject("device '" + name + "': " + runtime + " has devices 0 to " + std::to_string(devices.size() - 1));
+    reject(named + runtime + " has devices 0 to " + std::to_string(devices.size() - 1));
   }
   return {backend, index};
 }
@@ -73,11 +75,12 @@ std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {
 
 SelectedDevice select_device(const std::string& name) {
   if (!name.empty()) {
-    return named_device(name);
+    return named_device("device", name);
   }
-  const char* environment = std::getenv("DUOGEMM_DEVICE");
+  constexpr const char* variable = "DUOGEMM_DEVICE";
+  const char* environment = std::getenv(variable);
   if (environment != nullptr && *environment != '\0') {
-    return named_device(environment);
+    return named_device(variable, environment);
   }
   const Backend& backend = best_backend();
   return {&backend, preferred_device(backend.devices())};

@@ -13,10 +13,11 @@ class ProgramWithADeviceNamed : public ProgramOnADevice {
 
 TEST_F(ProgramWithADeviceNamed, RefusesOneThatIsNotThere) {
   const std::string plan = "plan --size 64";
-  expect_refused(run_on("vulkan", plan), {plan, {"device 'vulkan'", "runtime of this build"}});
+  expect_refused(run_on("vulkan", plan), {plan, {"DUOGEMM_DEVICE 'vulkan'", "runtime of this build"}});
 #ifdef DUOGEMM_WITH_OPENCL
   if (run("verify --kernels 1 --size 1 --backend opencl").status == 0) {
-    expect_refused(run_on("opencl:99", plan), {plan, {"opencl:99", "opencl has devices 0 to"}});
+    expect_refused(run_on("opencl:99", plan),
+                   {plan, {"DUOGEMM_DEVICE 'opencl:99'", "opencl has devices 0 to"}});
     EXPECT_EQ(run_on("opencl:0", plan).status, 0);
   }
 #endif

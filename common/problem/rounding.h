@@ -1,6 +1,7 @@
 // Whole numbers of pieces. Of numbers that are not negative.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace duogemm {

@@ -260,6 +260,14 @@ TEST(Plan, RefusesMatricesBeyond32BitIndices) {
   EXPECT_NE(message_of(plan, Status::invalid_argument).find("50000 x 50000"), std::string::npos);
 }
 
+// Other rungs can have such a C.
+TEST(Plan, LacksTheIndicesForSplitKWhereOnlyPartialSumsAreTooLarge) {
+  const auto plan = [](std::int64_t size) { plan_for("split_k", Problem::packed(size, size, 1)); };
+  plan(20000);
+  EXPECT_EQ(message_of([&] { plan(40000); }, Status::unsupported),
+            "64-bit indices for partial sums of 40064 x 40064 elements in 4 slices");
+}
+
 TEST(Plan, IsDescribedStepByStep) {
   const std::string text = describe(plan_for("tiled", Problem::packed(33, 7, 5)));
   EXPECT_EQ(text.find("pad BLOCK=16, "), 0u) << text;

@@ -13,6 +13,9 @@ namespace {
 constexpr float a_fill = -0.0f;
 constexpr float b_fill = 0.0f;
 
+// How many the rungs' 32-bit indices reach.
+constexpr std::int64_t most_elements = std::numeric_limits<std::int32_t>::max();
+
 // A matrix as it lies in a buffer, column-major.
 struct Matrix {
   Operand operand;
@@ -80,6 +83,12 @@ class LadderPlanner {
       multiply(m, n, k, alpha, a, b, beta, c);
       return;
     }
+    check_index(m, n);
+    if (m * n > most_elements / slices) {
+      throw Error(Status::unsupported, "64-bit indices for partial sums of " + std::to_string(m) + " x " +
+                                           std::to_string(n) + " elements in " + std::to_string(slices) +
+                                           " slices");
+    }
     const Operand partial_sums = workspace(m, n * slices);
     multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
     const KernelSpec& spec = find_kernel("reduce");
@@ -131,12 +140,11 @@ class LadderPlanner {
   static std::int32_t i32(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
   static void check_index(std::int64_t rows, std::int64_t cols) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (rows > most || cols > most || rows * cols > most) {
+    if (rows > most_elements || cols > most_elements || rows * cols > most_elements) {
       throw Error(Status::invalid_argument,
                   "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
                       " elements (as padded); the ladder's indices are 32-bit and allow " +
-                      std::to_string(most) + " elements");
+                      std::to_string(most_elements) + " elements");
     }
   }
 

@@ -31,7 +31,7 @@ std::string libraries_to_preload() {
   if (!blas) {
     throw Error(Status::unsupported,
                 std::string("run: there is no ") + drop_in_blas +
-                    " beside this program; run it from its build folder or where it is installed");
+                    " beside this program; build the target duogemm_blas too, or install duogemm");
   }
   require_path_for_preload(blas->string());
   const std::optional<std::filesystem::path> cublas = drop_in_library(drop_in_cublas);

@@ -8,30 +8,51 @@ missing_packages() {
   done
 }
 
-# Installs what is missing, as root or through sudo; without either, says what to install and stops.
+# Whether packages may be installed, as root or through sudo without a password.
+may_install() {
+  [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+install_command="apt-get install -y --no-install-recommends"
+
+install_packages() {
+  local sudo=
+  [ "$(id -u)" = 0 ] || sudo=sudo
+  echo "Installing $*"
+  $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive $install_command -qq "$@" >/dev/null
+}
+
+# Installs what is missing where that is allowed; elsewhere it says what to install, and stops.
 require_packages() {
   if ! command -v dpkg-query >/dev/null; then
     echo "This is not Debian or Ubuntu: install what these packages hold, then configure with CMake: $*" >&2
     exit 1
   fi
-  local missing install
+  local missing
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
-  install="apt-get install -y --no-install-recommends $missing"
-  if [ "$(id -u)" = 0 ]; then
-    echo "Installing $missing"
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
-  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-    echo "Installing $missing"
-    sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
+  if may_install; then
+    install_packages $missing
   else
     echo "These packages are missing; install them and run this again:" >&2
-    echo "  sudo apt-get update && sudo $install" >&2
+    echo "  sudo apt-get update && sudo $install_command $missing" >&2
     exit 1
   fi
 }
 
-# Of the named packages, those that this release has and that are not installed: what is good to have, not needed.
+# The same for packages that not every release has, and without which something is left out. They stop nothing.
+want_packages() {
+  local missing
+  missing=$(available_packages "$@")
+  [ -n "$missing" ] || return 0
+  if may_install; then
+    install_packages $missing
+  else
+    echo "Some tests are skipped without these packages: $missing" >&2
+  fi
+}
+
+# Of the named packages, those that this release has and that are not installed.
 available_packages() {
   local package
   for package in $(missing_packages "$@"); do

@@ -21,6 +21,9 @@ Arena::Arena(const ChosenDevice& chosen, const Conditions& conditions, std::size
     return conditions.against && std::find(conditions.against->begin(), conditions.against->end(),
                                            library->title()) == conditions.against->end();
   });
+  for (const std::string& folder : conditions.kernels) {
+    libraries_.push_back(make_library_of_kernels(folder, device(), *queue_));
+  }
   if (conditions.cold) {
     cold_.emplace(device(), *queue_);
   }

@@ -21,6 +21,7 @@ struct Conditions {
   std::optional<std::size_t> device_memory = {};  // the limit for ours on plain arrays, in bytes
   // What ours may compute with. With another than fp32, libraries take part in other precisions too.
   Precision precision = Precision::fp32;
+  std::vector<std::string> kernels = {};            // folders, with whose kernels ours takes part once more
   std::optional<std::vector<std::string>> against;  // titles of libraries; all when not given
 };
 

@@ -99,7 +99,9 @@ void Match::prepare(ReferenceLibrary& library, std::size_t other) {
     const Verdict verdict = judge_->look_at_c(sets, library.queue());
     time.worst_error = verdict.worst_error;
     const bool is_bound = library.is_fp32_accurate();
-    if (verdict.ok() || (!is_bound && verdict.not_finite == 0 && verdict.overwritten == 0)) {
+    if (library.has_our_bits() && verdict.fingerprint != row_.verdict.fingerprint) {
+      time.unavailable = "its bits are not those of ours";
+    } else if (verdict.ok() || (!is_bound && verdict.not_finite == 0 && verdict.overwritten == 0)) {
       enter({library.title(), std::move(multiplication), &library.queue(), &sets, other});
     } else {
       time.unavailable = why_wrong(verdict);

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "kernels/kernel_source.h"
 #include "machine/host_device.h"
+#include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/program_files.h"
 
@@ -43,6 +45,46 @@ class OnDevice final : public ReferenceLibrary {
 
   Runtime& runtime_;
   Queue& queue_;
+};
+
+class OtherKernels final : public ReferenceLibrary {
+ public:
+  OtherKernels(const std::string& folder, Device& device, Queue& queue)
+      : folder_(folder), device_(device), queue_(queue), programs_(device) {}
+
+  std::string title() const override { return folder_; }
+  std::string name() const override { return "duogemm with the kernels of " + folder_; }
+  bool has_our_bits() const override { return true; }
+  Device& device() override { return device_; }
+  Queue& queue() override { return queue_; }
+  std::unique_ptr<Reference> prepare(const Problem& problem,
+                                     const PreparedPlan::Operands& operands) override {
+    return std::make_unique<Multiplication>(planned(problem, operands), queue_);
+  }
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    planned(problem, operands).enqueue(queue_, operands);
+  }
+
+ private:
+  class Multiplication final : public Reference {
+   public:
+    Multiplication(SelfContainedPlan plan, Queue& queue) : Reference(queue), plan_(std::move(plan)) {}
+    void enqueue(const PreparedPlan::Operands& operands) override { plan_.enqueue(queue(), operands); }
+
+   private:
+    const SelfContainedPlan plan_;
+  };
+
+  SelfContainedPlan planned(const Problem& problem, const PreparedPlan::Operands& operands) {
+    const Plan plan = plan_sgemm(placed(problem, operands), device_.info());
+    const KernelsFrom folder(folder_);
+    return {plan, device_, programs_};
+  }
+
+  const std::string folder_;
+  Device& device_;
+  Queue& queue_;
+  ProgramCache programs_;
 };
 
 float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
@@ -174,6 +216,11 @@ std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& run
   const std::string device = info.backend + ":" + std::to_string(info.index);
   return std::make_unique<OnHost>(through == Through::host ? call_of_context(device)
                                                            : call_of_drop_in(device, precision));
+}
+
+std::unique_ptr<ReferenceLibrary> make_library_of_kernels(const std::string& folder, Device& device,
+                                                          Queue& queue) {
+  return std::make_unique<OtherKernels>(folder, device, queue);
 }
 
 }  // namespace duogemm::bench

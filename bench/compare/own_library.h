@@ -21,4 +21,8 @@ const char* name_of(Through through);
 std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,
                                                    Precision precision);
 
+// Ours on the device, with the same plans, and with the kernels of a folder that holds kernels/ and compat/.
+std::unique_ptr<ReferenceLibrary> make_library_of_kernels(const std::string& folder, Device& device,
+                                                          Queue& queue);
+
 }  // namespace duogemm::bench

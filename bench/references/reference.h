@@ -41,6 +41,8 @@ class ReferenceLibrary {
   virtual std::string name() const = 0;   // with the version: "cuBLAS 13.1.0"
   // Whether the error bound of an FP32 sum holds for it. Others are there for their speed and their error.
   virtual bool is_fp32_accurate() const { return true; }
+  // Whether its results must be ours bit for bit.
+  virtual bool has_our_bits() const { return false; }
   // Where it wants its operands: a device's memory or the host's.
   virtual Device& device() = 0;
   virtual Queue& queue() = 0;

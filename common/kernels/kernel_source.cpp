@@ -51,7 +51,12 @@ std::string read_from_disk(const std::string& path) {
   return file ? text.str() : std::string();
 }
 
+thread_local const std::string* directory_of_thread = nullptr;
+
 std::optional<std::string> kernel_directory() {
+  if (directory_of_thread) {
+    return *directory_of_thread;
+  }
   const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
   return directory ? std::optional<std::string>(directory) : std::nullopt;
 }
@@ -66,7 +71,7 @@ std::string require(const std::string& path) {
   if (text.empty()) {
     const std::optional<std::string> directory = kernel_directory();
     throw Error(Status::invalid_argument, directory
-                                              ? "DUOGEMM_KERNEL_DIR: no file " + path + " in " + *directory
+                                              ? "no kernel file " + path + " in the folder " + *directory
                                               : "no kernel file " + path);
   }
   return text;
@@ -181,6 +186,11 @@ void add_kernel_files(const KernelFiles& files) {
   const std::lock_guard lock(all.mutex);
   all.files.push_back(files);
 }
+
+KernelsFrom::KernelsFrom(const std::string& directory) : before_(directory_of_thread) {
+  directory_of_thread = &directory;
+}
+KernelsFrom::~KernelsFrom() { directory_of_thread = before_; }
 
 std::string_view embedded_text(std::string_view path) { return find_embedded(path).text; }
 

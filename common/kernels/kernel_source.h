@@ -44,6 +44,18 @@ struct KernelSource {
   FindFatbin fatbin = nullptr;  // of KernelFiles; null for the library's kernels
 };
 
+// While it lives, this thread's kernels come from that directory, whatever DUOGEMM_KERNEL_DIR says.
+class KernelsFrom {
+ public:
+  explicit KernelsFrom(const std::string& directory);
+  ~KernelsFrom();
+  KernelsFrom(const KernelsFrom&) = delete;
+  KernelsFrom& operator=(const KernelsFrom&) = delete;
+
+ private:
+  const std::string* const before_;
+};
+
 // path: relative to kernels/, such as "ladder/01_naive.cl".
 // With the environment variable DUOGEMM_KERNEL_DIR set, kernels/ and compat/ are looked for in that directory
 // instead. A process reads and parses a file once; what it answers stays until the process ends.

@@ -64,6 +64,29 @@ TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
   expect_refused(run(everywhere.arguments), everywhere);
 }
 
+// Kernels of a folder take part, unless their bits are others.
+TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
+  use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.000001f;");
+  unsetenv("DUOGEMM_KERNEL_DIR");
+  const Outcome outcome =
+      run("compare --size 33 --against none --kernels " DUOGEMM_SOURCE ",. --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["runs"][0]["others"][0]["name"], "duogemm with the kernels of " DUOGEMM_SOURCE);
+  const auto& others = json["runs"][0]["rows"][0]["others"];
+  EXPECT_TRUE(others[0].contains("time")) << others;
+  EXPECT_EQ(others[1]["unavailable"], "its bits are not those of ours");
+
+  const std::vector<BadInput> inputs = {
+      {"compare --size 8 --kernels missing", {"--kernels missing", "no folder with kernels/ and compat/"}},
+      {"compare --size 8 --kernels .,.", {"--kernels .", "already"}},
+      {"compare --size 8 --through host --kernels .", {"--kernels", "--through device"}},
+  };
+  for (const BadInput& bad : inputs) {
+    expect_refused(run(bad.arguments), bad);
+  }
+}
+
 TEST_F(ProgramOnADevice, MeasuresErrors) {
   const Outcome outcome = run("accuracy --inputs unit,integers -k 1,70 --size 20 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -111,6 +112,23 @@ std::optional<std::size_t> limit_device_memory(const CompareFlags& flags, Throug
   return through == Through::device ? std::nullopt : device_memory_limit();
 }
 
+// Which are compiled shape by shape: what is no folder of kernels is found now.
+void check_kernels(const std::vector<std::string>& folders, Through through) {
+  for (const std::string& folder : folders) {
+    if (through != Through::device) {
+      reject("--kernels goes with --through device");
+    }
+    for (const char* part : {"kernels", "compat"}) {
+      if (!std::filesystem::is_directory(std::filesystem::path(folder) / part)) {
+        reject("--kernels " + folder + ": no folder with kernels/ and compat/");
+      }
+    }
+    if (std::count(folders.begin(), folders.end(), folder) > 1) {
+      reject("--kernels " + folder + ": is there already");
+    }
+  }
+}
+
 CompareRequest make_request(const CompareFlags& flags) {
   CompareRequest request;
   request.lists = choose_lists(flags);
@@ -134,6 +152,7 @@ CompareRequest make_request(const CompareFlags& flags) {
     std::erase(*request.conditions.against, "none");
   }
   request.conditions.through = through_of(flags, request.devices.size());
+  check_kernels(flags.conditions.kernels, request.conditions.through);
   request.conditions.device_memory = limit_device_memory(flags, request.conditions.through);
   if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
     reject("--graph: only cuda has graphs");
@@ -264,6 +283,11 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "cublasXt", "cuBLAS-TF32",
                                  "cuBLAS-FP16", "cuBLAS-BF16x9", "none"},
                                 CLI::ignore_case));
+  command
+      .add_option(
+          "--kernels", flags.conditions.kernels,
+          "Folders with kernels/ and compat/: ours takes part with these kernels too, by the same plans")
+      ->delimiter(',');
   flags.timing.add_to(command);
   command.add_option("--json", flags.json,
                      "Write the results, with every sample, to this file, or - for stdout");

@@ -50,45 +50,134 @@
 #define RTSM (TSM / WPTM)
 #define RTSN (TSN / WPTN)
 #define WORK_ITEMS (RTSM * RTSN)
-#define LPTA (TSK * TSM / WORK_ITEMS)
-#define LPTB (TSK * TSN / WORK_ITEMS)
 
-// The l-th value of a tile that a work-item loads. Neighbouring work-items load neighbours in memory: down a
-// column as the matrix is stored. Whether that value is among the first `rows` rows, and where it goes.
-#define LOADED(l) ((l)*WORK_ITEMS + tid)
-#define A_K(l) (TRANS_A ? LOADED(l) % TSK : LOADED(l) / TSM)
-#define A_M(l) (TRANS_A ? LOADED(l) / TSK : LOADED(l) % TSM)
-#define A_THERE(l, rows) (TRANS_A ? A_K(l) < (uint)(rows) : LOADED(l) < (uint)(rows)*TSM)
-#define A_LD (TSM + TRANS_A)
-#define A_PLACE(l) (TRANS_A ? A_K(l) * A_LD + A_M(l) : LOADED(l))
-#define B_K(l) (TRANS_B ? LOADED(l) / TSN : LOADED(l) % TSK)
-#define B_N(l) (TRANS_B ? LOADED(l) % TSN : LOADED(l) / TSK)
-#define B_THERE(l, rows) (TRANS_B ? LOADED(l) < (uint)(rows)*TSN : B_K(l) < (uint)(rows))
-#define B_LD (TSN + !TRANS_B)
-#define B_PLACE(l) (TRANS_B ? LOADED(l) : B_K(l) * B_LD + B_N(l))
+// --- Tiles -------------------------------------------------------------------------------------------------
+// What follows is for one operand, and used for both. `size` is a tile's columns, TSM or TSN, and `along_k`
+// whether neighbours in memory are neighbours along k: both are constants wherever a function is called.
 
-// How far it is in memory from one row (k) or column (m, n) of a tile to the next.
-#define A_NEXT_K (TRANS_A ? 1 : (OFFSET)p.lda)
-#define A_NEXT_M (TRANS_A ? (OFFSET)p.lda : 1)
-#define B_NEXT_K (TRANS_B ? (OFFSET)p.ldb : 1)
-#define B_NEXT_N (TRANS_B ? 1 : (OFFSET)p.ldb)
+#define A_ALONG_K TRANS_A
+#define B_ALONG_K (!TRANS_B)
+#define VALUES(size) (TSK * (size) / WORK_ITEMS)  // that a work-item loads of a tile
+#define TILE_LD(size, along_k) ((size) + (along_k))  // one more column where work-items store down a column
 
-// Loads a pair of tiles, of which `rows` rows are there. The others are not multiplied.
-#define LOAD(rows)                                     \
-  do {                                                 \
-    _Pragma("unroll") for (int l = 0; l < LPTA; ++l) { \
-      if ((rows) >= TSK || A_THERE(l, rows)) {         \
-        a_loaded[l] = a_tile[a_from[l]];               \
-      }                                                \
-    }                                                  \
-    _Pragma("unroll") for (int l = 0; l < LPTB; ++l) { \
-      if ((rows) >= TSK || B_THERE(l, rows)) {         \
-        b_loaded[l] = b_tile[b_from[l]];               \
-      }                                                \
-    }                                                  \
-    a_tile += (long)TSK * A_NEXT_K;                    \
-    b_tile += (long)TSK * B_NEXT_K;                    \
-  } while (0)
+typedef struct {
+  const __global float* tile;  // where the tile begins that is loaded next
+  OFFSET next_k;               // how far it is in memory from one row (k) to the next
+  OFFSET from[VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN)];  // where a work-item reads, from there
+  float loaded[VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN)];
+} Operand;
+
+// The row (k) and the column of the l-th value of a tile that a work-item loads. Neighbouring work-items load
+// neighbours in memory: down a column as the matrix is stored.
+FUNCTION uint
+row_of(const uint tid, const int l, const int size, const int along_k) {
+  return along_k ? (l * WORK_ITEMS + tid) % TSK : (l * WORK_ITEMS + tid) / size;
+}
+FUNCTION uint
+column_in_tile(const uint tid, const int l, const int size, const int along_k) {
+  return along_k ? (l * WORK_ITEMS + tid) / TSK : (l * WORK_ITEMS + tid) % size;
+}
+
+// `matrix` is where the first tile begins, of whose columns `columns` are there.
+FUNCTION void
+begin_operand(Operand* x, const __global float* matrix, const long ld, const int columns, const uint tid,
+              const int size, const int along_k) {
+  const OFFSET next_column = along_k ? (OFFSET)ld : 1;
+  x->tile = matrix;
+  x->next_k = along_k ? 1 : (OFFSET)ld;
+#pragma unroll
+  for (int l = 0; l < VALUES(size); ++l) {
+    x->from[l] = EXISTING((int)column_in_tile(tid, l, size, along_k), columns) * next_column +
+                 (int)row_of(tid, l, size, along_k) * x->next_k;
+    x->loaded[l] = 0.0f;
+  }
+}
+
+// Loads a tile, of which `rows` rows are there, and moves on to the next. The others are not multiplied.
+FUNCTION void
+load_tile(Operand* x, const int rows, const uint tid, const int size, const int along_k) {
+#pragma unroll
+  for (int l = 0; l < VALUES(size); ++l) {
+    const bool is_there = along_k ? row_of(tid, l, size, along_k) < (uint)rows
+                                  : l * WORK_ITEMS + tid < (uint)rows * size;
+    if (rows >= TSK || is_there) {
+      x->loaded[l] = x->tile[x->from[l]];
+    }
+  }
+  x->tile += (long)TSK * x->next_k;
+}
+
+FUNCTION void
+store_tile(const Operand* x, LOCAL_PTR float* tile, const uint tid, const int size, const int along_k) {
+#pragma unroll
+  for (int l = 0; l < VALUES(size); ++l) {
+    const uint place = row_of(tid, l, size, along_k) * TILE_LD(size, along_k) +
+                       column_in_tile(tid, l, size, along_k);
+    tile[along_k ? place : l * WORK_ITEMS + tid] = x->loaded[l];
+  }
+}
+
+FUNCTION void
+load_tiles(Operand* a, Operand* b, const int rows, const uint tid) {
+  load_tile(a, rows, tid, TSM, A_ALONG_K);
+  load_tile(b, rows, tid, TSN, B_ALONG_K);
+}
+FUNCTION void
+store_tiles(const Operand* a, const Operand* b, LOCAL_PTR float* a_tile, LOCAL_PTR float* b_tile,
+            const uint tid) {
+  store_tile(a, a_tile, tid, TSM, A_ALONG_K);
+  store_tile(b, b_tile, tid, TSN, B_ALONG_K);
+}
+
+// --- Sums --------------------------------------------------------------------------------------------------
+
+FUNCTION void
+set_to_zero(float acc[WPTN][WPTM]) {
+#pragma unroll
+  for (int wn = 0; wn < WPTN; ++wn) {
+#pragma unroll
+    for (int wm = 0; wm < WPTM; ++wm) {
+      acc[wn][wm] = 0.0f;
+    }
+  }
+}
+
+// Adds the products of `rows` rows of a pair of tiles.
+FUNCTION void
+multiply_tiles(float acc[WPTN][WPTM], const LOCAL_PTR float* a_tile, const LOCAL_PTR float* b_tile,
+               const int rows, const int tidm, const int tidn) {
+#pragma unroll 8
+  for (int k = 0; k < rows; ++k) {
+    float b[WPTN];
+#pragma unroll
+    for (int wn = 0; wn < WPTN; ++wn) {
+      b[wn] = b_tile[k * TILE_LD(TSN, B_ALONG_K) + tidn + wn * RTSN];
+    }
+#pragma unroll
+    for (int wm = 0; wm < WPTM; ++wm) {
+      const float a = a_tile[k * TILE_LD(TSM, A_ALONG_K) + tidm + wm * RTSM];
+#pragma unroll
+      for (int wn = 0; wn < WPTN; ++wn) {
+        acc[wn][wm] = fma(a, b[wn], acc[wn][wm]);
+      }
+    }
+  }
+}
+
+// `c` is a work-item's first element; of the tile, `rows` rows and `cols` columns are there.
+FUNCTION void
+write_sums(__global float* c, const OFFSET ldc, const float alpha, const float beta, float acc[WPTN][WPTM],
+           const int rows, const int cols, const int tidm, const int tidn) {
+#pragma unroll
+  for (int wn = 0; wn < WPTN; ++wn) {
+#pragma unroll
+    for (int wm = 0; wm < WPTM; ++wm) {
+      if (tidm + wm * RTSM < rows && tidn + wn * RTSN < cols) {
+        UPDATE(float, c[wn * RTSN * ldc + wm * RTSM], alpha, acc[wn][wm], beta);
+      }
+    }
+  }
+}
 
 NUMBERS_OF(PRODUCT);
 
@@ -98,8 +187,8 @@ general(PARAMETERS(PRODUCT)) {
   const long tiles_m = (p.M + TSM - 1) / TSM;
   const long first_row = ((long)get_group_id(0) % tiles_m) * TSM;
   const long first_col = ((long)get_group_id(0) / tiles_m) * TSN;
-  __local float Asub[TSK * A_LD];  // [k][m]
-  __local float Bsub[TSK * B_LD];  // [k][n]
+  __local float a_tile[TSK * TILE_LD(TSM, A_ALONG_K)];  // [k][m]
+  __local float b_tile[TSK * TILE_LD(TSN, B_ALONG_K)];  // [k][n]
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     int tidm = get_local_id(0);
@@ -110,80 +199,31 @@ general(PARAMETERS(PRODUCT)) {
     const int rows = (int)LEAST(p.M - first_row, TSM);
     const int cols = (int)LEAST(p.N - first_col, TSN);
 
-    // Where a work-item reads, from where a tile begins.
-    OFFSET a_from[LPTA];
-    OFFSET b_from[LPTB];
-#pragma unroll
-    for (int l = 0; l < LPTA; ++l) {
-      a_from[l] = EXISTING((int)A_M(l), rows) * A_NEXT_M + (int)A_K(l) * A_NEXT_K;
-    }
-#pragma unroll
-    for (int l = 0; l < LPTB; ++l) {
-      b_from[l] = EXISTING((int)B_N(l), cols) * B_NEXT_N + (int)B_K(l) * B_NEXT_K;
-    }
-
-    const __global float* a_tile =
-        MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1);
-    const __global float* b_tile =
-        MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb);
-    __global float* c_first =
-        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
-
+    Operand a;
+    Operand b;
+    begin_operand(&a, MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1),
+                  p.lda, rows, tid, TSM, A_ALONG_K);
+    begin_operand(&b, MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb),
+                  p.ldb, cols, tid, TSN, B_ALONG_K);
     float acc[WPTN][WPTM];
-#pragma unroll
-    for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-      for (int wm = 0; wm < WPTM; ++wm) {
-        acc[wn][wm] = 0.0f;
-      }
-    }
+    set_to_zero(acc);
 
-    float a_loaded[LPTA] = {0.0f};
-    float b_loaded[LPTB] = {0.0f};
     int depth = (int)LEAST(p.K, TSK);
-    LOAD(depth);
+    load_tiles(&a, &b, depth, tid);
     for (long left = p.K; left > 0; left -= TSK) {
-#pragma unroll
-      for (int l = 0; l < LPTA; ++l) {
-        Asub[A_PLACE(l)] = a_loaded[l];
-      }
-#pragma unroll
-      for (int l = 0; l < LPTB; ++l) {
-        Bsub[B_PLACE(l)] = b_loaded[l];
-      }
+      store_tiles(&a, &b, a_tile, b_tile, tid);
       barrier(CLK_LOCAL_MEM_FENCE);
       const int now = depth;
       if (left > TSK) {
         depth = (int)LEAST(left - TSK, TSK);
-        LOAD(depth);
+        load_tiles(&a, &b, depth, tid);
       }
-#pragma unroll 8
-      for (int k = 0; k < now; ++k) {
-        float b[WPTN];
-#pragma unroll
-        for (int wn = 0; wn < WPTN; ++wn) {
-          b[wn] = Bsub[k * B_LD + tidn + wn * RTSN];
-        }
-#pragma unroll
-        for (int wm = 0; wm < WPTM; ++wm) {
-          const float a = Asub[k * A_LD + tidm + wm * RTSM];
-#pragma unroll
-          for (int wn = 0; wn < WPTN; ++wn) {
-            acc[wn][wm] = fma(a, b[wn], acc[wn][wm]);
-          }
-        }
-      }
+      multiply_tiles(acc, a_tile, b_tile, now, tidm, tidn);
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-#pragma unroll
-    for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-      for (int wm = 0; wm < WPTM; ++wm) {
-        if (tidm + wm * RTSM < rows && tidn + wn * RTSN < cols) {
-          UPDATE(float, c_first[wn * RTSN * (OFFSET)p.ldc + wm * RTSM], p.alpha, acc[wn][wm], p.beta);
-        }
-      }
-    }
+    __global float* c =
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
+    write_sums(c, (OFFSET)p.ldc, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
   }
 }

@@ -138,18 +138,20 @@ transposed_begin(Operand* x, const __global float* matrix, const Span span, LOCA
   }
 }
 
-// Begins to copy `width` values, V or 1, or sets them where there is nothing to copy.
+// Begins to copy `width` values, V or 1, of a row of a tile. A tile of which only `rows` rows are there is
+// loaded and stored instead: so the loads of all its rows are on their way together. Copies would each be
+// behind a branch of their own.
 FUNCTION void
-copy_or_set(const int width, LOCAL_PTR float* to, const __global float* from, const bool is_there,
+copy_values(const int width, LOCAL_PTR float* to, const __global float* from, const int row, const int rows,
             const float beyond) {
-  if (is_there && width == V) {
+  if (rows >= TSK && width == V) {
     COPY_TO_LOCAL(V, to, from);
-  } else if (is_there) {
+  } else if (rows >= TSK) {
     COPY_TO_LOCAL(1, to, from);
   } else {
 #pragma unroll
     for (int i = 0; i < width; ++i) {
-      to[i] = beyond;
+      to[i] = row < rows ? from[i] : beyond;
     }
   }
 }
@@ -179,12 +181,9 @@ begin_copies(Operand* x, const __global float* matrix, const long ld, const Span
 }
 
 // Copies a tile right into its stage, as far as that is possible, and moves on to the next. Of the tile,
-// `rows` rows are left, perhaps more than it has, or fewer, or none.
+// `rows` rows are there: a constant TSK where it is whole, so that no comparison is left.
 FUNCTION void
 copy_tile(Operand* x, const int stage, const int rows, const int size, const int transposed) {
-  if (rows <= 0) {
-    return;
-  }
   if (transposed) {
     transposed_copy(x, stage, rows, size);
   } else {

@@ -30,11 +30,11 @@ direct_copy(Operand* x, const int stage, const int rows, const int size) {
     LOCAL_PTR float* to = x->to + stage;
 #pragma unroll
     for (int row = 0; row < TSK; row += DIRECT_ROWS(size)) {
-      const bool is_there = rows >= TSK || row + direct_row(x->item, size) < rows;
 #pragma unroll
       for (int i = 0; i < DIRECT_PLACES(size); ++i) {
-        copy_or_set(V, to + (row * size + i * DIRECT_ABREAST(size) * V),
-                    FURTHER(x->from[i], x->next + row * x->ld * UNIT), is_there, x->beyond);
+        copy_values(V, to + (row * size + i * DIRECT_ABREAST(size) * V),
+                    FURTHER(x->from[i], x->next + row * x->ld * UNIT), row + direct_row(x->item, size), rows,
+                    x->beyond);
       }
     }
   }

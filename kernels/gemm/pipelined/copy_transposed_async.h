@@ -20,8 +20,8 @@ transposed_copy(Operand* x, const int stage, const int rows, const int size) {
       LOCAL_PTR float* to = x->to + stage + first * size + transposed_place(x->item, i, size);
 #pragma unroll
       for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
-        const bool is_there = rows >= TSK || row + first < rows;
-        copy_or_set(1, to + row * size, FURTHER(x->from[i], x->next + row * UNIT), is_there, x->beyond);
+        copy_values(1, to + row * size, FURTHER(x->from[i], x->next + row * UNIT), row + first, rows,
+                    x->beyond);
       }
     }
   }

@@ -13,10 +13,16 @@ next_stage(const int stage) {
   return stage == LAST_STAGE ? 0 : stage + STAGE;
 }
 
+// Of these tiles, `rows` rows are left, perhaps more than they have, or fewer, or none.
 FUNCTION void
 copy_tiles(Operand* a, Operand* b, const int stage, const int rows) {
-  copy_tile(a, stage, rows, TSM, TRANS_A);
-  copy_tile(b, stage, rows, TSN, !TRANS_B);
+  if (rows >= TSK) {
+    copy_tile(a, stage, TSK, TSM, TRANS_A);
+    copy_tile(b, stage, TSK, TSN, !TRANS_B);
+  } else if (rows > 0) {
+    copy_tile(a, stage, rows, TSM, TRANS_A);
+    copy_tile(b, stage, rows, TSN, !TRANS_B);
+  }
   COPY_COMMIT();
 }
 FUNCTION void
@@ -30,12 +36,11 @@ store_tiles(const Operand* a, const Operand* b, const int stage, const int rows)
   store_tile(b, stage, rows, TSN, !TRANS_B);
 }
 
-// Brings the first tiles on their way, of which there are `depth` rows, and waits for the first of them. A
-// loop that is not unrolled: a small product spends much of its time on instructions that it executes once.
+// Brings the first tiles on their way, of which there are `depth` rows, and waits for the first of them.
 FUNCTION void
 prologue(Operand* a, Operand* b, const int depth) {
   int left = depth;
-#pragma unroll 1
+#pragma unroll
   for (int stage = 0; stage < LAST_STAGE; stage += STAGE) {
     load_tiles(a, b, left);
     copy_tiles(a, b, stage, left);

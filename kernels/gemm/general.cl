@@ -205,6 +205,9 @@ general(PARAMETERS(PRODUCT)) {
                   p.lda, rows, tid, TSM, A_ALONG_K);
     begin_operand(&b, MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb),
                   p.ldb, cols, tid, TSN, B_ALONG_K);
+    // Here, and not where it is needed: a small product would wait for it.
+    __global float* c =
+        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
     float acc[WPTN][WPTM];
     set_to_zero(acc);
 
@@ -222,8 +225,6 @@ general(PARAMETERS(PRODUCT)) {
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    __global float* c =
-        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
     write_sums(c, (OFFSET)p.ldc, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
   }
 }

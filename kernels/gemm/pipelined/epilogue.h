@@ -58,8 +58,7 @@ write_quadruples(const Result c, float acc[WPTN][WPTM], const Place place) {
 }
 
 // Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
-// rank-th on. In vectors of `width`, which is 1 or 4. The loop over layers is not unrolled: its stride is not
-// constant, and compilers would divide by it.
+// rank-th on. In vectors of `width`, which is 1 or 4.
 FUNCTION void
 write_layers(const Result c, const LOCAL_PTR float* layers, const uint item, const int first, const int count,
              const int rank, const int cluster, const int width) {
@@ -68,7 +67,7 @@ write_layers(const Result c, const LOCAL_PTR float* layers, const uint item, con
     const uint v = (i * WORK_ITEMS + item) * width;
     const int row = row_in_layer(v);
     const int col = column_in_layer(v);
-#pragma unroll 1
+#pragma unroll 4
     for (int q = rank; q < count; q += cluster) {
       const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
       const int at_col = col + next_column((first + q) / (WPTM / 4));

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import duogemm
+from duogemm._library import FOLDER, cuda_sgemm
 
 pytestmark = pytest.mark.usefixtures("host_device")
 
@@ -43,6 +44,12 @@ def test_frame():
     plan = duogemm.plan(10, 10, 10)
     assert isinstance(duogemm.frame(plan), pandas.DataFrame)
     assert list(duogemm.frame(duogemm.devices())["name"])
+
+
+def test_drop_in_libraries_are_there():
+    """`duogemm run` preloads what it finds beside the library."""
+    assert (FOLDER / "libduogemm_blas.so").exists()
+    assert cuda_sgemm is None or (FOLDER / "libduogemm_cublas.so").exists()
 
 
 def test_refusals():

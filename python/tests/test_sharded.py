@@ -1,7 +1,8 @@
-"""duogemm.jax.sharded_matmul, on a mesh of a CPU's eight virtual devices."""
+"""duogemm.jax.sharded_matmul, on a mesh of a CPU's eight virtual devices, and of all GPUs where there are several."""
 
 import numpy
 import pytest
+from conftest import has_cuda
 
 import duogemm
 
@@ -31,13 +32,22 @@ LAYOUTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=[(8,), (2, 4)], ids=str)
+def gpus():
+    """As many as M, N and K can be spread over, or none where that is one."""
+    devices = jax.devices() if jax.default_backend() == "gpu" and has_cuda() else []
+    return devices[: 1 << (min(len(devices), 8).bit_length() - 1)] if len(devices) > 1 else []
+
+
+@pytest.fixture(scope="module", params=[("cpu", 8), ("cpu", 2, 4), ("gpu", -1)], ids=str)
 def mesh(request):
     """Of one axis, or of two."""
-    devices = jax.devices("cpu")
-    if len(devices) < 8:
+    kind, *shape = request.param
+    devices = jax.devices("cpu")[:8] if kind == "cpu" else gpus()
+    if kind == "cpu" and len(devices) < 8:
         pytest.skip("JAX was started with fewer than eight virtual devices")
-    return jax.sharding.Mesh(numpy.array(devices[:8]).reshape(request.param), ("x", "y")[: len(request.param)])
+    if not devices:
+        pytest.skip("there are no two GPUs")
+    return jax.sharding.Mesh(numpy.array(devices).reshape(shape), ("x", "y")[: len(shape)])
 
 
 def placed(mesh, array, *axes):

@@ -9,11 +9,11 @@ from ._layout import call_for
 from ._matmul import require_float32, require_kind
 
 require_cuda()
-_FLOAT32 = cupy.dtype("float32")
+_ARRAY, _FLOAT32 = cupy.ndarray, cupy.dtype("float32")
 
 
 def _is_right(array, device):
-    return type(array) is cupy.ndarray and array.dtype is _FLOAT32 and array.data.device_id == device
+    return type(array) is _ARRAY and array.dtype is _FLOAT32 and array.data.device_id == device
 
 
 def _check(a, b, out):

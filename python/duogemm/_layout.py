@@ -18,7 +18,7 @@ ITEM = 4  # bytes of a float32
 class Call(NamedTuple):
     """What a multiplication asks of the library, but for the addresses."""
 
-    reference: object  # to the problem, for the library
+    reference: int  # the address of the problem, for the library
     problem: Problem
     offsets: tuple  # of a, b and c in bytes, for each call of the library
     shape: tuple  # of the result
@@ -236,14 +236,17 @@ def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, pre
     offsets = tuple(tuple(ITEM * offset for offset in step) for step in offsets)
     spans = tuple(map(_span, shapes, strides))
     widths, steps = (tuple(map(what, shapes, strides)) for what in (_width, _steps))
-    return Call(ctypes.byref(problem), problem, offsets, result, spans, widths, steps)
+    return Call(ctypes.addressof(problem), problem, offsets, result, spans, widths, steps)
 
 
 def require_apart(call, a, b, c):
     """Raises where the result would share memory with an operand. The arguments are addresses, or offsets in one buffer."""
-    for name, start, i in (("a", a, 0), ("b", b, 1)):
-        if start < c + call.spans[2] and c < start + call.spans[i] and not _beside(call, start - c, i):
-            raise ArgumentError(f"out overlaps {name}")
+    a_span, b_span, c_span = call.spans
+    end = c + c_span
+    if a < end and c < a + a_span and not _beside(call, a - c, 0):
+        raise ArgumentError("out overlaps a")
+    if b < end and c < b + b_span and not _beside(call, b - c, 1):
+        raise ArgumentError("out overlaps b")
 
 
 def _beside(call, distance, i):

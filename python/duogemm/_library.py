@@ -1,4 +1,4 @@
-"""libduogemm through ctypes: the functions of duogemm.h, cuda.h and opencl.h that the package calls."""
+"""libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native/calls.cpp."""
 
 import ctypes
 import pathlib
@@ -38,7 +38,6 @@ _LIBRARY.duogemm_version.restype = ctypes.c_char_p
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
 _ARGUMENTS = {
     "duogemm_sgemm": [_POINTER] * 4,
-    "duogemm_cuda_sgemm": [_POINTER] * 5,
     "duogemm_opencl_sgemm": [_POINTER, _POINTER] + [_POINTER, _SIZE] * 3 + [_SIZE, _POINTER, _POINTER],
 }
 
@@ -51,8 +50,11 @@ def _function(name):
     return function
 
 
+try:  # after the library, whose absence has been told of
+    from ._calls import cuda_sgemm, exchange_product
+except ModuleNotFoundError:  # the build leaves CUDA out
+    cuda_sgemm = exchange_product = None
 host_sgemm = _function("duogemm_sgemm")
-cuda_sgemm = _function("duogemm_cuda_sgemm")
 opencl_sgemm = _function("duogemm_opencl_sgemm")
 
 

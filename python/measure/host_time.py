@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What a call costs the host, on arrays of CuPy and PyTorch: python/measure/host_time.py FILE.
 
-Beside duogemm.matmul stand CuPy's and PyTorch's own product and the bare C function through ctypes. `above the C function` is the
-time of duogemm.matmul less that of the C function, with what ctypes takes for a call that does nothing added again.
+Beside duogemm.matmul stand CuPy's and PyTorch's own product and the bare C function, called from Python with all that it needs.
+`above the C function` is the time of duogemm.matmul less that of the C function, with what a call from Python takes that does nothing
+added again.
 """
 
 import functools
@@ -15,7 +16,7 @@ import duogemm
 from duogemm._layout import call_for
 from duogemm._library import cuda_sgemm
 
-SIZE, CALLS, ROUNDS = 4096, 50, 15
+SIZE, CALLS, ROUNDS = 4096, 20, 12
 
 
 def repeated(call):

@@ -47,6 +47,21 @@ def test_views(tensor, stored):
     expect_product(host(out), host(a), host(b), 2)
 
 
+def test_short_way(tensor, device, monkeypatch):
+    """Usual products are looked at in C alone."""
+    from duogemm import _torch
+
+    if device == "cpu" or _torch._functions is None:
+        pytest.skip("it needs CUDA and DLPack's exchange functions, which PyTorch has from 2.10 on")
+    monkeypatch.setattr(_torch, "call_for", None)
+    a, b, out = tensor(60, 50), tensor(50, 70), tensor(60, 70)
+    expect_product(host(duogemm.matmul(a, b)), host(a), host(b))
+    expect_product(host(duogemm.matmul(a.T.contiguous().T, b, out=out, precision="f16x3")), host(a), host(b))
+    before = host(out)
+    duogemm.matmul(a, b, out=out, alpha=0.5, beta=-1)
+    assert numpy.allclose(host(out), 0.5 * (host(a) @ host(b)) - before, rtol=1e-4, atol=1e-4)
+
+
 def test_stream(tensor, device):
     if device == "cpu":
         pytest.skip("streams are CUDA's")

@@ -1,0 +1,33 @@
+"""Products of arrays whose library lets others look at them in C, by DLPack's exchange functions."""
+
+import ctypes
+import functools
+
+from ._layout import words_to_numbers
+from ._library import Problem, exchange_product
+
+_MAJOR = 1  # of the version of DLPack that native/calls.cpp knows
+
+
+def functions_of(kind):
+    """The address of the exchange functions of such arrays, or None where they have none, or the build has no CUDA."""
+    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    if capsule is None or exchange_product is None:
+        return None
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+    address = pointer_of(capsule, b"dlpack_exchange_api")
+    return address if ctypes.c_uint32.from_address(address).value == _MAJOR else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _request(alpha, beta, precision, level):
+    """What a product is asked besides its sizes, and where it is in memory."""
+    problem = Problem(alpha=alpha, beta=beta, batch=1)
+    problem.precision, problem.level = words_to_numbers(precision, level)
+    return problem, ctypes.addressof(problem)
+
+
+def is_done(functions, device, a, b, out, alpha, beta, precision, level):
+    """Whether the product of two matrices on the current device is on its way. If not, nothing was done: the arrays are elsewhere,
+    or something about them is wrong or out of the ordinary."""
+    return exchange_product(functions, device, _request(alpha, beta, precision, level)[1], a, b, out)

@@ -2,6 +2,7 @@
 // length 1 is shared.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -155,7 +156,8 @@ ffi::Error host_product(Matrices a, Matrices b, Result c, bool transpose_a, bool
 }
 
 #ifdef DUOGEMM_WITH_CUDA
-// In workspace of XLA's, which knows best what memory there is.
+// In workspace of XLA's, which knows best what memory there is. XLA refuses to align it to more than 16
+// bytes.
 ffi::Error cuda_product(CUstream_st* stream, ffi::ScratchAllocator memory, Matrices a, Matrices b, Result c,
                         bool transpose_a, bool transpose_b, std::int32_t level, std::int32_t precision) {
   constexpr std::size_t alignment = 256;
@@ -167,12 +169,14 @@ ffi::Error cuda_product(CUstream_st* stream, ffi::ScratchAllocator memory, Matri
   }
   void* workspace = nullptr;
   if (bytes > 0) {
-    const auto allocated = memory.Allocate(bytes, alignment);
+    std::size_t space = bytes + alignment - 16;
+    const auto allocated = memory.Allocate(space, 16);
     if (!allocated) {
       return ffi::Error(ffi::ErrorCode::kResourceExhausted,
                         "duogemm: XLA has no " + std::to_string(bytes) + " bytes for workspace");
     }
     workspace = *allocated;
+    std::align(alignment, bytes, workspace, space);
   }
   return multiply(product, a, b, *c, [&](auto... addresses) {
     return duogemm_cuda_sgemm_with_workspace(stream, &product.problem, addresses..., workspace, bytes);

@@ -45,7 +45,7 @@ Kept& kept_for(CUcontext context) {
 
 CUcontext context_of(CUstream stream) {
   if (driver() == nullptr) {
-    throw Error(Status::unsupported, "an NVIDIA driver; none was found");
+    throw Error(Status::unsupported, "CUDA needs an NVIDIA driver; none was found");
   }
   CUcontext context = nullptr;
   DUOGEMM_CUDA(cuStreamGetCtx(stream, &context));

@@ -3,8 +3,8 @@
 import ctypes
 import functools
 
-from ._layout import words_to_numbers
-from ._library import Problem, exchange_product
+from ._layout import problem_without_sizes
+from ._library import exchange_product
 
 _MAJOR = 1  # of the version of DLPack that native/calls.cpp knows
 
@@ -21,9 +21,8 @@ def functions_of(kind):
 
 @functools.lru_cache(maxsize=4096)
 def _request(alpha, beta, precision, level):
-    """What a product is asked besides its sizes, and where it is in memory."""
-    problem = Problem(alpha=alpha, beta=beta, batch=1)
-    problem.precision, problem.level = words_to_numbers(precision, level)
+    """What a product is asked besides its sizes, and where that is in memory."""
+    problem = problem_without_sizes(alpha, beta, precision, level)
     return problem, ctypes.addressof(problem)
 
 

@@ -14,8 +14,12 @@ class _CudaArray:
         facts = getattr(array, "__cuda_array_interface__", None)
         if facts is None:
             raise ArrayTypeError(f"{name} has no __cuda_array_interface__, as a has")
-        if numpy.dtype(facts["typestr"]) != numpy.dtype("float32"):
-            raise ArrayTypeError(f"{name} is of {numpy.dtype(facts['typestr'])}; it must be of float32")
+        try:
+            kind = numpy.dtype(facts["typestr"])
+        except TypeError as error:
+            raise ArrayTypeError(f"{name}: {error}") from None
+        if kind != numpy.dtype("float32"):
+            raise ArrayTypeError(f"{name} is of {kind}; it must be of float32")
         if facts.get("mask") is not None:
             raise ArrayTypeError(f"{name} has a mask, which would be ignored")
         self.shape = tuple(facts["shape"])
@@ -51,12 +55,15 @@ def _imported(name, array):
     if not hasattr(array, "__dlpack__"):
         raise ArrayTypeError(f"{name} is {type(array).__module__}.{type(array).__qualname__}, which has no DLPack, as a has")
     kind = int(array.__dlpack_device__()[0])
-    if kind == 1:
-        return numpy.from_dlpack(array)
-    if kind == 2:
-        import cupy
+    try:
+        if kind == 1:
+            return numpy.from_dlpack(array)
+        if kind == 2:
+            import cupy
 
-        return cupy.from_dlpack(array)
+            return cupy.from_dlpack(array)
+    except BufferError as error:
+        raise ArgumentError(f"{name} cannot be had through DLPack: {error}") from None
     raise ArgumentError(f"{name} is on a device of DLPack's kind {kind}; it must be on a CPU or on CUDA")
 
 

@@ -171,9 +171,19 @@ def _set_batches(problem, dimensions):
 def words_to_numbers(precision, level):
     """As the library has them."""
     for kind, word, words in (("precision", precision, PRECISIONS), ("level", level, LEVELS)):
-        if word not in words:
+        if not isinstance(word, str) or word not in words:
             raise ArgumentError(f"{kind} is {word!r}; it must be one of {', '.join(words)}")
     return PRECISIONS[precision], LEVELS[level]
+
+
+def problem_without_sizes(alpha, beta, precision, level):
+    """What a product is asked besides its sizes."""
+    try:
+        problem = Problem(alpha=alpha, beta=beta, batch=1)
+    except OverflowError as error:
+        raise ArgumentError(f"alpha or beta: {error}") from None
+    problem.precision, problem.level = words_to_numbers(precision, level)
+    return problem
 
 
 def _span(shape, strides):
@@ -225,8 +235,7 @@ def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, pre
         _with_vectors(_in_elements("b", b_shape, b_strides, unit), b_shape, b_matrix, False),
         _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
     )
-    problem = Problem(alpha=alpha, beta=beta, batch=1)
-    problem.precision, problem.level = words_to_numbers(precision, level)
+    problem = problem_without_sizes(alpha, beta, precision, level)
     problem.m, problem.n, problem.k = c_matrix[-2], c_matrix[-1], a_matrix[-1]
     shapes = (a_matrix, b_matrix, c_matrix)
     _set_matrices(problem, *(_matrix(name, *shape[-2:], stride[-2:]) for name, shape, stride in zip(("a", "b", "out"), shapes, strides)))

@@ -4,6 +4,7 @@ import importlib
 from typing import Literal, TypeVar
 
 from ._errors import ArgumentError, ArrayTypeError
+from ._layout import words_to_numbers
 
 Array = TypeVar("Array")
 Precision = Literal["fp32", "bf16x6", "f16x3"]
@@ -95,5 +96,7 @@ def matmul(
         alpha = _number("alpha", alpha)
     if type(beta) is not int and type(beta) is not float:
         beta = _number("beta", beta)
+    if type(precision) is not str or type(level) is not str:
+        words_to_numbers(precision, level)
     multiply = _multiply.get(type(a)) or _find(a)
     return multiply(a, b, out, alpha, beta, precision, level)

@@ -113,6 +113,8 @@ def frame(result):
 
     if isinstance(result, list):
         return pandas.DataFrame(result)
+    if not isinstance(result, dict) or "schema" not in result:
+        raise ArgumentError(f"{type(result).__qualname__} is no result of devices(), ladder(), plan() or replay()")
     kind = result["schema"].partition("/")[0]
     if kind == "duogemm.ladder":
         rows = [{"backend": run["device"]["backend"], "device": run["device"]["name"], "m": run["m"], "n": run["n"], "k": run["k"], **row}

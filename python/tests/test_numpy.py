@@ -9,6 +9,7 @@ from cases import SHAPES, STORED
 from conftest import error_bound, expect_product
 
 import duogemm
+from duogemm._library import cuda_sgemm
 
 pytestmark = pytest.mark.usefixtures("host_device")
 
@@ -121,7 +122,9 @@ def test_wrong_words(random):
     a, b = random(4, 4), random(4, 4)
     refused(ValueError, "precision is 'fp8'", a, b, precision="fp8")
     refused(ValueError, "level is 'never'", a, b, level="never")
+    refused(ValueError, r"precision is \['fp32'\]", a, b, precision=["fp32"])
     refused(ValueError, "alpha is 'x'", a, b, alpha="x")
+    refused(ValueError, "too large", a, b, alpha=10**400)
     refused(ValueError, "beta is 2 and there is no out", a, b, beta=2)
     out = random(4, 4)
     out.flags.writeable = False
@@ -141,8 +144,40 @@ def test_dlpack(random):
         def __dlpack_device__(self):
             return self.array.__dlpack_device__()
 
+    class Elsewhere(Foreign):
+        """On a device that is neither a CPU nor CUDA's."""
+
+        def __dlpack_device__(self):
+            return 10, 0
+
+    class Kept(Foreign):
+        """Is not given away."""
+
+        def __dlpack__(self, **named):
+            raise BufferError("it is kept")
+
     a, b = random(4, 5), random(5, 6)
     expect_product(duogemm.matmul(Foreign(a), Foreign(b)), a, b)
+    refused(ValueError, "kind 10", Elsewhere(a), Elsewhere(b))
+    refused(ValueError, "it is kept", Foreign(a), Kept(b))
+    refused(TypeError, "which has no DLPack", Foreign(a), [[1.0]])
+
+
+def test_cuda_array_interface():
+    class Foreign:
+        """Has __cuda_array_interface__ and nothing else."""
+
+        def __init__(self, kind, address):
+            self.__cuda_array_interface__ = {"shape": (4, 4), "typestr": kind, "data": (address, False), "version": 3}
+
+    if cuda_sgemm is None:
+        refused(RuntimeError, "without CUDA", *(Foreign("<f4", 256),) * 2)
+        return
+    right, out = Foreign("<f4", 256), Foreign("<f4", 1 << 20)
+    refused(ValueError, "out is missing", right, right)
+    refused(TypeError, "a is of float64", Foreign("<f8", 256), right, out=out)
+    refused(TypeError, "b: data type", right, Foreign("junk", 256), out=out)
+    refused(ValueError, "out overlaps a", right, right, out=right)
 
 
 def test_threads(random):

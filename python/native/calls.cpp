@@ -185,6 +185,7 @@ PyCFunction as_python_has_it(PyObject* (*function)(PyObject*, PyObject* const*, 
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): Python wants this name
 PyMODINIT_FUNC PyInit__calls() {
   static PyMethodDef functions[] = {
       {"cuda_sgemm", as_python_has_it(cuda_sgemm), METH_FASTCALL, nullptr},

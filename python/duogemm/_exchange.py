@@ -1,4 +1,6 @@
-"""Products of arrays whose library lets others look at them in C, by DLPack's exchange functions."""
+"""What exchange_product of native/calls.cpp is given: it multiplies arrays whose library lets others look at them in C, by DLPack's
+exchange functions. It answers whether the product is on its way. If not, nothing was done: the arrays are not matrices on the
+current device, or something about them is wrong or out of the ordinary."""
 
 import ctypes
 import functools
@@ -20,13 +22,7 @@ def functions_of(kind):
 
 
 @functools.lru_cache(maxsize=4096)
-def _request(alpha, beta, precision, level):
-    """What a product is asked besides its sizes, and where that is in memory."""
+def request(alpha, beta, precision, level):
+    """What a product is asked besides its sizes: where that is in memory, and what keeps it there."""
     problem = problem_without_sizes(alpha, beta, precision, level)
-    return problem, ctypes.addressof(problem)
-
-
-def is_done(functions, device, a, b, out, alpha, beta, precision, level):
-    """Whether the product of two matrices on the current device is on its way. If not, nothing was done: the arrays are elsewhere,
-    or something about them is wrong or out of the ordinary."""
-    return exchange_product(functions, device, _request(alpha, beta, precision, level)[1], a, b, out)
+    return ctypes.addressof(problem), problem

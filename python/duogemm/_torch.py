@@ -4,8 +4,9 @@ import torch
 
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError, ArrayTypeError
-from ._exchange import functions_of, is_done
+from ._exchange import functions_of, request
 from ._layout import call_for
+from ._library import exchange_product
 from ._matmul import require_kind
 from ._numpy import run_on_host
 
@@ -38,7 +39,7 @@ def _is_plain(a, b, out):
     """Whether nobody but the library has to know of the call: no autograd, no compiler, no subclass."""
     if _is_tracing() or type(a) not in _PLAIN or type(b) not in _PLAIN:
         return False
-    if not (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)):
+    if not (a.requires_grad or b.requires_grad or getattr(out, "requires_grad", False)):
         return True
     return not torch.is_grad_enabled()
 
@@ -63,10 +64,25 @@ def multiply(a, b, out, alpha, beta, precision, level):
 
 
 def multiply_plain(a, b, out, alpha, beta, precision, level):
-    """The call itself. Its host time matters: what is right and usual is tried first."""
-    result = _new_or_given(a, b, out, beta) if _functions is not None and a.is_cuda else None
-    if result is not None and _is_started(a, b, result, alpha, beta, precision, level):
-        return result
+    """The call itself on tensors. Its host time matters: what is right and usual is tried first."""
+    if _functions is not None and a.is_cuda and (out is None or type(out) in _PLAIN):
+        result = _new(a, b, beta) if out is None else out
+        if result is not None and not (a.is_neg() or b.is_neg() or result.is_neg()):
+            device, asked = torch._C._cuda_getDevice(), request(alpha, beta, precision, level)[0]
+            try:
+                if exchange_product(_functions, device, asked, a, b, result):
+                    return result
+            except (BufferError, RuntimeError):
+                pass  # of such tensors PyTorch does not tell, and what follows finds words for them
+    return _multiply_in_python(a, b, out, alpha, beta, precision, level)
+
+
+def _new(a, b, beta):
+    """Where the product of two matrices goes, or None where they are something else."""
+    return a.new_empty((a.shape[0], b.shape[1])) if a.dim() == 2 == b.dim() and beta == 0 else None
+
+
+def _multiply_in_python(a, b, out, alpha, beta, precision, level):
     # What is right is only glanced at; _check finds words for what is not.
     device = a.get_device()
     if not (_is_right(a, device) and _is_right(b, device) and (out is None or _is_right(out, device))):
@@ -82,23 +98,6 @@ def multiply_plain(a, b, out, alpha, beta, precision, level):
         with torch.cuda.device(device):
             _run(call, device, a, b, result)
     return result
-
-
-def _new_or_given(a, b, out, beta):
-    """Where the product of two matrices goes, or None where they are something else."""
-    if out is not None:
-        return out if type(out) in _PLAIN else None
-    return a.new_empty((a.shape[0], b.shape[1])) if a.dim() == 2 == b.dim() and beta == 0 else None
-
-
-def _is_started(a, b, result, alpha, beta, precision, level):
-    """Whether the product could be started without Python's looking at more than this."""
-    if a.is_neg() or b.is_neg() or result.is_neg() or type(a) not in _PLAIN or type(b) not in _PLAIN:
-        return False
-    try:
-        return is_done(_functions, torch._C._cuda_getDevice(), a, b, result, alpha, beta, precision, level)
-    except (BufferError, RuntimeError):
-        return False  # PyTorch does not let others look at such tensors
 
 
 def _run(call, device, a, b, result):

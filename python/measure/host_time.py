@@ -16,7 +16,7 @@ import duogemm
 from duogemm._layout import call_for
 from duogemm._library import cuda_sgemm
 
-SIZE, CALLS, ROUNDS = 4096, 20, 12
+SIZE, CALLS, ROUNDS = 4096, 50, 10
 
 
 def repeated(call):

@@ -108,6 +108,8 @@ def test_refusals(tensor, device):
             duogemm.matmul(*arrays, out=out)
         assert isinstance(raised.value, duogemm.Error)
     assert torch.equal(out, before)
+    with pytest.raises(TypeError, match="out is numpy.ndarray"):
+        duogemm.matmul(a, a, out=numpy.ones((4, 4), "float32"))
     with pytest.raises(ValueError, match="autograd"):
         duogemm.matmul(tensor(4, 4, grad=True), a, out=out)
 

@@ -138,7 +138,7 @@ def _set_matrices(problem, a, b, c):
     problem.ldc = c.by_rows or c.by_columns
     for name, matrix in (("a", a), ("b", b)):
         direct, transposed = (matrix.by_rows, matrix.by_columns) if by_rows else (matrix.by_columns, matrix.by_rows)
-        setattr(problem, name + "_op", straight == 0)
+        setattr(problem, name + "_op", direct == 0)
         setattr(problem, "ld" + name, direct or transposed)
 
 

@@ -20,7 +20,7 @@ LAYOUTS = {"rows by rows": (0, 0), "rows by columns": (0, 1), "columns by rows":
 FLOATS, PLAIN_FP32, COLUMN_MAJOR = 0, 68, 0  # CUDA_R_32F, CUBLAS_COMPUTE_32F, CUBLASMP_GRID_LAYOUT_COL_MAJOR
 
 
-def settle():
+def synchronize():
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     distributed.barrier()
@@ -35,7 +35,7 @@ def measured(record, case, name, call, size):
             torch.cuda.synchronize()
 
     waited()
-    samples = in_turns({name: waited}, ROUNDS, settle)[name]
+    samples = in_turns({name: waited}, ROUNDS, synchronize)[name]
     if distributed.get_rank() == 0:
         record.add(case, name, samples, 2 * size**3)
 

@@ -49,22 +49,22 @@ def _alike(a, b):
     return vary(a), vary(b)
 
 
-def _call(a, b, turned_a, turned_b, words):
+def _call(a, b, transposed_a, transposed_b, words):
     """The product of matrices, or of batches whose leading dimensions are as many and alike or 1."""
     precision, level = (numpy.int32(number) for number in words_to_numbers(*words))
     # What JAX knows of its own product, such as how it is sharded, holds for ours.
-    like = jax.eval_shape(lambda a, b: jnp.matmul(a.mT if turned_a else a, b.mT if turned_b else b), a, b)
+    like = jax.eval_shape(lambda a, b: jnp.matmul(a.mT if transposed_a else a, b.mT if transposed_b else b), a, b)
     call = jax.ffi.ffi_call(_TARGET, like, vmap_method="expand_dims")
-    return call(a, b, transpose_a=turned_a, transpose_b=turned_b, level=level, precision=precision)
+    return call(a, b, transpose_a=transposed_a, transpose_b=transposed_b, level=level, precision=precision)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
-def _product(a, b, turned_a, turned_b, words):
-    return _call(a, b, turned_a, turned_b, words)
+def _product(a, b, transposed_a, transposed_b, words):
+    return _call(a, b, transposed_a, transposed_b, words)
 
 
-def _forward(a, b, turned_a, turned_b, words):
-    return _product(a, b, turned_a, turned_b, words), (a, b)
+def _forward(a, b, transposed_a, transposed_b, words):
+    return _product(a, b, transposed_a, transposed_b, words), (a, b)
 
 
 def _sum_to(gradient, shape):
@@ -73,16 +73,16 @@ def _sum_to(gradient, shape):
     return jnp.sum(gradient, axis=along, keepdims=True) if along else gradient
 
 
-def _backward(turned_a, turned_b, words, kept, gradient):
+def _backward(transposed_a, transposed_b, words, kept, gradient):
     a, b = kept
-    if turned_a:
-        to_a = _product(b, gradient, turned_b, True, words)
+    if transposed_a:
+        to_a = _product(b, gradient, transposed_b, True, words)
     else:
-        to_a = _product(gradient, b, False, not turned_b, words)
-    if turned_b:
-        to_b = _product(gradient, a, True, turned_a, words)
+        to_a = _product(gradient, b, False, not transposed_b, words)
+    if transposed_b:
+        to_b = _product(gradient, a, True, transposed_a, words)
     else:
-        to_b = _product(a, gradient, not turned_a, False, words)
+        to_b = _product(a, gradient, not transposed_a, False, words)
     return _sum_to(to_a, a.shape), _sum_to(to_b, b.shape)
 
 

@@ -1,14 +1,11 @@
 #include "opencl_device.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstring>
-#include <stdexcept>
 #include <string_view>
 
+#include "device/argument_struct.h"
 #include "numbers.h"
-#include "problem/rounding.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -31,39 +28,11 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
   return 1e-9 * static_cast<double>(end - start);
 }
 
-// The numbers of a kernel that wants them in a struct: first those of 64 bits, then those of 32, as the
-// kernels declare it.
+// What ArgumentStruct relies on.
 #define MIXED(POINTER, LONG, SINGLE) SINGLE(of_32) POINTER(void, none) LONG(of_64)
 NUMBERS_OF(MIXED);
 static_assert(offsetof(MIXED_NUMBERS, of_64) == 0 && offsetof(MIXED_NUMBERS, of_32) == sizeof(std::int64_t) &&
               sizeof(MIXED_NUMBERS) == 2 * sizeof(std::int64_t));
-class Members {
- public:
-  explicit Members(std::span<const Argument> arguments) {
-    append<std::int64_t>(arguments);
-    append<float>(arguments);
-  }
-  std::size_t size() const { return round_up(end_, sizeof(std::int64_t)); }
-  const std::byte* data() const { return bytes_.data(); }
-
- private:
-  template <typename Number>
-  void append(std::span<const Argument> arguments) {
-    for (const Argument& argument : arguments) {
-      if (const Number* number = std::get_if<Number>(&argument)) {
-        if (end_ + sizeof *number > bytes_.size()) {
-          throw std::length_error("a kernel with more than " + std::to_string(bytes_.size()) +
-                                  " bytes of numbers");
-        }
-        std::memcpy(bytes_.data() + end_, number, sizeof *number);
-        end_ += sizeof *number;
-      }
-    }
-  }
-
-  std::array<std::byte, 256> bytes_ = {};
-  std::size_t end_ = 0;
-};
 
 // A buffer in the host's memory, mapped as long as this lives: NVIDIA's driver pins such memory.
 class ClStaging final : public Staging {
@@ -253,8 +222,8 @@ void ClKernel::set(std::span<const Argument> arguments) const {
     }
   }
   if (in_struct) {
-    const Members members(arguments);
-    set(index, members.size(), members.data());
+    const ArgumentStruct numbers(arguments);
+    set(index, numbers.size(), numbers.data());
   }
 }
 

@@ -1,6 +1,9 @@
 // The call on host memory where the device works on it in place.
+#include <algorithm>
+#include <atomic>
 #include <vector>
 
+#include "host/host_device.h"
 #include "host_call.h"
 #include "pocl_turn.h"
 #include "pool.h"
@@ -8,12 +11,74 @@
 namespace duogemm {
 namespace {
 
+// Multiply-adds that a core does in a second, and seconds that PoCL's threads take to begin and its caller to
+// hear of the end (two AVX-512 cores (Zen 4), PoCL 3.1). Only where either way is as good depends on them.
+constexpr double of_core = 5e10;
+constexpr double to_begin = 18e-6;
+
+// As many of them as there are calls at work.
+class AtWork {
+ public:
+  explicit AtWork(std::atomic<int>& count) : count_(count), all_(++count) {}
+  ~AtWork() { --count_; }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+  int all() const { return all_; }
+
+ private:
+  std::atomic<int>& count_;
+  const int all_;
+};
+
 class InPlace final : public HostCall {
  public:
-  explicit InPlace(Runtime& runtime) : runtime_(runtime) {}
+  explicit InPlace(Runtime& runtime) : runtime_(runtime) {
+    if (runtime.device().info().kind == DeviceKind::cpu) {
+      if (std::unique_ptr<Device> thread = open_calling_thread()) {
+        alone_ = std::make_unique<Runtime>(std::move(thread), DiskCache({}));
+      }
+    }
+  }
 
   void multiply(const Problem& problem, const HostOperands& operands,
                 const ProgressListener& progress) override {
+    const AtWork at_work(at_work_);
+    if (!is_for_one(problem, at_work.all()) || !multiply_alone(problem, operands)) {
+      multiply_on_device(problem, operands);
+    }
+    if (progress) {
+      progress({1.0, 0});
+    }
+  }
+
+ private:
+  // Whether the calling thread has done it before all cores would have, which do one call after the other.
+  bool is_for_one(const Problem& problem, int calls) const {
+    const double alone = problem.flops() / 2.0 / of_core;
+    const auto cores = static_cast<double>(runtime_.device().info().compute_units);
+    const bool has_programs = alone_ && problem.multiplies() && problem.batch_by == BatchBy::strides &&
+                              std::max(problem.m, problem.n) >= 4;
+    return has_programs && alone <= calls * (to_begin + alone / cores);
+  }
+
+  // Whether it did: false where the calling thread lacks a program.
+  bool multiply_alone(const Problem& problem, const HostOperands& operands) {
+    Device& thread = alone_->device();
+    const auto a = thread.wrap(operands.a);
+    const auto b = thread.wrap(operands.b);
+    const auto c = thread.wrap(operands.c);
+    try {
+      alone_->enqueue(problem, *thread.create_queue(), {{{a.get()}, {b.get()}, {c.get()}}});
+      return true;
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) {
+        throw;
+      }
+      return false;
+    }
+  }
+
+  void multiply_on_device(const Problem& problem, const HostOperands& operands) {
     std::unique_ptr<Queue> queue = queues_.take();
     if (!queue) {
       queue = runtime_.device().create_queue();
@@ -24,12 +89,8 @@ class InPlace final : public HostCall {
       multiply_strided(problem, operands, *queue);
     }
     queues_.give_back(std::move(queue));
-    if (progress) {
-      progress({1.0, 0});
-    }
   }
 
- private:
   void multiply_strided(const Problem& problem, const HostOperands& operands, Queue& queue) {
     Device& device = runtime_.device();
     const bool reads_inputs = problem.multiplies();
@@ -78,6 +139,8 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
+  std::unique_ptr<Runtime> alone_;  // null where the calling thread has no programs
+  std::atomic<int> at_work_ = 0;
   Pool<Queue> queues_;
 };
 

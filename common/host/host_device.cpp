@@ -1,0 +1,137 @@
+#include "host/host_device.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "device/argument_struct.h"
+#include "host/host_programs.h"
+#include "kernels/kernel_source.h"
+#include "kernels/kernel_spec.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void refuse(const char* what) {
+  throw Error(Status::unsupported, std::string("the calling thread ") + what);
+}
+
+class HostPointer final : public Buffer {
+ public:
+  explicit HostPointer(const void* address) : address_(reinterpret_cast<std::uintptr_t>(address)) {}
+  std::size_t bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t) const override {
+    return std::make_unique<HostPointer>(reinterpret_cast<const void*>(address_ + offset));
+  }
+  bool aligned() const override { return address_ % 16 == 0; }
+  std::uintptr_t native() const override { return address_; }
+
+ private:
+  std::uintptr_t address_;
+};
+
+class HostKernel final : public Kernel {
+ public:
+  explicit HostKernel(HostProgram::Entry* entry) : entry_(entry) {}
+  std::size_t sub_group_size(const Extent&) const override { return 1; }
+  std::string binary() const override { return {}; }
+  HostProgram::Entry* entry() const { return entry_; }
+
+ private:
+  HostProgram::Entry* entry_;
+};
+
+class HostQueue final : public Queue {
+ public:
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
+  }
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
+  }
+  void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
+    std::array<const void*, 16> pointers{};
+    std::size_t count = 0;
+    for (const Argument& argument : arguments) {
+      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
+        pointers.at(count++) =
+            *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
+      }
+    }
+    const ArgumentStruct numbers(arguments);
+    static_cast<const HostKernel&>(kernel).entry()(pointers.data(), numbers.data(), geometry.groups.data());
+  }
+  void barrier(bool) override {}
+  void finish() override {}
+  double timed(const std::function<void()>& enqueue) override {
+    const auto start = std::chrono::steady_clock::now();
+    enqueue();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(this); }
+  QueueState state() const override { return {native()}; }
+  void with_device(const std::function<void()>& work) override { work(); }
+};
+
+// Of one core. The programs are made for vectors of eight, and for panels that fit into the caches that every
+// processor with AVX2 has.
+DeviceInfo info_of_calling_thread() {
+  DeviceInfo info;
+  info.backend = "host";
+  info.kind = DeviceKind::cpu;
+  info.name = "calling thread";
+  info.compute_units = 1;
+  info.vector_floats = 8;
+  info.first_cache_bytes = std::size_t{32} << 10;
+  info.core_cache_bytes = std::size_t{256} << 10;
+  info.local_bytes = std::size_t{256} << 10;
+  info.max_work_group = 1;
+  info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
+  info.host_memory = true;
+  return info;
+}
+
+class CallingThread final : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t) override { refuse("works on memory that is there"); }
+  std::unique_ptr<Buffer> wrap(const void* host) override { return std::make_unique<HostPointer>(host); }
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<HostQueue>(); }
+  std::string build_options(const ProgramSource&) const override { return {}; }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    refuse(("has no program of " + source.entry + " with these tunables").c_str());
+  }
+  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
+    const std::string name = name_of(source);
+    const std::span<const HostProgram> all = host_programs();
+    const auto found = std::lower_bound(all.begin(), all.end(), name,
+                                        [](const HostProgram& a, const std::string& b) { return a.name < b; });
+    return found != all.end() && found->name == name ? std::make_shared<HostKernel>(found->entry) : nullptr;
+  }
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
+    refuse("loads no binaries");
+  }
+
+ private:
+  static std::string name_of(const ProgramSource& source) {
+    std::string name = source.entry;
+    for (const auto& [tunable, value] : source.defines) {
+      name += " " + tunable + "=" + std::to_string(value);
+    }
+    return name;
+  }
+
+  const DeviceInfo info_ = info_of_calling_thread();
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_calling_thread() {
+  const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
+  return as_built && !host_programs().empty() ? std::make_unique<CallingThread>() : nullptr;
+}
+
+}  // namespace duogemm

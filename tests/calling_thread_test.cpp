@@ -1,0 +1,109 @@
+// The kernels for CPUs as the host's own compiler makes them, run on the calling thread.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "check/inputs.h"
+#include "check/oracle.h"
+#include "host/host_device.h"
+#include "host/host_programs.h"
+#include "plan/lower.h"
+#include "runtime/runtime.h"
+
+namespace duogemm::testing {
+namespace {
+
+constexpr std::int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 48, 50, 65, 97};
+
+// With columns that have gaps between them.
+Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, int ops, float beta) {
+  Problem p = Problem::packed(m, n, k, 1.5f, beta);
+  p.a_op = ops % 2 == 1 ? Transpose::yes : Transpose::no;
+  p.b_op = ops / 2 == 1 ? Transpose::yes : Transpose::no;
+  p.lda = p.a_rows() + 3;
+  p.ldb = p.b_rows() + 1;
+  p.ldc = p.m + 5;
+  return p;
+}
+
+class CallingThread : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::unique_ptr<Device> device = open_calling_thread();
+    if (!device) {
+      GTEST_SKIP() << "the build has no programs for this processor";
+    }
+    runtime_ = std::make_unique<Runtime>(std::move(device), DiskCache({}));
+  }
+
+  Verdict multiply(const Problem& p, const HostProblem& host) {
+    Device& device = runtime_->device();
+    std::vector<float> found = host.c;
+    const auto a = device.wrap(host.a.data());
+    const auto b = device.wrap(host.b.data());
+    const auto c = device.wrap(found.data());
+    runtime_->enqueue(p, *device.create_queue(), {{{a.get()}, {b.get()}, {c.get()}}});
+    return Oracle(p, host.a, host.b, host.c).compare(found);
+  }
+
+  void check(Problem p) {
+    const HostProblem host = random_problem(p, Distribution::signed_unit, static_cast<std::uint32_t>(p.m));
+    EXPECT_TRUE(multiply(p, host).ok()) << p.m << " " << p.n << " " << p.k;
+    p.level = Reproducibility::everywhere;
+    EXPECT_TRUE(multiply(p, host).exact()) << p.m << " " << p.n << " " << p.k;
+  }
+
+  std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_F(CallingThread, ComputesTheOwedBits) {
+  for (const std::int64_t m : sizes) {
+    for (const std::int64_t n : sizes) {
+      for (int ops = 0; ops < 4; ++ops) {
+        if (std::max(m, n) >= 4) {
+          check(problem_of(m, n, sizes[static_cast<std::size_t>(m + n + ops) % std::size(sizes)], ops,
+                           ops % 2 == 0 ? 0.0f : 0.5f));
+        }
+      }
+    }
+  }
+}
+
+// Where columns of a transposed B are far apart, and where K is longer than what is packed at once.
+TEST_F(CallingThread, ComputesTheOwedBitsOfLongSums) {
+  for (int ops = 0; ops < 4; ++ops) {
+    check(problem_of(5, 300, 900, ops, 0.5f));
+    check(problem_of(60, 300, 1100, ops, 0.5f));
+    check(problem_of(1, 40, 2000, ops, 0.0f));
+  }
+}
+
+// Each program is one that the planner chooses, and it chooses no other, for whatever is as large as the
+// library asks of it (see host_in_place.cpp).
+TEST_F(CallingThread, HasThePrograms) {
+  const Planner& planner = planner_for(runtime_->device().info());
+  std::set<std::string> chosen;
+  for (const std::int64_t m : {1, 2, 3, 4, 7, 8, 40, 300, 2000}) {
+    for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 40, 300, 2000}) {
+      for (const std::int64_t k : {1, 40, 1000}) {
+        for (int ops = 0; ops < 4 && std::max(m, n) >= 4; ++ops) {
+          for (const auto level : {Reproducibility::run_to_run, Reproducibility::everywhere}) {
+            Problem p = problem_of(m, n, k, ops, 0.0f);
+            p.level = level;
+            const Variant& kernel = *plan_sgemm(p, planner).steps.at(0).kernel;
+            chosen.insert(kernel.spec->name + " " + to_text(kernel.tunables));
+          }
+        }
+      }
+    }
+  }
+  std::set<std::string> there;
+  for (const HostProgram& program : host_programs()) {
+    there.emplace(program.name);
+  }
+  EXPECT_EQ(chosen, there);
+}
+
+}  // namespace
+}  // namespace duogemm::testing

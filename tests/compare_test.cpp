@@ -71,6 +71,10 @@ TEST_P(Contenders, AreCalledThroughTheDropInLibrary) {
   match({.through = Through::blas, .against = {}}, every_kind());
 }
 
+TEST_P(Contenders, AreCalledByThreadsAtOnce) {
+  match({.through = Through::host, .callers = 3, .against = {}}, {every_kind().front(), every_kind().back()});
+}
+
 TEST_P(Contenders, TakeOperandsThatNoCacheHolds) {
   match({.cold = true, .graph = false, .against = {}}, {every_kind().front(), every_kind().back()});
 }

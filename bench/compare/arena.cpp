@@ -11,7 +11,8 @@ Arena::Arena(const ChosenDevice& chosen, const Conditions& conditions, std::size
       libraries_(conditions.through == Through::device ? all_libraries(device(), *queue_)
                                                        : libraries_on_host(info())),
       graph_(conditions.graph && info().backend == "cuda"),
-      devices_(devices) {
+      devices_(devices),
+      callers_(conditions.callers) {
   if (conditions.precision != Precision::fp32 && conditions.through == Through::device) {
     for (auto& library : libraries_in_other_precisions(device(), *queue_)) {
       libraries_.push_back(std::move(library));

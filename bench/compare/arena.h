@@ -19,6 +19,7 @@ struct Conditions {
   bool graph = false;  // through CUDA, the executions within a sample are one graph
   Through through = Through::device;
   std::optional<std::size_t> device_memory = {};  // the limit for ours on plain arrays, in bytes
+  std::size_t callers = 1;                        // threads that call at once, on plain arrays
   // What ours may compute with. With another than fp32, libraries take part in other precisions too.
   Precision precision = Precision::fp32;
   std::vector<std::string> kernels = {};            // folders, with whose kernels ours takes part once more
@@ -42,7 +43,9 @@ class Arena {
   // Whether samples on the queue are graphs.
   bool records(const Queue& queue) const { return graph_ && &queue == queue_.get(); }
   // How many sets of operands of that many bytes the executions within a sample take in turn.
-  std::size_t sets(std::size_t bytes) { return cold_ ? ColdCaches::sets(bytes, info()) : 1; }
+  // Callers at once have one each.
+  std::size_t sets(std::size_t bytes) { return cold_ ? ColdCaches::sets(bytes, info()) : callers_; }
+  std::size_t callers() const { return callers_; }
   // Before a sample: leaves nothing of the operands in a cache when they are to be cold.
   void clear_caches();
   // Device memory in use besides operands and workspaces.
@@ -55,6 +58,7 @@ class Arena {
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries_;
   const bool graph_;
   const std::size_t devices_;
+  const std::size_t callers_;
   std::optional<ColdCaches> cold_;  // only when operands are to be cold
 };
 

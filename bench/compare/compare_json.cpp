@@ -98,6 +98,9 @@ std::string compare_json(const std::vector<CompareReport>& reports, const Compar
   if (request.conditions.device_memory) {
     json["device_memory"] = *request.conditions.device_memory;
   }
+  if (request.conditions.callers > 1) {
+    json["callers"] = request.conditions.callers;
+  }
   json["runs"] = Json::array();
   for (const CompareReport& report : reports) {
     json["runs"].push_back(report_json(report, request.lists, request.measure.noise));

@@ -46,6 +46,7 @@ struct CompareReport {
   DeviceInfo device;
   Through through = Through::device;
   std::optional<std::size_t> device_memory;
+  std::size_t callers = 1;
   Precision precision = Precision::fp32;
   std::vector<Other> others;
   std::optional<GpuState> gpu_before;

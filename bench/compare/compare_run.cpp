@@ -20,6 +20,7 @@ class Comparing {
       report.device = arenas_.back()->info();
       report.through = request.conditions.through;
       report.device_memory = request.conditions.device_memory;
+      report.callers = request.conditions.callers;
       report.precision = request.conditions.precision;
       for (const auto& library : arenas_.back()->libraries()) {
         report.others.push_back({library->title(), library->name()});

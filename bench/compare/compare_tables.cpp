@@ -102,6 +102,9 @@ std::string head_text(const CompareReport& report) {
   if (report.device_memory) {
     text += "with at most " + std::to_string(*report.device_memory) + " bytes of device memory\n";
   }
+  if (report.callers > 1) {
+    text += "by " + std::to_string(report.callers) + " threads at once\n";
+  }
   text += report.precision == Precision::fp32
               ? ""
               : std::string("products may be computed by ") + to_text(report.precision) + "\n";

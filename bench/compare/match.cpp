@@ -1,5 +1,10 @@
 #include "compare/match.h"
 
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <future>
+
 #include "machine/host_memory.h"
 #include "machine/memory_need.h"
 #include "plan/lower.h"
@@ -7,6 +12,8 @@
 
 namespace duogemm::bench {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
@@ -144,7 +151,35 @@ void Match::take_samples(std::vector<Samples>::iterator& next) {
   }
 }
 
+double Match::run_at_once(Entrant& entrant, int repeats) {
+  const std::size_t callers = arena_.callers();
+  std::vector<std::future<Clock::time_point>> ends;
+  std::barrier all_here(static_cast<std::ptrdiff_t>(callers) + 1);
+  for (std::size_t caller = 0; caller < callers; ++caller) {
+    ends.push_back(std::async(std::launch::async, [&, caller] {
+      all_here.arrive_and_wait();
+      const Clock::time_point start = Clock::now();
+      const double seconds =
+          entrant.multiplication->timed(repeats, [&](int) { return entrant.sets->operands(caller); });
+      return start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }));
+  }
+  const Clock::time_point start = Clock::now();
+  all_here.arrive_and_wait();
+  for (const auto& each : ends) {
+    each.wait();  // all are at an end before one may throw
+  }
+  Clock::time_point last = start;
+  for (auto& each : ends) {
+    last = std::max(last, each.get());
+  }
+  return std::chrono::duration<double>(last - start).count() / static_cast<double>(callers);
+}
+
 double Match::run(Entrant& entrant, int repeats) {
+  if (arena_.callers() > 1) {
+    return run_at_once(entrant, repeats);
+  }
   const auto turn = [&](int execution) {
     return entrant.sets->operands(static_cast<std::size_t>(execution));
   };

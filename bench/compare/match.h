@@ -46,6 +46,8 @@ class Match {
   GuardedOperands& sets_for(ReferenceLibrary& library);
   std::string label() const { return row_.list + "/" + row_.shape.label; }
   double run(Entrant& entrant, int repeats);
+  // The same by all callers at once: seconds from one result to the next, whoever's.
+  double run_at_once(Entrant& entrant, int repeats);
 
   Arena& arena_;
   const Problem problem_;

@@ -26,8 +26,7 @@
 #define reqd_work_group_size(x, y, z)
 
 #define POINTER_PARAMETER(type, name) type *name,
-#define PARAMETERS(LIST) \
-  LIST(POINTER_PARAMETER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const LIST##_NUMBERS &p
+#define PARAMETERS(LIST) LIST(POINTER_PARAMETER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const LIST##_NUMBERS& p
 #define NUMBERS(LIST)
 
 struct float2 {
@@ -38,12 +37,8 @@ struct float2 {
 struct float4 {
   union {
     __m128 v;
-    __extension__ struct {
-      float x, y, z, w;
-    };
-    __extension__ struct {
-      float2 lo, hi;
-    };
+    __extension__ struct { float x, y, z, w; };
+    __extension__ struct { float2 lo, hi; };
   };
   float4() = default;
   float4(__m128 vector) : v(vector) {}
@@ -66,7 +61,9 @@ FUNCTION float8 fma(float8 a, float8 b, float8 c) { return _mm256_fmadd_ps(a.v, 
 
 FUNCTION float4 vload4(std::size_t offset, const float* from) { return _mm_loadu_ps(from + 4 * offset); }
 FUNCTION float8 vload8(std::size_t offset, const float* from) { return _mm256_loadu_ps(from + 8 * offset); }
-FUNCTION void vstore4(float4 value, std::size_t offset, float* to) { _mm_storeu_ps(to + 4 * offset, value.v); }
+FUNCTION void vstore4(float4 value, std::size_t offset, float* to) {
+  _mm_storeu_ps(to + 4 * offset, value.v);
+}
 FUNCTION void vstore8(float8 value, std::size_t offset, float* to) {
   _mm256_storeu_ps(to + 8 * offset, value.v);
 }
@@ -86,18 +83,18 @@ FUNCTION std::size_t get_local_id(int) { return 0; }
 // host_programs.h).
 #define POINTER_MEMBER(type, name) type* name;
 #define POINTER_ARGUMENT(type, name) pointers.name,
-#define DEFINE_ENTRY(entry, kernel, LIST)                                                             \
-  struct LIST##_POINTERS {                                                                            \
-    LIST(POINTER_MEMBER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)                                        \
-  };                                                                                                  \
-  void entry(const void* const* all_pointers, const void* all_numbers, const std::size_t* groups) {   \
-    const auto& pointers = *reinterpret_cast<const LIST##_POINTERS*>(all_pointers);                   \
-    const auto& numbers = *static_cast<const LIST##_NUMBERS*>(all_numbers);                           \
-    group.count[0] = groups[0];                                                                       \
-    group.count[1] = groups[1];                                                                       \
-    for (group.id[1] = 0; group.id[1] < groups[1]; ++group.id[1]) {                                   \
-      for (group.id[0] = 0; group.id[0] < groups[0]; ++group.id[0]) {                                 \
-        kernel(LIST(POINTER_ARGUMENT, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) numbers);                 \
-      }                                                                                               \
-    }                                                                                                 \
+#define DEFINE_ENTRY(entry, kernel, LIST)                                                           \
+  struct LIST##_POINTERS {                                                                          \
+    LIST(POINTER_MEMBER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)                                      \
+  };                                                                                                \
+  void entry(const void* const* all_pointers, const void* all_numbers, const std::size_t* groups) { \
+    const auto& pointers = *reinterpret_cast<const LIST##_POINTERS*>(all_pointers);                 \
+    const auto& numbers = *static_cast<const LIST##_NUMBERS*>(all_numbers);                         \
+    group.count[0] = groups[0];                                                                     \
+    group.count[1] = groups[1];                                                                     \
+    for (group.id[1] = 0; group.id[1] < groups[1]; ++group.id[1]) {                                 \
+      for (group.id[0] = 0; group.id[0] < groups[0]; ++group.id[0]) {                               \
+        kernel(LIST(POINTER_ARGUMENT, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) numbers);               \
+      }                                                                                             \
+    }                                                                                               \
   }

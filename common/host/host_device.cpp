@@ -107,8 +107,8 @@ class CallingThread final : public Device {
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
     const std::string name = name_of(source);
     const std::span<const HostProgram> all = host_programs();
-    const auto found = std::lower_bound(all.begin(), all.end(), name,
-                                        [](const HostProgram& a, const std::string& b) { return a.name < b; });
+    const auto found = std::lower_bound(
+        all.begin(), all.end(), name, [](const HostProgram& a, const std::string& b) { return a.name < b; });
     return found != all.end() && found->name == name ? std::make_shared<HostKernel>(found->entry) : nullptr;
   }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {

@@ -53,6 +53,16 @@ TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
   EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
 }
 
+TEST_F(ProgramOnADevice, ComparesCallsOfSeveralThreads) {
+  const Outcome outcome =
+      run("compare --size 40 --through host --callers 3 --against none --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("by 3 threads at once"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  EXPECT_EQ(json["callers"], 3);
+  EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
+}
+
 TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
   const Outcome outcome =
       run("compare --size 33 --precision f16x3 --against none --seconds 0.001 --json r.json");

@@ -172,6 +172,8 @@ TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
                     {"--through blas", "--level", "run_to_run"}});
   inputs.push_back({"compare --backend opencl --size 64 --device-memory 4G",
                     {"--device-memory", "--through host or blas"}});
+  inputs.push_back(
+      {"compare --backend opencl --size 64 --callers 8", {"--callers", "--through host or blas"}});
   inputs.push_back({"compare --backend opencl --size 64 --through host --device-memory 4Q",
                     {"--device-memory '4Q'", "such as 512M"}});
   inputs.push_back({"compare --backend opencl --size 64 --against cuBLAS", {"--against cuBLAS", "no such"}});

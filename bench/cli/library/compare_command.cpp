@@ -129,6 +129,12 @@ void check_kernels(const std::vector<std::string>& folders, Through through) {
   }
 }
 
+void require_callers(const CompareFlags& flags, Through through) {
+  if (flags.conditions.callers > 1 && through == Through::device) {
+    reject("--callers goes with --through host or blas");
+  }
+}
+
 CompareRequest make_request(const CompareFlags& flags) {
   CompareRequest request;
   request.lists = choose_lists(flags);
@@ -153,6 +159,7 @@ CompareRequest make_request(const CompareFlags& flags) {
   }
   request.conditions.through = through_of(flags, request.devices.size());
   check_kernels(flags.conditions.kernels, request.conditions.through);
+  require_callers(flags, request.conditions.through);
   request.conditions.device_memory = limit_device_memory(flags, request.conditions.through);
   if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
     reject("--graph: only cuda has graphs");
@@ -278,6 +285,12 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       "--device-memory", flags.device_memory,
       "With --through host or blas: the most device memory that ours may take, such as 512M or "
       "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
+  command
+      .add_option("--callers", flags.conditions.callers,
+                  "With --through host or blas: so many threads call at once, each with operands of its own; "
+                  "times are from one result to the next, whoever's")
+      ->check(number_in(std::size_t{1}, std::size_t{256}))
+      ->capture_default_str();
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "cublasXt", "cuBLAS-TF32",

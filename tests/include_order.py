@@ -10,14 +10,15 @@ import re
 import sys
 
 ROWS = {
-    "common": ["system", "problem", "device", "kernels", "plan", "runtime", "stream", "api"],
+    "common": ["system", "problem", "device", "kernels", "host", "plan", "runtime", "stream", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "accuracy", "compare", "explain", "sweep",
               "replay", "tune", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
 # kernels/ and compat/, the host reads the lists of arguments.
 MAY = {
-    "compat": [], "kernels": ["compat"], "common": ["kernels"], "opencl": ["common", "compat"], "cuda": ["common"], "blas": ["common", "cuda"],
+    "compat": [], "kernels": ["compat"], "common": ["kernels", "compat"], "opencl": ["common", "compat"], "cuda": ["common"],
+    "blas": ["common", "cuda"],
     "bench": ["common", "opencl", "cuda"], "python": ["common", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")

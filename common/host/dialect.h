@@ -22,6 +22,9 @@
 #define __global
 #define __local
 #define LOCAL_PTR
+#ifndef __clang__  // which has that of the kernels
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define FUNCTION static inline __attribute__((always_inline))
 #define reqd_work_group_size(x, y, z)
 

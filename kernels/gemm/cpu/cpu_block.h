@@ -8,7 +8,10 @@
 #include "update.h"
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
-#define EACH(i, count) _Pragma("unroll") for (int i = 0; i < count; ++i)
+#if !defined(UNROLL)  // the dialect for the host's compiler has its own
+#define UNROLL _Pragma("unroll")
+#endif
+#define EACH(i, count) UNROLL for (int i = 0; i < count; ++i)
 
 #if VECTORS == 1
 #define WITH_VECTORS(define) define(1)

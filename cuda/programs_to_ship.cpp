@@ -27,8 +27,7 @@ std::vector<ShippedProgram> programs_to_ship() {
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
     const int capability = embedded.target.compute_capability;
     if (embedded.target.backend == "cuda" && capability > 0) {
-      const Planner planner(device_of(embedded.target),
-                            parse_tuning(embedded.text, std::string(embedded.name)));
+      const Planner planner(device_of(embedded.target), tuning_of(embedded));
       for (const Variant* variant : programs_of(planner)) {
         programs.push_back({program_source(*variant), capability});
       }

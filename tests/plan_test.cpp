@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "files.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 
@@ -73,10 +74,19 @@ std::vector<Tuning> tunings_for_gpus() {
   std::vector<Tuning> tunings = {tuning_or_analytic(large_gpu())};
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
     if (embedded.target.kind == "gpu") {
-      tunings.push_back(parse_tuning(embedded.text, std::string(embedded.name)));
+      tunings.push_back(tuning_of(embedded));
     }
   }
   return tunings;
+}
+
+TEST(EmbeddedTunings, AreWhatTheirFilesSay) {
+  EXPECT_GE(embedded_tunings().size(), 4u);
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const std::string name(embedded.name);
+    const Tuning of_file = parse_tuning(testing::contents_of(DUOGEMM_SOURCE "/common/" + name), name);
+    EXPECT_EQ(to_json(tuning_of(embedded)), to_json(of_file)) << name;
+  }
 }
 
 TEST(Planner, ChoosesWhatCanRunForAnyProblem) {

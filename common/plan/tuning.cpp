@@ -95,24 +95,43 @@ Json with_settings(const Json& kernels) {
   return tables;
 }
 
+// A row of a table: the values of the tunables that it names, and the timings.
+void add_setting(const KernelSpec& spec, std::span<const std::string_view> names, std::span<const int> values,
+                 std::vector<Timing> timings, std::vector<Calibration>& calibrations) {
+  if (values.size() != names.size()) {
+    reject(spec.name + " has a setting of " + std::to_string(values.size()) + " values for " +
+           std::to_string(names.size()) + " tunables");
+  }
+  if (timings.empty()) {
+    reject(spec.name + " has no timings");
+  }
+  Tunables tunables;
+  tunables.reserve(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    tunables.emplace(names[i], values[i]);
+  }
+  calibrations.push_back({&spec, resolve(spec, tunables), std::move(timings)});
+}
+
 // One table: names of tunables, and a row of values and timings for each setting.
 void read_settings(const Json& json, std::vector<Calibration>& calibrations) {
   const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get_ref<const std::string&>());
-  const auto names = json.at("tunables").get<std::vector<std::string>>();
+  const auto names = json.at("tunables").get<std::vector<std::string_view>>();
   for (const Json& row : json.at("settings")) {
-    const Json& values = row.at(0);
-    if (values.size() != names.size()) {
-      reject(spec.name + " has a setting of " + std::to_string(values.size()) + " values for " +
-             std::to_string(names.size()) + " tunables");
+    add_setting(spec, names, row.at(0).get<std::vector<int>>(), read_timings(row.at(1)), calibrations);
+  }
+}
+
+void read_settings(const EmbeddedTable& table, std::vector<Calibration>& calibrations) {
+  const KernelSpec& spec = find_gemm_kernel(std::string(table.kernel));
+  for (const EmbeddedTable::Setting& setting : table.settings) {
+    std::vector<Timing> timings;
+    timings.reserve(setting.timings.size());
+    for (const auto& [groups, fixed_us, per_k_ns] : setting.timings) {
+      timings.push_back({groups, fixed_us * 1e-6, per_k_ns * 1e-9});
     }
-    Tunables tunables;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      tunables.emplace(names[i], values[i].get<int>());
-    }
-    calibrations.push_back({&spec, resolve(spec, tunables), read_timings(row.at(1))});
-    if (calibrations.back().timings.empty()) {
-      reject(spec.name + " has no timings");
-    }
+    add_setting(spec, {table.tunables.begin(), table.tunables.size()},
+                {setting.values.begin(), setting.values.size()}, std::move(timings), calibrations);
   }
 }
 
@@ -195,16 +214,14 @@ const std::vector<Tuning>& users() {
   return all;
 }
 
-// Parsed when a device needs it, once in a process.
-const Tuning& parsed(const EmbeddedTuning& embedded) {
+// Made when a device needs it, once in a process.
+const Tuning& kept(const EmbeddedTuning& embedded) {
   static std::mutex& mutex = *new std::mutex;
   static auto& tunings = *new std::map<std::string_view, Tuning>;
   const std::lock_guard lock(mutex);
   const auto found = tunings.find(embedded.name);
-  return found != tunings.end()
-             ? found->second
-             : tunings.emplace(embedded.name, parse_tuning(embedded.text, std::string(embedded.name)))
-                   .first->second;
+  return found != tunings.end() ? found->second
+                                : tunings.emplace(embedded.name, tuning_of(embedded)).first->second;
 }
 
 // The one whose target is closest to the device; of equals the first.
@@ -306,6 +323,14 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
   }
 }
 
+Tuning tuning_of(const EmbeddedTuning& embedded) {
+  Tuning tuning = parse_tuning(embedded.rest, std::string(embedded.name));
+  for (const EmbeddedTable& table : embedded.tables) {
+    read_settings(table, tuning.calibrations);
+  }
+  return tuning;
+}
+
 // One line for each setting and shape.
 std::string to_json(const Tuning& tuning) {
   const Json head = {{"schema", schema},
@@ -339,7 +364,7 @@ const Tuning& tuning_for(const DeviceInfo& device) {
   int best = -1;
   const Tuning* own = closest_of(std::span<const Tuning>(users()), device, best);
   const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device, best);
-  return embedded != nullptr ? parsed(*embedded) : own != nullptr ? *own : nothing;
+  return embedded != nullptr ? kept(*embedded) : own != nullptr ? *own : nothing;
 }
 
 std::filesystem::path tuning_directory() {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,13 +86,35 @@ const Tuning& tuning_for(const DeviceInfo& device);
 // Where the user's own files are; empty when there is no such place.
 std::filesystem::path tuning_directory();
 
-// A file that was built in, with what it says of its target.
+// What a file has of a kernel, as tuning/README.md describes it: names of tunables, and for each setting
+// their values and its timings.
+struct EmbeddedTable {
+  struct Measured {
+    int groups;
+    double fixed_us;
+    double per_k_ns;
+  };
+  struct Setting {
+    std::initializer_list<int> values;
+    std::initializer_list<Measured> timings;
+  };
+  std::string_view kernel;
+  std::initializer_list<std::string_view> tunables;
+  std::initializer_list<Setting> settings;
+};
+
+// A file that was built in, with what it says of its target. To parse the tables when a device is first used
+// would take a millisecond.
 struct EmbeddedTuning {
   std::string_view name;
   TuningTarget target;
-  std::string_view text;
+  std::string_view rest;  // the file without its tables
+  std::span<const EmbeddedTable> tables;
 };
 // Defined by the build.
 std::span<const EmbeddedTuning> embedded_tunings();
+
+// What parse_tuning() makes of the same file. Throws as it does.
+Tuning tuning_of(const EmbeddedTuning& embedded);
 
 }  // namespace duogemm

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Draws shapes at random, as `duogemm compare --shapes FILE` takes them: bench/draw_shapes.py SEED [COUNT] >FILE.
+"""Draws shapes at random, as `duogemm compare --shapes FILE` takes them: bench/draw_shapes.py SEED [COUNT [LEAST MOST]] >FILE.
 
-The same for a seed every time, by Python's Mersenne Twister. Half of the shapes have sizes that are multiples of eight.
+The same for a seed every time, by Python's Mersenne Twister. Half of the shapes have sizes that are multiples of eight. With
+LEAST and MOST there is one kind only, whose sizes lie between these.
 """
 
 import math
@@ -16,12 +17,14 @@ MOST_BYTES = 2**31
 OPS = ["NN", "NN", "NT", "TN", "TN", "TT"]
 
 
-def sizes(generator, kind):
+def sizes(generator, kind, limits):
     """M, N, K and the batch of one shape."""
     def spread(low, high):
         """Uniform in its logarithm."""
         return round(math.exp(generator.uniform(math.log(low), math.log(high))))
 
+    if kind == "between":
+        return [spread(*limits) for _ in range(3)], 1
     if kind == "mid":
         return [generator.randint(32, 511) for _ in range(3)], 1
     if kind == "any":
@@ -43,12 +46,12 @@ def sizes(generator, kind):
     return [spread(2, 64) for _ in range(3)], spread(1024, 65536)
 
 
-def draw(seed, count):
+def draw(seed, count, limits):
     generator = random.Random(seed)
     i = 0
     while i < count:
-        kind = generator.choices(list(KINDS), list(KINDS.values()))[0]
-        (m, n, k), batch = sizes(generator, kind)
+        kind = "between" if limits else generator.choices(list(KINDS), list(KINDS.values()))[0]
+        (m, n, k), batch = sizes(generator, kind, limits)
         if generator.random() < 0.5:
             m, n, k = (size if size < 8 else (size + 4) // 8 * 8 for size in (m, n, k))
         ops = generator.choice(OPS)
@@ -59,8 +62,9 @@ def draw(seed, count):
 
 def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    print(f"# {count} shapes drawn at random by bench/draw_shapes.py {seed} {count}")
-    for name, m, n, k, ops, batch in draw(seed, count):
+    limits = [int(limit) for limit in sys.argv[3:5]]
+    print("# " + " ".join([f"{count} shapes drawn at random by bench/draw_shapes.py {seed} {count}", *sys.argv[3:5]]))
+    for name, m, n, k, ops, batch in draw(seed, count, limits):
         print(f"{name:<10} {m:>6} {n:>6} {k:>6}  {ops}" + (f"  batch={batch}" if batch > 1 else ""))
 
 

@@ -63,7 +63,9 @@ PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
   return layout("the pieces of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
 }
 
-Tunables split_for(const Tunables& t) { return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}}; }
+Tunables split_for(const Tunables& t) {
+  return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}};
+}
 
 Tunables patch_for(const Problem& problem) {
   Tunables setting = {{"TSM", 128}, {"TSN", 128},   {"TSK", 16},   {"WPTM", 8},
@@ -90,7 +92,8 @@ KernelSpec split() {
       .name = "split", .path = "gemm/tensor/split.cl", .idea = "operands in pieces for tensor cores"};
   // For rows x cols of one operand.
   spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
-    constexpr std::size_t work_items = 512;
+    constexpr std::int64_t values = 16;  // of a work-item
+    const auto work_items = static_cast<std::size_t>(panel_rows * at(t, "TSK") / values);
     return Geometry{{group_count(rows, panel_rows) * group_count(cols, at(t, "TSK")), 1, 1},
                     {work_items, 1, 1}};
   };

@@ -16,7 +16,7 @@
 #define TSK 64  // block along k: 32 64
 #endif
 #ifndef RESIDENT
-#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 1 2 3
+#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 1 2 3 4 6
 #endif
 
 #define ASYNC 0
@@ -29,10 +29,11 @@
 #include "gemm/tensor/pieces.h"
 
 #define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // what pieces may lack of a value, relative to it
-#define WORK_ITEMS 512
-#define CHUNKS (TSK / 8)                    // of a row
-#define ROWS (PANEL * CHUNKS / WORK_ITEMS)  // chunks of a work-item
-#define VALUES (8 * ROWS)
+#define CHUNKS (TSK / 8)  // of a row
+#define OWN 2             // chunks of a work-item
+#define VALUES (8 * OWN)
+#define WORK_ITEMS (PANEL * CHUNKS / OWN)
+#define SUB_GROUPS (WORK_ITEMS / 32)
 
 // Blocks whose largest value is outside of 2^-48 to 2^48 are none that pieces hold: so products of scales,
 // and sums of products, stay within FP32.
@@ -51,29 +52,46 @@ struct Source {
 };
 
 // Which chunk of the block a work-item's i-th is: neighbours read what stands beside in memory.
-FUNCTION int chunk_row(const int item, const int i, const bool along_k) {
-  return along_k ? (i * WORK_ITEMS + item) / CHUNKS : item % PANEL;
+FUNCTION int chunk_row(const uint item, const int i, const bool along_k) {
+  return (int)(along_k ? (i * WORK_ITEMS + item) / CHUNKS : item % PANEL);
 }
-FUNCTION int chunk_column(const int item, const int i, const bool along_k) {
-  return along_k ? item % CHUNKS : item / PANEL + i * (WORK_ITEMS / PANEL);
+FUNCTION int chunk_column(const uint item, const int i, const bool along_k) {
+  return (int)(along_k ? item % CHUNKS : item / PANEL + i * (WORK_ITEMS / PANEL));
 }
 
-FUNCTION void load_chunk(float* to, const struct Source* source, const int row, const int column) {
-  const __global float* from = source->first + row * source->row_step + column * 8 * source->k_step;
-  const bool whole = row < source->rows && column * 8 + 8 <= source->depth;
-  if (whole && source->k_step == 1 && (ulong)from % 16 == 0) {
-    vstore4(*(const __global float4*)from, 0, to);
-    vstore4(*(const __global float4*)(from + 4), 1, to);
-  } else {
+FUNCTION void load_vectors(float* to, const __global float* from) {
+  vstore4(*(const __global float4*)from, 0, to);
+  vstore4(*(const __global float4*)(from + 4), 1, to);
+}
+// The first `count` of a chunk.
+FUNCTION void load_values(float* to, const __global float* from, const long k_step, const int count) {
 #pragma unroll
-    for (int x = 0; x < 8; ++x) {
-      to[x] = row < source->rows && column * 8 + x < source->depth ? from[x * source->k_step] : 0.0f;
+  for (int x = 0; x < 8; ++x) {
+    to[x] = x < count ? from[x * k_step] : 0.0f;
+  }
+}
+
+// A block that is whole, as most are, takes far fewer instructions.
+FUNCTION void load_block(float* values, const struct Source* source, const bool along_k, const uint item) {
+  const bool whole = source->rows >= PANEL && source->depth >= TSK;
+  const bool vectors = whole && along_k && (ulong)source->first % 16 == 0 && source->row_step % 4 == 0;
+#pragma unroll
+  for (int i = 0; i < OWN; ++i) {
+    const int row = chunk_row(item, i, along_k);
+    const int k = chunk_column(item, i, along_k) * 8;
+    const __global float* from = source->first + row * source->row_step + k * source->k_step;
+    if (vectors) {
+      load_vectors(values + 8 * i, from);
+    } else if (whole) {
+      load_values(values + 8 * i, from, source->k_step, 8);
+    } else {
+      load_values(values + 8 * i, from, source->k_step, row < source->rows ? source->depth - k : 0);
     }
   }
 }
 
 // The largest of all work-items' values, as bits.
-FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const int item) {
+FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
   uint most = 0;
 #pragma unroll
   for (int x = 0; x < VALUES; ++x) {
@@ -84,29 +102,25 @@ FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const int ite
     shared[item / 32] = most;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-  for (int i = 0; i < WORK_ITEMS / 32; ++i) {
-    most = max(most, shared[i]);
-  }
-  return most;
+  return SUB_GROUP_MAX(shared[item % SUB_GROUPS]);
 }
 
 // Puts the pieces of a chunk into its place in each image, and answers whether they fail to hold its values.
-FUNCTION bool split_chunk(LOCAL_PTR uint* images, float* values, const float scale, const int row,
+FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const float scale, const int row,
                           const int column) {
   bool lacks = false;
-  LOCAL_PTR uint* to = images + CHUNK_PLACE(row, column) / 4;
+  uint pairs[PIECES][4];
 #pragma unroll
-  for (int x = 0; x < 8; x += 2) {
-    const float first = values[x] * scale;
-    const float second = values[x + 1] * scale;
+  for (int x = 0; x < 4; ++x) {
+    const float first = values[2 * x] * scale;
+    const float second = values[2 * x + 1] * scale;
     float first_left = first;
     float second_left = second;
     float unit = 1.0f;
 #pragma unroll
     for (int piece = 0; piece < PIECES; ++piece) {
       const uint pair = PACK(PIECE, first_left, second_left);
-      to[piece * (IMAGE_BYTES / 4) + x / 2] = pair;
+      pairs[piece][x] = pair;
       first_left -= FIRST(PIECE, pair);
       second_left -= SECOND(PIECE, pair);
       if (piece < PIECES - 1) {
@@ -118,16 +132,27 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* images, float* values, const float sca
     lacks |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
                fabs(second_left) <= fabs(second) * (TOLERANCE * unit));
   }
+#pragma unroll
+  for (int piece = 0; piece < PIECES; ++piece) {
+    uint4 chunk;
+    chunk.x = pairs[piece][0];
+    chunk.y = pairs[piece][1];
+    chunk.z = pairs[piece][2];
+    chunk.w = pairs[piece][3];
+    *(LOCAL_PTR uint4*)(images + (piece * IMAGE_BYTES + CHUNK_PLACE(row, column)) / 4) = chunk;
+  }
   return lacks;
 }
 
+// `lacking` is local memory, which nobody uses before or after.
 FUNCTION void split_block(const struct Source* source, __global uint* to, __global float* scale_place,
-                          LOCAL_PTR uint* images, LOCAL_PTR uint* shared, const int item) {
+                          LOCAL_PTR uint* images, LOCAL_PTR uint* shared, LOCAL_PTR int* lacking,
+                          const uint item) {
   const bool along_k = source->k_step == 1;
   float values[VALUES];
-#pragma unroll
-  for (int i = 0; i < ROWS; ++i) {
-    load_chunk(values + 8 * i, source, chunk_row(item, i, along_k), chunk_column(item, i, along_k));
+  load_block(values, source, along_k, item);
+  if (item == 0) {
+    *lacking = 0;
   }
   const uint most = largest(values, shared, item);
   const int exponent = (int)(most >> 23);
@@ -137,64 +162,75 @@ FUNCTION void split_block(const struct Source* source, __global uint* to, __glob
   const float scale = AS_FLOAT((uint)(2 * EXPONENT_BIAS + LARGEST_EXPONENT - known) << 23);
   bool lacks = far;
 #pragma unroll
-  for (int i = 0; i < ROWS; ++i) {
+  for (int i = 0; i < OWN; ++i) {
     lacks |= split_chunk(images, values + 8 * i, scale, chunk_row(item, i, along_k),
                          chunk_column(item, i, along_k));
   }
-  const int any = ANY_IN_SUB_GROUP(lacks);
-  if (item % 32 == 0) {
-    shared[WORK_ITEMS / 32 + item / 32] = (uint)any;
+  if (lacks) {
+    *lacking = 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
   for (int i = 0; i < BLOCK_BYTES / 16 / WORK_ITEMS; ++i) {
-    const int v = i * WORK_ITEMS + item;
+    const uint v = i * WORK_ITEMS + item;
     *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(images + 4 * v);
   }
   if (item == 0) {
-    uint lacking = 0;
-    for (int i = 0; i < WORK_ITEMS / 32; ++i) {
-      lacking |= shared[WORK_ITEMS / 32 + i];
-    }
-    *scale_place = lacking != 0 ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
+    *scale_place = *lacking ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// A block of X: of which panel, and which along k.
+FUNCTION void find_block(struct Source* source, const __global float* x, const long row_step,
+                         const long k_step, const long rows, const long depth, const int panel,
+                         const int block) {
+  const long row = (long)panel * PANEL;
+  const long k = (long)block * TSK;
+  source->first = x + row * row_step + k * k_step;
+  source->row_step = row_step;
+  source->k_step = k_step;
+  source->rows = (int)LEAST(rows - row, PANEL);  // none where it is negative
+  source->depth = (int)LEAST(depth - k, TSK);
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void split(PARAMETERS(SPLITTING)) {
   AWAIT_STEP_BEFORE();
   NUMBERS(SPLITTING);
   __local uint images[BLOCK_BYTES / 4] __attribute__((aligned(16)));
-  __local uint shared[2 * WORK_ITEMS / 32];
-  const int item = get_local_id(0);
+  __local uint shared[SUB_GROUPS];
+  __local int lacking[1];
+  uint item = get_local_id(0);
   const int blocks = (int)((p.depth + TSK - 1) / TSK);
   const uint of_first = (uint)p.panels_0 * blocks;
   const bool is_first = (uint)get_group_id(0) < of_first;
   const uint group = (uint)get_group_id(0) - (is_first ? 0 : of_first);
   const long members = is_first ? p.members_0 : p.members_1;
-  const long panels = is_first ? p.panels_0 : p.panels_1;
-  const int panel = (int)(group % (uint)panels);
-  const int block = (int)(group / (uint)panels);
+  const uint panels = (uint)(is_first ? p.panels_0 : p.panels_1);
+  int block = (int)(group / panels);
+  int panel = (int)(group - block * panels);
   __global uint* Y = is_first ? Y_0 + p.y_offset_0 : Y_1 + p.y_offset_1;
 
-  if (get_group_id(1) == 0) {
+  if (p.counters > 0 && get_group_id(1) == 0) {
     for (long i = get_group_id(0) * WORK_ITEMS + item; i < p.counters; i += get_num_groups(0) * WORK_ITEMS) {
       Z[p.z_offset + i] = 0;
     }
   }
   for (long member = get_group_id(1); member < members; member += get_num_groups(1)) {
-    const long row = (long)panel * PANEL;
-    const long k = (long)block * TSK;
+    // Compilers would carry what follows from these over from member to member, and spill.
+    OPAQUE(item);
+    OPAQUE(panel);
+    OPAQUE(block);
     struct Source source;
-    source.row_step = is_first ? p.row_step_0 : p.row_step_1;
-    source.k_step = is_first ? p.k_step_0 : p.k_step_1;
-    source.rows = (int)LEAST((is_first ? p.rows_0 : p.rows_1) - row, PANEL);  // none where it is negative
-    source.depth = (int)LEAST(p.depth - k, TSK);
-    source.first = (is_first ? MEMBER(X_0, p.x_offset_0, p.x_stride_0, x_table_0, member)
-                             : MEMBER(X_1, p.x_offset_1, p.x_stride_1, x_table_1, member)) +
-                   row * source.row_step + k * source.k_step;
+    if (is_first) {
+      find_block(&source, MEMBER(X_0, p.x_offset_0, p.x_stride_0, x_table_0, member), p.row_step_0,
+                 p.k_step_0, p.rows_0, p.depth, panel, block);
+    } else {
+      find_block(&source, MEMBER(X_1, p.x_offset_1, p.x_stride_1, x_table_1, member), p.row_step_1,
+                 p.k_step_1, p.rows_1, p.depth, panel, block);
+    }
     split_block(&source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
-                (__global float*)Y + SCALES_PLACE(members, member, panel, panels, (long)blocks) + block,
-                images, shared, item);
+                (__global float*)Y + SCALES_PLACE(members, member, panel, (long)panels, (long)blocks) + block,
+                images, shared, lacking, item);
   }
 }

@@ -117,7 +117,13 @@ TEST_P(EveryKernel, AwaitsTheStepBeforeFirstOfAllIfItMayBeStartedEarly) {
   EXPECT_EQ(awaits != std::string_view::npos, may_be_started_early);
   if (may_be_started_early) {
     const std::size_t body = text.find("{\n", text.find("__kernel"));
-    EXPECT_EQ(text.find_first_not_of(" \n", body + 1), awaits);
+    std::size_t first = text.find_first_not_of(" \n", body + 1);
+    // What a patch reads before it waits is there already, and it waits before it computes.
+    const std::string_view but_for_patches = "#if !PATCH\n";
+    if (text.substr(first).starts_with(but_for_patches)) {
+      first = text.find_first_not_of(" \n", first + but_for_patches.size());
+    }
+    EXPECT_EQ(first, awaits);
   }
 }
 

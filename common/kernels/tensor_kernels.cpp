@@ -68,11 +68,18 @@ Tunables split_for(const Tunables& t) {
 }
 
 Tunables patch_for(const Problem& problem) {
-  Tunables setting = {{"TSM", 128}, {"TSN", 128},   {"TSK", 16},   {"WPTM", 8},
-                      {"WPTN", 8},  {"LANES_M", 8}, {"STAGES", 3}, {"RESIDENT", 1}};
-  setting.merge(fixed_tunables(find_kernel("pipelined"), problem).value());
-  setting["PATCH"] = 1;
-  return resolve(find_kernel("pipelined"), setting);
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tunables setting = {{"TSM", 128},  {"TSN", 128},    {"TSK", 16},  {"WPTM", 8},
+                      {"WPTN", 8},   {"RESIDENT", 2}, {"BYTES", 1}, {"FMA_ORDER", 2},
+                      {"STAGES", 2}, {"LANES_M", 16}, {"PATCH", 1}};
+  setting.merge(fixed_tunables(spec, problem).value());
+  // Two operands that have to be transposed do not both fit into registers on their way.
+  if (at(setting, "TRANS_A") == 1 && at(setting, "TRANS_B") == 0) {
+    setting["TRANSPOSE_ASYNC"] = 1;
+    setting["STAGES"] = 3;
+    setting["LANES_M"] = 8;
+  }
+  return resolve(spec, setting);
 }
 
 SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t slices) {

@@ -119,17 +119,21 @@ mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operan
   Fragments f;
   begin_fragments(&f, place);
   load_fragments(&f, tiles, 0);
+  BEGIN_PROMOTION();
   int now = 0;
   int ahead = LAST_STAGE;
   int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
   for (; left >= (THROUGH_REGISTERS ? 2 * TSK : TSK); left -= TSK) {
     multiply_tile(acc, &f, tiles, a, b, now, ahead, TSK, TSK, true);
+    PROMOTE(acc);
     now = next_stage(now);
     ahead = next_stage(ahead);
   }
   for (; left > -(STAGES - 1) * TSK; left -= TSK) {
     multiply_tile(acc, &f, tiles, a, b, now, ahead, left, left - TSK, left > -(STAGES - 2) * TSK);
+    PROMOTE(acc);
     now = next_stage(now);
     ahead = next_stage(ahead);
   }
+  END_PROMOTION(acc);
 }

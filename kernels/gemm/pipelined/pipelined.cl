@@ -28,12 +28,14 @@
 #include "gemm/pipelined/place.h"
 #include "gemm/pipelined/copy.h"
 #include "gemm/pipelined/fragments.h"
-#include "gemm/pipelined/mainloop.h"
-#include "gemm/pipelined/epilogue.h"
 #include "gemm/tensor/arguments.h"
 #if PATCH
 #include "gemm/tensor/patch.h"
+#else
+#include "gemm/pipelined/no_promotion.h"
 #endif
+#include "gemm/pipelined/mainloop.h"
+#include "gemm/pipelined/epilogue.h"
 
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))
@@ -51,7 +53,9 @@ NUMBERS_OF(PRODUCT_IN_TILES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
+#if !PATCH
   AWAIT_STEP_BEFORE();
+#endif
   NUMBERS(PRODUCT_IN_TILES);
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
   Place place;
@@ -72,13 +76,11 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
                      (int)p.blocks, (LOCAL_PTR int*)tiles, (int)place.item)) {
       continue;
     }
+    AWAIT_STEP_BEFORE();
 #endif
     const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
     const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
     float acc[WPTN][WPTM];
-#if PATCH
-    multiply_promoted(acc, a_member, b_member, p.lda, p.ldb, tile, tiles, depth, place);
-#else
     Operand a;
     Operand b;
     begin_copies(&a, a_member + first_k * (TRANS_A ? 1 : p.lda), p.lda, tile.m, tiles, place.item, -0.0f,
@@ -89,7 +91,6 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 
     prologue(&a, &b, depth);
     mainloop(acc, tiles, &a, &b, depth, place);
-#endif
 
     __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
     const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride + tile.n.first * p.ldc + tile.m.first,
@@ -100,4 +101,10 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
                       tile.n.count};
     epilogue(c, acc, tiles, place, p.c_vectors != 0, (int)p.cluster);
   }
+#if PATCH
+  // One work-group stays until the tensor kernel is done, so that what waits for this kernel waits for both.
+  if (get_group_id(0) == 0 && get_group_id(1) == 0) {
+    AWAIT_STEP_BEFORE();
+  }
+#endif
 }

@@ -1,12 +1,14 @@
 // What the tensor kernel has left out (see pieces.h) is computed in FP32 by the pipelined kernel with PATCH:
 // it has the same operands, the scales of their pieces, and skips every tile of which the tensor kernel has
-// written all.
+// written all. It may be started while the tensor kernel is still at work: the scales are there, and it reads
+// them past the first cache, where it may be that older ones are left (volatile).
 
 // Notes in local memory whether any of so many scales is NaN.
-FUNCTION void note_lacks(LOCAL_PTR int* found, const __global float* scales, const int count,
+FUNCTION void note_lacks(LOCAL_PTR int* found, const volatile __global float* scales, const int count,
                          const int item) {
   for (int i = item; i < count; i += WORK_ITEMS) {
-    if (scales[i] != scales[i]) {
+    const float scale = scales[i];
+    if (scale != scale) {
       *found = 1;
     }
   }
@@ -29,30 +31,69 @@ FUNCTION bool is_left_out(const __global float* a_scales, const __global float* 
 }
 
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
-// bound where k is long: a chain ends after so many k, and is added to the sums (promotion).
-#define PROMOTED 128
+// bound where k is long. So a chain ends after so many tiles along k and is added to the sums of a block, and
+// after so many chains those are added to the sums of all. Both are volatile, so that they are in memory, and
+// the registers stay free for the products.
+#define CHAIN (128 / TSK)
+#define CHAINS_OF_BLOCK 16
+#define SUMS (WPTM * WPTN)
 
-// The sums of a tile over `depth` of k, from where a and b begin.
-FUNCTION void multiply_promoted(float sums[WPTN][WPTM], const __global float* a, const __global float* b,
-                                const long lda, const long ldb, const Tile tile, LOCAL_PTR float* tiles,
-                                const int depth, const Place place) {
-  set_to_zero(sums);
-#pragma unroll 1
-  for (int k = 0; k < depth; k += PROMOTED) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    Operand x;
-    Operand y;
-    begin_copies(&x, a + (long)k * (TRANS_A ? 1 : lda), lda, tile.m, tiles, place.item, -0.0f, TSM, TRANS_A);
-    begin_copies(&y, b + (long)k * (TRANS_B ? ldb : 1), ldb, tile.n, tiles + TSK * TSM, place.item, 0.0f, TSN,
-                 !TRANS_B);
-    float acc[WPTN][WPTM];
-    set_to_zero(acc);
-    const int rows = min(depth - k, PROMOTED);
-    prologue(&x, &y, rows);
-    mainloop(acc, tiles, &x, &y, rows, place);
+typedef struct {
+  volatile float block[SUMS];
+  volatile float all[SUMS];
+  int tiles;   // of the chain
+  int chains;  // of the block
+} Promotion;
+
+FUNCTION void begin_promotion(Promotion* promotion) {
+  promotion->tiles = 0;
+  promotion->chains = 0;
 #pragma unroll
-    for (int i = 0; i < WPTM * WPTN; ++i) {
-      sums[i / WPTM][i % WPTM] += acc[i / WPTM][i % WPTM];
-    }
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->block[i] = 0.0f;
+    promotion->all[i] = 0.0f;
   }
 }
+
+FUNCTION void end_block(Promotion* promotion) {
+  promotion->chains = 0;
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->all[i] = promotion->all[i] + promotion->block[i];
+    promotion->block[i] = 0.0f;
+  }
+}
+
+FUNCTION void end_chain(float acc[WPTN][WPTM], Promotion* promotion) {
+  promotion->tiles = 0;
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->block[i] = promotion->block[i] + acc[i / WPTM][i % WPTM];
+    acc[i / WPTM][i % WPTM] = 0.0f;
+  }
+  if (++promotion->chains == CHAINS_OF_BLOCK) {
+    end_block(promotion);
+  }
+}
+
+// After each tile along k.
+FUNCTION void promote(float acc[WPTN][WPTM], Promotion* promotion) {
+  if (++promotion->tiles == CHAIN) {
+    end_chain(acc, promotion);
+  }
+}
+
+FUNCTION void end_promotion(float acc[WPTN][WPTM], const Promotion* promotion) {
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    acc[i / WPTM][i % WPTM] += promotion->block[i];
+    acc[i / WPTM][i % WPTM] += promotion->all[i];
+  }
+}
+
+// What the loop over k says before, between and behind its tiles.
+#define BEGIN_PROMOTION() \
+  Promotion promotion;    \
+  begin_promotion(&promotion)
+#define PROMOTE(acc) promote(acc, &promotion)
+#define END_PROMOTION(acc) end_promotion(acc, &promotion)

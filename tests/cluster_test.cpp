@@ -26,6 +26,11 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* o
   return p;
 }
 
+Problem permitting(Precision precision, Problem problem) {
+  problem.precision = precision;
+  return problem;
+}
+
 std::vector<Case> cases() {
   const Tunables wide = {{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"LANES_M", 4}, {"STAGES", 2}};
   const Tunables flat = {{"TSM", 256}, {"TSN", 64}, {"WPTM", 8}, {"WPTN", 16}, {"LANES_M", 8}};
@@ -44,7 +49,15 @@ std::vector<Case> cases() {
           {"columns", "skinny_columns", {{"LANES", 16}, {"SLICES", 4}}, problem_of(333, 3, 700, "NN")},
           {"columns_of_batch", "skinny_columns", {{"SLICES", 1}}, problem_of(1, 500, 300, "NT", 3)},
           {"dots", "skinny_dots", {{"LANES", 8}}, problem_of(333, 4, 700, "TN")},
-          {"dots_of_batch", "skinny_dots", {{"LANES", 32}}, problem_of(2, 90, 400, "NN", 3)}};
+          {"dots_of_batch", "skinny_dots", {{"LANES", 32}}, problem_of(2, 90, 400, "NN", 3)},
+          {"pieces",
+           "tensor",
+           {{"TSM", 256}, {"STAGES", 2}},
+           permitting(Precision::f16x3, problem_of(301, 200, 1000, "NT"))},
+          {"pieces_of_batch",
+           "tensor",
+           {{"TSM", 128}, {"STAGES", 4}},
+           permitting(Precision::bf16x6, problem_of(260, 131, 333, "TN", 3))}};
 }
 
 std::vector<std::uint32_t> bits_of(const ScheduleRequest& request, const HostProblem& host, TestDevice& on) {

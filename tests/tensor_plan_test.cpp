@@ -84,6 +84,19 @@ TEST(TensorPlan, StartsNoMoreWorkGroupsThanTheDeviceHasUnits) {
   }
 }
 
+TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
+  DeviceInfo device = hopper();
+  const Problem problem = square(1024, Precision::f16x3);
+  const Step& clustered = plan_sgemm(problem, device).steps[1];
+  EXPECT_GT(clustered.geometry.cluster, 1u);
+  EXPECT_EQ(clustered.geometry.groups[2], clustered.geometry.cluster);
+  device.clusters = false;
+  const Plan plan = plan_sgemm(problem, device);
+  EXPECT_EQ(plan.steps[1].geometry.cluster, 1u);
+  EXPECT_EQ(plan.steps[1].geometry.groups[2], 1u);
+  EXPECT_GE(plan.workspace_bytes.back(), sizeof(float) * 1024 * 1024 * 2);
+}
+
 TEST(TensorPlan, HasRoomForPiecesScalesAndSlices) {
   Tunables setting = resolve(find_kernel("tensor"), {{"TSM", 256}, {"BF16X6", 0}, {"TSK", 64}});
   Problem problem = square(300, Precision::f16x3);

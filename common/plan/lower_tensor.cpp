@@ -55,16 +55,28 @@ void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Piece
   add_step(plan, kernel, geometry, {SPLITTING(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
 }
 
-void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Pieces& a, const Pieces& b,
-                 const Place& sums, std::int64_t k_slices, const DeviceInfo& device) {
+// Work-groups of clusters have a slice of one tile each. The others walk over all slices: as many as the
+// device has units.
+Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t slices, bool clustered,
+                          const DeviceInfo& device) {
   Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
+  if (clustered) {
+    geometry.groups[0] *= static_cast<std::size_t>(p.batch);
+    geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(slices);
+    return geometry;
+  }
   const std::size_t units = std::max<std::size_t>(device.compute_units, 1);
-  for (const std::int64_t times : {k_slices, p.batch}) {  // a product that cannot overflow
+  for (const std::int64_t times : {slices, p.batch}) {  // a product that cannot overflow
     geometry.groups[0] =
         std::min(geometry.groups[0], units) * std::min(static_cast<std::size_t>(times), units);
   }
   geometry.groups[0] = std::min(geometry.groups[0], units);
+  return geometry;
+}
 
+void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Pieces& a, const Pieces& b,
+                 const Place& sums, std::int64_t k_slices, bool is_clustered, const DeviceInfo& device) {
+  const Geometry geometry = product_geometry(kernel, p, k_slices, is_clustered, device);
   const auto [A, a_offset, no_table_a] = a.place;
   const auto [B, b_offset, no_table_b] = b.place;
   const auto [C, c_offset, c_table] = place_of_c;
@@ -72,7 +84,7 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Piec
   const std::int64_t M = p.m, N = p.n, K = p.k, batch = p.batch, ldc = p.ldc, c_stride = p.c_stride;
   const std::int64_t a_panels = a.layout.panels, a_members = a.layout.members;
   const std::int64_t b_panels = b.layout.panels, b_members = b.layout.members;
-  const std::int64_t c_pairs = c_in_vectors(p);
+  const std::int64_t c_pairs = c_in_vectors(p), clustered = is_clustered;
   const ScalarOf alpha = ScalarOf::alpha, beta = ScalarOf::beta;
   add_step(plan, kernel, geometry, {PRODUCT_OF_PIECES(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
 }
@@ -108,7 +120,10 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   // As many slices as have something to do.
   const std::int64_t length = ceil_div(of_a.blocks, schedule.slices);
   const std::int64_t slices = ceil_div(of_a.blocks, length);
-  const SlicesLayout layout = slices_layout(t, problem, slices);
+  const std::size_t tiles = kernel.spec->geometry(problem.m, problem.n, t).groups[0];
+  const bool clustered = schedule.clustered && slices > 1 &&
+                         tiles <= device.max_groups[0] / static_cast<std::size_t>(problem.batch);
+  const SlicesLayout layout = slices_layout(t, problem, clustered ? 1 : slices);
 
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
@@ -117,7 +132,7 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   const Place sums = workspace(plan, layout.elements);
   add_split(plan, t, problem, a, b, sums, layout.counters, device);
   plan.multiply = plan.steps.size();
-  add_product(plan, kernel, problem, a, b, sums, slices, device);
+  add_product(plan, kernel, problem, a, b, sums, slices, clustered, device);
   add_patch(plan, kernel, problem, a, b, device);
   return plan;
 }

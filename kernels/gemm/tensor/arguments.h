@@ -31,8 +31,9 @@
   LONG(name##_offset)                        \
   LONG(name##_panels)                        \
   LONG(name##_members)
-// The product of two such operands, in k_slices whose sums meet in the workspace W. Behind it, how many tiles
-// along M come before the next along N, and whether C can be written in pairs.
+// The product of two such operands, in k_slices. Where these are a cluster, it adds up their sums; else these
+// meet in the workspace W. Behind it, how many tiles along M come before the next along N, and whether C can
+// be written in pairs.
 #define PRODUCT_OF_PIECES(POINTER, LONG, SINGLE) \
   LONG(M)                                        \
   LONG(N)                                        \
@@ -44,6 +45,7 @@
   MATRIX(POINTER, LONG, __global float, C, c)    \
   LONG(batch)                                    \
   LONG(k_slices)                                 \
+  LONG(clustered)                                \
   POINTER(__global float, W)                     \
   LONG(w_offset)                                 \
   LONG(group_m)                                  \

@@ -1,14 +1,12 @@
 // FP32 accuracy on tensor cores: C <- alpha A B + beta C from the pieces that split.cl makes of A and B.
 //
-//   producer   a work-item copies the images of a stage, TSK along k, into local memory, one stage after the
-//   other consumers  two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of
-//   128
+//   producer    a work-item copies the images of a stage, TSK along k, into local memory, stage after stage
+//   consumers   two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of 128
 //
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 1     for each stage and half:
-//                    +------------+------------+                    acc  = products of pieces, on tensor
-//                    cores
+//                    +------------+------------+                    acc  = products of pieces
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 2       sum += acc * scale, by FFMA (promotion)
-//                       m 128        m 128
+//                        m 128        m 128
 //
 // A tensor core cuts off what does not fit when it adds, so that its errors point one way and grow with k.
 // Promotion ends that after TSK, and gives the stage's sum the scale of its blocks.
@@ -19,7 +17,8 @@
 //
 // The grid is as large as the device. Each work-group walks over the tiles, all slices of k of all members of
 // the batch; group_m tiles along M come before the next along N, so that those at work together share panels
-// in the L2 cache. Slices write their sums to a workspace; the last of a tile adds them up in order.
+// in the L2 cache. Slices write their sums to a workspace; the last of a tile adds them up in order. Or else
+// the slices of a tile are a cluster, whose work-groups have one slice each, and add up a share of the tile.
 
 #ifndef BF16X6
 #define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
@@ -40,6 +39,7 @@
 #define ASYNC 0
 #include "dialect.h"
 #include "gemm/batch.h"
+#include "gemm/cluster.h"
 #include "gemm/least.h"
 #include "gemm/tensor/arguments.h"
 #include "update.h"
@@ -56,6 +56,7 @@
 #define KEPT_REGISTERS 40
 #define TAKEN_REGISTERS 232
 #define BARRIER_OF_CONSUMERS 1
+#define FOURS (HALVES * 16)  // sums of a work-item, in fours
 
 NUMBERS_OF(PRODUCT_OF_PIECES);
 
@@ -67,7 +68,8 @@ struct Work {
   int tiles_m, tiles_n;
   int blocks;
   int slices;
-  long count;  // slices of tiles
+  bool clustered;  // a work-group has one slice of all its tiles
+  long count;      // slices of tiles, or tiles where it is so
 };
 FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
   struct Work work;
@@ -75,7 +77,8 @@ FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
   work.tiles_n = (int)((p->N + TSN - 1) / TSN);
   work.blocks = (int)((p->K + TSK - 1) / TSK);
   work.slices = (int)p->k_slices;
-  work.count = (long)work.tiles_m * work.tiles_n * p->batch * work.slices;
+  work.clustered = CLUSTERS && p->clustered != 0;
+  work.count = (long)work.tiles_m * work.tiles_n * p->batch * (work.clustered ? 1 : work.slices);
   return work;
 }
 
@@ -90,8 +93,8 @@ struct Tile {
 FUNCTION struct Tile tile_at(const long id, const struct Work* work, const int group_m) {
   struct Tile tile;
   const long of_member = (long)work->tiles_m * work->tiles_n;
-  tile.number = id / work->slices;
-  tile.slice = (int)(id - tile.number * work->slices);
+  tile.number = work->clustered ? id : id / work->slices;
+  tile.slice = (int)(work->clustered ? (long)get_group_id(2) : id - tile.number * work->slices);
   tile.member = tile.number / of_member;
   const int place = (int)(tile.number - tile.member * of_member);
   const int strip = place / (group_m * work->tiles_n);
@@ -279,7 +282,7 @@ FUNCTION bool add_slices(float sums[HALVES][64], __global float* workspace, cons
       workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
   __global float* own = first + (long)tile->slice * (TSM * TSN);
 #pragma unroll
-  for (int q = 0; q < HALVES * 16; ++q) {
+  for (int q = 0; q < FOURS; ++q) {
     *(__global float4*)(own + q * (4 * CONSUMERS)) = vload4(0, sums[q / 16] + q % 16 * 4);
   }
   DEVICE_FENCE();
@@ -293,14 +296,14 @@ FUNCTION bool add_slices(float sums[HALVES][64], __global float* workspace, cons
   }
   DEVICE_FENCE();
 #pragma unroll
-  for (int q = 0; q < HALVES * 16; ++q) {
+  for (int q = 0; q < FOURS; ++q) {
     vstore4(*(const __global float4*)(first + q * (4 * CONSUMERS)), 0, sums[q / 16] + q % 16 * 4);
   }
 #pragma unroll 1
   for (int slice = 1; slice < work->slices; ++slice) {
     const __global float* from = first + (long)slice * (TSM * TSN);
 #pragma unroll
-    for (int q = 0; q < HALVES * 16; ++q) {
+    for (int q = 0; q < FOURS; ++q) {
       float* sum = sums[q / 16] + q % 16 * 4;
       vstore4(vload4(0, sum) + *(const __global float4*)(from + q * (4 * CONSUMERS)), 0, sum);
     }
@@ -308,27 +311,77 @@ FUNCTION bool add_slices(float sums[HALVES][64], __global float* workspace, cons
   return true;
 }
 
-// A work-item has the columns `col` and col + 8 of C, and of each eight rows two neighbours.
-FUNCTION void write_tile(float sums[HALVES][64], __global float* c, const long ldc, const int rows,
-                         const int cols, const float alpha, const float beta, const bool pairs,
-                         const int item) {
+// A tile of C: where it is, and what it becomes.
+struct Result {
+  __global float* first;
+  long ld;
+  float alpha, beta;
+  int rows, cols;
+  bool pairs;  // can be written in pairs
+};
+FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __global float* C,
+                                 const __global long* c_table, const struct Tile* tile) {
+  struct Result c;
+  c.first = MEMBER(C, p->c_offset, p->c_stride, c_table, tile->member) + (long)tile->n * TSN * p->ldc +
+            (long)tile->m * TSM;
+  c.ld = p->ldc;
+  c.alpha = p->alpha;
+  c.beta = p->beta;
+  c.rows = (int)LEAST(p->M - (long)tile->m * TSM, TSM);
+  c.cols = (int)LEAST(p->N - (long)tile->n * TSN, TSN);
+  c.pairs = p->c_pairs != 0;
+  return c;
+}
+
+// The q-th four of a work-item's sums are two neighbours in each of the columns `col` and col + 8.
+FUNCTION void write_four(const struct Result* c, const int q, const float* four, const int item) {
   const int col = item / 32 * 16 + item % 32 / 4;
+  const int row = q * 8 + item % 4 * 2;
 #pragma unroll
-  for (int i = 0; i < HALVES * 32; ++i) {
-    const int at_col = col + i % 2 * 8;
-    const int at_row = i / 2 * 8 + item % 4 * 2;
-    const float* sum = sums[i / 32] + i % 32 * 2;
-    __global float* to = c + at_col * ldc + at_row;
-    if (at_col < cols && pairs && at_row < rows) {
-      UPDATE(float2, *(__global float2*)to, alpha, vload2(0, sum), beta);
-    } else if (at_col < cols && at_row < rows) {
-      UPDATE(float, to[0], alpha, sum[0], beta);
-      if (at_row + 1 < rows) {
-        UPDATE(float, to[1], alpha, sum[1], beta);
+  for (int i = 0; i < 2; ++i) {
+    const int at_col = col + i * 8;
+    const float* sum = four + 2 * i;
+    __global float* to = c->first + at_col * c->ld + row;
+    if (at_col < c->cols && c->pairs && row < c->rows) {
+      UPDATE(float2, *(__global float2*)to, c->alpha, vload2(0, sum), c->beta);
+    } else if (at_col < c->cols && row < c->rows) {
+      UPDATE(float, to[0], c->alpha, sum[0], c->beta);
+      if (row + 1 < c->rows) {
+        UPDATE(float, to[1], c->alpha, sum[1], c->beta);
       }
     }
   }
 }
+
+FUNCTION void write_tile(float sums[HALVES][64], const struct Result* c, const int item) {
+#pragma unroll
+  for (int q = 0; q < FOURS; ++q) {
+    write_four(c, q, sums[q / 16] + q % 16 * 4, item);
+  }
+}
+
+// Adds up the slices of a cluster, of which each work-group has a share of the tile to add and to write. The
+// stages are done with, and have room for the sums.
+#if CLUSTERS
+#define SUM_PLACE(q) (memory + ((q)*CONSUMERS + item) * 4)
+FUNCTION void write_total(const struct Result* c, const int q, const float4 total, const int item) {
+  float four[4];
+  vstore4(total, 0, four);
+  write_four(c, q, four, item);
+}
+FUNCTION void write_in_cluster(float sums[HALVES][64], const struct Result* c, LOCAL_PTR float* memory,
+                               const int cluster, const int item) {
+  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
+#pragma unroll
+  for (int q = 0; q < FOURS; ++q) {
+    vstore4(vload4(0, sums[q / 16] + q % 16 * 4), 0, SUM_PLACE(q));
+  }
+  CLUSTER_BARRIER();
+#define WRITE_TOTAL(q, total) write_total(c, q, total, item)
+  ADD_IN_CLUSTER(4, FOURS, cluster, SUM_PLACE, WRITE_TOTAL);
+  CLUSTER_BARRIER_RELAXED();
+}
+#endif
 
 // What the producer does, from the first tile to the last.
 FUNCTION void produce(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
@@ -348,8 +401,8 @@ FUNCTION void produce(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
 // What a consumer does.
 FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
                       const __global uint* B, __global float* C, const __global long* c_table,
-                      __global float* W, const struct Stages* stages, LOCAL_PTR int* arrived,
-                      const int item) {
+                      __global float* W, const struct Stages* stages, LOCAL_PTR uint* memory,
+                      LOCAL_PTR int* arrived, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
@@ -370,11 +423,15 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
     multiply_slice(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
+    const struct Result c = result_of(p, C, c_table, &tile);
+#if CLUSTERS
+    if (work.clustered) {
+      write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.slices, writer);
+      continue;
+    }
+#endif
     if (work.slices == 1 || add_slices(sums, W, &tile, &work, arrived, writer)) {
-      __global float* c = MEMBER(C, p->c_offset, p->c_stride, c_table, tile.member) +
-                          (long)tile.n * TSN * p->ldc + (long)tile.m * TSM;
-      write_tile(sums, c, p->ldc, (int)LEAST(p->M - (long)tile.m * TSM, TSM),
-                 (int)LEAST(p->N - (long)tile.n * TSN, TSN), p->alpha, p->beta, p->c_pairs != 0, writer);
+      write_tile(sums, &c, writer);
     }
   }
 }
@@ -406,6 +463,6 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETER
     }
   } else {
     TAKE_REGISTERS(TAKEN_REGISTERS);
-    consume(&p, A + p.a_offset, B + p.b_offset, C, c_table, W + p.w_offset, &stages, arrived, item);
+    consume(&p, A + p.a_offset, B + p.b_offset, C, c_table, W + p.w_offset, &stages, memory, arrived, item);
   }
 }

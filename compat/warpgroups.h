@@ -1,8 +1,7 @@
 // Operations of NVIDIA's compute capability 9.0 (and of no other: PTX calls that target sm_90a), for kernels
-// in which four neighbouring sub-groups, a warpgroup, multiply together while others bring operands.
+// in which four neighbouring sub-groups, a warpgroup, multiply together while others bring operands. Behind
+// tensor_cores.h.
 //
-//   PACK(piece, first, second) two floats, each rounded to the nearest F16 or BF16, as `piece` says, in a
-//                              uint; FIRST(piece, pair) and SECOND(piece, pair) are those two as floats
 //   MBARRIER_INIT(barrier, n)  one work-item makes a barrier in local memory (an mbarrier), a ulong, for
 //                              phases of n arrivals; MBARRIER_FENCE() and a work-group barrier show it to all
 //   MBARRIER_ARRIVE(barrier)   one arrival; MBARRIER_ARRIVE_EXPECT(barrier, bytes) makes the phase wait for
@@ -17,9 +16,6 @@
 //   WARPGROUP_ARRIVE()         before the first product of a group, and when registers of one were written
 //   WARPGROUP_COMMIT(), WARPGROUP_WAIT()
 //                              closes a group of products; waits until all of them are done
-//   LOAD_FRAGMENT(fragment, from)
-//                              a sub-group's 16 x 16 block of pieces into registers, uint fragment[4].
-//                              Work-item 8 i + j of the sub-group says where row j of the i-th 8 x 8 block is
 //   WARPGROUP_MULTIPLY(piece, acc, fragment, matrix, adds)
 //                              acc, 64 x 128, float acc[64], becomes the product of 64 x 16 pieces in
 //                              registers and 16 x 128 in local memory, or, where `adds` is not 0, that is
@@ -30,19 +26,8 @@
 //                              describes such a matrix: rows of 64 or 128 bytes along k, swizzled by 16 bytes
 //                              as the PTX ISA draws it ("Shared Memory Matrix Layout"), from a multiple of
 //                              1024 bytes on; adding 2 goes on by 16 pieces along k
-//   LARGE_LOCAL(type, name, length, alignment)
-//                              declares an array in local memory that may be longer than 48 KiB: through CUDA
-//                              the launch says how long it is (Geometry::large_local_bytes)
-//   LOCAL_ADDRESS(pointer)     the address in local memory as 32 bits
 //   NUMBERED_BARRIER(id, n)    a barrier for n work-items of the work-group, whole sub-groups; id is 1 to 15.
 //                              NUMBERED_BARRIER_ARRIVE(id, n) is counted among the n and does not wait
-//   ANY_IN_SUB_GROUP(condition), SUB_GROUP_MAX(value)
-//                              whether it holds for any, and the largest uint of all 32 work-items
-//   DEVICE_FENCE()             the whole device sees what this work-item wrote before ahead of what it writes
-//                              after
-//   ATOMIC_INCREMENT(counter)  adds one to an int in global memory, and answers what it was before
-//   AS_FLOAT(bits), AS_UINT(value)
-//                              a uint's bits as a float, and a float's as a uint
 //
 // CUDA compiles such kernels for sm_90a. NVIDIA's OpenCL compiles for sm_90 and refuses what is marked with
 // DUOGEMM_90A, so that it is a comment in its PTX: opencl/ uncomments it and changes the target.
@@ -57,54 +42,6 @@
 #else
 #error "unsupported: products of warpgroups need an NVIDIA device of compute capability 9.0"
 #endif
-
-#define LOCAL_ADDRESS(pointer) DUOGEMM_LOCAL_ADDRESS(pointer)
-#if defined(DUOGEMM_TARGET_CUDA)
-#define LARGE_LOCAL(type, name, length, alignment) extern __shared__ __align__(alignment) type name[]
-#else
-#define LARGE_LOCAL(type, name, length, alignment) \
-  __local type name[length] __attribute__((aligned(alignment)))
-#endif
-
-// --- Pieces ----------------------------------------------------------------------------------------------
-#define PACK(piece, first, second) DUOGEMM_PIECE(pack, piece)(first, second)
-#define FIRST(piece, pair) DUOGEMM_PIECE(first, piece)(pair)
-#define SECOND(piece, pair) DUOGEMM_PIECE(second, piece)(pair)
-#define DUOGEMM_PIECE(what, piece) DUOGEMM_PIECE_NAME(what, piece)
-#define DUOGEMM_PIECE_NAME(what, piece) duogemm_##what##_##piece
-
-#if defined(DUOGEMM_TARGET_CUDA)
-#define DUOGEMM_AS_FLOAT(bits) __uint_as_float(bits)
-#define DUOGEMM_AS_UINT(value) __float_as_uint(value)
-#else
-#define DUOGEMM_AS_FLOAT(bits) as_float(bits)
-#define DUOGEMM_AS_UINT(value) as_uint(value)
-#endif
-#define AS_FLOAT(bits) DUOGEMM_AS_FLOAT(bits)
-#define AS_UINT(value) DUOGEMM_AS_UINT(value)
-
-DUOGEMM_INLINE uint duogemm_pack_F16(float first, float second) {
-  uint r;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
-  return r;
-}
-DUOGEMM_INLINE float duogemm_first_F16(uint pair) {
-  float r;
-  asm("{.reg .b16 x, y; mov.b32 {x, y}, %1; cvt.f32.f16 %0, x;}" : "=f"(r) : "r"(pair));
-  return r;
-}
-DUOGEMM_INLINE float duogemm_second_F16(uint pair) {
-  float r;
-  asm("{.reg .b16 x, y; mov.b32 {x, y}, %1; cvt.f32.f16 %0, y;}" : "=f"(r) : "r"(pair));
-  return r;
-}
-DUOGEMM_INLINE uint duogemm_pack_BF16(float first, float second) {
-  uint r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
-  return r;
-}
-DUOGEMM_INLINE float duogemm_first_BF16(uint pair) { return AS_FLOAT(pair << 16); }
-DUOGEMM_INLINE float duogemm_second_BF16(uint pair) { return AS_FLOAT(pair & 0xffff0000u); }
 
 // --- Barriers in local memory, and bulk copies -----------------------------------------------------------
 DUOGEMM_INLINE void duogemm_mbarrier_init(uint barrier, uint count) {
@@ -147,47 +84,12 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
 #define NUMBERED_BARRIER(id, count) asm volatile("bar.sync %0, %1;" : : "r"(id), "n"(count) : "memory")
 #define NUMBERED_BARRIER_ARRIVE(id, count) \
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "n"(count) : "memory")
-#define DEVICE_FENCE() asm volatile("fence.acq_rel.gpu;" : : : "memory")
-
-DUOGEMM_INLINE int duogemm_any(int condition) {
-  int r;
-  asm volatile(
-      "{.reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.any.pred q, p, 0xffffffff; selp.s32 %0, 1, 0, q;}"
-      : "=r"(r)
-      : "r"(condition));
-  return r;
-}
-#define ANY_IN_SUB_GROUP(condition) duogemm_any(condition)
-DUOGEMM_INLINE uint duogemm_max(uint value) {
-  uint r;
-  asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(value));
-  return r;
-}
-#define SUB_GROUP_MAX(value) duogemm_max(value)
-DUOGEMM_INLINE int duogemm_atomic_increment(__global int* counter) {
-  int r;
-  asm volatile("atom.global.add.s32 %0, [%1], 1;"
-               : "=r"(r)
-               : "l"(DUOGEMM_GLOBAL_ADDRESS(counter))
-               : "memory");
-  return r;
-}
-#define ATOMIC_INCREMENT(counter) duogemm_atomic_increment(counter)
-
 // --- Products of warpgroups ------------------------------------------------------------------------------
 #define KEEP_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(count))
 #define TAKE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count))
 #define WARPGROUP_ARRIVE() asm volatile(DUOGEMM_90A "wgmma.fence.sync.aligned;" : : : "memory")
 #define WARPGROUP_COMMIT() asm volatile(DUOGEMM_90A "wgmma.commit_group.sync.aligned;" : : : "memory")
 #define WARPGROUP_WAIT() asm volatile(DUOGEMM_90A "wgmma.wait_group.sync.aligned 0;" : : : "memory")
-
-DUOGEMM_INLINE void duogemm_load_fragment(uint* fragment, uint from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(from)
-               : "memory");
-}
-#define LOAD_FRAGMENT(fragment, from) duogemm_load_fragment(fragment, from)
 
 // Bits 0 to 13 the address and 32 to 45 the distance of eight rows, both in 16 bytes; 62 and 63 the swizzle.
 #define LOCAL_MATRIX(address, row_bytes)                                                     \

@@ -24,7 +24,7 @@
 #include "gemm/batch.h"
 #include "gemm/least.h"
 #include "gemm/tensor/arguments.h"
-#include "warpgroups.h"
+#include "tensor_cores.h"
 
 #include "gemm/tensor/pieces.h"
 

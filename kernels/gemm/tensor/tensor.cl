@@ -43,6 +43,7 @@
 #include "gemm/least.h"
 #include "gemm/tensor/arguments.h"
 #include "update.h"
+#include "tensor_cores.h"
 #include "warpgroups.h"
 
 #include "gemm/tensor/pieces.h"

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "kernels/tensor_kernels.h"
+#include "plan/analytic.h"
 #include "plan/lower.h"
 
 namespace duogemm {
@@ -17,6 +19,7 @@ DeviceInfo hopper(int compute_capability = 90) {
   info.name = "NVIDIA H200";
   info.compute_capability = compute_capability;
   info.compute_units = 132;
+  info.clock_mhz = 1980;
   info.cache_bytes = 60'000'000;
   info.local_bytes = 48 * 1024;
   info.large_local_bytes = large_local_bytes(compute_capability);
@@ -38,6 +41,11 @@ std::vector<std::string> kernels_of(const Plan& plan) {
     names.push_back(step.kernel->spec->name);
   }
   return names;
+}
+
+bool uses_pieces(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& step) { return step.kernel->spec->name == "split"; });
 }
 
 const std::vector<std::string> on_tensor_cores = {"split", "tensor", "pipelined"};
@@ -62,10 +70,41 @@ TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
   EXPECT_FALSE(is_on_tensor_cores(skinny));
 }
 
-TEST(TensorPlan, RunsInFp32OnOtherDevices) {
-  for (const int capability : {80, 89, 100}) {
-    EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::f16x3), hopper(capability))) << capability;
+const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "pipelined"};
+
+TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
+  for (const auto& [capability, precision] :
+       {std::pair(80, Precision::bf16x6), {80, Precision::f16x3}, {100, Precision::f16x3}}) {
+    EXPECT_EQ(kernels_of(plan_sgemm(square(4096, precision), hopper(capability))), by_mma_sync) << capability;
   }
+}
+
+TEST(TensorPlan, MultipliesByMmaSyncWhereWarpgroupsDoNotWork) {
+  const Planner planner(hopper(), tuning_without_warpgroups(hopper()));
+  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
+  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::fp32), planner)),
+            kernels_of(plan_sgemm(square(4096, Precision::fp32), hopper())));
+}
+
+TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
+  for (const int capability : {80, 86, 87, 89, 100, 120}) {
+    std::set<int> precisions;
+    for (const Variant* program : Planner(hopper(capability)).kernels()) {
+      if (program->spec->name == "tensor_mma") {
+        precisions.insert(program->tunables.at("BF16X6"));
+        EXPECT_FALSE(unsupported_reason(*program, hopper(capability))) << to_text(program->tunables);
+      }
+    }
+    EXPECT_EQ(precisions, (std::set{0, 1})) << capability;
+  }
+}
+
+// Where FP32 is as fast as tensor cores are in three or six products.
+TEST(TensorPlan, RunsInFp32OnOtherDevices) {
+  for (const int capability : {86, 89, 120}) {
+    EXPECT_FALSE(uses_pieces(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;
+  }
+  EXPECT_FALSE(uses_pieces(plan_sgemm(square(4096, Precision::f16x3), hopper(75))));
   DeviceInfo cpu = hopper(0);
   cpu.kind = DeviceKind::cpu;
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
@@ -115,6 +154,16 @@ TEST(TensorPlan, HasRoomForPiecesScalesAndSlices) {
   // A counter for each of the 2 x 3 tiles of three members, a line of them.
   EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);
   EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
+}
+
+// A tile of 64 rows is half of a panel.
+TEST(TensorPlan, HasRoomForTilesThatShareAPanel) {
+  const Tunables setting = resolve(find_kernel("tensor_mma"), {{"TSM", 64}, {"TSN", 64}, {"WARP_N", 32}});
+  const Problem problem = square(300, Precision::f16x3);
+  EXPECT_EQ(pieces_of_a(setting, problem).panels, 3);
+  EXPECT_EQ(pieces_of_b(setting, problem).panels, 3);
+  EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);
+  EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 25 * 2 * 64 * 64);
 }
 
 TEST(TensorPlan, ShipsWhatItNeeds) {

@@ -193,8 +193,8 @@ KernelSpec scale() {
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
-  return {general(),  pipelined(), skinny_columns(), skinny_dots(), cpu_direct(), cpu_panels(),
-          cpu_dots(), reduce(),    pack(),           scale(),       split(),      tensor()};
+  return {general(), pipelined(), skinny_columns(), skinny_dots(), cpu_direct(), cpu_panels(), cpu_dots(),
+          reduce(),  pack(),      scale(),          split(),       tensor(),     tensor_mma()};
 }
 
 }  // namespace duogemm

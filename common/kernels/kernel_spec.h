@@ -48,10 +48,11 @@ struct GemmFacts {
   // Whether it adds up the products in another order than ascending k, which the level everywhere forbids.
   std::function<bool(const Tunables&)> reorders = [](const Tunables&) { return false; };
 
-  bool splits_k = false;       // it can take a slice of k, told by more arguments (see plan/lower.cpp)
-  bool stops_at_k = false;     // of the last tile along k, it multiplies only what is there, and no zeros
-  bool worth_packing = false;  // it is worth having operands copied first (see pack.cl)
-  bool skinny = false;         // for results of few rows or columns, and measured on such
+  bool splits_k = false;         // it can take a slice of k, told by more arguments (see plan/lower.cpp)
+  bool adds_in_clusters = true;  // then, clusters of work-groups can add slices up, where a device has them
+  bool stops_at_k = false;       // of the last tile along k, it multiplies only what is there, and no zeros
+  bool worth_packing = false;    // it is worth having operands copied first (see pack.cl)
+  bool skinny = false;           // for results of few rows or columns, and measured on such
   // Before it, both operands are split into pieces for tensor cores (see tensor/pieces.h), and after it a
   // kernel computes what pieces cannot hold. Its slices of k need no further step.
   bool splits_operands = false;

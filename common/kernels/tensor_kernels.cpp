@@ -1,5 +1,7 @@
 #include "kernels/tensor_kernels.h"
 
+#include <algorithm>
+
 #include "gemm/tensor/arguments.h"
 #include "kernels/gemm_parts.h"
 #include "problem/extent.h"
@@ -7,9 +9,12 @@
 namespace duogemm {
 namespace {
 
-constexpr int capability = 90;
-
 constexpr std::int64_t panel_rows = PANEL;
+constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9.0 has
+constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, at most
+
+// Of a work-group's tile: `tensor` has no other than a panel's.
+std::int64_t tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
 std::int64_t pieces(const Tunables& t) { return 2 + at(t, "BF16X6"); }
 
@@ -45,7 +50,44 @@ Tunables tensor_fixed(int storage) {
 }
 
 std::size_t stage_bytes(const Tunables& t) {
-  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") / panel_rows + 1));
+  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") + tile_rows_of_b(t)) / panel_rows);
+}
+
+std::size_t bytes_of_stages(const Tunables& t) {
+  return stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES"));
+}
+
+Rule fitting_stages() {
+  return {"stages of at most 227 KiB of local memory",
+          [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }};
+}
+
+// What kernels that multiply pieces have in common.
+KernelSpec multiplying_pieces(KernelSpec spec) {
+  GemmFacts& gemm = spec.gemm.emplace();
+  gemm.computes = [](const Problem& p) { return p.multiplies() && tensor_storage(p) >= 0; };
+  gemm.tile = [](const Tunables& t) { return Multiples{at(t, "TSM"), tile_rows_of_b(t), at(t, "TSK")}; };
+  gemm.storage = tensor_storage;
+  gemm.fixed = tensor_fixed;
+  gemm.reorders = [](const Tunables&) { return true; };
+  gemm.splits_k = true;
+  gemm.splits_operands = true;
+  spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
+  spec.rules = {fitting_stages()};
+  return spec;
+}
+
+// One work-group for each tile; lower() starts as many as the device has room for, at most.
+Geometry tile_geometry(std::int64_t m, std::int64_t n, const Tunables& t, std::size_t work_items) {
+  Geometry geometry{{group_count(m, at(t, "TSM")) * group_count(n, tile_rows_of_b(t)), 1, 1},
+                    {work_items, 1, 1}};
+  geometry.large_local_bytes = bytes_of_stages(t);
+  return geometry;
+}
+
+int sub_groups(const Tunables& t) {
+  constexpr int rows = 32;  // of each
+  return at(t, "TSM") / rows * (at(t, "TSN") / at(t, "WARP_N"));
 }
 
 }  // namespace
@@ -55,8 +97,8 @@ std::int64_t PiecesLayout::elements() const {
 }
 
 PiecesLayout pieces_of_a(const Tunables& t, const Problem& p) {
-  const std::int64_t of_tile = at(t, "TSM") / panel_rows;
-  return layout("the pieces of A", t, p, ceil_div(p.m, at(t, "TSM")) * of_tile, p.a_stride);
+  const std::int64_t rows = std::max<std::int64_t>(at(t, "TSM"), panel_rows);
+  return layout("the pieces of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride);
 }
 
 PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
@@ -87,11 +129,11 @@ SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t sli
     return {0, 0};
   }
   constexpr std::int64_t line = 32;  // of counters
-  const std::int64_t tiles =
-      count_elements("the tiles of C", {ceil_div(p.m, at(t, "TSM")), ceil_div(p.n, panel_rows), p.batch});
+  const std::int64_t tiles = count_elements(
+      "the tiles of C", {ceil_div(p.m, at(t, "TSM")), ceil_div(p.n, tile_rows_of_b(t)), p.batch});
   const std::int64_t counters = round_up(tiles, line);
-  return {counters,
-          counters + count_elements("the partial sums of C", {tiles, slices, at(t, "TSM") * panel_rows})};
+  return {counters, counters + count_elements("the partial sums of C",
+                                              {tiles, slices, at(t, "TSM") * tile_rows_of_b(t)})};
 }
 
 KernelSpec split() {
@@ -108,38 +150,34 @@ KernelSpec split() {
     constexpr std::size_t shared = 128;
     return static_cast<std::size_t>(4 * block_elements(t)) + shared;
   };
-  spec.compute_capability = capability;
-  spec.newer_capabilities = false;
+  spec.compute_capability = 80;
   return spec;
 }
 
 KernelSpec tensor() {
-  KernelSpec spec{
-      .name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in pieces on tensor cores"};
-  GemmFacts& gemm = spec.gemm.emplace();
-  gemm.computes = [](const Problem& p) { return p.multiplies() && tensor_storage(p) >= 0; };
-  gemm.tile = [](const Tunables& t) { return Multiples{at(t, "TSM"), panel_rows, at(t, "TSK")}; };
-  gemm.storage = tensor_storage;
-  gemm.fixed = tensor_fixed;
-  gemm.reorders = [](const Tunables&) { return true; };
-  gemm.splits_k = true;
-  gemm.splits_operands = true;
-  // One work-group for each tile; lower() starts as many as the device has units, at most.
+  KernelSpec spec = multiplying_pieces(
+      {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in pieces on tensor cores"});
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     constexpr std::size_t work_items = 384;
-    Geometry geometry{{group_count(m, at(t, "TSM")) * group_count(n, panel_rows), 1, 1}, {work_items, 1, 1}};
-    geometry.large_local_bytes = stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES"));
-    return geometry;
+    return tile_geometry(m, n, t, work_items);
   };
-  spec.local_bytes = [](const Tunables& t) {
-    constexpr std::size_t barriers = 1024;  // and what else is no stage
-    return stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES")) + barriers;
-  };
-  constexpr std::size_t most_local_bytes = 227 * 1024;
-  spec.rules = {{"stages of at most 227 KiB of local memory",
-                 [bytes = spec.local_bytes](const Tunables& t) { return bytes(t) <= most_local_bytes; }}};
-  spec.compute_capability = capability;
+  spec.compute_capability = 90;
   spec.newer_capabilities = false;
+  return spec;
+}
+
+KernelSpec tensor_mma() {
+  KernelSpec spec = multiplying_pieces({.name = "tensor_mma",
+                                        .path = "gemm/tensor/tensor_mma.cl",
+                                        .idea = "FP32 in pieces on tensor cores, by mma.sync"});
+  spec.gemm->adds_in_clusters = false;
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    constexpr int sub_group = 32;
+    return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t) * sub_group));
+  };
+  spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
+                        [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
+  spec.compute_capability = 80;
   return spec;
 }
 

@@ -5,9 +5,11 @@
 
 namespace duogemm {
 
-// Splits operands into pieces, and multiplies those.
+// Splits operands into pieces; and multiplies those, by wgmma of compute capability 9.0 or by mma.sync of 8.0
+// and newer.
 KernelSpec split();
 KernelSpec tensor();
+KernelSpec tensor_mma();
 
 // The setting of `pipelined` that computes what `tensor` leaves out of a problem whose operands are stored in
 // this way (GemmFacts::storage of pipelined).

@@ -7,6 +7,10 @@
 namespace duogemm {
 
 // As tuning_for() has it, or of a GPU for which that has no kernels, by calculation.
+// Where it has no kernel for pieces that the device can run, so are those of tensor_mma.
 Tuning tuning_or_analytic(const DeviceInfo& device);
+
+// The same of a device on which `tensor` does not work, though its compute capability has it.
+Tuning tuning_without_warpgroups(const DeviceInfo& device);
 
 }  // namespace duogemm

@@ -56,7 +56,7 @@ void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Piece
 }
 
 // Work-groups of clusters have a slice of one tile each. The others walk over all slices: as many as the
-// device has units.
+// device has room for.
 Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t slices, bool clustered,
                           const DeviceInfo& device) {
   Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
@@ -65,12 +65,12 @@ Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t 
     geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(slices);
     return geometry;
   }
-  const std::size_t units = std::max<std::size_t>(device.compute_units, 1);
+  const std::size_t room =
+      std::max<std::size_t>(device.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
   for (const std::int64_t times : {slices, p.batch}) {  // a product that cannot overflow
-    geometry.groups[0] =
-        std::min(geometry.groups[0], units) * std::min(static_cast<std::size_t>(times), units);
+    geometry.groups[0] = std::min(geometry.groups[0], room) * std::min(static_cast<std::size_t>(times), room);
   }
-  geometry.groups[0] = std::min(geometry.groups[0], units);
+  geometry.groups[0] = std::min(geometry.groups[0], room);
   return geometry;
 }
 
@@ -104,7 +104,7 @@ void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
   const OffsetOf a_scales_offset{a_scales, a.layout.images}, b_scales_offset{b_scales, b.layout.images};
   const std::int64_t a_panels = a.layout.panels, a_split_members = a.layout.members;
   const std::int64_t b_panels = b.layout.panels, b_split_members = b.layout.members;
-  const std::int64_t a_panels_in_tile = tensor.tile.m / tensor.tile.n, blocks = a.layout.blocks;
+  const std::int64_t a_panels_in_tile = ceil_div(tensor.tile.m, PANEL), blocks = a.layout.blocks;
   append({PATCHED(POINTER_ARGUMENT, ARGUMENT)});
   add_step(plan, kernel, spread_over_batch(spec.geometry(p.m, p.n, kernel.tunables), p.batch, device),
            std::move(arguments), device);

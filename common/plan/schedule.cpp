@@ -29,6 +29,9 @@ void require_allowed(const ScheduleRequest& request, const Problem& problem, con
   if (request.clustered && request.slices > most_in_cluster) {
     reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
   }
+  if (request.clustered && !request.spec->gemm->adds_in_clusters) {
+    reject("clustered=1: not with " + request.spec->name + ", which adds slices up through a workspace");
+  }
   if (request.clustered && !device.clusters) {
     throw Error(
         Status::unsupported,

@@ -176,7 +176,9 @@ class Planner::Search {
   void add_ways(const Kernel& kernel, const Operands& operands) {
     const bool may = may_split(*kernel.spec, problem_);
     add_ways(kernel, operands, operands.problem,
-             may && planner_.device_.clusters ? std::span<const std::int64_t>(counts_in_cluster) : one_slice,
+             may && planner_.device_.clusters && kernel.spec->gemm->adds_in_clusters
+                 ? std::span<const std::int64_t>(counts_in_cluster)
+                 : one_slice,
              true);
     if (may && facts().bandwidth > 0.0 && partial_sums_are_countable()) {
       add_ways(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices, false);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/gemm_parts.h"
+#include "plan/analytic.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "runtime/tensor_trial.h"
@@ -73,8 +74,20 @@ void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const Prepare
 }
 
 bool Runtime::tensor_cores() {
-  std::call_once(trial_, [&] { tensor_cores_ = tensor_cores_work(*device_, programs_); });
+  std::call_once(trial_, [&] {
+    const KernelSpec* works = working_tensor_kernel(*device_, programs_);
+    tensor_cores_ = works != nullptr;
+    const KernelSpec& best = find_kernel("tensor");
+    if (works != &best && !unsupported_reason(best, resolve(best, {}), device_->info())) {
+      without_warpgroups_.emplace(device_->info(), tuning_without_warpgroups(device_->info()));
+    }
+  });
   return tensor_cores_;
+}
+
+const Planner& Runtime::planner_of(const Problem& problem) {
+  return problem.precision != Precision::fp32 && tensor_cores() && without_warpgroups_ ? *without_warpgroups_
+                                                                                       : planner_;
 }
 
 std::size_t Runtime::plans() {
@@ -82,7 +95,7 @@ std::size_t Runtime::plans() {
   return recent_.size();
 }
 
-std::size_t Runtime::workspace_bytes(const Problem& problem) const {
+std::size_t Runtime::workspace_bytes(const Problem& problem) {
   // Where the matrices are is not known yet. It matters where A or B can be read in vectors.
   const auto alignments = [](bool vectors) {
     return vectors ? std::vector{true, false} : std::vector{false};
@@ -93,7 +106,8 @@ std::size_t Runtime::workspace_bytes(const Problem& problem) const {
       Problem placed = problem;
       placed.a_aligned = a_aligned;
       placed.b_aligned = b_aligned;
-      bytes = std::max(bytes, lay_out_workspaces(plan_sgemm(placed, planner_), device_->info()).bytes);
+      bytes =
+          std::max(bytes, lay_out_workspaces(plan_sgemm(placed, planner_of(problem)), device_->info()).bytes);
     }
   }
   return bytes;
@@ -103,7 +117,7 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   if (auto found = find(problem)) {
     return found;
   }
-  const Plan steps = plan_sgemm(problem, planner_);
+  const Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));
   }

@@ -46,7 +46,7 @@ class Runtime {
   std::size_t plans();
 
   // How many bytes of workspace `enqueue` needs at most, wherever the matrices begin.
-  std::size_t workspace_bytes(const Problem& problem) const;
+  std::size_t workspace_bytes(const Problem& problem);
 
  private:
   struct Hash {
@@ -60,6 +60,7 @@ class Runtime {
   void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                       const std::optional<LentWorkspace>& lent);
   bool tensor_cores();
+  const Planner& planner_of(const Problem& problem);
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
   std::shared_ptr<const PreparedPlan> find(const Problem& problem);
   void keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan);
@@ -69,7 +70,8 @@ class Runtime {
   ProgramCache programs_;
   QueueWorkspaces workspaces_;
   std::once_flag trial_;
-  std::atomic<bool> tensor_cores_ = true;  // as far as is known
+  std::atomic<bool> tensor_cores_ = true;      // as far as is known
+  std::optional<Planner> without_warpgroups_;  // where the device has them, and they do not work
   std::mutex mutex_;
   Recent recent_;  // the last used first
   std::unordered_map<Problem, Recent::iterator, Hash, Equal> plans_;

@@ -32,10 +32,10 @@ float c_at(std::int64_t i, std::int64_t j) {
   return sum;
 }
 
-bool multiplies_exactly(Device& device, ProgramCache& programs) {
+bool multiplies_exactly(const KernelSpec& spec, Device& device, ProgramCache& programs) {
   Problem problem = Problem::packed(size, size, size);
   problem.precision = Precision::f16x3;
-  const Schedule schedule = schedule_for({&find_kernel("tensor")}, problem, device.info());
+  const Schedule schedule = schedule_for({&spec}, problem, device.info());
   const SelfContainedPlan plan(lower(schedule, problem, device.info()), device, programs);
   const std::vector<float> expected = matrix(c_at);
   std::vector<float> c(expected.size(), -1.0f);
@@ -50,22 +50,31 @@ bool multiplies_exactly(Device& device, ProgramCache& programs) {
   return c == expected;
 }
 
-}  // namespace
-
-bool tensor_cores_work(Device& device, ProgramCache& programs) {
-  const KernelSpec& spec = find_kernel("tensor");
-  if (device.info().backend != "opencl" || unsupported_reason(spec, resolve(spec, {}), device.info())) {
+bool works(const KernelSpec& spec, Device& device, ProgramCache& programs) {
+  if (device.info().backend != "opencl") {
     return true;
   }
   try {
-    const bool exact = multiplies_exactly(device, programs);
-    log_line(std::string("tensor cores of ") + device.info().name +
-             (exact ? " work" : " give wrong results"));
+    const bool exact = multiplies_exactly(spec, device, programs);
+    log_line("kernel " + spec.name + (exact ? " works on " : " gives wrong results on ") +
+             device.info().name);
     return exact;
   } catch (const Error& error) {
-    log_line("no tensor cores of " + device.info().name + ": " + error.what());
+    log_line("no kernel " + spec.name + " on " + device.info().name + ": " + error.what());
     return false;
   }
+}
+
+}  // namespace
+
+const KernelSpec* working_tensor_kernel(Device& device, ProgramCache& programs) {
+  for (const char* name : {"tensor", "tensor_mma"}) {
+    const KernelSpec& spec = find_kernel(name);
+    if (!unsupported_reason(spec, resolve(spec, {}), device.info()) && works(spec, device, programs)) {
+      return &spec;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace duogemm

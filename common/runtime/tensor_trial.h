@@ -6,9 +6,9 @@
 
 namespace duogemm {
 
-// NVIDIA documents no way to have such kernels through OpenCL, and another driver may do without the one that
-// is used (see compat/warpgroups.h). Multiplies small integers, whose product is exact, and looks. True
-// without a trial where the runtime is made for such kernels, or the device has none.
-bool tensor_cores_work(Device& device, ProgramCache& programs);
+// The kernel that multiplies pieces on this device, the fastest that works; null where none does. NVIDIA
+// documents no way to have such kernels through OpenCL, and another driver may do without those that are used
+// (see compat/). So there, each multiplies small integers, whose product is exact, until one is right.
+const KernelSpec* working_tensor_kernel(Device& device, ProgramCache& programs);
 
 }  // namespace duogemm

@@ -1,0 +1,300 @@
+// FP32 accuracy on tensor cores of compute capability 8.0 and newer: C <- alpha A B + beta C from the pieces
+// that split.cl makes of A and B. tensor.cl does the same with what 9.0 alone has.
+//
+//   copies    of the images of a stage, TSK along k, every work-item begins a share STAGES - 1 stages ahead
+//   products  a sub-group has WARP_M rows of C and WARP_N columns. It keeps a stage of A's pieces in
+//             registers, and goes over B's:
+//
+//              n 16 +--------+
+//                   |        |  acc  = products of pieces, on tensor cores
+//              n 16 +--------+  sums += acc * scale, by FFMA (promotion)
+//                   |        |
+//                   +--------+
+//                     WARP_M
+//
+// A tensor core cuts off what does not fit when it adds, so that its errors point one way and grow with k.
+// Promotion ends that after TSK, and gives the sums the scale of their blocks.
+//
+// mma.sync takes n for its rows, so that a work-item holds neighbours along m, which are neighbours in C.
+//
+// A work-group has a slice of a tile (see work.h): group_m tiles along M come before the next along N, so
+// that those at work together share panels in the L2 cache. Slices write their sums to a workspace; the last
+// of a tile adds them up in order.
+
+#ifndef BF16X6
+#define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
+#endif
+#ifndef TSM
+#define TSM 128  // work-group tile in M: 64 128
+#endif
+#ifndef TSN
+#define TSN 64  // work-group tile in N: 64 128
+#endif
+#ifndef TSK
+#define TSK 64  // stage along k: 32 64
+#endif
+#ifndef STAGES
+#define STAGES 2  // stages in local memory at once: 2 3 4
+#endif
+#ifndef WARP_N
+#define WARP_N 64  // columns of C per sub-group: 32 64
+#endif
+
+#ifndef RESIDENT
+#define RESIDENT 2  // work-groups that should fit on a multiprocessor, see dialect.h: 1 2 3
+#endif
+#define ASYNC 1
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "gemm/least.h"
+#include "gemm/tensor/arguments.h"
+#include "update.h"
+#include "tensor_cores.h"
+
+#include "gemm/tensor/pieces.h"
+
+NUMBERS_OF(PRODUCT_OF_PIECES);
+#include "gemm/tensor/work.h"
+
+#define WARP_M 32
+#define WARPS_M (TSM / WARP_M)
+#define WORK_ITEMS (WARPS_M * (TSN / WARP_N) * 32)
+#define BLOCKS_M (WARP_M / 8)  // of 16 x 8 elements of C, of a sub-group
+#define BLOCKS_N (WARP_N / 16)
+#define SUMS (BLOCKS_N * BLOCKS_M * 4)
+#define SUMS_AT_ONCE (BLOCKS_M * 4)
+#define STEPS (TSK / 16)  // that one instruction multiplies
+
+// A stage in local memory: pieces of TSN rows of B, then of TSM rows of A.
+#define B_PIECE_BYTES (TSN * ROW_BYTES)
+#define A_PIECE_BYTES (TSM * ROW_BYTES)
+#define B_BYTES (PIECES * B_PIECE_BYTES)
+#define STAGE_BYTES (B_BYTES + PIECES * A_PIECE_BYTES)
+
+// Begins to copy so many rows of each of a block's images, which will lie behind each other.
+FUNCTION void copy_images(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
+  const int part = rows * ROW_BYTES;
+#pragma unroll
+  for (int v = 0; v < PIECES * part / 16 / WORK_ITEMS; ++v) {
+    const int at = v * WORK_ITEMS * 16;
+    COPY_TO_LOCAL(4, (LOCAL_PTR float*)(to + at / 4 + 4 * item),
+                  (const __global float*)(from + (at / part * IMAGE_BYTES + at % part) / 4 + 4 * item));
+  }
+}
+
+// Begins to copy the i-th block of a slice. There is a group of copies for each, also beyond the last.
+FUNCTION void copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b, const int i,
+                         const int count, const int item) {
+  if (i < count) {
+    copy_images(stage, b->images + i * b->step, TSN, item);
+    copy_images(stage + B_BYTES / 4, a->images + i * a->step, TSM, item);
+  }
+  COPY_COMMIT();
+}
+
+// Where in a stage a work-item finds the rows that it names, of the first blocks of its sub-group: of B, 16
+// rows by 16 along k; of A, two times 8 rows by 16.
+FUNCTION uint row_of_b(const int item) {
+  const int lane = item % 32;
+  const int row = item / 32 / WARPS_M * WARP_N + lane % 16;
+  return (uint)CHUNK_PLACE(row, lane / 16);
+}
+FUNCTION uint row_of_a(const int item) {
+  const int lane = item % 32;
+  const int row = item / 32 % WARPS_M * WARP_M + lane / 16 * 8 + lane % 8;
+  return (uint)(B_BYTES + CHUNK_PLACE(row, lane / 8 % 2));
+}
+
+// Reads blocks of 16 rows, from the first-th on, of every piece: fragments[block][piece][step][4].
+FUNCTION void load_blocks(uint* fragments, const uint row, const int first, const int blocks,
+                          const int piece_bytes) {
+#pragma unroll
+  for (int i = 0; i < blocks * PIECES * STEPS; ++i) {
+    const int block = first + i / STEPS / PIECES;
+    const int piece = i / STEPS % PIECES;
+    const int step = i % STEPS;
+    LOAD_FRAGMENT(fragments + 4 * i,
+                  (row ^ (uint)(step * 32)) + (uint)(block * (16 * ROW_BYTES) + piece * piece_bytes));
+  }
+}
+
+// Adds to acc the products of the pieces of which B's is the i-th and A's the j-th.
+FUNCTION void multiply(float (*acc)[4], const uint* a, const uint* b, const int i, const int j) {
+#pragma unroll
+  for (int step = 0; step < STEPS; ++step) {
+#pragma unroll
+    for (int m = 0; m < BLOCKS_M; ++m) {
+      MULTIPLY_BLOCK(PIECE, acc[m], b + (i * STEPS + step) * 4,
+                     a + ((m / 2 * PIECES + j) * STEPS + step) * 4 + m % 2 * 2);
+    }
+  }
+}
+
+FUNCTION void promote(float* sums, float (*acc)[4], const float scale) {
+#pragma unroll
+  for (int i = 0; i < SUMS_AT_ONCE; ++i) {
+    sums[i] = fma(acc[i / 4][i % 4], scale, sums[i]);
+    acc[i / 4][i % 4] = 0.0f;
+  }
+}
+
+// All products of 16 columns: the smallest first, because little of them is cut off then.
+FUNCTION void multiply_columns(float* sums, const uint* a, const uint* b, const float scale) {
+  float acc[BLOCKS_M][4];
+#pragma unroll
+  for (int i = 0; i < SUMS_AT_ONCE; ++i) {
+    acc[i / 4][i % 4] = 0.0f;
+  }
+#if BF16X6
+  multiply(acc, a, b, 2, 0);
+  multiply(acc, a, b, 1, 1);
+  multiply(acc, a, b, 0, 2);
+  multiply(acc, a, b, 1, 0);
+  multiply(acc, a, b, 0, 1);
+#else
+  multiply(acc, a, b, 1, 0);
+  multiply(acc, a, b, 0, 1);
+  promote(sums, acc, scale * (1.0f / NEXT_PIECE_SCALE));
+#endif
+  multiply(acc, a, b, 0, 0);
+  promote(sums, acc, scale);
+}
+
+// The next columns' pieces are read before those at hand are multiplied.
+FUNCTION void multiply_stage(float* sums, const uint a_row, const uint b_row, const float scale) {
+  uint a[BLOCKS_M / 2 * PIECES * STEPS * 4];
+  uint b[2][PIECES * STEPS * 4];
+  load_blocks(b[0], b_row, 0, 1, B_PIECE_BYTES);
+  load_blocks(a, a_row, 0, BLOCKS_M / 2, A_PIECE_BYTES);
+#pragma unroll
+  for (int n = 0; n < BLOCKS_N; ++n) {
+    if (n + 1 < BLOCKS_N) {
+      load_blocks(b[(n + 1) % 2], b_row, n + 1, 1, B_PIECE_BYTES);
+    }
+    multiply_columns(sums + n * SUMS_AT_ONCE, a, b[n % 2], scale);
+  }
+}
+
+// The sums of a slice; false where the tile is left out.
+FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct Panels* b,
+                             const struct Tile* tile, const int blocks, LOCAL_PTR uint* memory,
+                             const int item) {
+  barrier(CLK_LOCAL_MEM_FENCE);  // nobody reads the slice before any more
+#pragma unroll
+  for (int i = 0; i < STAGES - 1; ++i) {
+    copy_stage(memory + i * (STAGE_BYTES / 4), a, b, i, tile->count, item);
+  }
+  if (!tile_is_exact(a, b, blocks, item % 32)) {
+    COPY_WAIT(0);
+    return false;
+  }
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    sums[i] = 0.0f;
+  }
+  const uint a_row = LOCAL_ADDRESS(memory) + row_of_a(item);
+  const uint b_row = LOCAL_ADDRESS(memory) + row_of_b(item);
+  const __global float* a_scales = a->scales + tile->begin;
+  const __global float* b_scales = b->scales + tile->begin;
+  int stage = 0;
+#pragma unroll 1
+  for (int i = 0; i < tile->count; ++i) {
+    const float scale = a_scales[i] * b_scales[i];
+    COPY_WAIT(STAGES - 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int free_stage = stage == 0 ? STAGES - 1 : stage - 1;
+    copy_stage(memory + free_stage * (STAGE_BYTES / 4), a, b, i + STAGES - 1, tile->count, item);
+    multiply_stage(sums, a_row + (uint)(stage * STAGE_BYTES), b_row + (uint)(stage * STAGE_BYTES), scale);
+    stage = stage + 1 == STAGES ? 0 : stage + 1;
+  }
+  return true;
+}
+
+// Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
+// one.
+FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Tile* tile,
+                         const struct Work* work, LOCAL_PTR int* arrived, const int item) {
+  __global float* first =
+      workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
+  __global float* own = first + (long)tile->slice * (TSM * TSN);
+#pragma unroll
+  for (int q = 0; q < SUMS / 4; ++q) {
+    *(__global float4*)(own + q * (4 * WORK_ITEMS)) = vload4(q, sums);
+  }
+  DEVICE_FENCE();
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    *arrived = ATOMIC_INCREMENT((__global int*)workspace + tile->number);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (*arrived != work->slices - 1) {
+    return false;
+  }
+  DEVICE_FENCE();
+#pragma unroll
+  for (int q = 0; q < SUMS / 4; ++q) {
+    vstore4(*(const __global float4*)(first + q * (4 * WORK_ITEMS)), q, sums);
+  }
+#pragma unroll 1
+  for (int slice = 1; slice < work->slices; ++slice) {
+    const __global float* from = first + (long)slice * (TSM * TSN);
+#pragma unroll
+    for (int q = 0; q < SUMS / 4; ++q) {
+      vstore4(vload4(q, sums) + *(const __global float4*)(from + q * (4 * WORK_ITEMS)), q, sums);
+    }
+  }
+  return true;
+}
+
+// Of each block of 16 x 8, a work-item has the columns `col` and col + 8 of C, and of each two neighbours.
+FUNCTION void write_tile(const float* sums, __global float* c, const long ldc, const int rows, const int cols,
+                         const float alpha, const float beta, const bool pairs, const int item) {
+  const int warp = item / 32;
+  const int col = warp / WARPS_M * WARP_N + item % 32 / 4;
+  const int row = warp % WARPS_M * WARP_M + item % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < SUMS / 2; ++i) {
+    const int at_col = col + i / 2 / BLOCKS_M * 16 + i % 2 * 8;
+    const int at_row = row + i / 2 % BLOCKS_M * 8;
+    __global float* to = c + at_col * ldc + at_row;
+    if (at_col < cols && pairs && at_row < rows) {
+      UPDATE(float2, *(__global float2*)to, alpha, vload2(i, sums), beta);
+    } else if (at_col < cols && at_row < rows) {
+      UPDATE(float, to[0], alpha, sums[2 * i], beta);
+      if (at_row + 1 < rows) {
+        UPDATE(float, to[1], alpha, sums[2 * i + 1], beta);
+      }
+    }
+  }
+}
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAMETERS(PRODUCT_OF_PIECES)) {
+  AWAIT_STEP_BEFORE();
+  NUMBERS(PRODUCT_OF_PIECES);
+  LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
+  __local int arrived[1];
+  const int item = get_local_id(0);
+  const struct Work work = work_of(&p);
+  for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
+    const struct Tile tile = tile_at(id, &work, (int)p.group_m);
+    const long row = (long)tile.m * TSM;
+    const long col = (long)tile.n * TSN;
+    struct Panels a =
+        panels_of(A + p.a_offset, p.a_members, p.a_panels, (int)(row / PANEL), &tile, work.blocks);
+    struct Panels b =
+        panels_of(B + p.b_offset, p.b_members, p.b_panels, (int)(col / PANEL), &tile, work.blocks);
+    a.images += row % PANEL * (ROW_BYTES / 4);
+    b.images += col % PANEL * (ROW_BYTES / 4);
+    float sums[SUMS];
+    if (!multiply_slice(sums, &a, &b, &tile, work.blocks, memory, item)) {
+      continue;
+    }
+    int writer = item;  // or else compilers keep places in C in registers that the products need
+    OPAQUE(writer);
+    if (work.slices == 1 || add_slices(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
+      __global float* c = MEMBER(C, p.c_offset, p.c_stride, c_table, tile.member) + col * p.ldc + row;
+      write_tile(sums, c, p.ldc, (int)LEAST(p.M - row, TSM), (int)LEAST(p.N - col, TSN), p.alpha, p.beta,
+                 p.c_pairs != 0, writer);
+    }
+  }
+}

@@ -1,0 +1,225 @@
+// The kernels for tensor cores of compute capability 8.0, run work-item by work-item on the host (see
+// emulation/): as planned for a device that is not there, for all edges of tiles. Needs no device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "emulation/kernels.h"
+#include "kernels/tensor_kernels.h"
+#include "plan/lower.h"
+
+namespace duogemm {
+namespace {
+
+DeviceInfo ampere() {
+  DeviceInfo info;
+  info.backend = "cuda";
+  info.kind = DeviceKind::gpu;
+  info.name = "A device of compute capability 8.0";
+  info.compute_capability = 80;
+  info.compute_units = 3;  // so that work-groups have several tiles
+  info.local_bytes = 48 * 1024;
+  info.large_local_bytes = large_local_bytes(90);  // for every setting below
+  info.max_work_group = 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  return info;
+}
+
+// What the build calls a kernel with some tunables.
+struct Setting {
+  const char* split;
+  const char* product;
+  Precision precision;
+  Tunables tunables;
+};
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all = {
+      {"split_f16", "mma_f16", Precision::f16x3, {}},
+      {"split_f16",
+       "mma_f16_small",
+       Precision::f16x3,
+       {{"TSM", 64}, {"WARP_N", 32}, {"STAGES", 3}, {"RESIDENT", 1}}},
+      {"split_bf16", "mma_bf16", Precision::bf16x6, {}},
+      {"split_bf16", "mma_bf16_large", Precision::bf16x6, {{"TSN", 128}, {"RESIDENT", 1}}},
+  };
+  return all;
+}
+
+struct Matrices {
+  std::vector<float> a, b, c;
+};
+
+Matrices random_matrices(const Problem& p) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> value(-1.0f, 1.0f);
+  const auto fill = [&](std::int64_t elements) {
+    std::vector<float> values(static_cast<std::size_t>(elements));
+    std::generate(values.begin(), values.end(), [&] { return value(random); });
+    return values;
+  };
+  return {fill(p.a_elements() + (p.batch - 1) * p.a_stride),
+          fill(p.b_elements() + (p.batch - 1) * p.b_stride),
+          fill(p.c_elements() + (p.batch - 1) * p.c_stride)};
+}
+
+// The memory of one call: its operands, and its plan's workspaces.
+class Memory {
+ public:
+  Memory(const Plan& plan, Matrices& matrices) : matrices_(matrices) {
+    for (const std::size_t bytes : plan.workspace_bytes) {
+      workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+    }
+  }
+
+  void* of(Operand operand) {
+    switch (operand.slot) {
+      case 0:
+        return matrices_.a.data();
+      case 1:
+        return matrices_.b.data();
+      case 2:
+        return matrices_.c.data();
+      case 3:
+      case 4:
+      case 5:
+        return nullptr;  // there are no tables
+      default:
+        return workspaces_.at(static_cast<std::size_t>(operand.slot - first_workspace)).data();
+    }
+  }
+
+ private:
+  Matrices& matrices_;
+  std::vector<std::vector<float>> workspaces_;
+};
+
+// Runs one step. Of its numbers, those of 64 bits come first (compat/numbers.h).
+void run(const Step& step, const Scalars& scalars, Memory& memory, const char* name) {
+  std::vector<void*> pointers;
+  std::vector<std::int64_t> longs;
+  std::vector<float> singles;
+  for (const StepArgument& argument : step.arguments) {
+    if (const auto* operand = std::get_if<Operand>(&argument)) {
+      pointers.push_back(memory.of(*operand));
+    } else if (const auto* offset = std::get_if<OffsetOf>(&argument)) {
+      longs.push_back(offset->further);
+    } else if (const auto* number = std::get_if<std::int64_t>(&argument)) {
+      longs.push_back(*number);
+    } else {
+      singles.push_back(std::get<ScalarOf>(argument) == ScalarOf::alpha ? scalars.alpha : scalars.beta);
+    }
+  }
+  std::vector<std::byte> numbers(sizeof(std::int64_t) * (longs.size() + singles.size()));
+  std::memcpy(numbers.data(), longs.data(), sizeof(std::int64_t) * longs.size());
+  std::memcpy(numbers.data() + sizeof(std::int64_t) * longs.size(), singles.data(),
+              sizeof(float) * singles.size());
+  emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.data());
+}
+
+Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t slices, Matrices matrices) {
+  const Schedule schedule =
+      schedule_for({&find_kernel("tensor_mma"), setting.tunables, slices}, problem, ampere());
+  const Plan plan = lower(schedule, problem, ampere());
+  Memory memory(plan, matrices);
+  run(plan.steps.at(0), plan.scalars, memory, setting.split);
+  run(plan.steps.at(1), plan.scalars, memory, setting.product);
+  return matrices;
+}
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The largest error of a row's or column's stretch of C, in units of the bound (docs/precision.md).
+double error_of(const Problem& p, const Matrices& before, const std::vector<float>& c, std::int64_t member,
+                std::int64_t row, std::int64_t col) {
+  double exact = 0.0;
+  double size = 0.0;
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    const std::int64_t a_at = p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k;
+    const std::int64_t b_at = p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col;
+    const double product =
+        double{before.a[index(member * p.a_stride + a_at)]} * before.b[index(member * p.b_stride + b_at)];
+    exact += product;
+    size += std::abs(product);
+  }
+  const std::size_t at = index(member * p.c_stride + col * p.ldc + row);
+  exact = p.alpha * exact + (p.beta == 0.0f ? 0.0 : double{p.beta} * before.c[at]);
+  size = std::abs(p.alpha) * size + (p.beta == 0.0f ? 0.0 : std::abs(double{p.beta} * before.c[at]));
+  return std::abs(c[at] - exact) / ((2.0 * std::sqrt(static_cast<double>(p.k)) + 4.0) * 0x1p-24 * size);
+}
+
+void expect_right(const Setting& setting, const Problem& problem, std::int64_t slices) {
+  const Matrices before = random_matrices(problem);
+  const Matrices after = multiplied(setting, problem, slices, before);
+  double worst = 0.0;
+  for (std::int64_t member = 0; member < problem.batch; ++member) {
+    for (std::int64_t col = 0; col < problem.n; ++col) {
+      for (std::int64_t row = 0; row < problem.m; ++row) {
+        const double error = error_of(problem, before, after.c, member, row, col);
+        worst = error <= worst ? worst : error;  // a NaN is kept, too
+      }
+    }
+  }
+  EXPECT_LE(worst, 1.0) << setting.product << ", " << slices << " slices";
+}
+
+Problem problem_of(const Setting& setting, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Problem problem = Problem::packed(m, n, k);
+  problem.precision = setting.precision;
+  return problem;
+}
+
+TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
+  for (const Setting& setting : settings()) {
+    for (const auto& [m, n, k] : {std::array{1, 1, 1}, {129, 65, 33}, {140, 130, 110}}) {
+      SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k));
+      expect_right(setting, problem_of(setting, m, n, k), 1);
+    }
+  }
+}
+
+TEST(TensorEmulation, AddsUpSlices) {
+  for (const Setting& setting : settings()) {
+    expect_right(setting, problem_of(setting, 130, 70, 130), 2);
+  }
+}
+
+TEST(TensorEmulation, TakesEveryFormOfTheCall) {
+  for (const Setting& setting : settings()) {
+    Problem problem = problem_of(setting, 70, 66, 40);
+    problem.a_op = Transpose::yes;
+    problem.lda = 43;
+    problem.b_op = Transpose::yes;
+    problem.ldb = 69;
+    problem.ldc = 71;
+    problem.alpha = -0.5f;
+    problem.beta = 2.0f;
+    problem.batch = 2;
+    problem.a_stride = problem.a_elements() + 5;
+    problem.b_stride = problem.b_elements() + 3;
+    problem.c_stride = problem.c_elements() + 1;
+    problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
+    expect_right(setting, problem, 1);
+  }
+}
+
+// Of panels with a NaN, nothing is written; everything else is.
+TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
+  for (const Setting& setting : settings()) {
+    const Problem problem = problem_of(setting, 100, 140, 20);
+    Matrices before = random_matrices(problem);
+    before.b[index(139 * problem.ldb + 19)] = std::numeric_limits<float>::quiet_NaN();
+    const Matrices after = multiplied(setting, problem, 1, before);
+    for (std::int64_t col = 0; col < problem.n; ++col) {
+      for (std::int64_t row = 0; row < problem.m; row += 7) {
+        const std::size_t at = index(col * problem.ldc + row);
+        EXPECT_EQ(after.c[at] == before.c[at], col >= 128) << setting.product << row << " " << col;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace duogemm

@@ -105,6 +105,11 @@ FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const uint it
   return SUB_GROUP_MAX(shared[item % SUB_GROUPS]);
 }
 
+// Whether scaling a value down may have cost it bits, or all of it.
+FUNCTION bool is_lost(const float value, const float scaled) {
+  return fabs(scaled) < 0x1p-126f && value != 0.0f;
+}
+
 // Puts the pieces of a chunk into its place in each image, and answers whether they fail to hold its values.
 FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const float scale, const int row,
                           const int column) {
@@ -130,7 +135,8 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const flo
       }
     }
     lacks |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
-               fabs(second_left) <= fabs(second) * (TOLERANCE * unit));
+               fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
+             (scale < 1.0f && (is_lost(values[x], first) || is_lost(values[x + 1], second)));
   }
 #pragma unroll
   for (int piece = 0; piece < PIECES; ++piece) {

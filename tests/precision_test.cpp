@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "accuracy/input_classes.h"
@@ -22,15 +24,33 @@ using namespace bench;
 // Large enough for tiles of every kernel, and no multiple of any.
 constexpr std::int64_t rows = 260, columns = 135, length = 517;
 
-class Precisions : public ::testing::TestWithParam<DeviceName> {
+// What runs: what is planned, or kernels for tensor cores whatever the size.
+struct Way {
+  const char* name;
+  const char* force;  // as DUOGEMM_FORCE has it
+};
+constexpr Way ways[] = {{"planned", ""},
+                        {"on_tensor_cores", "tensor:TSM=256"},
+                        {"on_tensor_cores_in_slices", "tensor:TSM=128,slices=3"}};
+
+class Precisions : public ::testing::TestWithParam<std::tuple<DeviceName, Way>> {
  protected:
   void SetUp() override {
-    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+    const auto& [name, way] = GetParam();
+    if (const std::string missing = name.missing(); !missing.empty()) {
       GTEST_SKIP() << missing;
     }
-    runtime_ = std::make_unique<Runtime>(GetParam().backend->open(GetParam().index, {}));
+    runtime_ = std::make_unique<Runtime>(name.backend->open(name.index, {}));
     queue_ = device().create_queue();
+    if (*way.force != '\0') {
+      const KernelSpec& spec = *parse_schedule(way.force).spec;
+      if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device().info())) {
+        GTEST_SKIP() << device().info().name << ": the kernel needs " << *reason;
+      }
+      setenv("DUOGEMM_FORCE", way.force, 1);
+    }
   }
+  void TearDown() override { unsetenv("DUOGEMM_FORCE"); }
 
   Device& device() { return runtime_->device(); }
 
@@ -82,6 +102,28 @@ TEST_P(Precisions, KeepTheBoundForEveryKindOfMatrix) {
     // All roundings of a chain of constants go the same way, here a little beyond the bound.
     check(host, input.exact, input.name == "constants" ? 1.1 : 1.0);
   }
+}
+
+// Sums that are never promoted drift away.
+TEST_P(Precisions, KeepTheBoundOverLongSums) {
+  const InputClass& one_sign = *std::ranges::find(input_classes(), "unit", &InputClass::name);
+  constexpr std::int64_t few = 65, long_k = 8200;
+  HostProblem host = random_problem(Problem::packed(few, few, long_k), Distribution::signed_unit, 1);
+  host.a = make_a(one_sign, few, long_k);
+  host.b = make_b(one_sign, long_k, few);
+  check(host, false);
+}
+
+// Rows whose sizes are so far apart that a block of both cannot be scaled without loss.
+TEST_P(Precisions, KeepTheBoundOfTinyRowsBesideHugeOnes) {
+  HostProblem host = packed(7);
+  for (std::size_t i = 0; i < host.a.size(); ++i) {
+    host.a[i] = std::ldexp(host.a[i], i % 2 == 0 ? 45 : -125);  // the rows are an even number
+  }
+  for (float& value : host.b) {
+    value = std::ldexp(value, 20);
+  }
+  check(host, false);
 }
 
 TEST_P(Precisions, KeepTheBoundInEveryFormOfTheCall) {
@@ -153,8 +195,11 @@ TEST_P(Precisions, AreRecordedInGraphs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Precisions, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Precisions,
+                         ::testing::Combine(::testing::ValuesIn(test_devices()), ::testing::ValuesIn(ways)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param).text() + "_" + std::get<1>(info.param).name;
+                         });
 
 }  // namespace
 }  // namespace duogemm::testing

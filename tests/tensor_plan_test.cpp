@@ -70,6 +70,14 @@ TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
   EXPECT_FALSE(is_on_tensor_cores(skinny));
 }
 
+TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
+  setenv("DUOGEMM_FORCE", "tensor:TSM=128", 1);
+  EXPECT_TRUE(is_on_tensor_cores(square(64, Precision::f16x3)));
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::fp32)));
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::f16x3), hopper(80)));
+  unsetenv("DUOGEMM_FORCE");
+}
+
 const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "pipelined"};
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <numbers>
-#include <thread>
+
+#include "check/parallel.h"
 
 namespace duogemm::bench {
 namespace {
@@ -98,16 +98,6 @@ float hilbert(const Place& place) { return 1.0f / static_cast<float>(place.line 
 template <std::uint64_t stream, int odd>
 float adversarial(const Place& place) {
   return static_cast<float>(std::ldexp(sign_and_size<stream>(place), place.p % 2 == odd ? 30 : -30));
-}
-
-// Calls work(from, to) for parts of 0 to count, at once.
-void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work) {
-  const std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> pool;
-  for (std::int64_t t = 0; t < threads; ++t) {
-    pool.emplace_back(
-        [&work, from = count * t / threads, to = count * (t + 1) / threads] { work(from, to); });
-  }
 }
 
 }  // namespace

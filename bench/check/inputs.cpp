@@ -85,6 +85,18 @@ HostProblem random_problem(const Problem& problem, Distribution distribution, st
   return host;
 }
 
+std::vector<float> gather(std::span<const float> x, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          Transpose op) {
+  std::vector<float> packed(static_cast<std::size_t>(rows * cols));
+  for (std::int64_t col = 0; col < cols; ++col) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      packed[static_cast<std::size_t>(col * rows + row)] =
+          x[static_cast<std::size_t>(op == Transpose::no ? col * ld + row : row * ld + col)];
+    }
+  }
+  return packed;
+}
+
 float tagged_nan(std::uint32_t tag, std::size_t index) {
   return std::bit_cast<float>(0x7fc00000u | tag << 19 | (static_cast<std::uint32_t>(index) & 0x7ffffu));
 }

@@ -31,6 +31,10 @@ struct HostProblem {
 // The matrices of a batch that is not strided lie in an order and at distances that are no stride's.
 HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed);
 
+// op(X), packed: rows x cols.
+std::vector<float> gather(std::span<const float> x, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                          Transpose op);
+
 // A quiet NaN that tells by its payload where it comes from.
 float tagged_nan(std::uint32_t tag, std::size_t index);
 

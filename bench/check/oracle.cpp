@@ -4,10 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
-#include <thread>
+
+#include "check/inputs.h"
+#include "check/parallel.h"
 
 namespace duogemm {
 namespace {
@@ -31,29 +32,6 @@ void accumulate(std::size_t count, const float* a, float b, double* value, doubl
     value[i] += product;
     magnitude[i] += std::fabs(product);
     chain[i] = std::fma(a[i], b, chain[i]);
-  }
-}
-
-// op(X), packed.
-std::vector<float> gather(std::span<const float> x, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                          Transpose op) {
-  std::vector<float> packed(static_cast<std::size_t>(rows * cols));
-  for (std::int64_t col = 0; col < cols; ++col) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      packed[static_cast<std::size_t>(col * rows + row)] =
-          x[static_cast<std::size_t>(op == Transpose::no ? col * ld + row : row * ld + col)];
-    }
-  }
-  return packed;
-}
-
-void for_each_column_range(std::int64_t columns,
-                           const std::function<void(std::int64_t, std::int64_t)>& work) {
-  const std::int64_t threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, columns);
-  std::vector<std::jthread> pool;
-  for (std::int64_t t = 0; t < threads; ++t) {
-    pool.emplace_back(
-        [&work, from = columns * t / threads, to = columns * (t + 1) / threads] { work(from, to); });
   }
 }
 
@@ -87,7 +65,7 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
 
   // A block of A stays in the second-level cache while every column passes over it.
   constexpr std::int64_t block = 256;
-  for_each_column_range(problem.n, [&](std::int64_t from, std::int64_t to) {
+  in_parts(problem.n, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t row = 0; row < m; row += block) {
       for (std::int64_t start = 0; multiplies && start < k; start += block) {
         for (std::int64_t col = from; col < to; ++col) {

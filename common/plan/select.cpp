@@ -334,6 +334,11 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
     return std::nullopt;
   }
   ScheduleRequest request = parse_schedule(text);
+  const KernelSpec& spec = *request.spec;
+  if (spec.gemm->splits_operands && (problem.precision == Precision::fp32 ||
+                                     unsupported_reason(spec, resolve(spec, request.tunables), device_))) {
+    return std::nullopt;  // not permitted, or the permission is of no use
+  }
   if (!may_split(*request.spec, problem)) {  // promises are kept
     request.slices = 1;
     request.clustered = false;
@@ -348,6 +353,9 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
 }
 
 std::optional<Schedule> Planner::tuned(const Problem& problem) const {
+  if (problem.precision != Precision::fp32) {
+    return std::nullopt;  // shapes are measured in FP32
+  }
   for (const TunedShape& shape : tuning_.shapes) {
     const bool splits = shape.request.slices > 1;
     if (is_shape(shape, problem) && (!splits || may_split(*shape.request.spec, problem))) {

@@ -1,0 +1,230 @@
+#include "check/pieces_oracle.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "check/inputs.h"
+#include "check/parallel.h"
+#include "problem/rounding.h"
+
+namespace duogemm {
+namespace {
+
+// What kernels/gemm/tensor/ says of them, once more: an oracle that read it there would see no fault in it.
+constexpr int largest_exponent = 14;   // of the values of a block, when they are scaled
+constexpr int farthest_exponent = 48;  // of those that are
+constexpr std::int64_t panel = 128;
+constexpr std::int64_t promoted = 128;  // multiply-adds of a chain where FP32 computes
+
+struct Splitting {
+  int pieces;
+  float next_scale;  // how many times as large as it is the next piece is kept
+  float tolerance;   // what pieces may lack of a value, relative to it
+};
+Splitting splitting_of(Precision precision) {
+  return precision == Precision::bf16x6 ? Splitting{3, 1.0f, 0.0f} : Splitting{2, 2048.0f, 0x1p-23f};
+}
+
+// The products of pieces of A and B that are added up in one accumulator, in this order, and what its sum is
+// multiplied by besides the scales.
+struct Accumulation {
+  std::vector<std::pair<int, int>> products;
+  float scale;
+};
+std::vector<Accumulation> accumulations_of(Precision precision) {
+  if (precision == Precision::bf16x6) {
+    return {{{{0, 2}, {1, 1}, {2, 0}, {0, 1}, {1, 0}, {0, 0}}, 1.0f}};
+  }
+  return {{{{0, 1}, {1, 0}}, 1.0f / 2048.0f}, {{{0, 0}}, 1.0f}};
+}
+
+// An operand, m of A or n of B by k, in pieces.
+class Operand {
+ public:
+  // values: k behind each other.
+  Operand(const std::vector<float>& values, std::int64_t rows, std::int64_t k, const PiecesProduct& product)
+      : rows_(rows),
+        k_(k),
+        depth_(product.depth),
+        blocks_(ceil_div(k, depth_)),
+        precision_(product.precision),
+        splitting_(splitting_of(product.precision)),
+        values_(values) {
+    scales_.resize(static_cast<std::size_t>(ceil_div(rows, panel) * blocks_));
+    for (std::vector<Piece>& pieces : pieces_) {
+      pieces.resize(values.size());
+    }
+    in_parts(ceil_div(rows, panel), [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = from; i < to; ++i) {
+        for (std::int64_t block = 0; block < blocks_; ++block) {
+          scales_[static_cast<std::size_t>(i * blocks_ + block)] = split(i, block);
+        }
+      }
+    });
+  }
+
+  std::int64_t blocks() const { return blocks_; }
+  std::span<const float> row(std::int64_t row) const {
+    return std::span(values_).subspan(static_cast<std::size_t>(row * k_), static_cast<std::size_t>(k_));
+  }
+  std::span<const Piece> pieces(int piece, std::int64_t row, std::int64_t block) const {
+    const std::int64_t first = block * depth_;
+    return std::span(pieces_[static_cast<std::size_t>(piece)])
+        .subspan(static_cast<std::size_t>(row * k_ + first),
+                 static_cast<std::size_t>(std::min(depth_, k_ - first)));
+  }
+  float scale(std::int64_t row, std::int64_t block) const {
+    return scales_[static_cast<std::size_t>(row / panel * blocks_ + block)];
+  }
+  // Whether pieces hold `count` panels, as far as there are so many.
+  bool holds(std::int64_t first_panel, std::int64_t count) const {
+    const auto begin = scales_.begin() + first_panel * blocks_;
+    const auto end = scales_.begin() + std::min(first_panel + count, ceil_div(rows_, panel)) * blocks_;
+    return std::none_of(begin, end, [](float scale) { return std::isnan(scale); });
+  }
+
+ private:
+  template <typename Visit>
+  void each_value(std::int64_t of_panel, std::int64_t block, const Visit& visit) {
+    for (std::int64_t row = of_panel * panel; row < std::min((of_panel + 1) * panel, rows_); ++row) {
+      for (std::int64_t k = block * depth_; k < std::min((block + 1) * depth_, k_); ++k) {
+        visit(static_cast<std::size_t>(row * k_ + k));
+      }
+    }
+  }
+
+  // Answers the block's scale, or NaN.
+  float split(std::int64_t of_panel, std::int64_t block) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    float most = 0.0f;
+    bool finite = true;
+    each_value(of_panel, block, [&](std::size_t at) {
+      finite = finite && std::isfinite(values_[at]);
+      most = std::max(most, std::fabs(values_[at]));
+    });
+    const int exponent = most == 0.0f ? largest_exponent : finite ? std::ilogb(most) : farthest_exponent;
+    if (exponent < -farthest_exponent || exponent >= farthest_exponent) {
+      return nan;
+    }
+    bool holds = true;
+    each_value(of_panel, block,
+               [&](std::size_t at) { holds = split_value(at, largest_exponent - exponent) && holds; });
+    return holds ? std::ldexp(1.0f, exponent - largest_exponent) : nan;
+  }
+
+  // Answers whether the pieces hold the value.
+  bool split_value(std::size_t at, int exponent) {
+    const float scaled = std::ldexp(values_[at], exponent);
+    float left = scaled;
+    float unit = 1.0f;
+    for (int piece = 0; piece < splitting_.pieces; ++piece) {
+      if (piece > 0) {
+        left *= splitting_.next_scale;
+        unit *= splitting_.next_scale;
+      }
+      Piece& to = pieces_[static_cast<std::size_t>(piece)][at];
+      to = to_piece(left, precision_);
+      left -= to_float(to, precision_);
+    }
+    const bool lost =
+        exponent < 0 && values_[at] != 0.0f && std::fabs(scaled) < 0x1p-126f;  // some bits of it
+    return !lost && std::fabs(left) <= std::fabs(scaled) * (splitting_.tolerance * unit);
+  }
+
+  std::int64_t rows_, k_, depth_, blocks_;
+  Precision precision_;
+  Splitting splitting_;
+  std::vector<float> values_;
+  std::vector<float> scales_;
+  std::array<std::vector<Piece>, 3> pieces_;
+};
+
+class Product {
+ public:
+  Product(const Operand& a, const Operand& b, const PiecesProduct& product, const TensorCore& core)
+      : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
+
+  float sum(std::int64_t i, std::int64_t j) const {
+    const std::int64_t in_tile = product_.tile_m / panel;
+    if (!a_.holds(i / product_.tile_m * in_tile, in_tile) || !b_.holds(j / panel, 1)) {
+      return sum_in_fp32(i, j);
+    }
+    const std::int64_t length = ceil_div(a_.blocks(), product_.slices);
+    float all = sum_of_blocks(i, j, 0, std::min(length, a_.blocks()));
+    for (std::int64_t first = length; first < a_.blocks(); first += length) {
+      all += sum_of_blocks(i, j, first, std::min(first + length, a_.blocks()));
+    }
+    return all;
+  }
+
+ private:
+  float sum_of_blocks(std::int64_t i, std::int64_t j, std::int64_t from, std::int64_t to) const {
+    float sum = 0.0f;
+    for (std::int64_t block = from; block < to; ++block) {
+      const float scale = a_.scale(i, block) * b_.scale(j, block);
+      for (const Accumulation& accumulation : accumulations_) {
+        float acc = 0.0f;
+        for (const auto& [of_a, of_b] : accumulation.products) {
+          acc = add_products(acc, a_.pieces(of_a, i, block), b_.pieces(of_b, j, block), product_.precision,
+                             core_);
+        }
+        sum = std::fma(acc, scale * accumulation.scale, sum);
+      }
+    }
+    return sum;
+  }
+
+  // Chains of multiply-adds, added up.
+  float sum_in_fp32(std::int64_t i, std::int64_t j) const {
+    const std::span<const float> a = a_.row(i);
+    const std::span<const float> b = b_.row(j);
+    float sum = 0.0f;
+    for (std::size_t first = 0; first < a.size(); first += promoted) {
+      float chain = 0.0f;
+      for (std::size_t k = first; k < std::min(first + promoted, a.size()); ++k) {
+        chain = std::fma(a[k], b[k], chain);
+      }
+      sum += chain;
+    }
+    return sum;
+  }
+
+  const Operand& a_;
+  const Operand& b_;
+  PiecesProduct product_;
+  TensorCore core_;
+  std::vector<Accumulation> accumulations_;
+};
+
+Transpose other(Transpose op) { return op == Transpose::no ? Transpose::yes : Transpose::no; }
+
+}  // namespace
+
+PiecesProduct pieces_product(const Schedule& schedule, const Problem& problem) {
+  const Multiples& tile = schedule.kernel->tile;
+  return {problem.precision, tile.m, tile.k, schedule.slices};
+}
+
+std::vector<float> multiply_in_pieces(const Problem& p, std::span<const float> a, std::span<const float> b,
+                                      std::span<const float> c, const PiecesProduct& product,
+                                      const TensorCore& core) {
+  const Operand of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
+  const Operand of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
+  const Product sums(of_a, of_b, product, core);
+  std::vector<float> result(static_cast<std::size_t>(p.m * p.n));
+  in_parts(p.n, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t j = from; j < to; ++j) {
+      for (std::int64_t i = 0; i < p.m; ++i) {
+        const float sum = sums.sum(i, j);
+        result[static_cast<std::size_t>(j * p.m + i)] =
+            p.beta == 0.0f ? p.alpha * sum
+                           : std::fma(p.alpha, sum, p.beta * c[static_cast<std::size_t>(j * p.ldc + i)]);
+      }
+    }
+  });
+  return result;
+}
+
+}  // namespace duogemm

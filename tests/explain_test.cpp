@@ -85,6 +85,31 @@ TEST(Sass, OfKeplerAndBlackwellHasItsOwnSpellings) {
   EXPECT_EQ(loop.mix[Kind::stack_store].bytes, 8);
 }
 
+TEST(Sass, OfTensorCoresHasAdditionsWhereOthersHaveMultiplyAdds) {
+  const std::string text =
+      "\t\tFunction : k\n"
+      "        /*0010*/                   HGMMA.64x128x16.F32 R24, R152, gdesc[UR4], RZ, !UPT ;\n"
+      "        /*0020*/                   WARPGROUP.DEPBAR.LE gsb0, 0x0 ;\n"
+      "        /*0030*/                   FFMA R0, R1, R2, R0 ;\n"
+      "        /*0040*/                   FADD R0, R1, R0 ;\n"
+      "        /*0050*/               @P0 BRA 0x10;\n";
+  const MainLoop loop = main_loop(parse_sass(text, "k"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 1024);
+  EXPECT_EQ(count(loop, Kind::multiply_add), 1);
+  EXPECT_EQ(count(loop, Kind::addition), 2);
+}
+
+TEST(Ptx, OfTensorCoresIsReadWithinInlineStatements) {
+  const std::string text =
+      ".visible .entry k(\n)\n{\n$L0:\n"
+      "\t{.reg .pred p; setp.ne.s32 p, %r1, 0; "
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%f1, %f2}, {%r1, %r2}, %rd1, p, 1, 1, 0;}\n"
+      "\tfma.rn.f32 %f1, %f2, %f3, %f4;\n\t@%p1 bra $L0;\n\tret;\n}\n";
+  const MainLoop loop = main_loop(parse_ptx(text, "k"), 0);
+  EXPECT_EQ(loop.mix.multiply_adds, 1024);
+  EXPECT_EQ(count(loop, Kind::addition), 1);
+}
+
 TEST(Ptx, OfTwoBuffersHasOneBarrier) {
   const MainLoop loop = main_loop(parse_ptx(read("double_buffer.ptx"), "double_buffer"), tile_of_8x8x16);
   EXPECT_EQ(loop.mix.multiply_adds, 1024);

@@ -1,11 +1,29 @@
 #include "explain/explain.h"
 
+#include <algorithm>
+
 #include "ladder/ladder_memory.h"
 #include "ladder/traffic.h"
+#include "problem/precision.h"
 #include "rungs/rungs.h"
 
 namespace duogemm::bench {
 namespace {
+
+// "patch" for what computes what another has left out.
+std::string name_of(const Step& step) {
+  const Tunables& tunables = step.kernel->tunables;
+  const auto patch = tunables.find("PATCH");
+  return patch != tunables.end() && patch->second != 0 ? "patch" : step.kernel->spec->name;
+}
+
+// Of BF16 or FP16 for each of FP32.
+int products_of(const LadderSetting& setting) {
+  if (const Rung* rung = as_rung(*setting.spec)) {
+    return rung->bf16_products;
+  }
+  return setting.spec->gemm->splits_operands ? duogemm::products_of(setting.precision) : 0;
+}
 
 Explanation explain_one(const LadderSetting& setting, Device& device, Queue* queue, const Shape& shape,
                         PoclCache& pocl) {
@@ -13,7 +31,13 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   const Plan plan = plan_setting(setting, problem, device.info());
   const Step& step = plan.steps[plan.multiply];
   Explanation result{.setting = setting, .device = device.info(), .problem = shape};
+  if (setting.planned) {
+    result.setting.spec = step.kernel->spec;
+  }
   result.tunables = step.kernel->tunables;
+  for (const Step& each : plan.steps) {
+    result.steps.push_back(name_of(each));
+  }
   result.local = step.geometry.local;
   result.tile = tile_of(plan, shape);
   result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
@@ -22,9 +46,7 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   const Multiples& tile = result.tile;
   result.loop = find_main_loop(result.artefacts.listing, static_cast<double>(tile.m * tile.n * tile.k) /
                                                              static_cast<double>(work_items));
-  if (const Rung* rung = as_rung(*setting.spec)) {
-    result.products = rung->bf16_products;
-  }
+  result.products = products_of(result.setting);
   const Multiprocessor* unit = multiprocessor_of(device.info().compute_capability);
   if (unit && result.artefacts.registers()) {
     result.occupancy = occupancy(*unit, work_items, *result.artefacts.registers(), result.local_bytes);
@@ -86,13 +108,47 @@ LadderRequest ladder_of(const ExplainRequest& request) {
           .device_options = {.explain = true},
           .shape = request.shape,
           .measure = request.measure,
-          .cold = request.cold};
+          .cold = request.cold,
+          .each_step = true};
+}
+
+// From how long the first steps take.
+std::vector<StepTime> step_times(const std::vector<std::string>& names, const LadderRow& row) {
+  std::vector<StepTime> times;
+  double before = 0.0;
+  for (std::size_t i = 0; !row.first_steps.empty() && i < names.size(); ++i) {
+    const Samples& samples = i < row.first_steps.size() ? row.first_steps[i] : row.samples;
+    if (samples.seconds.empty()) {
+      return {};  // the run was interrupted
+    }
+    times.push_back({names[i], std::max(samples.median() - before, 0.0)});
+    before = samples.median();
+  }
+  return times;
 }
 
 }  // namespace
 
 double Explanation::speed() const {
   return measured.seconds.empty() ? 0.0 : problem.flops() / measured.median();
+}
+
+double Explanation::tensor_utilisation() const {
+  for (const Bound& bound : roofline.bounds) {
+    if (bound.name == "tensor cores") {
+      return speed() / bound.flops;
+    }
+  }
+  return 0.0;
+}
+
+double Explanation::promotion() const {
+  const Multiprocessor* unit = multiprocessor_of(device.compute_capability);
+  if (products == 0 || !loop || !unit || unit->tensor_multiply_adds == 0.0) {
+    return 0.0;
+  }
+  return loop->mix[Kind::addition].instructions / unit->issued /
+         (loop->mix.multiply_adds / unit->tensor_multiply_adds);
 }
 
 std::string Explanation::name() const {
@@ -118,6 +174,7 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
       Explanation& explanation = by_device[d][s];
       const LadderRow& row = report.runs[d].rows[s];
       explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
+      explanation.step_times = step_times(explanation.steps, row);
       add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth, request.cold);
       report.explanations.push_back(std::move(explanation));
     }

@@ -11,6 +11,12 @@
 
 namespace duogemm::bench {
 
+// A kernel of a plan, and what the plan takes longer with it than without it and all behind it.
+struct StepTime {
+  std::string name;  // "split"; "patch" for what computes what another has left out
+  double seconds;
+};
+
 // One kernel with a setting, on one device.
 struct Explanation {
   LadderSetting setting;
@@ -23,12 +29,19 @@ struct Explanation {
   Artefacts artefacts = {};
   std::optional<Occupancy> occupancy = {};  // NVIDIA's only
   std::optional<MainLoop> loop = {};
-  int products = 0;  // see roofline()
+  int products = 0;                       // see roofline()
+  std::vector<std::string> steps = {};    // names, in order
+  std::vector<StepTime> step_times = {};  // where there are several, and they were measured
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 
   // Measured, per second; 0 where nothing was measured.
   double speed() const;
+  // The share of the tensor cores' rate that is used; 0 where they or the speed are not known.
+  double tensor_utilisation() const;
+  // What the additions of the main loop take at best, in units of what its products take on tensor cores: it
+  // is lost where the two do not overlap. 0 without tensor cores.
+  double promotion() const;
   std::string name() const;  // "register_wide", with what distinguishes the setting
 };
 

@@ -1,5 +1,6 @@
 #include "explain/explain_json.h"
 
+#include "problem/precision.h"
 #include "report/json_parts.h"
 
 namespace duogemm::bench {
@@ -46,11 +47,19 @@ Json resources_json(const Explanation& e) {
   return json;
 }
 
+Json tensor_cores_json(const Explanation& e) {
+  const double utilisation = e.tensor_utilisation();
+  return {{"products", e.products},
+          {"promotion", e.loop ? Json(e.promotion()) : Json(nullptr)},
+          {"utilisation", utilisation > 0.0 ? Json(utilisation) : Json(nullptr)}};
+}
+
 Json explanation_json(const Explanation& e) {
   Json json = {{"backend", e.device.backend},
                {"rung", label_of(*e.setting.spec)},
                {"kernel", e.setting.spec->name},
                {"tunables", e.tunables},
+               {"precision", to_text(e.setting.precision)},
                {"compiled_for", e.device.name + " through " + e.device.runtime},
                {"resources", resources_json(e)},
                {"language", e.artefacts.language},
@@ -58,6 +67,8 @@ Json explanation_json(const Explanation& e) {
                {"loop", e.loop ? loop_json(*e.loop) : Json(nullptr)},
                {"levels", Json::array()},
                {"bounds", Json::array()},
+               {"tensor_cores", e.products > 0 ? tensor_cores_json(e) : Json(nullptr)},
+               {"steps", Json::array()},
                {"gflops", e.speed() > 0.0 ? Json(e.speed() / 1e9) : Json(nullptr)},
                {"time", to_json(e.measured)}};
   for (const Level& level : e.roofline.levels) {
@@ -65,6 +76,9 @@ Json explanation_json(const Explanation& e) {
         {{"name", level.name},
          {"flops_per_byte", level.flops_per_byte},
          {"bytes_per_second", level.bytes_per_second > 0.0 ? Json(level.bytes_per_second) : Json(nullptr)}});
+  }
+  for (const StepTime& step : e.step_times) {
+    json["steps"].push_back({{"name", step.name}, {"seconds", step.seconds}});
   }
   for (const Bound& bound : e.roofline.bounds) {
     json["bounds"].push_back({{"name", bound.name}, {"gflops", bound.flops / 1e9}});

@@ -22,18 +22,11 @@ std::string bytes_text(std::size_t bytes) {
 }
 
 const char* title_of(Kind kind) {
-  static constexpr std::array<const char*, kinds> titles = {"multiply-adds",
-                                                            "local loads",
-                                                            "local stores",
-                                                            "global loads",
-                                                            "global stores",
-                                                            "copies to local",
-                                                            "loads of stack",
-                                                            "stores to stack",
-                                                            "shuffles",
-                                                            "barriers",
-                                                            "address arithmetic and moves",
-                                                            "control"};
+  static constexpr std::array<const char*, kinds> titles = {
+      "multiply-adds", "local loads",     "local stores",   "global loads",
+      "global stores", "copies to local", "loads of stack", "stores to stack",
+      "shuffles",      "barriers",        "additions",      "address arithmetic and moves",
+      "control"};
   return titles[static_cast<std::size_t>(kind)];
 }
 
@@ -164,6 +157,40 @@ void add_roofline(Rows& rows) {
   }
 }
 
+std::string percent(double share) { return share > 0.0 ? format("%.1f", 100.0 * share) : ""; }
+
+// What a kernel with pieces on tensor cores spends its time on.
+void add_tensor_cores(Rows& rows) {
+  rows.add("products of pieces for each product",
+           [](const Explanation& e) { return e.products > 0 ? std::to_string(e.products) : ""; });
+  rows.add("promotion, percent of the products' clocks",
+           [](const Explanation& e) { return percent(e.promotion()); });
+  rows.add("tensor cores' rate in use, percent",
+           [](const Explanation& e) { return percent(e.tensor_utilisation()); });
+}
+
+// Where a plan has several steps.
+void add_step_times(Rows& rows, const Explanations& explanations) {
+  std::vector<std::string> names;
+  for (const Explanation& explanation : explanations) {
+    for (const StepTime& step : explanation.step_times) {
+      if (std::find(names.begin(), names.end(), step.name) == names.end()) {
+        names.push_back(step.name);
+      }
+    }
+  }
+  for (const std::string& name : names) {
+    rows.add("time of " + name + ", us", [&](const Explanation& e) -> std::string {
+      for (const StepTime& step : e.step_times) {
+        if (step.name == name) {
+          return format("%.1f", 1e6 * step.seconds);
+        }
+      }
+      return "";
+    });
+  }
+}
+
 std::string sentence(const Explanation& e) {
   const std::string name = e.device.backend + ": " + e.name();
   if (!e.loop) {
@@ -224,8 +251,10 @@ std::string explain_text(const Explanations& explanations) {
   add_resources(rows);
   add_mix(rows, is_cpu(explanations));
   add_roofline(rows);
+  add_tensor_cores(rows);
   rows.add("measured, GFLOP/s",
            [](const Explanation& e) { return e.speed() > 0.0 ? format("%.1f", e.speed() / giga) : ""; });
+  add_step_times(rows, explanations);
   text += rows.text() + "\n";
   for (const Explanation& explanation : explanations) {
     text += sentence(explanation) + "\n";

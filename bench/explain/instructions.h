@@ -22,10 +22,11 @@ enum class Kind {
   stack_store,  //
   shuffle,
   barrier,
+  addition,    // of single precision, also fused: how sums of tensor cores are promoted
   arithmetic,  // on addresses and counters, and moves between registers
   control,     // branches, comparisons, waiting, nothing
 };
-inline constexpr std::size_t kinds = 12;
+inline constexpr std::size_t kinds = 13;
 
 // "multiply_add": the name in result files.
 const char* name_of(Kind kind);
@@ -40,6 +41,9 @@ struct Instruction {
 
 // The instructions of one kernel in the order of their addresses.
 using Listing = std::vector<Instruction>;
+
+// Where tensor cores multiply, multiply-adds of single precision add to what they have multiplied.
+void tell_additions(Listing& listing);
 
 // Where labels stand, and from which instruction a branch leads to which label.
 using Labels = std::map<std::string, std::size_t>;

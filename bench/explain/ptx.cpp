@@ -32,7 +32,8 @@ Kind kind_of_store(const std::string& opcode) {
 }
 
 Kind kind_of(const std::string& opcode) {
-  if (starts(opcode, "mma.sync.") || (starts(opcode, "fma.") && has(opcode, ".f32"))) {
+  if (starts(opcode, "mma.sync.") || starts(opcode, "wgmma.mma_async.") ||
+      (starts(opcode, "fma.") && has(opcode, ".f32"))) {
     return Kind::multiply_add;
   }
   if (starts(opcode, "ld.") || starts(opcode, "ldu.") || starts(opcode, "ldmatrix.")) {
@@ -40,6 +41,12 @@ Kind kind_of(const std::string& opcode) {
   }
   if (starts(opcode, "st.")) {
     return kind_of_store(opcode);
+  }
+  if (starts(opcode, "add.") && has(opcode, ".f32")) {
+    return Kind::addition;
+  }
+  if (starts(opcode, "cp.async.bulk.shared")) {
+    return Kind::copy;
   }
   if (starts(opcode, "cp.async.c") && has(opcode, ".shared") && has(opcode, ".global")) {
     return Kind::copy;
@@ -65,12 +72,14 @@ int bytes_copied(const std::string& line) {
   return std::regex_search(line, match, size) ? std::stoi(match[1]) : 0;
 }
 
-// A warp's product of 16 x 8 x 16 is "mma.sync.aligned.m16n8k16".
+// A warp's product of 16 x 8 x 16 is "mma.sync.aligned.m16n8k16", and that of four warps "wgmma.mma_async"
+// with the like behind it.
 int multiply_adds_of(const std::string& opcode) {
   static const std::regex block(R"(\.m(\d+)n(\d+)k(\d+)\b)");
   std::smatch match;
   if (std::regex_search(opcode, match, block)) {
-    return std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / 32;
+    const int work_items = starts(opcode, "wgmma.") ? 128 : 32;
+    return std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / work_items;
   }
   return has(opcode, ".f32x2") ? 2 : 1;
 }
@@ -83,6 +92,8 @@ class Reader {
     std::smatch match;
     if (std::regex_match(text, match, label)) {
       labels_[match[1]] = listing_.size();
+    } else if (const std::size_t block = text.find("{.reg "); block != std::string::npos) {
+      statements(text.substr(block + 1));  // of inline PTX
     } else if (std::regex_search(text, match, instruction)) {
       add(match[1], match[2], text);
     }
@@ -90,10 +101,20 @@ class Reader {
 
   Listing finish() {
     link(listing_, branches_, labels_);
+    tell_additions(listing_);
     return std::move(listing_);
   }
 
  private:
+  void statements(const std::string& text) {
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ';');) {
+      if (part.find_first_not_of(" \t.{}") != std::string::npos) {
+        line(part + ";");
+      }
+    }
+  }
+
   void add(const std::string& opcode, const std::string& operands, const std::string& text) {
     Instruction instruction{listing_.size(), kind_of(opcode)};
     if (instruction.kind == Kind::multiply_add) {

@@ -13,23 +13,27 @@ bool has(const std::string& opcode, const char* part) { return opcode.find(part)
 
 // Of "LDS.U.128": 16. Without a width it is a word.
 int bytes_of(const std::string& opcode) {
+  if (starts(opcode, "UBLKCP")) {
+    return 0;  // as many as a register says
+  }
   return has(opcode, ".128") ? 16 : has(opcode, ".64") ? 8 : has(opcode, "16") ? 2 : has(opcode, "8") ? 1 : 4;
 }
 
 Kind kind_of(const std::string& opcode) {
   // The longer ones before those that they begin with.
   static const std::pair<const char*, Kind> beginnings[] = {
-      {"HMMA", Kind::multiply_add}, {"FFMA", Kind::multiply_add}, {"LDGDEPBAR", Kind::control},
-      {"LDGSTS", Kind::copy},       {"LDSM", Kind::local_load},   {"LDS", Kind::local_load},
-      {"STS", Kind::local_store},   {"LDG", Kind::global_load},   {"STG", Kind::global_store},
-      {"LDL", Kind::stack_load},    {"STL", Kind::stack_store},   {"SHFL", Kind::shuffle},
-      {"BAR", Kind::barrier},       {"TEX", Kind::global_load},   {"BRA", Kind::control},
-      {"BSYNC", Kind::control},     {"BSSY", Kind::control},      {"BREAK", Kind::control},
-      {"ISETP", Kind::control},     {"UISETP", Kind::control},    {"FSETP", Kind::control},
-      {"PLOP3", Kind::control},     {"EXIT", Kind::control},      {"NOP", Kind::control},
-      {"DEPBAR", Kind::control},    {"WARPSYNC", Kind::control},  {"SSY", Kind::control},
-      {"SYNC", Kind::control},      {"RET", Kind::control},       {"CALL", Kind::control},
-      {"YIELD", Kind::control},
+      {"HMMA", Kind::multiply_add}, {"HGMMA", Kind::multiply_add}, {"FFMA", Kind::multiply_add},
+      {"FADD", Kind::addition},     {"UBLKCP", Kind::copy},        {"LDGDEPBAR", Kind::control},
+      {"LDGSTS", Kind::copy},       {"LDSM", Kind::local_load},    {"LDS", Kind::local_load},
+      {"STS", Kind::local_store},   {"LDG", Kind::global_load},    {"STG", Kind::global_store},
+      {"LDL", Kind::stack_load},    {"STL", Kind::stack_store},    {"SHFL", Kind::shuffle},
+      {"BAR", Kind::barrier},       {"TEX", Kind::global_load},    {"BRA", Kind::control},
+      {"BSYNC", Kind::control},     {"BSSY", Kind::control},       {"BREAK", Kind::control},
+      {"ISETP", Kind::control},     {"UISETP", Kind::control},     {"FSETP", Kind::control},
+      {"PLOP3", Kind::control},     {"EXIT", Kind::control},       {"NOP", Kind::control},
+      {"DEPBAR", Kind::control},    {"WARPSYNC", Kind::control},   {"SSY", Kind::control},
+      {"SYNC", Kind::control},      {"RET", Kind::control},        {"CALL", Kind::control},
+      {"YIELD", Kind::control},     {"SYNCS", Kind::control},      {"WARPGROUP", Kind::control},
   };
   for (const auto& [beginning, kind] : beginnings) {
     if (starts(opcode, beginning)) {
@@ -42,8 +46,14 @@ Kind kind_of(const std::string& opcode) {
                                  : Kind::arithmetic;
 }
 
-// A warp's product of 16 x 8 x 16 is "HMMA.16816", and one of 16 x 8 x 8 "HMMA.1688".
+// A warp's product of 16 x 8 x 16 is "HMMA.16816", and one of 16 x 8 x 8 "HMMA.1688"; four warps' product is
+// "HGMMA.64x128x16".
 int multiply_adds_of(const std::string& opcode) {
+  static const std::regex warpgroup(R"(^HGMMA\.(\d+)x(\d+)x(\d+))");
+  std::smatch match;
+  if (std::regex_search(opcode, match, warpgroup)) {
+    return std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / 128;
+  }
   return starts(opcode, "HMMA.16816") ? 64 : starts(opcode, "HMMA") ? 32 : starts(opcode, "FFMA2") ? 2 : 1;
 }
 
@@ -64,6 +74,7 @@ class Reader {
 
   Listing finish() {
     link(listing_, branches_, labels_);
+    tell_additions(listing_);
     return std::move(listing_);
   }
 

@@ -196,14 +196,15 @@ LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, con
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  Problem own = problem;
+  own.precision = setting.precision;
   if (setting.planned) {
-    Problem own = problem;
-    own.level = Reproducibility::everywhere;
+    own.level = setting.precision == Precision::fp32 ? Reproducibility::everywhere : problem.level;
     return plan_sgemm(own, device);
   }
   const Rung* rung = as_rung(*setting.spec);
   return rung ? plan_ladder(*rung, setting.tunables, problem, device)
-              : plan_sgemm(*setting.spec, setting.tunables, problem, device);
+              : plan_sgemm(*setting.spec, setting.tunables, own, device);
 }
 
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

@@ -15,6 +15,7 @@ struct LadderSetting {
   Tunables tunables;     // every one
   Tunables distinct;     // those that are not the kernel file's own
   bool planned = false;  // duogemm's own choice: kernel and tunables are known when the problem is planned
+  Precision precision = Precision::fp32;  // that the library's kernels and its own choice are permitted
 };
 
 // "8"; "duogemm" for its own choice; "" for a kernel that is no rung.
@@ -51,7 +52,7 @@ LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, con
 LadderSetting planned_setting();
 
 // The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's, and
-// for duogemm's own choice at the level everywhere.
+// for duogemm's own choice at the level everywhere, unless it is permitted what has no chain's bits.
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
 
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as

@@ -24,6 +24,8 @@ struct LadderRow {
   double flops_per_byte = 0.0;  // of what a work-group gets from beyond it (see traffic.h)
   Samples samples;              // of everything, support included
   Samples multiply;             // of the multiplication alone; empty without support steps
+  std::vector<Samples>
+      first_steps;  // of the first step, the first two, and so on, but not all; where asked for
   Verdict check;
 
   // Whether its result is what the kernel owes.
@@ -66,8 +68,9 @@ struct LadderRequest {
   DeviceOptions device_options;
   std::optional<Shape> shape;  // chosen to take about a minute when not given
   MeasureOptions measure;
-  bool cold = false;      // operands come from memory, not from a cache
-  bool abilities = true;  // whether to measure what the device can do: its peak and bandwidth
+  bool cold = false;       // operands come from memory, not from a cache
+  bool abilities = true;   // whether to measure what the device can do: its peak and bandwidth
+  bool each_step = false;  // whether to time the first steps of a plan without the later ones
 };
 
 // One report per device; contenders of all devices take turns in the same loop. Where `measure.stop` becomes

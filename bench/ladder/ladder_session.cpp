@@ -6,6 +6,7 @@
 namespace duogemm::bench {
 LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& chosen)
     : stop_(request.measure.stop),
+      each_step_(request.each_step),
       device_(chosen.backend->open(chosen.index, request.device_options)),
       queue_(device_->create_queue()),
       programs_(*device_,
@@ -67,6 +68,12 @@ void LadderSession::add_contenders(std::vector<Contender>& contenders) {
           {label(i) + ": timing the multiplication alone",
            timed([&](const PreparedPlan::Operands& operands) { plan.enqueue_multiply(*queue_, operands); })});
     }
+    for (std::size_t count = 1; each_step_ && count <= report_.rows[i].support_steps; ++count) {
+      contenders.push_back({label(i) + ": timing the steps up to " + std::to_string(count),
+                            timed([&plan, this, count](const PreparedPlan::Operands& operands) {
+                              plan.enqueue_first(count, *queue_, operands);
+                            })});
+    }
   }
   if (reference_) {
     contenders.push_back({library_->name() + ": timing", [this](int repeats) {
@@ -84,6 +91,9 @@ void LadderSession::take_samples(std::vector<Samples>::iterator& next) {
       report_.rows[i].samples = std::move(*next++);
       if (report_.rows[i].support_steps > 0) {
         report_.rows[i].multiply = std::move(*next++);
+      }
+      for (std::size_t count = 1; each_step_ && count <= report_.rows[i].support_steps; ++count) {
+        report_.rows[i].first_steps.push_back(std::move(*next++));
       }
     }
   }

@@ -38,6 +38,7 @@ class LadderSession {
   std::function<double(int)> timed(std::function<void(const PreparedPlan::Operands&)> enqueue);
 
   const std::atomic<bool>* const stop_;
+  const bool each_step_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Queue> queue_;
   ProgramCache programs_;

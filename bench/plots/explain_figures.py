@@ -5,7 +5,7 @@ import style
 
 # What is stacked on the multiply-adds, from the left.
 PARTS = [("local loads", ("local_load",)), ("global loads", ("global_load", "copy")), ("stores", ("local_store", "global_store")),
-         ("stack", ("stack_load", "stack_store")), ("shuffles, barriers", ("shuffle", "barrier")),
+         ("stack", ("stack_load", "stack_store")), ("shuffles, barriers", ("shuffle", "barrier")), ("additions", ("addition",)),
          ("addresses, moves", ("arithmetic",)), ("control", ("control",))]
 
 
@@ -26,14 +26,18 @@ def bounded(kernels):
     return [kernel for kernel in kernels if kernel["bounds"] and kernel["gflops"]]
 
 
+def instructions(kernel, kind):
+    """Of a kind in the main loop; older files lack some kinds."""
+    return kernel["loop"]["kinds"].get(kind, {"instructions": 0})["instructions"]
+
+
 def mix(kernels):
     """Instructions of the main loop besides the multiply-adds, for each of them; of kernels of one runtime."""
     names = names_of(kernels)
     figure, axis = style.bars_figure(names)
     starts = [0.0] * len(kernels)
     for place, (title, kinds) in enumerate(PARTS):
-        widths = [sum(k["loop"]["kinds"][kind]["instructions"] for kind in kinds) / k["loop"]["kinds"]["multiply_add"]["instructions"]
-                  for k in kernels]
+        widths = [sum(instructions(k, kind) for kind in kinds) / instructions(k, "multiply_add") for k in kernels]
         if any(widths):
             axis.barh(range(len(kernels)), widths, 0.7, left=starts, label=title, **style.bar_style(place))
         starts = [start + width for start, width in zip(starts, widths)]
@@ -58,3 +62,29 @@ def bounds(kernels, document):
     words = [f"{name} {results.speed_text(k['gflops'])} of {results.speed_text(k['bounds'][0]['gflops'])} ({k['bounds'][0]['name']})"
              .replace("\n", " ") for name, k in zip(names, kernels)]
     return style.finish(figure, axis, 1), "GFLOP/s, measured and lowest bound: " + ", ".join(words) + "."
+
+
+def in_steps(kernels):
+    """Those whose plans have several steps."""
+    return [kernel for kernel in kernels if kernel.get("steps")]
+
+
+def steps(kernels):
+    """What each step takes of a plan's time, and what is known of tensor cores; of kernels of one runtime."""
+    names = names_of(kernels)
+    figure, axis = style.bars_figure(names)
+    starts = [0.0] * len(kernels)
+    for place, title in enumerate(dict.fromkeys(step["name"] for kernel in kernels for step in kernel["steps"])):
+        widths = [1e6 * sum(step["seconds"] for step in kernel["steps"] if step["name"] == title) for kernel in kernels]
+        axis.barh(range(len(kernels)), widths, 0.7, left=starts, label=title, **style.bar_style(place))
+        starts = [start + width for start, width in zip(starts, widths)]
+    axis.set_xlabel("us")
+    style.title(axis, *dict.fromkeys(kernel["compiled_for"] for kernel in kernels))
+    words = []
+    for name, kernel in zip(names, kernels):
+        parts = ", ".join(f"{step['name']} {1e6 * step['seconds']:.1f}" for step in kernel["steps"])
+        cores = kernel["tensor_cores"]
+        if cores and cores["utilisation"]:
+            parts += f"; {100 * cores['utilisation']:.0f} percent of the tensor cores' rate, promotion {100 * cores['promotion']:.0f} percent of it"
+        words.append(f"{name} {parts}".replace("\n", " "))
+    return style.finish(figure, axis, 2), "Microseconds of each step: " + "; ".join(words) + "."

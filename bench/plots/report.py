@@ -135,6 +135,10 @@ def explain_sections(documents):
         if timed:
             sections.append(Section(f"bounds_{number}", f"Speed and bounds: {where}", "What was measured, and the lowest bound with what sets it.",
                                     [explain_figures.bounds(kernels, document) for kernels in timed]))
+        stepped = list(filter(None, map(explain_figures.in_steps, groups.values())))
+        if stepped:
+            sections.append(Section(f"steps_{number}", f"Steps: {where}", "What a plan takes longer with each step than without it and all behind it.",
+                                    [explain_figures.steps(kernels) for kernels in stepped]))
         if groups:
             sections.append(Section(f"mix_{number}", f"What main loops consist of: {where}", "From the compiled kernels.",
                                     [explain_figures.mix(kernels) for kernels in groups.values()]))

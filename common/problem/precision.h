@@ -23,6 +23,11 @@ inline const char* to_text(Precision precision) {
   return "?";
 }
 
+// Products of pieces on tensor cores for each product of two numbers; 0 where there are no pieces.
+inline constexpr int products_of(Precision precision) {
+  return precision == Precision::bf16x6 ? 6 : precision == Precision::f16x3 ? 3 : 0;
+}
+
 // Throws invalid_argument that names the allowed ones; `what` is what has the name.
 inline Precision parse_precision(const std::string& what, const std::string& name) {
   std::string allowed;

@@ -58,9 +58,9 @@ PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::
   return workspaces;
 }
 
-void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
-                           const Scalars& scalars) const {
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
+void PreparedPlan::enqueue_first(std::size_t count, Queue& queue, const Operands& operands,
+                                 const Workspaces& workspaces, const Scalars& scalars) const {
+  for (std::size_t i = 0; i < count; ++i) {
     if (i > 0) {
       queue.barrier(steps_[i].awaits);
     }

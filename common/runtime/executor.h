@@ -45,7 +45,16 @@ class PreparedPlan {
     enqueue(queue, operands, workspaces, scalars_);
   }
   void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
-               const Scalars& scalars) const;
+               const Scalars& scalars) const {
+    enqueue_first(steps_.size(), queue, operands, workspaces, scalars);
+  }
+  // So many of its steps alone, from the first on.
+  void enqueue_first(std::size_t count, Queue& queue, const Operands& operands, const Workspaces& workspaces,
+                     const Scalars& scalars) const;
+  void enqueue_first(std::size_t count, Queue& queue, const Operands& operands,
+                     const Workspaces& workspaces) const {
+    enqueue_first(count, queue, operands, workspaces, scalars_);
+  }
   // The multiplication alone, without the steps that bring operands into its form. Only after a whole
   // enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
@@ -74,6 +83,9 @@ class SelfContainedPlan {
 
   void enqueue(Queue& queue, const PreparedPlan::Operands& operands) const {
     plan_.enqueue(queue, operands, workspaces_);
+  }
+  void enqueue_first(std::size_t count, Queue& queue, const PreparedPlan::Operands& operands) const {
+    plan_.enqueue_first(count, queue, operands, workspaces_);
   }
   void enqueue_multiply(Queue& queue, const PreparedPlan::Operands& operands) const {
     plan_.enqueue_multiply(queue, operands, workspaces_);

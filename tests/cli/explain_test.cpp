@@ -36,7 +36,31 @@ TEST_F(ProgramOnADevice, ExplainsTheLibrarysKernels) {
   EXPECT_NE(outcome.out.find("general reaches "), std::string::npos) << outcome.out;
 }
 
+TEST_F(ProgramOnADevice, ExplainsWhatTheLibraryRunsInAPrecision) {
+  const Outcome outcome = run("explain --precision f16x3 --size 64 --seconds 0.01 --json e.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  EXPECT_EQ(json["kernels"][0]["precision"], "f16x3");
+  const BadInput fp32{"explain --kernel tensor --size 64", {"tensor", "--precision f16x3"}};
+  expect_refused(run(fp32.arguments), fp32);
+  const BadInput set{"explain --precision f16x3 --set TSM=128", {"--set", "--kernel"}};
+  expect_refused(run(set.arguments), set);
+}
+
 #ifdef DUOGEMM_WITH_CUDA
+TEST_F(Program, ExplainsTensorCores) {
+  const Outcome outcome =
+      run("explain --kernel tensor --precision f16x3 --set TSM=256,TSK=64 --arch 90 --json e.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("promotion, percent of the products' clocks"), std::string::npos) << outcome.out;
+  const auto kernel = nlohmann::json::parse(read_file(folder_ / "e.json"))["kernels"][0];
+  // Three products of 128 x 256 x 64 by 256 work-items, and two additions for each of their 128 sums.
+  EXPECT_EQ(kernel["loop"]["multiply_adds"], 3.0 * 128 * 256 * 64 / 256);
+  EXPECT_EQ(kernel["loop"]["kinds"]["addition"]["instructions"], 256.0);
+  EXPECT_EQ(kernel["tensor_cores"]["products"], 3);
+  EXPECT_NEAR(kernel["tensor_cores"]["promotion"].get<double>(), 2.0 / 12.0, 1e-9);
+}
+
 TEST_F(Program, ExplainsForADeviceThatIsNotThere) {
   const Outcome outcome = run("explain --diff 6:7 --arch 90 --json e.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -33,6 +33,10 @@ TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {
   const Outcome planned = run("plan --size 40 --precision bf16x6");
   EXPECT_EQ(planned.status, 0) << planned.err;
   EXPECT_NE(planned.out.find("precision  bf16x6\n"), std::string::npos) << planned.out;
+  for (const std::string command : {"plan", "verify --gemm --kernels general"}) {
+    EXPECT_EQ(run(command + " --size 40 --precision bf16x6 --json p.json").status, 0) << command;
+    EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "p.json"))["precision"], "bf16x6");
+  }
   const Outcome called = run_shell("DUOGEMM_LOG=1 '" DUOGEMM_PROGRAM "' latency --size 40 --precision f16x3");
   EXPECT_EQ(called.status, 0) << called.err;
   EXPECT_TRUE(matches(called.err, "duogemm: 40 x 40 x 40 in (fp32|f16x3) runs [a-z_]+ ")) << called.err;

@@ -19,6 +19,7 @@ namespace {
 struct ExplainFlags : StudyFlags {
   std::vector<std::string> kernels;
   std::string diff;
+  PrecisionFlag precision;
   std::string dump;
   std::optional<int> arch;
 };
@@ -36,10 +37,30 @@ LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   for (const auto& [name, value] : parse_assignments(own, text)) {
     set[name] = value;
   }
-  return kernel_setting(kernel, set, flags.tunables.switched());
+  LadderSetting setting = kernel_setting(kernel, set, flags.tunables.switched());
+  setting.precision = flags.precision.precision();
+  const bool splits = setting.spec->gemm && setting.spec->gemm->splits_operands;
+  if (splits && setting.precision == Precision::fp32) {
+    reject(kernel +
+           " multiplies in other arithmetic than FP32: give --precision bf16x6 or --precision f16x3");
+  }
+  return setting;
+}
+
+// What the library runs.
+LadderSetting own_choice(const ExplainFlags& flags) {
+  if (!flags.tunables.assigned().empty()) {
+    reject("--set: what the library runs has tunables of its own choice; name a kernel by --kernel");
+  }
+  LadderSetting setting = planned_setting();
+  setting.precision = flags.precision.precision();
+  return setting;
 }
 
 std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
+  if (flags.diff.empty() && flags.kernels.empty() && !flags.precision.name.empty()) {
+    return {own_choice(flags)};
+  }
   if (flags.diff.empty() == flags.kernels.empty()) {
     reject("give either --kernel KERNEL, such as --kernel 7, or --diff KERNEL:KERNEL, such as --diff 6:7");
   }
@@ -142,6 +163,7 @@ void add_options(CLI::App& command, ExplainFlags& flags) {
                   "A rung or a kernel's name, with tunables behind it if so wanted: 8,USE_SHUFFLE=1")
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
+  flags.precision.add_to(command);
   flags.add_to(command, true);
   command
       .add_option(

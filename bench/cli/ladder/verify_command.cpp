@@ -10,6 +10,7 @@
 #include "ladder/verify_problems.h"
 #include "machine/memory_need.h"
 #include "plan/lower.h"
+#include "problem/precision.h"
 #include "support/progress.h"
 #include "support/table.h"
 
@@ -247,7 +248,9 @@ int run(const VerifyFlags& flags) {
   Progress progress;
   Table table = make_table(flags.gemm);
   Json result = dated_head("duogemm.verify/1");
-  result.update({{"device", to_json(verifier.info())}, {"rows", Json::array()}});
+  result.update({{"device", to_json(verifier.info())},
+                 {"precision", to_text(flags.precision.precision())},
+                 {"rows", Json::array()}});
   bool ok = true;
   for (const LadderSetting& setting : settings) {
     const Rung* rung = as_rung(*setting.spec);

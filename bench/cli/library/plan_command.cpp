@@ -142,6 +142,7 @@ Json plan_json(const Planned& planned) {
   Json document = dated_head("duogemm.plan/1");
   document.update({{"device", to_json(planned.device)},
                    {"problem", to_json(planned.problem)},
+                   {"precision", to_text(planned.problem.precision)},
                    {"tuning", planned.tuning.empty() ? Json(nullptr) : Json(planned.tuning)},
                    {"schedule", to_text(planned.schedule)},
                    {"predicted_s", seconds_json(planned.schedule.seconds)},

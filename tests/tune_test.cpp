@@ -18,6 +18,7 @@
 #include "tune/edge_check.h"
 #include "tune/planner_fit.h"
 #include "tune/setting_space.h"
+#include "tune/tuner.h"
 
 namespace duogemm::bench {
 namespace {
@@ -145,7 +146,9 @@ TEST(SettingSpace, AdoptsWhatOtherOperandsHad) {
 }
 
 TEST(Probes, AreCompiledAsTheirKindSays) {
-  for (const OperandKind& kind : operand_kinds()) {
+  std::vector<OperandKind> kinds = operand_kinds();
+  std::ranges::copy(operand_kinds(Precision::f16x3), std::back_inserter(kinds));
+  for (const OperandKind& kind : kinds) {
     SCOPED_TRACE(kind.name());
     std::set<std::string> labels;
     const std::vector<Problem> edges = edge_problems(kind);
@@ -331,6 +334,29 @@ TEST_P(TunerOn, CalibratesASkinnyKernel) {
   const auto hopeless = [](const std::vector<Timing>&) { return false; };
   const Calibration first = calibrator.calibrate(spec, tunables, skinny, hopeless);
   EXPECT_EQ(first.timings.size(), 2u);
+}
+
+TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const KernelSpec& spec = find_kernel("tensor");
+  const OperandKind kind{false, false, true, 0, Precision::f16x3};
+  const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(kind).front()));
+  if (const auto reason = unsupported_reason(spec, tunables, device.device->info())) {
+    const std::atomic<bool> stop = false;
+    TuneOptions options;
+    options.precision = Precision::f16x3;
+    EXPECT_THROW(Tuner(*device.device, options, {}, {}, stop), Error);
+    GTEST_SKIP() << device.device->info().name << " needs " << *reason;
+  }
+  EXPECT_EQ(EdgeCheck(kind, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");
+  Stopwatch stopwatch(*device.device, *device.programs);
+  const auto all = [](const std::vector<Timing>&) { return true; };
+  const Calibration found =
+      Calibrator(stopwatch, device.device->info(), 8e6, 1.0).calibrate(spec, tunables, kind, all);
+  ASSERT_GE(found.timings.size(), 2u);
+  for (const Timing& timing : found.timings) {
+    EXPECT_GT(timing.per_k, 0.0);
+  }
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {

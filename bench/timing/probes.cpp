@@ -1,5 +1,6 @@
 #include "timing/probes.h"
 
+#include "problem/precision.h"
 #include "problem/rounding.h"
 
 namespace duogemm::bench {
@@ -75,21 +76,22 @@ std::string label_of(const Problem& p) {
 
 std::string OperandKind::name() const {
   return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
-         (skinny == 0 ? "" : " skinny " + std::to_string(skinny));
+         (skinny == 0 ? "" : " skinny " + std::to_string(skinny)) +
+         (precision == Precision::fp32 ? "" : std::string(" ") + to_text(precision));
 }
 
-std::vector<OperandKind> operand_kinds() {
+std::vector<OperandKind> operand_kinds(Precision precision) {
   std::vector<OperandKind> kinds;
   for (const std::int64_t columns : skinny_columns) {
     for (const bool wide : {true, false}) {
-      kinds.push_back({false, false, wide, columns});
-      kinds.push_back({true, false, wide, columns});
+      kinds.push_back({false, false, wide, columns, precision});
+      kinds.push_back({true, false, wide, columns, precision});
     }
   }
   for (const bool a : {false, true}) {
     for (const bool b : {false, true}) {
-      kinds.push_back({a, b, true});
-      kinds.push_back({a, b, false});
+      kinds.push_back({a, b, true, 0, precision});
+      kinds.push_back({a, b, false, 0, precision});
     }
   }
   return kinds;
@@ -100,6 +102,7 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
   // Where columns are wide, no two share 32 bytes, so that edges run the same program as the other probes.
   const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 8) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
+  problem.precision = kind.precision;
   problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
   problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
   problem.lda = leading(problem.a_rows(), kind.wide);
@@ -117,6 +120,9 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
 std::vector<Probe> make_probes(const OperandKind& kind) {
   std::vector<Probe> probes;
   const auto add = [&](const Size& size, Reproducibility level) {
+    if (kind.precision != Precision::fp32 && level == Reproducibility::everywhere) {
+      return;  // that is not allowed
+    }
     Problem problem = make_problem(kind, size.m, size.n, size.k, size.batch);
     problem.level = level;
     probes.push_back({label_of(problem), problem});

@@ -42,8 +42,11 @@ std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Pro
   std::vector<Contender> contenders;
   for (const Plan& plan : plans) {
     prepared.push_back(std::make_unique<SelfContainedPlan>(plan, device_, programs_));
-    contenders.push_back({"", [this, &own = *prepared.back(), once = 0.0](int repeats) mutable {
-                            const double taken = sample(own, repeats, once);
+    if (effort.multiply_alone) {
+      prepared.back()->enqueue(*queue_, operands_);
+    }
+    contenders.push_back({"", [this, &own = *prepared.back(), &effort, once = 0.0](int repeats) mutable {
+                            const double taken = sample(own, effort.multiply_alone, repeats, once);
                             once = taken / repeats;
                             return taken;
                           }});
@@ -62,11 +65,15 @@ std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Pro
   return medians;
 }
 
-double Stopwatch::sample(const SelfContainedPlan& plan, int repeats, double once) {
+double Stopwatch::sample(const SelfContainedPlan& plan, bool multiply_alone, int repeats, double once) {
   occupy(repeats, once);
   return queue_->timed([&] {
     for (int i = 0; i < repeats; ++i) {
-      plan.enqueue(*queue_, operands_);
+      if (multiply_alone) {
+        plan.enqueue_multiply(*queue_, operands_);
+      } else {
+        plan.enqueue(*queue_, operands_);
+      }
     }
   });
 }

@@ -14,6 +14,7 @@ struct Effort {
   std::size_t samples = 3;
   double sample_seconds = 1e-4;
   double hopeless = std::numeric_limits<double>::infinity();
+  bool multiply_alone = false;  // without the steps before and behind it
 };
 
 class Stopwatch {
@@ -33,7 +34,7 @@ class Stopwatch {
  private:
   // How long `repeats` executions take, the device being kept busy until the host has put all of them on the
   // queue: what is timed is the device. once: what one takes, about; 0 while nobody knows.
-  double sample(const SelfContainedPlan& plan, int repeats, double once);
+  double sample(const SelfContainedPlan& plan, bool multiply_alone, int repeats, double once);
   void occupy(int launches, double seconds);
   void reserve(const Problem& problem);
   void measure_device();

@@ -89,7 +89,12 @@ double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, con
   if (!plan) {
     throw Error(Status::unsupported, "the kernel does not take such operands");
   }
-  return stopwatch_.seconds(*plan, problem, {.samples = 3, .sample_seconds = 1e-4, .hopeless = patience_});
+  // Where operands are split into pieces first, the cost model adds what that takes.
+  return stopwatch_.seconds(*plan, problem,
+                            {.samples = 3,
+                             .sample_seconds = 1e-4,
+                             .hopeless = patience_,
+                             .multiply_alone = spec.gemm->splits_operands});
 }
 
 // Takes less where one execution takes longer than the patience.

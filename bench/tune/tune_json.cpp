@@ -1,5 +1,7 @@
 #include "tune/tune_json.h"
 
+#include "problem/precision.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -30,6 +32,7 @@ Json to_json(const TuneReport& report) {
   json.update({{"device", to_json(report.device)},
                {"budget_s", report.budget},
                {"seed", report.seed},
+               {"precision", to_text(report.precision)},
                {"proposed", report.counts.proposed},
                {"refused", report.counts.refused},
                {"wrong", report.counts.wrong},

@@ -10,6 +10,7 @@ struct TuneReport {
   DeviceInfo device;
   double budget = 0.0;  // seconds
   std::uint64_t seed = 0;
+  Precision precision = Precision::fp32;
   TuneCounts counts;
   Contest compared;  // what decided whether to keep it
   Contest held_out;  // before and what was kept, on shapes that nothing was decided by

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernels/kernel_parts.h"
 #include "plan/cpu_plan.h"
+#include "problem/precision.h"
 #include "tune/tuner_limits.h"
 
 namespace duogemm::bench {
@@ -64,12 +66,16 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
   facts_.registers = shipped.registers;
   std::vector<Tuning> all_known = {resumed};
   all_known.insert(all_known.end(), known.begin(), known.end());
-  for (const OperandKind& kind : operand_kinds()) {
+  for (const OperandKind& kind : operand_kinds(options.precision)) {
     const bool asked = options.ops.empty() ||
                        std::find(options.ops.begin(), options.ops.end(), ops_of(kind)) != options.ops.end();
     if (asked && field_of(edge_problems(kind).front()) == nullptr) {
       add_field(kind, all_known);
     }
+  }
+  if (fields_.empty()) {
+    throw Error(Status::unsupported,
+                device.info().name + " has no kernels for " + to_text(options.precision));
   }
   add_shapes();
 }
@@ -86,7 +92,12 @@ void Tuner::add_field(const OperandKind& kind, const std::vector<Tuning>& known)
                            ? fixed_tunables(spec, edge_problems(kind).front())
                            : std::nullopt;
     const bool is_measured = fixed && !spec.gemm->fixed(0).empty();  // else no plan goes by measurements
-    if (is_measured && spec.gemm->skinny == (kind.skinny != 0)) {
+    const bool is_asked =
+        is_measured && (kind.precision == Precision::fp32
+                            ? !spec.gemm->splits_operands
+                            : spec.gemm->splits_operands &&
+                                  !unsupported_reason(spec, resolve(spec, *fixed), device_.info()));
+    if (is_asked && spec.gemm->skinny == (kind.skinny != 0)) {
       field.spaces.emplace(&spec, SettingSpace(spec, *fixed, device_.info()));
     }
   }
@@ -238,14 +249,28 @@ std::vector<Calibration> Tuner::chosen() const {
   return all;
 }
 
+const Tuning& Tuner::base() const {
+  return resumed_.calibrations.empty() ? tuning_for(device_.info()) : resumed_;
+}
+
+// Whether it is of the precision that is searched.
+bool Tuner::is_searched(const Calibration& calibration) const {
+  const auto fixed = fixed_tunables(*calibration.spec, edge_problems(fields_.front().kind).front());
+  const auto has = [&](const auto& tunable) {
+    return at(calibration.tunables, tunable.first) == tunable.second;
+  };
+  return calibration.spec->gemm->splits_operands == (options_.precision != Precision::fp32) &&
+         (options_.precision == Precision::fp32 || std::all_of(fixed->begin(), fixed->end(), has));
+}
+
 Tuning Tuner::result() const {
-  Tuning all = facts_;
+  // Where other precisions are searched, plans in FP32 stay as they are.
+  Tuning all = options_.precision == Precision::fp32 || base().bandwidth <= 0.0 ? facts_ : base();
   all.calibrations = fitted_ ? *fitted_ : chosen();
   all.shapes = tuned_shapes_;
   keep_resumed(all);
-  // Kernels for other precisions are not searched: what is known of them stays.
-  for (const Calibration& calibration : tuning_for(device_.info()).calibrations) {
-    if (calibration.spec->gemm->splits_operands) {
+  for (const Calibration& calibration : base().calibrations) {
+    if (!is_searched(calibration)) {
       all.calibrations.push_back(calibration);
     }
   }
@@ -254,7 +279,7 @@ Tuning Tuner::result() const {
 
 void Tuner::keep_resumed(Tuning& all) const {
   for (const Calibration& calibration : resumed_.calibrations) {
-    if (!seen_.contains(name_of(*calibration.spec, calibration.tunables))) {
+    if (is_searched(calibration) && !seen_.contains(name_of(*calibration.spec, calibration.tunables))) {
       all.calibrations.push_back(calibration);
     }
   }

@@ -27,9 +27,10 @@ struct TuneOptions {
   double budget = 300.0;  // seconds
   unsigned threads = 1;   // that compile
   std::uint64_t seed = 1;
-  std::vector<std::string> ops;    // "NN", "TN"; all when empty
-  std::vector<NamedShape> shapes;  // to search for the best of each, besides
-  std::vector<NamedShape> judges;  // what else the planner's choices are judged by
+  std::vector<std::string> ops;           // "NN", "TN"; all when empty
+  std::vector<NamedShape> shapes;         // to search for the best of each, besides
+  std::vector<NamedShape> judges;         // what else the planner's choices are judged by
+  Precision precision = Precision::fp32;  // whose kernels are searched
 };
 
 struct TuneCounts {
@@ -100,6 +101,9 @@ class Tuner {
 
   void add_field(const OperandKind& kind, const std::vector<Tuning>& known);
   void add_seeds(Field& field, const std::vector<Tuning>& known);
+  // What the planner knows already.
+  const Tuning& base() const;
+  bool is_searched(const Calibration& calibration) const;
   void keep_resumed(Tuning& all) const;
 
   void add_shapes();

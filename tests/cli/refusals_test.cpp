@@ -90,6 +90,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"tune --budget 1s --out missing/t.json", {"--out missing/t.json", "no folder"}},
       {"tune --budget 1s --from missing.json", {"missing.json"}},
       {"tune --budget 1s --shapes missing", {"--shapes missing", "squares"}},
+      {"tune --budget 1s --shapes squares --precision f16x3", {"--shapes", "fp32"}},
       {"tune --budget 1s --ops XX", {"--ops", "XX"}},
       {"tune --budget 1s --threads 0", {"--threads", "0"}},
       {"verify --size 0", {"--size", "range", "16777216"}},

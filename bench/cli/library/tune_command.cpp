@@ -32,6 +32,7 @@ struct TuneFlags {
   std::vector<std::string> from;
   std::vector<std::string> shapes;
   std::vector<std::string> held_out;
+  PrecisionFlag precision;
   JsonFlag json;
 };
 
@@ -93,11 +94,14 @@ std::string clock_text(const DeviceInfo& info) {
   return state ? std::to_string(state->sm_mhz) + " MHz" : "unknown clock";
 }
 
-std::vector<NamedShape> load(const std::vector<std::string>& names) {
+std::vector<NamedShape> load(const std::vector<std::string>& names, Precision precision) {
   std::vector<NamedShape> shapes;
   for (const std::string& name : names) {
     const ShapeList list = load_shapes(name);
     shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
+  }
+  for (NamedShape& shape : shapes) {
+    shape.problem.precision = precision;
   }
   return shapes;
 }
@@ -109,13 +113,14 @@ class Session {
       : info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         partial_(out_ + ".partial"),
-        held_out_(load(flags.held_out)),
+        held_out_(load(flags.held_out, options.precision)),
         json_(flags.json),
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
     report_.device = info_;
     report_.budget = options.budget;
     report_.seed = options.seed;
+    report_.precision = options.precision;
     const bool goes_on = flags.resume && fs::exists(out_);
     const Tuning resumed = goes_on ? read_tuning("--out", out_) : Tuning();
     std::vector<Tuning> known = from;
@@ -231,7 +236,11 @@ int run(const TuneFlags& flags) {
   options.threads = flags.threads == 0 ? default_threads() : flags.threads;
   options.seed = flags.seed;
   options.ops = flags.ops;
-  options.shapes = load(flags.shapes);
+  options.precision = flags.precision.precision();
+  if (options.precision != Precision::fp32 && !flags.shapes.empty()) {
+    reject("--shapes: the best for single shapes is kept for fp32 alone");
+  }
+  options.shapes = load(flags.shapes, options.precision);
   std::vector<Tuning> from;
   for (const std::string& file : flags.from) {
     from.push_back(read_tuning("--from", file));
@@ -241,7 +250,7 @@ int run(const TuneFlags& flags) {
   }
   flags.json.require();
   const ChosenDevice chosen = flags.device.choose().front();
-  options.judges = load(judging_lists(chosen.info()));
+  options.judges = load(judging_lists(chosen.info()), options.precision);
   Session session(flags, chosen, options, from);
   note_interrupts();
   return session.run();
@@ -269,6 +278,7 @@ void add_tune_command(CLI::App& app, Action& action) {
   command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
       ->check(number_in(1, 1024));
   command->add_option("--seed", flags->seed, "Of the random numbers");
+  flags->precision.add_to(*command)->description("Whose kernels to search. Default: fp32");
   flags->json.add_to(*command);
   command
       ->add_option("--ops", flags->ops,

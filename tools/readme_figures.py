@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the tables of README.md, bench/results/README.md, kernels/ladder/README.md and docs/devices.md, and the chart, from the
+"""Makes the tables of README.md, bench/results/README.md, kernels/ladder/README.md and docs/devices.md, and the charts, from the
 result files.
 
-  tools/readme_figures.py           writes all of them (the chart needs matplotlib)
+  tools/readme_figures.py           writes all of them (the charts need matplotlib)
   tools/readme_figures.py --check   only says whether the tables are what the files say; needs nothing
 """
 
@@ -24,6 +24,10 @@ EVIDENCE = RESULTS / "README.md"
 WALK = ROOT / "kernels" / "ladder" / "README.md"
 DEVICES = ROOT / "docs" / "devices.md"
 CHART = RESULTS / "ladder.svg"
+ACCURACY_CHART = RESULTS / "accuracy.svg"
+
+# Result file of `duogemm accuracy`, and what the README shows of it: one K, and some contenders.
+ACCURACY = ("h200_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
@@ -171,6 +175,26 @@ def precisions_table():
     return "\n".join(lines) + "\n"
 
 
+def accuracy_table():
+    name, k, wanted = ACCURACY
+    head, *rows = errors_of(load(name, "accuracy"), k, wanted)
+    lines = [head, ["---", *["---:"] * len(wanted)], *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def errors_of(document, k, wanted):
+    """The largest error of each contender, a row for each kind of matrices; the first tells whose they are."""
+    rows = [["largest error", *(f"`{title}`" if title in document["precisions"] else title for title in wanted)]]
+    for row in (row for row in document["rows"] if row["k"] == k):
+        units = {error["title"]: error.get("largest") for error in row["errors"]}
+        rows.append([row["about"], *("not finite" if units[title] is None else error_text(units[title]) for title in wanted)])
+    return rows
+
+
+def error_text(units):
+    return f"{units:.2f}" if units < 100 else f"{units:,.0f}"
+
+
 def tutorial():
     """The K40m's GFLOP/s of 2014 by rung, and cuBLAS's, which the program shows with --tutorial."""
     text = (ROOT / "bench" / "ladder" / "ladder_tables.cpp").read_text()
@@ -304,6 +328,14 @@ def draw(runs):
     style.save(figure, CHART)
 
 
+def draw_accuracy():
+    import accuracy_figures
+    import style
+    name, k, wanted = ACCURACY
+    figure, axis = accuracy_figures.overview(load(name, "accuracy"), k, wanted)
+    style.save(style.finish(figure, axis, 3), ACCURACY_CHART)
+
+
 class Devices:
     """One table of every device that a result file of `duogemm ladder` or `duogemm compare` has measured."""
 
@@ -378,7 +410,7 @@ def blocks(runs):
     walk = Walk(runs)
     rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"] if not ladder_table.is_own(row)))
     return {
-        README: {"summary": summary_table(), "programs": programs_table(False)},
+        README: {"summary": summary_table(), "programs": programs_table(False), "accuracy": accuracy_table()},
         EVIDENCE: {"comparison": comparison_table(), "programs": programs_table(True), "precisions": precisions_table()},
         DEVICES: {"devices": Devices().table()},
         WALK: {"table": table(runs) + "\n" + captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
@@ -403,6 +435,7 @@ def main():
     runs = [load_run(name, backend) for _, name, backend, _ in COLUMNS]
     if not arguments.check:
         draw(runs)
+        draw_accuracy()
     for path, parts in blocks(runs).items():
         text = path.read_text()
         for name, content in parts.items():

@@ -55,3 +55,23 @@ def table(document):
             cells.append("" if not found else "not finite" if None in found else figure_text(max(found)))
         table.append([wanted, rows[0]["about"], *cells])
     return table
+
+
+def at_length(document, k):
+    """The rows of one K."""
+    return [row for row in document["rows"] if row["k"] == k]
+
+
+def overview(document, k, wanted):
+    """The largest errors at one K, of some contenders: a point for each, on a logarithmic scale, on which an error of zero has no place."""
+    rows = at_length(document, k)
+    figure, axis = style.bars_figure([row["about"] for row in rows])
+    for place, title in enumerate(wanted):
+        points = [(largest(row, title), i) for i, row in enumerate(rows)]
+        axis.plot([units for units, _ in points if units], [i for units, i in points if units], label=title,
+                  **{**style.line_style(place), "linestyle": "none"})
+    axis.axvline(rows[0]["bound"], color="#808080", linewidth=1, label="bound")
+    axis.set_xscale("log")
+    axis.set_xlabel("largest error in units of 2^-24 |A||B|")
+    style.title(axis, f"K={k}, M=N={document['m']}", results.device_caption(document))
+    return figure, axis

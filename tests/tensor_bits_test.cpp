@@ -9,6 +9,7 @@
 #include "accuracy/input_classes.h"
 #include "check/judge.h"
 #include "check/pieces_oracle.h"
+#include "kernels/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "test_devices.h"
@@ -182,20 +183,41 @@ TEST(TensorCoreModel, KeepsTheBound) {
   }
 }
 
+std::vector<std::pair<const KernelSpec*, Precision>> kernels_on_tensor_cores() {
+  std::vector<std::pair<const KernelSpec*, Precision>> kernels;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.gemm && spec.gemm->splits_operands) {
+      kernels.emplace_back(&spec, Precision::bf16x6);
+      kernels.emplace_back(&spec, Precision::f16x3);
+    }
+  }
+  return kernels;
+}
+
+// As far as the kernel may have them.
+Tunables allowed(const KernelSpec& spec, Tunables tunables) {
+  erase_if(tunables, [&](const auto& wanted) {
+    const std::vector<TunableDeclaration>& known = load_kernel(spec.path).tunables;
+    return std::ranges::none_of(known, [&](const TunableDeclaration& each) {
+      return each.name == wanted.first && each.allows(wanted.second);
+    });
+  });
+  return tunables;
+}
+
 class TensorBits : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
-  const KernelSpec& spec = find_kernel("tensor");
-  if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device.device->info())) {
-    GTEST_SKIP() << device.device->info().name << " needs " << *reason;
+  if (device.device->info().compute_capability != 90) {
+    GTEST_SKIP() << device.device->info().name << ": the model is that of compute capability 9.0";
   }
-  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
+  for (const auto& [spec, precision] : kernels_on_tensor_cores()) {
     for (const Case& each : cases()) {
-      SCOPED_TRACE(std::string(to_text(precision)) + ", " + each.name);
+      SCOPED_TRACE(spec->name + ", " + to_text(precision) + ", " + each.name);
       const HostProblem host = host_problem(each, precision);
-      const Schedule schedule =
-          schedule_for({&spec, each.tunables, each.slices}, host.problem, device.device->info());
+      const Schedule schedule = schedule_for({spec, allowed(*spec, each.tunables), each.slices}, host.problem,
+                                             device.device->info());
       const PiecesProduct product = pieces_product(schedule, host.problem);
       const std::vector<float> found = multiply(schedule, host, device);
       const std::size_t wrong = differing(found, predicted(host, product, {}));

@@ -147,8 +147,8 @@ class Product {
       : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
 
   float sum(std::int64_t i, std::int64_t j) const {
-    const std::int64_t in_tile = product_.tile_m / panel;
-    if (!a_.holds(i / product_.tile_m * in_tile, in_tile) || !b_.holds(j / panel, 1)) {
+    const std::int64_t first_panel = i / product_.tile_m * product_.tile_m / panel;
+    if (!a_.holds(first_panel, ceil_div(product_.tile_m, panel)) || !b_.holds(j / panel, 1)) {
       return sum_in_fp32(i, j);
     }
     const std::int64_t length = ceil_div(a_.blocks(), product_.slices);

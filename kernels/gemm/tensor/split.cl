@@ -136,7 +136,7 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const flo
     }
     lacks |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
                fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
-             (scale < 1.0f && (is_lost(values[x], first) || is_lost(values[x + 1], second)));
+             (scale < 1.0f && (is_lost(values[2 * x], first) || is_lost(values[2 * x + 1], second)));
   }
 #pragma unroll
   for (int piece = 0; piece < PIECES; ++piece) {

@@ -16,7 +16,8 @@ namespace {
 constexpr int largest_exponent = 14;   // of the values of a block, when they are scaled
 constexpr int farthest_exponent = 48;  // of those that are
 constexpr std::int64_t panel = 128;
-constexpr std::int64_t promoted = 128;  // multiply-adds of a chain where FP32 computes
+constexpr std::size_t chain_length = 128;  // multiply-adds of a chain where FP32 computes
+constexpr std::size_t chains_of_block = 16;
 
 struct Splitting {
   int pieces;
@@ -176,19 +177,25 @@ class Product {
     return sum;
   }
 
-  // Chains of multiply-adds, added up.
+  // Chains of multiply-adds, so many of which are added up by themselves.
   float sum_in_fp32(std::int64_t i, std::int64_t j) const {
     const std::span<const float> a = a_.row(i);
     const std::span<const float> b = b_.row(j);
-    float sum = 0.0f;
-    for (std::size_t first = 0; first < a.size(); first += promoted) {
-      float chain = 0.0f;
-      for (std::size_t k = first; k < std::min(first + promoted, a.size()); ++k) {
-        chain = std::fma(a[k], b[k], chain);
+    float all = 0.0f;
+    float of_block = 0.0f;
+    float chain = 0.0f;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      chain = std::fma(a[k], b[k], chain);
+      if ((k + 1) % chain_length == 0) {
+        of_block += chain;
+        chain = 0.0f;
       }
-      sum += chain;
+      if ((k + 1) % (chains_of_block * chain_length) == 0) {
+        all += of_block;
+        of_block = 0.0f;
+      }
     }
-    return sum;
+    return chain + of_block + all;
   }
 
   const Operand& a_;

@@ -33,7 +33,7 @@ def draw_climb(axis, runs, titles, first_style=0):
     for line, (label, gflops) in zip(("--", ":", "-."), limits(runs)):
         axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {results.speed_text(gflops)}")
         highest = max(highest, gflops)
-    axis.set_xlim(0, 1.06 * highest)
+    axis.set_xlim(0, 1.18 * highest)
     axis.set_xlabel("GFLOP/s (quartiles)\nx: times the rung before")
     style.count_speeds(axis)
 

@@ -35,6 +35,7 @@ td, th {{ border: 1px solid var(--line); border-width: 0 1px 1px 0; padding: 3px
   min-width: 10em; }}
 td.number, th.number {{ text-align: right; min-width: 0; }}
 td:first-child, th:first-child {{ min-width: 6.5em; position: sticky; left: 0; background: var(--paper); }}
+@media (max-width: 40em) {{ td:nth-child(-n+4), th:nth-child(-n+4) {{ min-width: 5.3em; padding: 3px 5px; }} }}  /* which a telephone shows at once */
 .pictures {{ display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-start; }}
 .pictures > div {{ flex: 1 1 24em; min-width: 0; max-width: 36em; overflow-x: auto; }}
 svg {{ display: block; width: 100%; height: auto; fill: currentColor; }}

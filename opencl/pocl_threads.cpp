@@ -77,10 +77,13 @@ void keep_threads_apart(const cl::Context& context, const cl::Device& device, st
   Meeting meeting(std::move(cores));
   Meeting* argument = &meeting;
   std::vector<cl::CommandQueue> queues;  // one for each: the commands of a queue come one after the other
+  // The C++ function of some versions of opencl.hpp follows the null pointers that stand for no buffers.
+  const std::vector<cl::Memory> no_buffers;
+  const std::vector<const void*> no_places;
   try {
     for (std::size_t i = 0; i < threads; ++i) {
       queues.emplace_back(context, device);
-      queues.back().enqueueNativeKernel(attend, {&argument, sizeof argument});
+      queues.back().enqueueNativeKernel(attend, {&argument, sizeof argument}, &no_buffers, &no_places);
     }
   } catch (const cl::Error&) {
     // Those that have come wait for a while and stay as they are.

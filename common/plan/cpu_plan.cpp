@@ -86,7 +86,8 @@ Plan lower_on_cpu(const Schedule& schedule, const Problem& problem, const Device
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
   std::vector<StepArgument> arguments =
       product_arguments(p, rows ? place_of_b : place_of_a, rows ? place_of_a : place_of_b, place_of_c);
-  arguments.insert(arguments.end(), {tile.m, tile.n});
+  const auto of_tile = cpu_tile_arguments(tile.m, tile.n);
+  arguments.insert(arguments.end(), of_tile.begin(), of_tile.end());
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
   add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}}, std::move(arguments), device);

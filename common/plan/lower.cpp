@@ -42,10 +42,6 @@ const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
   return *kernels[slices < 128 ? 1 : 2];
 }
 
-// How many tiles along M pipelined takes before the next along N: of the settings that were measured on an
-// H200 with 1 to 32, most were fastest with so many.
-constexpr std::int64_t group_m = 8;
-
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is in slices.
 class Builder {
@@ -152,7 +148,8 @@ class Builder {
       arguments.insert(arguments.end(), slice.begin(), slice.end());
     }
     if (kernel_.spec->gemm->splits_k && !kernel_.spec->gemm->skinny) {
-      arguments.insert(arguments.end(), {group_m, std::int64_t{c_in_vectors(p)}});
+      const auto tiles = tile_arguments(p);
+      arguments.insert(arguments.end(), tiles.begin(), tiles.end());
     }
     add(kernel_, geometry, p.batch, std::move(arguments));
   }

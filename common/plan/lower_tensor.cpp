@@ -6,16 +6,10 @@
 #include "gemm/tensor/arguments.h"
 #include "kernels/gemm_parts.h"
 #include "kernels/tensor_kernels.h"
-
-// What the kernels' lists of arguments become here: the values of that name.
-#define POINTER_ARGUMENT(type, name) name,
-#define ARGUMENT(name) name,
+#include "plan/argument_lists.h"
 
 namespace duogemm {
 namespace {
-
-// How many tiles along M come before the next along N.
-constexpr std::int64_t group_m = 8;
 
 Place workspace(Plan& plan, std::int64_t elements) {
   const Operand operand{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
@@ -99,7 +93,7 @@ void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
     arguments.insert(arguments.end(), more.begin(), more.end());
   };
   append(slice_arguments(p.k, 0, 1));
-  append({group_m, std::int64_t{c_in_vectors(p)}});
+  append(tile_arguments(p));
   const Operand a_scales = a.place.operand, b_scales = b.place.operand;
   const OffsetOf a_scales_offset{a_scales, a.layout.images}, b_scales_offset{b_scales, b.layout.images};
   const std::int64_t a_panels = a.layout.panels, a_split_members = a.layout.members;

@@ -4,11 +4,9 @@
 #include <numeric>
 
 #include "gemm/batch.h"
+#include "kernels/gemm_parts.h"
+#include "plan/argument_lists.h"
 #include "problem/rounding.h"
-
-// What the kernels' lists of arguments become here: the values of that name.
-#define POINTER_ARGUMENT(type, name) name,
-#define ARGUMENT(name) name,
 
 namespace duogemm {
 namespace {
@@ -68,6 +66,15 @@ std::vector<StepArgument> product_arguments(const Problem& problem, const Place&
 std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
                                           std::int64_t cluster) {
   return {K_SLICE(ARGUMENT)};
+}
+
+std::vector<StepArgument> tile_arguments(const Problem& problem) {
+  const std::int64_t c_vectors = c_in_vectors(problem);
+  return {TILE_ORDER(ARGUMENT)};
+}
+
+std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n) {
+  return {CPU_TILE(ARGUMENT)};
 }
 
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {

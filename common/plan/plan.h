@@ -83,13 +83,19 @@ inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
 inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
 inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
-// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and those that split k
-// behind it (K_SLICE).
+// How many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on a
+// device of compute capability 9.0, most were fastest with so many.
+inline constexpr std::int64_t group_m = 8;
+
+// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and behind it those
+// that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), and those for CPUs (CPU_TILE).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c, StepArgument alpha = ScalarOf::alpha,
                                             StepArgument beta = ScalarOf::beta);
 std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
                                           std::int64_t cluster);
+std::vector<StepArgument> tile_arguments(const Problem& problem);
+std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n);
 
 // As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many
 // members as the others, or one fewer. To start one takes an H200 0.64 ns, which is more than a small

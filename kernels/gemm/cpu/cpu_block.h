@@ -57,8 +57,7 @@
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
 #define FIRST_VECTOR(panel, panels, vectors) ((panel) * (vectors) / (panels))
 
-// What the kernels for CPUs are given: a work-group's tile of C is tile_m x tile_n.
-#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) LONG(tile_m) LONG(tile_n)
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) CPU_TILE(LONG)
 
 // Where a work-group's tile of C begins. Tiles follow each other along M first.
 FUNCTION long

@@ -40,14 +40,11 @@
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))
 
-// Behind the others: how many tiles along M come before the next along N, and whether C can be written in
-// vectors of four.
 #if PATCH
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
-  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors) PATCHED(POINTER, LONG)
+  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) TILE_ORDER(LONG) PATCHED(POINTER, LONG)
 #else
-#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
-  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) LONG(group_m) LONG(c_vectors)
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) TILE_ORDER(LONG)
 #endif
 NUMBERS_OF(PRODUCT_IN_TILES);
 

@@ -87,10 +87,18 @@ typedef struct {
   int cluster;
 } Result;
 
+// Where a member of the batch has what a work-group reads and writes.
 FUNCTION void
-find_result(Result* result, const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s,
-            __global float* c_member) {
-  result->c = c_member + (long)get_group_id(2) * p.chunk_stride;
+find_member(const __global float** x, const __global float** y, Result* result,
+            const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s, const __global float* A,
+            const __global long* a_table, const __global float* B, const __global long* b_table,
+            __global float* C, const __global long* c_table, const long member) {
+  const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
+  const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
+  *x = OF_X(a_member, b_member) + s.first_k * s.x_next;
+  *y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
+  result->c =
+      MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (long)get_group_id(2) * p.chunk_stride;
   result->ldc = p.ldc;
   result->alpha = p.alpha;
   result->beta = p.beta;

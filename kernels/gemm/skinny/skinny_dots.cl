@@ -14,12 +14,6 @@
 #ifndef SIDE
 #define SIDE 0  // N is the skinny side, or M; then A is transposed, or B is not: 0 1
 #endif
-#ifndef SKINNY
-#define SKINNY 4  // what the skinny side has at most: 1 4
-#endif
-#ifndef Y_ALONG_K
-#define Y_ALONG_K 1  // whether the skinny operand is stored with its k beside each other: 0 1
-#endif
 #ifndef VX
 #define VX 1  // values of the long operand read at once; 4 needs alignment: 1 4
 #endif
@@ -39,6 +33,7 @@
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1
 #endif
 
+#include "gemm/skinny/config.h"
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "update.h"
@@ -164,14 +159,13 @@ skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
   __local float totals[TOTALS];
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
-    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
-    const __global float* y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
+    const __global float* x_member;
+    const __global float* y;
     Result r;
-    find_result(&r, p, s, MEMBER(C, p.c_offset, p.c_stride, c_table, member));
+    find_member(&x_member, &y, &r, p, s, A, a_table, B, b_table, C, c_table, member);
 
     const __global float* from[HEIGHT];
-    begin_x(from, OF_X(a_member, b_member) + s.first_k * s.x_next, s, team);
+    begin_x(from, x_member, s, team);
     float sum[HEIGHT][SKINNY];
 #pragma unroll
     for (int i = 0; i < HEIGHT; ++i) {

@@ -75,10 +75,14 @@ void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const Prepare
 
 bool Runtime::tensor_cores() {
   std::call_once(trial_, [&] {
-    const KernelSpec* works = working_tensor_kernel(*device_, programs_);
-    tensor_cores_ = works != nullptr;
+    const auto is_possible = [&](const KernelSpec& spec) {
+      return !unsupported_reason(spec, resolve(spec, {}), device_->info());
+    };
     const KernelSpec& best = find_kernel("tensor");
-    if (works != &best && !unsupported_reason(best, resolve(best, {}), device_->info())) {
+    const KernelSpec* works = working_tensor_kernel(*device_, programs_);
+    // Without any, plans are in FP32 of themselves.
+    tensor_cores_ = works != nullptr || !(is_possible(best) || is_possible(find_kernel("tensor_mma")));
+    if (works != &best && is_possible(best)) {
       without_warpgroups_.emplace(device_->info(), tuning_without_warpgroups(device_->info()));
     }
   });

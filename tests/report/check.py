@@ -112,10 +112,11 @@ def check_answer(page, documents):
 
 
 def check_longer_ladder(program, folder):
-    """Rungs that are not there yet, duogemm's own kernel, a device that nobody explained, and a file that is there twice."""
+    """A rung that is not there yet instead of those after 11, duogemm's own kernel, a device that nobody explained, and a file that is there twice."""
     document = json.loads((ROOT / "bench" / "results" / "cpu_opencl.json").read_text())
     (run,) = document["runs"]
     found = {row["rung"]: row for row in run["rows"]}
+    run["rows"] = [row for row in run["rows"] if row["rung"] in [*map(str, range(1, 12)), "nv"]]
     run["rows"] += [dict(found["9"], rung="12", kernel="later", idea="a later idea", gflops=100.0),
                     dict(found["9"], rung="", kernel="duogemm", idea="its own kernel", gflops=150.0)]
     files = [folder / "longer.json", folder / "again.json"]

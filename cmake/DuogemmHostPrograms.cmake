@@ -28,7 +28,7 @@ function(duogemm_compile_host_programs target)
   # The kernels are C, and lead the compiler of another target through their loops by #pragma unroll. A vector's address is
   # that of its elements.
   set_source_files_properties(${sources} PROPERTIES
-    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-fno-strict-aliasing;-Wno-unknown-pragmas"
+    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
     INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR}/host;${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
 endfunction()
 

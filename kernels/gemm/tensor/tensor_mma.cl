@@ -54,6 +54,7 @@
 #include "gemm/tensor/pieces.h"
 
 NUMBERS_OF(PRODUCT_OF_PIECES);
+#define SLICES_IN_CLUSTERS 0
 #include "gemm/tensor/work.h"
 
 #define WARP_M 32

@@ -1,5 +1,6 @@
 // Who does what of a product of pieces: the work of a call in tiles of TSM x TSN and slices of k, and where a
-// tile's operands are. TSM is a multiple or a divisor of PANEL, and TSN a divisor.
+// tile's operands are. TSM is a multiple or a divisor of PANEL, and TSN a divisor. SLICES_IN_CLUSTERS says
+// whether the slices of a tile may be a cluster, which is then chosen at run time.
 
 #define A_PANELS ((TSM + PANEL - 1) / PANEL)  // that a tile has a part of
 
@@ -11,7 +12,8 @@ struct Work {
   int tiles_m, tiles_n;
   int blocks;
   int slices;
-  long count;  // slices of tiles
+  bool clustered;  // a work-group has one slice of all its tiles
+  long count;      // slices of tiles, or tiles where it is so
 };
 FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
   struct Work work;
@@ -19,7 +21,8 @@ FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
   work.tiles_n = (int)((p->N + TSN - 1) / TSN);
   work.blocks = (int)((p->K + TSK - 1) / TSK);
   work.slices = (int)p->k_slices;
-  work.count = (long)work.tiles_m * work.tiles_n * p->batch * work.slices;
+  work.clustered = SLICES_IN_CLUSTERS && p->clustered != 0;
+  work.count = (long)work.tiles_m * work.tiles_n * p->batch * (work.clustered ? 1 : work.slices);
   return work;
 }
 
@@ -34,8 +37,8 @@ struct Tile {
 FUNCTION struct Tile tile_at(const long id, const struct Work* work, const int group_m) {
   struct Tile tile;
   const long of_member = (long)work->tiles_m * work->tiles_n;
-  tile.number = id / work->slices;
-  tile.slice = (int)(id - tile.number * work->slices);
+  tile.number = work->clustered ? id : id / work->slices;
+  tile.slice = (int)(work->clustered ? (long)get_group_id(2) : id - tile.number * work->slices);
   tile.member = tile.number / of_member;
   const int place = (int)(tile.number - tile.member * of_member);
   const int strip = place / (group_m * work->tiles_n);

@@ -1,8 +1,8 @@
 #include "machine/host_device.h"
 
-#include <chrono>
-#include <cstring>
 #include <new>
+
+#include "host/host_queue.h"
 
 namespace duogemm::bench {
 namespace {
@@ -35,25 +35,9 @@ class HostBuffer final : public Buffer {
   bool owned_;
 };
 
-class HostQueue final : public Queue {
+class QueueOfLibraries final : public HostQueue {
  public:
-  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
-    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
-  }
-  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
-    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
-  }
   void launch(const Kernel&, const Geometry&, std::span<const Argument>) override { refuse_kernels(); }
-  void barrier(bool) override {}
-  void finish() override {}
-  double timed(const std::function<void()>& enqueue) override {
-    const auto start = std::chrono::steady_clock::now();
-    enqueue();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  std::uintptr_t native() const override { return 0; }
-  QueueState state() const override { return {native()}; }
-  void with_device(const std::function<void()>& work) override { work(); }
 };
 
 class HostDevice final : public Device {
@@ -72,7 +56,7 @@ class HostDevice final : public Device {
     }
     return std::make_unique<HostBuffer>(static_cast<char*>(data), bytes, true);
   }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<HostQueue>(); }
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<QueueOfLibraries>(); }
   std::string build_options(const ProgramSource&) const override { refuse_kernels(); }
   std::shared_ptr<const Kernel> compile(const ProgramSource&) override { refuse_kernels(); }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override { refuse_kernels(); }

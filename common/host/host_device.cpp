@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstring>
 #include <limits>
 #include <string>
 
 #include "device/argument_struct.h"
 #include "host/host_programs.h"
+#include "host/host_queue.h"
 #include "kernels/kernel_source.h"
 #include "kernels/kernel_spec.h"
 
@@ -44,14 +43,8 @@ class HostKernel final : public Kernel {
   HostProgram::Entry* entry_;
 };
 
-class HostQueue final : public Queue {
+class CallingThreadQueue final : public HostQueue {
  public:
-  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
-    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
-  }
-  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
-    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
-  }
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
     std::array<const void*, 16> pointers{};
     std::size_t count = 0;
@@ -64,16 +57,6 @@ class HostQueue final : public Queue {
     const ArgumentStruct numbers(arguments);
     static_cast<const HostKernel&>(kernel).entry()(pointers.data(), numbers.data(), geometry.groups.data());
   }
-  void barrier(bool) override {}
-  void finish() override {}
-  double timed(const std::function<void()>& enqueue) override {
-    const auto start = std::chrono::steady_clock::now();
-    enqueue();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(this); }
-  QueueState state() const override { return {native()}; }
-  void with_device(const std::function<void()>& work) override { work(); }
 };
 
 // Of one core. The programs are made for vectors of eight, and for panels that fit into the caches that every
@@ -99,7 +82,7 @@ class CallingThread final : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t) override { refuse("works on memory that is there"); }
   std::unique_ptr<Buffer> wrap(const void* host) override { return std::make_unique<HostPointer>(host); }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<HostQueue>(); }
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CallingThreadQueue>(); }
   std::string build_options(const ProgramSource&) const override { return {}; }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     refuse(("has no program of " + source.entry + " with these tunables").c_str());

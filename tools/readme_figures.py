@@ -43,6 +43,7 @@ COMPARISONS = [
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
     ("cpu_compare.json", "opencl", "CPU, drop-in BLAS on PoCL"),
+    ("cpu_compare_heldout.json", "opencl", "CPU, drop-in BLAS on PoCL, drawn at random"),
 ]
 
 # What the README shows of them: how it calls the problems, result file, backend of the run, list (empty: all), and the other library.

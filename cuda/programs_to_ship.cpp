@@ -1,6 +1,9 @@
 #include "programs_to_ship.h"
 
+#include <set>
+
 #include "plan/lower.h"
+#include "program_archive.h"
 #include "runtime/program_cache.h"
 
 namespace duogemm::cuda {
@@ -24,12 +27,16 @@ DeviceInfo device_of(const TuningTarget& target) {
 
 std::vector<ShippedProgram> programs_to_ship() {
   std::vector<ShippedProgram> programs;
+  std::set<ProgramKey> keys;
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
     const int capability = embedded.target.compute_capability;
     if (embedded.target.backend == "cuda" && capability > 0) {
       const Planner planner(device_of(embedded.target), tuning_of(embedded));
       for (const Variant* variant : programs_of(planner)) {
-        programs.push_back({program_source(*variant), capability});
+        ShippedProgram program{program_source(*variant), capability};
+        if (keys.insert(program_key(program.source, capability)).second) {
+          programs.push_back(std::move(program));
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
 // Which programs the library carries: for each of its tuning files that speaks of a CUDA device and its
-// compute capability, those that such a device may need.
+// compute capability, those that such a device may need. Each once.
 #pragma once
 
 #include <vector>

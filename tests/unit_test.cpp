@@ -449,6 +449,27 @@ TEST(Tuning, OfEarlierSchemasIsReadAsToday) {
   }
 }
 
+// A device whose memory alone is another than that of a device whose kernels were measured.
+TEST(Tuning, TakesTheKernelsOfABuiltInFile) {
+  const auto file = [](const std::string& kernels_of) {
+    return R"({"schema": "duogemm.tuning/4", "device": {}, "bandwidth_gb_s": 7, "launch_us": 1, "kernels_of": ")" +
+           kernels_of + R"(", "kernels": []})";
+  };
+  const Tuning read = parse_tuning(file("h200_cuda.json"), "some file");
+  EXPECT_DOUBLE_EQ(read.bandwidth, 7e9);
+  const auto embedded = embedded_tunings();
+  const auto named = std::find_if(embedded.begin(), embedded.end(), [](const EmbeddedTuning& each) {
+    return each.name.ends_with("/h200_cuda.json");
+  });
+  ASSERT_NE(named, embedded.end());
+  EXPECT_EQ(read.calibrations.size(), tuning_of(*named).calibrations.size());
+  EXPECT_GT(read.calibrations.size(), 0u);
+  const std::string message =
+      message_of([&] { parse_tuning(file("h201.json"), "t.json"); }, Status::invalid_argument);
+  EXPECT_EQ(message.find("t.json: kernels_of is \"h201.json\"; the library has "), 0u) << message;
+  EXPECT_NE(message.find("h200_cuda.json"), std::string::npos) << message;
+}
+
 TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
   const auto refusal = [](const std::string& from, const std::string& to) {
     std::string json = to_json(some_tuning());

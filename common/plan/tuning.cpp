@@ -278,6 +278,20 @@ std::vector<std::string> tables(std::span<const Calibration> calibrations) {
   return texts;
 }
 
+// The calibrations of a built-in file, by its name within its folder, for a device whose kernels take as
+// long.
+std::vector<Calibration> calibrations_of(const std::string& file) {
+  std::string names;
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const std::string name = std::filesystem::path(embedded.name).filename().string();
+    if (name == file) {
+      return tuning_of(embedded).calibrations;
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  reject("kernels_of is \"" + file + "\"; the library has " + names);
+}
+
 }  // namespace
 
 const char* kind_name(DeviceKind kind) {
@@ -306,6 +320,9 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     tuning.launch = json.at("launch_us").get<double>() * 1e-6;
     tuning.cache = json.value("cache_mb", 0.0) * 1e6;
     tuning.clusters = {json.value("cluster_group_units", 0.0), json.value("cluster_units", 0.0)};
+    if (json.contains("kernels_of")) {
+      tuning.calibrations = calibrations_of(json.at("kernels_of").get<std::string>());
+    }
     const Json older = found == schema ? Json::array() : with_settings(json.at("kernels"));
     for (const Json& kernel : found == schema ? json.at("kernels") : older) {
       read_settings(kernel, tuning.calibrations);

@@ -78,10 +78,11 @@ bool pipelined_suits(const Problem& p, const Tunables& t) {
   constexpr std::int64_t few = 4096;
   const auto contended = [&](bool direct, std::int64_t size, const char* tile, std::int64_t stride) {
     const bool by_all = p.batch == 1 || stride == 0;
-    return by_all && direct && quarters(size) && size < at(t, tile) && size * p.k <= few;
+    return by_all && direct && quarters(size) && size * p.k <= few && size < at(t, tile);
   };
-  return at(t, "ASYNC") != 1 || !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
-                                  contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride));
+  return !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
+           contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride)) ||
+         at(t, "ASYNC") != 1;
 }
 
 int pipelined_work_items(const Tunables& t) {

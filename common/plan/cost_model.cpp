@@ -9,6 +9,12 @@
 namespace duogemm {
 namespace {
 
+// Of a GPU's compute unit. Each takes whole sub-groups of so many work-items (warps).
+constexpr std::size_t schedulers = 4;
+constexpr std::size_t warp = 32;
+
+std::size_t warps_of(const Variant& kernel) { return (kernel.local[0] * kernel.local[1] + warp - 1) / warp; }
+
 // On the curve through the measured points. Beyond them every work-group adds its share of the last: a line
 // through the last two would promise too much of small tiles, which do not fill a unit yet at that point.
 // There is one launch all the same.
@@ -44,22 +50,18 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
                     std::floor(rest * each / cluster));
 }
 
-// Of a GPU's compute unit. Each takes whole sub-groups of so many work-items (warps).
-constexpr std::size_t schedulers = 4;
-constexpr std::size_t warp = 32;
-
 // Work-groups of less than four warps leave schedulers without work in their last wave.
-double whole_waves(double groups, const Variant& kernel) {
-  const std::size_t warps = (kernel.local[0] * kernel.local[1] + warp - 1) / warp;
-  const auto step = static_cast<double>(std::max<std::size_t>(schedulers / warps, 1));
-  return groups <= static_cast<double>(schedulers) ? groups : whole_up(groups / step) * step;
+double whole_waves(double groups, const Candidate& candidate) {
+  return groups <= static_cast<double>(schedulers)
+             ? groups
+             : whole_up(groups / candidate.whole_groups) * candidate.whole_groups;
 }
 
 // How long the busiest unit takes: waves are whole. Where clusters have taken all the room there is, the next
 // ones wait until enough of it is free again.
 Timing busiest_unit(double groups, const Split& split, const Candidate& candidate, const CostFacts& facts) {
   const auto serving = [&](double each) {
-    return at(candidate.calibration->timings, whole_waves(each, *candidate.kernel), facts.launch);
+    return at(candidate.calibration->timings, whole_waves(each, candidate), facts.launch);
   };
   if (!split.clustered || facts.clusters.group_units <= 0.0) {
     return serving(whole_up(groups / facts.units));
@@ -79,22 +81,6 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
   const Timing full = serving(rounds * room);
   const Timing last = serving(each);
   return {0, full.fixed + std::max(last.fixed - facts.launch, 0.0), full.per_k + last.per_k};
-}
-
-// Two things that go on at the same time. The shorter one is not hidden altogether.
-double overlapped(double one, double other) {
-  constexpr double visible = 0.05;
-  return std::max(one, other) + visible * std::min(one, other);
-}
-
-double adding_seconds(const Traffic& traffic, const CostFacts& facts, const Split& split) {
-  const auto slices = static_cast<double>(split.slices);
-  if (split.clustered) {
-    constexpr double barriers = 0.8e-6;
-    return barriers + (slices - 1.0) * traffic.result / (2.0 * facts.bandwidth);
-  }
-  // Every partial sum is written and read again, out of the cache for the most part.
-  return facts.step + (2.0 * slices * traffic.result + traffic.moved) / (2.0 * facts.bandwidth);
 }
 
 }  // namespace
@@ -117,6 +103,7 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       tile_m(static_cast<double>(of.tile.m)),
       tile_n(static_cast<double>(of.tile.n)),
       most_groups(measured.timings.back().groups),
+      whole_groups(static_cast<double>(std::max<std::size_t>(schedulers / warps_of(of), 1))),
       skinny(of.spec->gemm->skinny),
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
@@ -136,26 +123,21 @@ Traffic::Traffic(const Problem& problem, const CostFacts& facts) {
   const bool strided = problem.batch_by == BatchBy::strides;
   const double a = (strided && problem.a_stride == 0 ? 1.0 : batch) * m * k;
   const double b = (strided && problem.b_stride == 0 ? 1.0 : batch) * n * k;
-  inputs = sizeof(float) * (a + b);
-  result = sizeof(float) * batch * m * n;
-  moved = problem.beta == 0.0f ? result : 2.0 * result;
+  const double inputs = sizeof(float) * (a + b);
+  const double result = sizeof(float) * batch * m * n;
+  const double moved = problem.beta == 0.0f ? result : 2.0 * result;
   from_memory = inputs > facts.cache;
-  seconds = facts.bandwidth <= 0.0
-                ? 0.0
-                : inputs / (from_memory ? facts.reading : facts.cached) + moved / facts.bandwidth;
-}
-
-double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
-                    const CostFacts& facts, const Split& split) {
-  // A line through two depths may promise less for a short k than a kernel without work takes.
-  double seconds = std::max(multiplying, facts.launch);
   if (facts.bandwidth <= 0.0) {
-    return seconds;
+    seconds = 0.0;
+    in_clusters = in_step = {};
+    return;
   }
-  if (traffic.from_memory || !candidate.skinny) {  // skinny kernels are measured with what they move
-    seconds = overlapped(seconds, traffic.seconds);
-  }
-  return split.slices <= 1 ? seconds : seconds + adding_seconds(traffic, facts, split);
+  seconds = inputs / (from_memory ? facts.reading : facts.cached) + moved / facts.bandwidth;
+  constexpr double barriers = 0.8e-6;
+  const double half = 0.5 * result / facts.bandwidth;
+  in_clusters = {barriers - half, half};
+  // Every partial sum is written and read again, out of the cache for the most part.
+  in_step = {facts.step + 0.5 * moved / facts.bandwidth, 2.0 * half};
 }
 
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,

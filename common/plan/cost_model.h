@@ -1,6 +1,8 @@
 // How long a multiplication takes, predicted from a few measurements of its kernel (see README.md).
 #pragma once
 
+#include <algorithm>
+
 #include "plan/tuning.h"
 #include "problem/problem.h"
 
@@ -22,13 +24,18 @@ struct CostFacts {
 
 // What a problem moves, for any kernel.
 struct Traffic {
+  // Seconds that adding up the slices of k takes.
+  struct Adding {
+    double once;
+    double each;  // slice
+  };
+
   Traffic(const Problem& problem, const CostFacts& facts);
 
-  double inputs;     // bytes of A and B, each once
-  double result;     // bytes of C
-  double moved;      // the same, twice where C is read too
   bool from_memory;  // no cache holds the operands
-  double seconds;    // that this takes
+  double seconds;    // that moving A, B and C takes
+  Adding in_clusters;
+  Adding in_step;
 };
 
 // A kernel for problems that are stored in one way, with what was measured of it. What the search asks of
@@ -41,6 +48,7 @@ struct Candidate {
   double tile_m;  // as the kernel has it
   double tile_n;
   double most_groups;      // on a compute unit, of which it was measured
+  double whole_groups;     // of so many each, a compute unit's schedulers all have work in a last wave
   bool skinny;             // as its facts say
   double least_fixed;      // seconds that work-groups take whatever k, at the least
   double least_per_k;      // seconds for each k, at the least
@@ -58,8 +66,22 @@ double predict_seconds(const Traffic& traffic, const Candidate& candidate, const
                        double groups, double depth, const Split& split);
 
 // Of a kernel that multiplies for so long, with what it moves and what adding up the slices takes.
-double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
-                    const CostFacts& facts, const Split& split);
+inline double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
+                           const CostFacts& facts, const Split& split) {
+  // A line through two depths may promise less for a short k than a kernel without work takes.
+  double seconds = std::max(multiplying, facts.launch);
+  if (facts.bandwidth <= 0.0) {
+    return seconds;
+  }
+  if (traffic.from_memory || !candidate.skinny) {  // skinny kernels are measured with what they move
+    // Both go on at the same time. The shorter one is not hidden altogether.
+    constexpr double visible = 0.05;
+    seconds = std::max(seconds, traffic.seconds) + visible * std::min(seconds, traffic.seconds);
+  }
+  const Traffic::Adding& adding = split.clustered ? traffic.in_clusters : traffic.in_step;
+  return split.slices <= 1 ? seconds
+                           : seconds + adding.once + static_cast<double>(split.slices) * adding.each;
+}
 
 // What packing operands of so many bytes takes, each of which is read and written once.
 double packing_seconds(double bytes, const CostFacts& facts);

@@ -61,12 +61,14 @@ class Planner::Search {
 
   // The fastest; null where there is none.
   Schedule fastest() {
+    Schedule best;
     visit_all([&](const Candidate& candidate, const Schedule& schedule) {
-      if (schedule.seconds < best_.seconds && suits(candidate)) {
-        best_ = schedule;
+      if (*schedule.seconds < least_ && suits(candidate)) {
+        best = schedule;
+        least_ = *schedule.seconds;
       }
     });
-    return best_;
+    return best;
   }
 
   std::vector<Schedule> all() {
@@ -99,6 +101,8 @@ class Planner::Search {
     bool clustered;
     double groups;  // work-groups of one slice
     double least;   // seconds that it takes with any of them
+
+    Split split(std::int64_t count) const { return {count, clustered && count > 1}; }
   };
 
   template <typename Visit>
@@ -143,7 +147,7 @@ class Planner::Search {
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
     const double seconds = packing_seconds(copied, facts());
     const auto packs = [&](const Kernel& kernel) { return may_pack(*kernel.spec, p); };
-    if (seconds < best_.seconds && is_countable(copied / sizeof(float)) &&
+    if (seconds < least_ && is_countable(copied / sizeof(float)) &&
         std::any_of(planner_.kernels_.begin(), planner_.kernels_.end(), packs)) {
       const Problem inner = packed(p, pack_a, pack_b);
       visit_ways({pack_a, pack_b, false, inner, seconds, Traffic(inner, facts())}, visit);
@@ -167,39 +171,44 @@ class Planner::Search {
     }
     visit_way(*first, operands, visit);
     for (auto way = ways_.begin(); way != ways_.end(); ++way) {
-      if (way != first && way->least < best_.seconds) {
+      if (way != first && way->least < least_) {
         visit_way(*way, operands, visit);
       }
     }
   }
 
   void add_ways(const Kernel& kernel, const Operands& operands) {
-    const bool may = may_split(*kernel.spec, problem_);
-    add_ways(kernel, operands, operands.problem,
-             may && planner_.device_.clusters && kernel.spec->gemm->adds_in_clusters
-                 ? std::span<const std::int64_t>(counts_in_cluster)
-                 : one_slice,
-             true);
-    if (may && facts().bandwidth > 0.0 && partial_sums_are_countable()) {
-      add_ways(kernel, operands, partial_sums(*kernel.spec, operands.problem, 2), counts_of_slices, false);
-    }
-  }
-
-  void add_ways(const Kernel& kernel, const Operands& operands, const Problem& stored,
-                std::span<const std::int64_t> counts, bool clustered) {
-    const int storage = kernel.spec->gemm->storage(stored);
+    const int storage = kernel.spec->gemm->storage(operands.problem);
     if (storage < 0) {
       return;
     }
-    const double seconds = operands.seconds + (clustered ? 0.0 : facts().step);
+    const bool may = may_split(*kernel.spec, problem_);
+    const bool by_clusters = may && planner_.device_.clusters && kernel.spec->gemm->adds_in_clusters;
+    const bool by_step = may && facts().bandwidth > 0.0 && partial_sums_are_countable();
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double of_member = tiles(candidate);
-      const double groups = of_member * static_cast<double>(problem_.batch);
-      const double least = seconds + least_multiplying(candidate, groups, counts.back());
-      if (least < best_.seconds && of_member <= static_cast<double>(planner_.device_.max_groups[0]) &&
-          (problem_.level != Reproducibility::everywhere || !candidate.kernel->reorders)) {
-        ways_.push_back({&candidate, counts, clustered, groups, least});
+      if (of_member > static_cast<double>(planner_.device_.max_groups[0]) ||
+          (problem_.level == Reproducibility::everywhere && candidate.kernel->reorders)) {
+        continue;
       }
+      Way way{&candidate, one_slice, true, of_member * static_cast<double>(problem_.batch), 0.0};
+      if (by_clusters) {
+        way.counts = counts_in_cluster;
+      }
+      add_way(way, operands);
+      if (by_step) {
+        way.counts = counts_of_slices;
+        way.clustered = false;
+        add_way(way, operands);
+      }
+    }
+  }
+
+  void add_way(Way& way, const Operands& operands) {
+    way.least = operands.seconds + with_traffic(least_multiplying(way), operands.traffic, *way.candidate,
+                                                facts(), way.split(way.counts.front()));
+    if (way.least < least_) {
+      ways_.push_back(way);
     }
   }
 
@@ -215,7 +224,7 @@ class Planner::Search {
     const Candidate& candidate = *way.candidate;
     double least = std::numeric_limits<double>::infinity();
     for (const std::int64_t count : way.counts) {
-      const Split split{count, way.clustered && count > 1};
+      const Split split = way.split(count);
       const double groups = way.groups * static_cast<double>(count);
       if (count > 1 && !allows(candidate, groups, count)) {
         break;
@@ -226,7 +235,7 @@ class Planner::Search {
         break;
       }
       least = std::min(least, possible);
-      if (possible < best_.seconds) {
+      if (possible < least_) {
         const double seconds =
             operands.seconds + predict_seconds(operands.traffic, candidate, facts(), groups,
                                                depth(*candidate.kernel, count), split);
@@ -244,11 +253,12 @@ class Planner::Search {
 
   // No split makes it faster than all units are, when all of them are busy to the end, or than a work-group
   // is that has a unit to itself, with as short a slice of k as there may be.
-  double least_multiplying(const Candidate& candidate, double groups, std::int64_t most_slices) const {
+  double least_multiplying(const Way& way) const {
     const auto k = static_cast<double>(problem_.k);
-    const double slice = std::max(k / static_cast<double>(most_slices), std::min<double>(k, shortest_slice));
-    return candidate.least_fixed +
-           std::max(groups / facts().units * k * candidate.least_per_group, slice * candidate.least_per_k);
+    const double slice =
+        std::max(k / static_cast<double>(way.counts.back()), std::min<double>(k, shortest_slice));
+    return way.candidate->least_fixed + std::max(way.groups / facts().units * k * way.candidate->least_per_group,
+                                                 slice * way.candidate->least_per_k);
   }
 
   // The same of one split: waves are whole.
@@ -260,7 +270,7 @@ class Planner::Search {
 
   // Whether slices are long enough, and not too many.
   bool allows(const Candidate& candidate, double groups, std::int64_t slices) const {
-    return problem_.k / slices >= shortest_slice &&
+    return problem_.k >= shortest_slice * slices &&
            groups <= std::min<double>(candidate.most_groups, groups_at_once) * facts().units;
   }
 
@@ -280,7 +290,7 @@ class Planner::Search {
   const Planner& planner_;
   const Problem& problem_;
   std::vector<Way> ways_;
-  Schedule best_{.seconds = std::numeric_limits<double>::infinity()};
+  double least_ = std::numeric_limits<double>::infinity();  // that was found
 };
 
 Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}

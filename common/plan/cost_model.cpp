@@ -1,7 +1,6 @@
 #include "plan/cost_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "problem/rounding.h"
@@ -44,10 +43,8 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
   if (cluster <= 2.0) {
     return facts.units * each;
   }
-  const double whole = std::floor(facts.clusters.usable_units / facts.clusters.group_units);
-  const double rest = facts.clusters.usable_units - whole * facts.clusters.group_units;
-  return cluster * (whole * std::floor(facts.clusters.group_units * each / cluster) +
-                    std::floor(rest * each / cluster));
+  return cluster * (facts.whole_groups * whole_down(facts.group_units * each / cluster) +
+                    whole_down(facts.rest_units * each / cluster));
 }
 
 // Work-groups of less than four warps leave schedulers without work in their last wave.
@@ -63,13 +60,13 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
   const auto serving = [&](double each) {
     return at(candidate.calibration->timings, whole_waves(each, candidate), facts.launch);
   };
-  if (!split.clustered || facts.clusters.group_units <= 0.0) {
+  if (!split.clustered || facts.group_units <= 0.0) {
     return serving(whole_up(groups / facts.units));
   }
   const double room = candidate.kernel->surely_resident;
   const auto slices = static_cast<double>(split.slices);
   const double at_once = std::max(resident_groups(room, slices, facts), slices);
-  const double rounds = std::floor(groups / at_once);
+  const double rounds = whole_down(groups / at_once);
   const double rest = groups - rounds * at_once;
   double each = whole_up(rest / facts.units);
   while (resident_groups(each, slices, facts) < rest && each < room) {
@@ -95,7 +92,9 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
       // A device that has nothing else to do fills and drains once more. A step that is started early saves
       // some of that.
       step(tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6)),
-      clusters(tuning.clusters) {}
+      group_units(tuning.clusters.group_units),
+      whole_groups(group_units > 0.0 ? whole_down(tuning.clusters.usable_units / group_units) : 0.0),
+      rest_units(tuning.clusters.usable_units - whole_groups * group_units) {}
 
 Candidate::Candidate(const Variant& of, const Calibration& measured)
     : kernel(&of),

@@ -19,7 +19,11 @@ struct CostFacts {
   double cache;      // bytes that it holds
   double launch;     // seconds that a kernel without work takes
   double step;       // seconds that another kernel in the plan costs besides its work
-  ClusterFacts clusters;
+  // Where clusters of more than two work-groups find room: units of a group, the groups that are whole, and
+  // units that are left. 0: anywhere.
+  double group_units;
+  double whole_groups;
+  double rest_units;
 };
 
 // What a problem moves, for any kernel.
@@ -70,9 +74,6 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
                            const CostFacts& facts, const Split& split) {
   // A line through two depths may promise less for a short k than a kernel without work takes.
   double seconds = std::max(multiplying, facts.launch);
-  if (facts.bandwidth <= 0.0) {
-    return seconds;
-  }
   if (traffic.from_memory || !candidate.skinny) {  // skinny kernels are measured with what they move
     // Both go on at the same time. The shorter one is not hidden altogether.
     constexpr double visible = 0.05;

@@ -55,7 +55,13 @@ double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std:
 // Looks at all there is for one problem.
 class Planner::Search {
  public:
-  Search(const Planner& planner, const Problem& problem) : planner_(planner), problem_(problem) {
+  Search(const Planner& planner, const Problem& problem)
+      : planner_(planner),
+        problem_(problem),
+        k_(static_cast<double>(problem.k)),
+        unsplit_(splits(one_slice, true)),
+        clusters_(splits(counts_in_cluster, true)),
+        steps_(splits(counts_of_slices, false)) {
     ways_.reserve(256);
   }
 
@@ -94,16 +100,27 @@ class Planner::Search {
     bool packs() const { return pack_a || pack_b; }
   };
 
-  // A candidate for operands as they are given to it, and the numbers of slices that are tried.
-  struct Way {
-    const Candidate* candidate;
+  // Numbers of slices that are tried, and how the slices are added up.
+  struct Splits {
     std::span<const std::int64_t> counts;
     bool clustered;
-    double groups;  // work-groups of one slice
-    double least;   // seconds that it takes with any of them
+    double shortest;  // slice
 
-    Split split(std::int64_t count) const { return {count, clustered && count > 1}; }
+    Split with(std::int64_t count) const { return {count, clustered && count > 1}; }
   };
+
+  // A candidate for operands as they are given to it, and how k may be split.
+  struct Way {
+    const Candidate* candidate;
+    const Splits* splits;
+    double groups;  // work-groups of one slice
+    double least;   // seconds that it takes however k is split
+  };
+
+  Splits splits(std::span<const std::int64_t> counts, bool clustered) const {
+    return {counts, clustered,
+            std::max(k_ / static_cast<double>(counts.back()), std::min<double>(k_, shortest_slice))};
+  }
 
   template <typename Visit>
   void visit_all(const Visit& visit) {
@@ -191,24 +208,21 @@ class Planner::Search {
           (problem_.level == Reproducibility::everywhere && candidate.kernel->reorders)) {
         continue;
       }
-      Way way{&candidate, one_slice, true, of_member * static_cast<double>(problem_.batch), 0.0};
-      if (by_clusters) {
-        way.counts = counts_in_cluster;
-      }
-      add_way(way, operands);
+      const double groups = of_member * static_cast<double>(problem_.batch);
+      add_way(candidate, by_clusters ? clusters_ : unsplit_, groups, operands);
       if (by_step) {
-        way.counts = counts_of_slices;
-        way.clustered = false;
-        add_way(way, operands);
+        add_way(candidate, steps_, groups, operands);
       }
     }
   }
 
-  void add_way(Way& way, const Operands& operands) {
-    way.least = operands.seconds + with_traffic(least_multiplying(way), operands.traffic, *way.candidate,
-                                                facts(), way.split(way.counts.front()));
-    if (way.least < least_) {
-      ways_.push_back(way);
+  void add_way(const Candidate& candidate, const Splits& splits, double groups, const Operands& operands) {
+    const double least =
+        operands.seconds + with_traffic(least_multiplying(candidate, groups, splits.shortest),
+                                        operands.traffic, candidate, facts(),
+                                        splits.with(splits.counts.front()));
+    if (least < least_) {
+      ways_.push_back({&candidate, &splits, groups, least});
     }
   }
 
@@ -222,19 +236,21 @@ class Planner::Search {
   template <typename Visit>
   void visit_way(const Way& way, const Operands& operands, const Visit& visit) {
     const Candidate& candidate = *way.candidate;
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::int64_t count : way.counts) {
-      const Split split = way.split(count);
-      const double groups = way.groups * static_cast<double>(count);
-      if (count > 1 && !allows(candidate, groups, count)) {
+    const double most_slices = most(candidate, way.groups);
+    double fewer_slices = std::numeric_limits<double>::infinity();
+    for (const std::int64_t count : way.splits->counts) {
+      const auto slices = static_cast<double>(count);
+      if (count > 1 && slices > most_slices) {
         break;
       }
-      const double possible = operands.seconds + with_traffic(least_in_waves(candidate, groups, count),
+      const Split split = way.splits->with(count);
+      const double groups = way.groups * slices;
+      const double possible = operands.seconds + with_traffic(least_in_waves(candidate, groups, slices),
                                                               operands.traffic, candidate, facts(), split);
-      if (possible > past_the_best * least) {
+      if (possible > past_the_best * fewer_slices) {
         break;
       }
-      least = std::min(least, possible);
+      fewer_slices = std::min(fewer_slices, possible);
       if (possible < least_) {
         const double seconds =
             operands.seconds + predict_seconds(operands.traffic, candidate, facts(), groups,
@@ -253,25 +269,22 @@ class Planner::Search {
 
   // No split makes it faster than all units are, when all of them are busy to the end, or than a work-group
   // is that has a unit to itself, with as short a slice of k as there may be.
-  double least_multiplying(const Way& way) const {
-    const auto k = static_cast<double>(problem_.k);
-    const double slice =
-        std::max(k / static_cast<double>(way.counts.back()), std::min<double>(k, shortest_slice));
-    return way.candidate->least_fixed + std::max(way.groups / facts().units * k * way.candidate->least_per_group,
-                                                 slice * way.candidate->least_per_k);
+  double least_multiplying(const Candidate& candidate, double groups, double shortest) const {
+    return candidate.least_fixed +
+           std::max(groups / facts().units * k_ * candidate.least_per_group, shortest * candidate.least_per_k);
   }
 
   // The same of one split: waves are whole.
-  double least_in_waves(const Candidate& candidate, double groups, std::int64_t slices) const {
+  double least_in_waves(const Candidate& candidate, double groups, double slices) const {
     const double waves = whole_up(groups / facts().units);
-    return candidate.least_fixed + static_cast<double>(problem_.k) / static_cast<double>(slices) *
-                                       std::max(waves * candidate.least_per_group, candidate.least_per_k);
+    return candidate.least_fixed +
+           k_ / slices * std::max(waves * candidate.least_per_group, candidate.least_per_k);
   }
 
-  // Whether slices are long enough, and not too many.
-  bool allows(const Candidate& candidate, double groups, std::int64_t slices) const {
-    return problem_.k >= shortest_slice * slices &&
-           groups <= std::min<double>(candidate.most_groups, groups_at_once) * facts().units;
+  // Slices that are long enough, of so many work-groups each and not too many in all.
+  double most(const Candidate& candidate, double groups) const {
+    return std::min(k_ / shortest_slice,
+                    std::min<double>(candidate.most_groups, groups_at_once) * facts().units / groups);
   }
 
   // How much of k a work-group multiplies. Most kernels multiply what is missing of a last tile as zeros.
@@ -289,6 +302,10 @@ class Planner::Search {
 
   const Planner& planner_;
   const Problem& problem_;
+  const double k_;
+  const Splits unsplit_;
+  const Splits clusters_;
+  const Splits steps_;
   std::vector<Way> ways_;
   double least_ = std::numeric_limits<double>::infinity();  // that was found
 };

@@ -86,7 +86,7 @@ std::string with_own_capability(std::string ptx) {
     ptx.erase(at, comment.size());
   }
   if (const std::size_t at = ptx.find(target); at != std::string::npos) {
-    ptx.insert(at + target.size(), "a");
+    ptx.insert(at + target.size(), 1, 'a');
   }
   return ptx;
 }
@@ -329,9 +329,14 @@ std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
 
 std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std::string& binary) {
   return translated([&] {
-    const cl::Program::Binaries binaries = {{binary.begin(), binary.end()}};
-    return build(cl::Program(context_, {device_}, binaries), entry,
-                 info_.is_nvidia() && explain_ ? verbose : "");
+    // By OpenCL's own function: cl::Program has copies of all binaries made.
+    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+    const std::size_t size = binary.size();
+    cl_int status = CL_SUCCESS;
+    const cl::Program program(
+        clCreateProgramWithBinary(context_(), 1, &device_(), &size, &bytes, nullptr, &status));
+    cl::detail::errHandler(status, "clCreateProgramWithBinary");
+    return build(program, entry, info_.is_nvidia() && explain_ ? verbose : "");
   });
 }
 

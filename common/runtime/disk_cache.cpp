@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -47,21 +48,11 @@ std::string hash(std::string_view bytes) {
   return hex(value.high64) + hex(value.low64);
 }
 
-// A file is this and then the payload. The whole key is in it, because its hash, the file's name, could be
-// another key's as well. Its length depends on the key alone.
+// A file is this, the key, a newline, and the payload. The whole key is in it, because its hash, the file's
+// name, could be another key's as well. Its length is always the same.
 std::string header(std::string_view key, std::string_view payload) {
   return "duogemm cache " + std::to_string(format_version) + "\nkey " + hex(key.size()) + "\npayload " +
-         hex(payload.size()) + " " + hash(payload) + "\n" + std::string(key) + "\n";
-}
-
-// Nothing unless the contents are, to the byte, what is stored for this key and some payload.
-std::optional<std::string> payload_of(std::string_view contents, std::string_view key) {
-  const std::size_t start = header(key, {}).size();
-  if (contents.size() < start) {
-    return std::nullopt;
-  }
-  const std::string_view payload = contents.substr(start);
-  return contents.starts_with(header(key, payload)) ? std::optional<std::string>(payload) : std::nullopt;
+         hex(payload.size()) + " " + hash(payload) + "\n";
 }
 
 class Descriptor {
@@ -109,9 +100,9 @@ bool is_trusted(const struct stat& status) {
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// What the file holds; nothing, with the reason in `why`, when it is not to be used. `why` stays empty when
-// there is no file.
-std::optional<std::string> read_trusted(const fs::path& path, std::string& why) {
+// The payload, if the file is, to the byte, what is stored for this key and some payload; otherwise nothing,
+// with the reason in `why`, which stays empty when there is no file.
+std::optional<std::string> read_trusted(const fs::path& path, std::string_view key, std::string& why) {
   // Not blocking: opening a FIFO would wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
@@ -123,12 +114,20 @@ std::optional<std::string> read_trusted(const fs::path& path, std::string& why) 
     why = "not a file that only this user can have written";
     return std::nullopt;
   }
-  std::string contents(static_cast<std::size_t>(status.st_size), '\0');
-  if (!read_all(file.get(), contents)) {
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  std::string start(header(key, {}).size() + key.size() + 1, '\0');
+  std::string payload(bytes - std::min(bytes, start.size()), '\0');
+  if (bytes >= start.size() && !(read_all(file.get(), start) && read_all(file.get(), payload))) {
     why = "it could not be read";
     return std::nullopt;
   }
-  return contents;
+  const std::string expected = header(key, payload);
+  if (!start.starts_with(expected) || start.compare(expected.size(), key.size(), key) != 0 ||
+      start.back() != '\n') {
+    why = "damaged, or made for something else";
+    return std::nullopt;
+  }
+  return payload;
 }
 
 // Fails where the path is not that of a directory that this user may write to, which shows when a file is
@@ -143,13 +142,14 @@ void make_directories(const fs::path& path) {
 
 // Makes the file whole under a name of its own, and then renames it, so that no reader ever finds a part of
 // it and the last of several writers wins. False, with errno, when that fails.
-bool write_whole(const fs::path& path, std::string_view header, std::string_view payload) {
+bool write_whole(const fs::path& path, std::string_view key, std::string_view payload) {
   std::string temporary = path.parent_path() / temporary_name;
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // of mode 0600
   if (!file.is_open()) {
     return false;
   }
-  if (write_all(file.get(), header) && write_all(file.get(), payload) && file.close() &&
+  if (write_all(file.get(), header(key, payload)) && write_all(file.get(), key) &&
+      write_all(file.get(), "\n") && write_all(file.get(), payload) && file.close() &&
       ::rename(temporary.c_str(), path.c_str()) == 0) {
     return true;
   }
@@ -183,11 +183,7 @@ std::optional<std::string> DiskCache::load(std::string_view key) const {
   }
   const fs::path path = file_of(key);
   std::string why;
-  const std::optional<std::string> contents = read_trusted(path, why);
-  std::optional<std::string> payload = contents ? payload_of(*contents, key) : std::nullopt;
-  if (contents && !payload) {
-    why = "damaged, or made for something else";
-  }
+  std::optional<std::string> payload = read_trusted(path, key, why);
   if (!why.empty()) {
     log_line("ignored " + path.string() + ": " + why);
   }
@@ -201,7 +197,7 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
   make_directories(directory_);
   remove_leftovers(directory_);
   const fs::path path = file_of(key);
-  if (!write_whole(path, header(key, payload), payload)) {
+  if (!write_whole(path, key, payload)) {
     log_line("could not write " + path.string() + ": " + reason(errno));
   }
 }

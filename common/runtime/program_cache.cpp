@@ -41,6 +41,7 @@ std::string key_of(const Device& device, const ProgramSource& source) {
   const std::string capability = std::to_string(info.compute_capability);
   const std::string options = device.build_options(source);
   std::string key;
+  key.reserve(source.text.size() + 4096);
   for (std::string_view field :
        {std::string_view(DUOGEMM_VERSION), std::string_view(info.backend), std::string_view(info.name),
         std::string_view(info.vendor), std::string_view(info.platform),

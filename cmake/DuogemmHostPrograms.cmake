@@ -1,56 +1,75 @@
-# Compiles the kernels for CPUs with the host's own compiler, once for each setting that a processor with AVX2 may need.
+# Compiles the kernels for CPUs with the host's own compiler, once for each setting that a processor with AVX2 or AVX-512
+# may need.
 
 # Adds to `target` what defines host_programs().
 function(duogemm_compile_host_programs target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/host_programs)
   set(templates ${PROJECT_SOURCE_DIR}/cmake/templates)
   set(has_programs 0)
-  set(sources "")
   set(declarations "")
-  set(entries "")
+  set(sets "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
     set(has_programs 1)
-    duogemm_host_settings(settings)
-    foreach(setting IN LISTS settings)  # in the order of their names, by which they are looked for
-      string(REGEX MATCH "^[a-z_]+" kernel "${setting}")
-      string(MAKE_C_IDENTIFIER "${setting}" entry)
-      string(REPLACE "${kernel} " " " defines "${setting}")
-      string(REPLACE " " "\n#define " defines "${defines}")
-      string(REPLACE "=" " " defines "${defines}")
-      configure_file(${templates}/host_program.cpp.in ${folder}/${entry}.cpp @ONLY)
-      list(APPEND sources ${folder}/${entry}.cpp)
-      string(APPEND declarations "HostProgram::Entry ${entry};\n")
-      string(APPEND entries "      {\"${setting}\", ${entry}},\n")
-    endforeach()
+    duogemm_host_settings(settings "4;8" "1;2;4" "TSK=512 TSM=48 TSN=512")
+    duogemm_add_host_programs(${target} avx2 "-mavx2;-mfma" "${settings}")
+    duogemm_host_settings(settings "4;8;16" "1;2;4;8" "TSK=256 TSM=96 TSN=384")
+    duogemm_add_host_programs(${target} avx512 "-mavx2;-mfma;-mavx512f;-mavx512vl" "${settings}")
   endif()
   configure_file(${templates}/host_programs.cpp.in ${folder}/host_programs.cpp @ONLY)
-  target_sources(${target} PRIVATE ${sources} ${folder}/host_programs.cpp)
+  target_sources(${target} PRIVATE ${folder}/host_programs.cpp)
+endfunction()
+
+# A program of each of the settings, compiled with `options`, and what host_programs() says of them all as the set `name`.
+function(duogemm_add_host_programs target name options settings)
+  set(sources "")
+  set(entries "")
+  foreach(setting IN LISTS settings)  # in the order of their names, by which they are looked for
+    string(REGEX MATCH "^[a-z_]+" kernel "${setting}")
+    string(MAKE_C_IDENTIFIER "${setting} ${name}" entry)
+    string(REPLACE "${kernel} " " " defines "${setting}")
+    string(REPLACE " " "\n#define " defines "${defines}")
+    string(REPLACE "=" " " defines "${defines}")
+    configure_file(${templates}/host_program.cpp.in ${folder}/${entry}.cpp @ONLY)
+    list(APPEND sources ${folder}/${entry}.cpp)
+    string(APPEND declarations "HostProgram::Entry ${entry};\n")
+    string(APPEND entries "      {\"${setting}\", ${entry}},\n")
+  endforeach()
+  string(APPEND sets "  static const HostProgram ${name}[] = {\n${entries}  };\n")
+  target_sources(${target} PRIVATE ${sources})
   # The kernels are C, and lead the compiler of another target through their loops by #pragma unroll. A vector's address is
   # that of its elements.
   set_source_files_properties(${sources} PROPERTIES
-    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
+    COMPILE_OPTIONS "-O2;${options};-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
     INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR}/host;${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
+  set(declarations "${declarations}" PARENT_SCOPE)
+  set(sets "${sets}" PARENT_SCOPE)
 endfunction()
 
-# Every setting of the tunables that the planner chooses for vectors of eight where nothing else was measured, and for
-# narrower results. It packs panels for a result of 3 x 3 or less, too, which has no program here.
-function(duogemm_host_settings result)
+# Every setting of the tunables that the planner chooses where `widths` are those of vectors, `columns` those of blocks and
+# `tile` what it packs at once, the largest last. It packs panels for a result of 3 x 3 or less, too, which has no program
+# here.
+function(duogemm_host_settings result widths columns tile)
+  list(GET widths -1 widest)
+  list(GET columns -1 most)
   set(settings "")
-  foreach(COLS 1 2 4)
-    foreach(ROWS_C 0 1)
-      list(APPEND settings "cpu_dots COLS=${COLS} ROWS_C=${ROWS_C} VECTORS=4 WIDTH=8")
-      foreach(TRANS_B 0 1)
-        set(of_b "TRANS_B=${TRANS_B}")
-        list(APPEND settings
-             "cpu_direct COLS=${COLS} ROWS_C=${ROWS_C} TRANS_A=0 ${of_b} VECTORS=3 WIDTH=4"
-             "cpu_direct COLS=${COLS} ROWS_C=${ROWS_C} TRANS_A=0 ${of_b} VECTORS=3 WIDTH=8"
-             "cpu_direct COLS=${COLS} ROWS_C=${ROWS_C} TRANS_A=1 ${of_b} VECTORS=4 WIDTH=4")
-      endforeach()
-    endforeach()
-  endforeach()
   foreach(ROWS_C 0 1)
-    foreach(ops "TRANS_A=0 TRANS_B=0" "TRANS_A=0 TRANS_B=1" "TRANS_A=1 TRANS_B=0" "TRANS_A=1 TRANS_B=1")
-      list(APPEND settings "cpu_panels COLS=4 ROWS_C=${ROWS_C} ${ops} TSK=512 TSM=48 TSN=512 VECTORS=3 WIDTH=8")
+    foreach(COLS 1 2 4)
+      list(APPEND settings "cpu_dots COLS=${COLS} ROWS_C=${ROWS_C} VECTORS=4 WIDTH=${widest}")
+    endforeach()
+    foreach(TRANS_B 0 1)
+      foreach(COLS 1 2 4)
+        list(APPEND settings "cpu_direct COLS=${COLS} ROWS_C=${ROWS_C} TRANS_A=1 TRANS_B=${TRANS_B} VECTORS=4 WIDTH=4")
+      endforeach()
+      set(ops "TRANS_A=0 TRANS_B=${TRANS_B}")
+      foreach(COLS IN LISTS columns)
+        foreach(WIDTH IN LISTS widths)
+          list(APPEND settings "cpu_direct COLS=${COLS} ROWS_C=${ROWS_C} ${ops} VECTORS=3 WIDTH=${WIDTH}")
+        endforeach()
+      endforeach()
+      foreach(TRANS_A 0 1)
+        set(ops "TRANS_A=${TRANS_A} TRANS_B=${TRANS_B}")
+        list(APPEND settings "cpu_panels COLS=${most} ROWS_C=${ROWS_C} ${ops} ${tile} VECTORS=3 WIDTH=${widest}")
+      endforeach()
     endforeach()
   endforeach()
   list(SORT settings)

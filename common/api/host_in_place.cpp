@@ -11,9 +11,10 @@
 namespace duogemm {
 namespace {
 
-// Multiply-adds that a core does in a second, and seconds that PoCL's threads take to begin and its caller to
-// hear of the end (two AVX-512 cores (Zen 4), PoCL 3.1). Only where either way is as good depends on them.
-constexpr double of_core = 5e10;
+// Multiply-adds that a core does in a second for each float of its vectors, and seconds that PoCL's threads
+// take to begin and its caller to hear of the end (two AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where
+// either way is as good depends on them.
+constexpr double of_lane = 5e9;
 constexpr double to_begin = 18e-6;
 
 // As many of them as there are calls at work.
@@ -54,11 +55,15 @@ class InPlace final : public HostCall {
  private:
   // Whether the calling thread has done it before all cores would have, which do one call after the other.
   bool is_for_one(const Problem& problem, int calls) const {
-    const double alone = problem.flops() / 2.0 / of_core;
-    const auto cores = static_cast<double>(runtime_.device().info().compute_units);
     const bool has_programs = alone_ && problem.multiplies() && problem.batch_by == BatchBy::strides &&
                               std::max(problem.m, problem.n) >= 4;
-    return has_programs && alone <= calls * (to_begin + alone / cores);
+    if (!has_programs) {
+      return false;
+    }
+    const auto lanes = static_cast<double>(alone_->device().info().vector_floats);
+    const auto cores = static_cast<double>(runtime_.device().info().compute_units);
+    const double alone = problem.flops() / 2.0 / (of_lane * lanes);
+    return alone <= calls * (to_begin + alone / cores);
   }
 
   // Whether it did: false where the calling thread lacks a program.

@@ -1,5 +1,6 @@
 // The kernels' dialect for the host's own compiler, as compat/dialect.h is for those of devices: what the
-// kernels for CPUs use of OpenCL C, as C++ for x86 processors with AVX2 and FMA.
+// kernels for CPUs use of OpenCL C, as C++ for x86 processors with AVX2 and FMA, and with AVX-512 where the
+// compiler may use it.
 //
 // A kernel is an ordinary function. Its work-group is one work-item, so that there are no barriers, and local
 // memory is the caller's stack.
@@ -54,6 +55,24 @@ struct float8 {
   float8(__m256 vector) : v(vector) {}
   explicit float8(float value) : v(_mm256_set1_ps(value)) {}
 };
+
+#ifdef __AVX512F__
+struct float16 {
+  __m512 v;
+  float16() = default;
+  float16(__m512 vector) : v(vector) {}
+  explicit float16(float value) : v(_mm512_set1_ps(value)) {}
+};
+
+FUNCTION float16 operator*(float16 a, float16 b) { return _mm512_mul_ps(a.v, b.v); }
+FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
+FUNCTION float16 vload16(std::size_t offset, const float* from) {
+  return _mm512_loadu_ps(from + 16 * offset);
+}
+FUNCTION void vstore16(float16 value, std::size_t offset, float* to) {
+  _mm512_storeu_ps(to + 16 * offset, value.v);
+}
+#endif
 
 FUNCTION float4 operator*(float4 a, float4 b) { return _mm_mul_ps(a.v, b.v); }
 FUNCTION float8 operator*(float8 a, float8 b) { return _mm256_mul_ps(a.v, b.v); }

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "device/argument_struct.h"
-#include "host/host_programs.h"
 #include "host/host_queue.h"
 #include "kernels/kernel_source.h"
 #include "kernels/kernel_spec.h"
@@ -59,15 +58,14 @@ class CallingThreadQueue final : public HostQueue {
   }
 };
 
-// Of one core. The programs are made for vectors of eight, and for panels that fit into the caches that every
-// processor with AVX2 has.
-DeviceInfo info_of_calling_thread() {
+// Of one core. The programs are made for panels that fit into the caches that every processor with AVX2 has.
+DeviceInfo info_of_calling_thread(std::size_t vector_floats) {
   DeviceInfo info;
   info.backend = "host";
   info.kind = DeviceKind::cpu;
   info.name = "calling thread";
   info.compute_units = 1;
-  info.vector_floats = 8;
+  info.vector_floats = vector_floats;
   info.first_cache_bytes = std::size_t{32} << 10;
   info.core_cache_bytes = std::size_t{256} << 10;
   info.local_bytes = std::size_t{256} << 10;
@@ -79,6 +77,8 @@ DeviceInfo info_of_calling_thread() {
 
 class CallingThread final : public Device {
  public:
+  explicit CallingThread(const HostPrograms& built)
+      : programs_(built.programs), info_(info_of_calling_thread(built.vector_floats)) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t) override { refuse("works on memory that is there"); }
   std::unique_ptr<Buffer> wrap(const void* host) override { return std::make_unique<HostPointer>(host); }
@@ -89,10 +89,11 @@ class CallingThread final : public Device {
   }
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
     const std::string name = name_of(source);
-    const std::span<const HostProgram> all = host_programs();
-    const auto found = std::lower_bound(
-        all.begin(), all.end(), name, [](const HostProgram& a, const std::string& b) { return a.name < b; });
-    return found != all.end() && found->name == name ? std::make_shared<HostKernel>(found->entry) : nullptr;
+    const auto found =
+        std::lower_bound(programs_.begin(), programs_.end(), name,
+                         [](const HostProgram& a, const std::string& b) { return a.name < b; });
+    return found != programs_.end() && found->name == name ? std::make_shared<HostKernel>(found->entry)
+                                                           : nullptr;
   }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
     refuse("loads no binaries");
@@ -107,14 +108,19 @@ class CallingThread final : public Device {
     return name;
   }
 
-  const DeviceInfo info_ = info_of_calling_thread();
+  const std::span<const HostProgram> programs_;
+  const DeviceInfo info_;
 };
 
 }  // namespace
 
+std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs) {
+  return std::make_unique<CallingThread>(programs);
+}
+
 std::unique_ptr<Device> open_calling_thread() {
   const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
-  return as_built && !host_programs().empty() ? std::make_unique<CallingThread>() : nullptr;
+  return as_built && !host_programs().empty() ? open_calling_thread(host_programs().front()) : nullptr;
 }
 
 }  // namespace duogemm

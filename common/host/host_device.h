@@ -5,11 +5,14 @@
 #include <memory>
 
 #include "device/backend.h"
+#include "host/host_programs.h"
 
 namespace duogemm {
 
-// Has no other programs than host_programs(), and works on the host's memory alone (Device::wrap). Null where
-// there are none.
+// Has no other programs than these, and works on the host's memory alone (Device::wrap).
+std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs);
+
+// With the widest vectors of host_programs(). Null where there are none.
 std::unique_ptr<Device> open_calling_thread();
 
 }  // namespace duogemm

@@ -16,8 +16,14 @@ struct HostProgram {
   Entry* entry;
 };
 
-// Sorted by name. Empty where the build has none, or this processor does not have what they need. Defined by
-// the build.
-std::span<const HostProgram> host_programs();
+// Those that were compiled for the same instructions.
+struct HostPrograms {
+  std::size_t vector_floats;
+  std::span<const HostProgram> programs;  // sorted by name
+};
+
+// All that this processor can run, the widest vectors first. Empty where the build has none. Defined by the
+// build.
+std::span<const HostPrograms> host_programs();
 
 }  // namespace duogemm

@@ -15,7 +15,7 @@ namespace {
 // take to begin and its caller to hear of the end (two AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where
 // either way is as good depends on them.
 constexpr double of_lane = 5e9;
-constexpr double to_begin = 18e-6;
+constexpr double to_begin = 30e-6;
 
 // As many of them as there are calls at work.
 class AtWork {
@@ -36,6 +36,7 @@ class InPlace final : public HostCall {
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {
     if (runtime.device().info().kind == DeviceKind::cpu) {
       if (std::unique_ptr<Device> thread = open_calling_thread()) {
+        alone_queue_ = thread->create_queue();
         alone_ = std::make_unique<Runtime>(std::move(thread), DiskCache({}));
       }
     }
@@ -55,8 +56,8 @@ class InPlace final : public HostCall {
  private:
   // Whether the calling thread has done it before all cores would have, which do one call after the other.
   bool is_for_one(const Problem& problem, int calls) const {
-    const bool has_programs = alone_ && problem.multiplies() && problem.batch_by == BatchBy::strides &&
-                              std::max(problem.m, problem.n) >= 4;
+    const bool has_programs = alone_ && !lacks_program_ && problem.multiplies() &&
+                              problem.batch_by == BatchBy::strides && std::max(problem.m, problem.n) >= 4;
     if (!has_programs) {
       return false;
     }
@@ -66,19 +67,20 @@ class InPlace final : public HostCall {
     return alone <= calls * (to_begin + alone / cores);
   }
 
-  // Whether it did: false where the calling thread lacks a program.
+  // Whether it did: false where the calling thread lacks a program, as with a user's own tuning file.
   bool multiply_alone(const Problem& problem, const HostOperands& operands) {
     Device& thread = alone_->device();
     const auto a = thread.wrap(operands.a);
     const auto b = thread.wrap(operands.b);
     const auto c = thread.wrap(operands.c);
     try {
-      alone_->enqueue(problem, *thread.create_queue(), {{{a.get()}, {b.get()}, {c.get()}}});
+      alone_->enqueue(problem, *alone_queue_, {{{a.get()}, {b.get()}, {c.get()}}});
       return true;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) {
         throw;
       }
+      lacks_program_ = true;
       return false;
     }
   }
@@ -144,7 +146,9 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
-  std::unique_ptr<Runtime> alone_;  // null where the calling thread has no programs
+  std::unique_ptr<Runtime> alone_;      // null where the calling thread has no programs
+  std::unique_ptr<Queue> alone_queue_;  // of all threads that call: it keeps nothing
+  std::atomic<bool> lacks_program_ = false;
   std::atomic<int> at_work_ = 0;
   Pool<Queue> queues_;
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the tables of README.md, bench/results/README.md, kernels/ladder/README.md and docs/devices.md, and the charts, from the
-result files.
+"""Makes the tables of README.md, bench/results/README.md, kernels/ladder/README.md, docs/devices.md and docs/precision.md,
+and the charts, from the result files.
 
   tools/readme_figures.py           writes all of them (the charts need matplotlib)
   tools/readme_figures.py --check   only says whether the tables are what the files say; needs nothing
@@ -23,10 +23,11 @@ README = ROOT / "README.md"
 EVIDENCE = RESULTS / "README.md"
 WALK = ROOT / "kernels" / "ladder" / "README.md"
 DEVICES = ROOT / "docs" / "devices.md"
+PRECISION = ROOT / "docs" / "precision.md"
 CHART = RESULTS / "ladder.svg"
 ACCURACY_CHART = RESULTS / "accuracy.svg"
 
-# Result file of `duogemm accuracy`, and what the README shows of it: one K, and some contenders.
+# Result file of `duogemm accuracy`, and what docs/precision.md shows of it: one K, and some contenders.
 ACCURACY = ("h200_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
@@ -57,15 +58,15 @@ SUMMARY = [
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]
 
-# How the tables call a trace, the name of its file, and whether the README shows it too.
+# How the table calls a trace, and the name of its file.
 PROGRAMS = [
-    ("LU of 8192 in blocks of 128: 63 updates, each smaller", "lu", True),
-    ("Cholesky of 4096 in blocks of 128: 496 updates", "cholesky", True),
-    ("attention decode, 512 steps: 1024 calls", "attention_decode", True),
-    ("prefill of mixed lengths: 144 calls", "prefill", False),
-    ("1024 x 16 x 1024, 300 times, each with another alpha", "new_alphas", False),
-    ("500 random shapes of 32 to 511", "small_shapes", True),
-    ("1000 random shapes of all kinds", "any_shapes", False),
+    ("LU of 8192 in blocks of 128: 63 updates, each smaller", "lu"),
+    ("Cholesky of 4096 in blocks of 128: 496 updates", "cholesky"),
+    ("attention decode, 512 steps: 1024 calls", "attention_decode"),
+    ("prefill of mixed lengths: 144 calls", "prefill"),
+    ("1024 x 16 x 1024, 300 times, each with another alpha", "new_alphas"),
+    ("500 random shapes of 32 to 511", "small_shapes"),
+    ("1000 random shapes of all kinds", "any_shapes"),
 ]
 
 # Squares by tensor cores: the precision, its result file, and what was hoped for at 1024, 2048, 4096, 8192 and 16384.
@@ -153,12 +154,12 @@ def summary_table():
     return "\n".join(lines) + "\n"
 
 
-def programs_table(everything):
+def programs_table():
     """Wall times of whole programs: the first pass of a process with nothing on disk, and later ones."""
     traces = {trace["trace"]: trace for trace in load("h200_replay_cuda.json", "replay")["traces"]}
     lines = ["| wall time of a whole program in ms, H200, CUDA | cuBLAS, first | again | duogemm, first | again |",
              "| --- | ---: | ---: | ---: | ---: |"]
-    for title, name, _ in (row for row in PROGRAMS if everything or row[2]):
+    for title, name in PROGRAMS:
         walls = [traces[name][whose][when]["wall_s"] for whose in ("other", "ours") for when in ("first", "again")]
         lines.append(f"| {title} | " + " | ".join(f"{1000 * seconds:.1f}" for seconds in walls) + " |")
     return "\n".join(lines) + "\n"
@@ -411,8 +412,9 @@ def blocks(runs):
     walk = Walk(runs)
     rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"] if not ladder_table.is_own(row)))
     return {
-        README: {"summary": summary_table(), "programs": programs_table(False), "accuracy": accuracy_table()},
-        EVIDENCE: {"comparison": comparison_table(), "programs": programs_table(True), "precisions": precisions_table()},
+        README: {"summary": summary_table()},
+        PRECISION: {"accuracy": accuracy_table()},
+        EVIDENCE: {"comparison": comparison_table(), "programs": programs_table(), "precisions": precisions_table()},
         DEVICES: {"devices": Devices().table()},
         WALK: {"table": table(runs) + "\n" + captions(runs), **{f"rung {rung}": walk.rung(rung) for rung in rungs}},
     }

@@ -6,10 +6,13 @@ from cupy.cuda import get_current_stream, runtime
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError
 from ._layout import call_for
-from ._matmul import require_float32, require_kind
+from ._library import calls
+from ._matmul import learn_quick, require_float32, require_kind
 
 require_cuda()
 _ARRAY, _FLOAT32 = cupy.ndarray, cupy.dtype("float32")
+calls.know_cupy(_ARRAY, _FLOAT32, runtime.getDevice, get_current_stream)
+learn_quick(_ARRAY, calls.cupy_product)
 
 
 def _is_right(array, device):

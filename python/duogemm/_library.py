@@ -1,4 +1,4 @@
-"""libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native/calls.cpp."""
+"""libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native, which are `calls`."""
 
 import ctypes
 import pathlib
@@ -51,9 +51,10 @@ def _function(name):
 
 
 try:  # after the library, whose absence has been told of
-    from ._calls import cuda_sgemm, exchange_product
+    from . import _calls as calls
 except ModuleNotFoundError:  # the build leaves CUDA out
-    cuda_sgemm = exchange_product = None
+    calls = None
+cuda_sgemm = calls and calls.cuda_sgemm
 host_sgemm = _function("duogemm_sgemm")
 opencl_sgemm = _function("duogemm_opencl_sgemm")
 

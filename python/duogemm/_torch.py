@@ -4,16 +4,40 @@ import torch
 
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError, ArrayTypeError
-from ._exchange import functions_of, request
 from ._layout import call_for
-from ._library import exchange_product
-from ._matmul import require_kind
+from ._library import calls
+from ._matmul import learn_quick, require_kind
 from ._numpy import run_on_host
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FLOAT32, _DENSE = torch.float32, torch.strided
-_functions = functions_of(torch.Tensor)
 _is_tracing = torch.compiler.is_dynamo_compiling
+
+
+def _nothing(a, b, out, alpha, beta, precision, level):
+    """What a compiler sees of the quick functions: they leave it all to Python."""
+    return None
+
+
+def _learn_quick():
+    """Whether this PyTorch lets C look at its tensors, by DLPack's exchange functions."""
+    exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if calls is None or exchange is None or not torch.backends.cuda.is_built():
+        return False
+    empty = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None) or _empty
+    if not calls.know_torch(*_PLAIN, _FLOAT32, exchange, torch._C._cuda_getDevice, torch.is_grad_enabled, empty):
+        return False
+    torch.compiler.substitute_in_graph(calls.torch_product_without_autograd, skip_signature_check=True)(_nothing)
+    for kind in _PLAIN:
+        learn_quick(kind, calls.torch_product_without_autograd)
+    return True
+
+
+def _empty(sizes, strides, dtype):
+    return torch.empty(sizes, dtype=dtype, device="cuda")
+
+
+_is_quick = _learn_quick()
 
 
 def _check(a, b, out):
@@ -52,7 +76,7 @@ def _is_right(tensor, device):
 
 def multiply(a, b, out, alpha, beta, precision, level):
     if _is_plain(a, b, out):
-        return multiply_plain(a, b, out, alpha, beta, precision, level)
+        return _multiply_in_python(a, b, out, alpha, beta, precision, level)
     require_kind(torch.Tensor, a=a, b=b)
     if out is not None:
         raise ArgumentError("out cannot be given where autograd or a compiler takes part")
@@ -64,22 +88,9 @@ def multiply(a, b, out, alpha, beta, precision, level):
 
 
 def multiply_plain(a, b, out, alpha, beta, precision, level):
-    """The call itself on tensors. Its host time matters: what is right and usual is tried first."""
-    if _functions is not None and a.is_cuda and (out is None or type(out) in _PLAIN):
-        result = _new(a, b, beta) if out is None else out
-        if result is not None and not (a.is_neg() or b.is_neg() or result.is_neg()):
-            device, asked = torch._C._cuda_getDevice(), request(alpha, beta, precision, level)[0]
-            try:
-                if exchange_product(_functions, device, asked, a, b, result):
-                    return result
-            except (BufferError, RuntimeError):
-                pass  # of such tensors PyTorch does not tell, and what follows finds words for them
-    return _multiply_in_python(a, b, out, alpha, beta, precision, level)
-
-
-def _new(a, b, beta):
-    """Where the product of two matrices goes, or None where they are something else."""
-    return a.new_empty((a.shape[0], b.shape[1])) if a.dim() == 2 == b.dim() and beta == 0 else None
+    """The call itself on tensors, whether they require gradients or not."""
+    result = calls.torch_product(a, b, out, alpha, beta, precision, level) if _is_quick else None
+    return _multiply_in_python(a, b, out, alpha, beta, precision, level) if result is None else result
 
 
 def _multiply_in_python(a, b, out, alpha, beta, precision, level):

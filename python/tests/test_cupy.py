@@ -32,6 +32,19 @@ def test_views(array, stored):
     expect_product(out.get(), a.get(), b.get(), 2)
 
 
+def test_short_way(array, monkeypatch):
+    """Usual products are looked at in C alone."""
+    from duogemm import _cupy
+
+    monkeypatch.setattr(_cupy, "call_for", None)
+    a, b, out = array(60, 50), array(50, 70), array(60, 70)
+    expect_product(duogemm.matmul(a, b).get(), a.get(), b.get())
+    expect_product(duogemm.matmul(cupy.asfortranarray(a), b, out=out, precision="f16x3").get(), a.get(), b.get())
+    before = out.get()
+    duogemm.matmul(a, b, out=out, alpha=0.5, beta=-1)
+    assert numpy.allclose(out.get(), 0.5 * (a.get() @ b.get()) - before, rtol=1e-4, atol=1e-4)
+
+
 def test_precisions(array):
     a, b = array(300, 2000), array(2000, 200)
     for precision in ("fp32", "bf16x6", "f16x3"):

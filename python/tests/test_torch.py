@@ -102,6 +102,7 @@ def test_refusals(tensor, device):
         (ValueError, "b is on meta", (a, a.to("meta"))),
         (ValueError, "inner dimensions", (a, tensor(5, 4))),
         (ValueError, "one must be 1", (tensor(8, 8)[::2, ::2], a)),
+        (ValueError, "b is negated lazily", (a, torch._neg_view(a))),
         (ValueError, "out overlaps a", (out, a)),
     ):
         with pytest.raises(kind, match=words) as raised:
@@ -112,6 +113,8 @@ def test_refusals(tensor, device):
         duogemm.matmul(a, a, out=numpy.ones((4, 4), "float32"))
     with pytest.raises(ValueError, match="autograd"):
         duogemm.matmul(tensor(4, 4, grad=True), a, out=out)
+    with torch.no_grad():
+        assert duogemm.matmul(tensor(4, 4, grad=True), a, out=out) is out
 
 
 @pytest.mark.parametrize("shapes", [shapes for shapes in SHAPES if 0 not in shapes[0]], ids=str)

@@ -15,3 +15,7 @@ class ArrayTypeError(Error, TypeError):
 
 class DeviceError(Error, RuntimeError):
     """The device, driver or build cannot serve a right request. The result is not to be relied upon."""
+
+
+for _error in (Error, ArgumentError, ArrayTypeError, DeviceError):
+    _error.__module__ = __package__  # in tracebacks they go by the names that programs know

@@ -99,10 +99,14 @@ def matmul(
     Raises duogemm.Error: ArgumentError (a ValueError), ArrayTypeError (a TypeError) or DeviceError (a RuntimeError).
     """
     quick = _quick.get(type(a))
-    if quick is not None:
-        result = quick(a, b, out, alpha, beta, precision, level)
-        if result is not None:
-            return result
+    result = None if quick is None else quick(a, b, out, alpha, beta, precision, level)
+    if result is not None:
+        return result
+    return matmul_in_python(a, b, out=out, alpha=alpha, beta=beta, precision=precision, level=level)
+
+
+def matmul_in_python(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_run"):
+    """The same without the quick functions, which compilers of Python cannot look into."""
     if type(alpha) is not int and type(alpha) is not float:
         alpha = _number("alpha", alpha)
     if type(beta) is not int and type(beta) is not float:

@@ -6,17 +6,12 @@ from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError, ArrayTypeError
 from ._layout import call_for
 from ._library import calls
-from ._matmul import learn_quick, require_kind
+from ._matmul import learn_quick, matmul, matmul_in_python, require_kind
 from ._numpy import run_on_host
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FLOAT32, _DENSE = torch.float32, torch.strided
 _is_tracing = torch.compiler.is_dynamo_compiling
-
-
-def _nothing(a, b, out, alpha, beta, precision, level):
-    """What a compiler sees of the quick functions: they leave it all to Python."""
-    return None
 
 
 def _learn_quick():
@@ -27,7 +22,7 @@ def _learn_quick():
     empty = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None) or _empty
     if not calls.know_torch(*_PLAIN, _FLOAT32, exchange, torch._C._cuda_getDevice, torch.is_grad_enabled, empty):
         return False
-    torch.compiler.substitute_in_graph(calls.torch_product_without_autograd, skip_signature_check=True)(_nothing)
+    matmul._torchdynamo_inline = matmul_in_python  # what torch.compile looks into in its place
     for kind in _PLAIN:
         learn_quick(kind, calls.torch_product_without_autograd)
     return True

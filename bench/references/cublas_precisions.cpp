@@ -1,6 +1,9 @@
 // cuBLAS on FP32 matrices with other arithmetic than FP32.
 #include <cuda_fp16.h>
 
+#include <algorithm>
+
+#include "check/parallel.h"
 #include "references/cublas_support.h"
 #include "references/library_references.h"
 
@@ -99,20 +102,19 @@ Repeated repeat(const CublasHandle& handle, const MatrixPlace& place, std::int64
   handle.queue().start_read(*place.buffer, static_cast<std::size_t>(place.offset) * sizeof(float),
                             given.data(), given.size() * sizeof(float));
   handle.queue().finish();
-  std::vector<__half> rounded;
-  rounded.reserve(static_cast<std::size_t>(passes * rows * cols));
-  const auto add_column = [&](std::int64_t col) {
-    const auto begin = given.begin() + col * ld;
-    std::transform(begin, begin + rows, std::back_inserter(rounded),
-                   [](float value) { return __float2half_rn(value); });
+  std::vector<__half> rounded(static_cast<std::size_t>(passes * rows * cols));
+  const auto column = [&](std::int64_t col, std::int64_t pass) {
+    return rounded.begin() + rows * (along_rows ? col * passes + pass : pass * cols + col);
   };
-  for (std::int64_t pass = 0; pass < (along_rows ? 1 : passes); ++pass) {
-    for (std::int64_t col = 0; col < cols; ++col) {
-      for (std::int64_t times = 0; times < (along_rows ? passes : 1); ++times) {
-        add_column(col);
+  in_parts(cols, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t col = from; col < to; ++col) {
+      const auto begin = given.begin() + col * ld;
+      std::transform(begin, begin + rows, column(col, 0), [](float value) { return __float2half_rn(value); });
+      for (std::int64_t pass = 1; pass < passes; ++pass) {
+        std::copy_n(column(col, 0), rows, column(col, pass));
       }
     }
-  }
+  });
   Repeated repeated{handle.device().allocate(rounded.size() * sizeof(__half)),
                     along_rows ? passes * rows : rows};
   handle.queue().write(*repeated.memory, rounded.data(), rounded.size() * sizeof(__half));

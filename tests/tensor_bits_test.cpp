@@ -25,6 +25,7 @@ struct Case {
   std::int64_t slices;
   Tunables tunables;
   const char* input;
+  bool clustered = false;
   bool outlier = false;  // a number in A's second panel of rows that pieces cannot hold beside the others
 };
 
@@ -52,8 +53,10 @@ std::vector<Case> cases() {
           {"cancelling", problem_of(no, no, 64, 129, 256), 1, {{"TSM", 128}}, "cancelling"},
           {"slices", problem_of(no, no, 257, 129, 700), 4, {{"TSM", 256}}, "log_normal"},
           {"scalars", scaled, 3, {{"TSM", 128}}, "normal"},
+          {"clustered", problem_of(no, no, 257, 129, 700), 4, {{"TSM", 256}}, "log_normal", true},
+          {"clustered_scalars", scaled, 3, {{"TSM", 128}}, "normal", true},
           {"patched", problem_of(no, no, 300, 200, 400), 1, {{"TSM", 256}}, "adversarial"},
-          {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", true}};
+          {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
 }
 
 const InputClass& input_named(const std::string& name) {
@@ -214,10 +217,14 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
   }
   for (const auto& [spec, precision] : kernels_on_tensor_cores()) {
     for (const Case& each : cases()) {
+      if (each.clustered && !(spec->gemm->adds_in_clusters && device.device->info().clusters)) {
+        continue;
+      }
       SCOPED_TRACE(spec->name + ", " + to_text(precision) + ", " + each.name);
       const HostProblem host = host_problem(each, precision);
-      const Schedule schedule = schedule_for({spec, allowed(*spec, each.tunables), each.slices}, host.problem,
-                                             device.device->info());
+      const Schedule schedule =
+          schedule_for({spec, allowed(*spec, each.tunables), each.slices, each.clustered}, host.problem,
+                       device.device->info());
       const PiecesProduct product = pieces_product(schedule, host.problem);
       const std::vector<float> found = multiply(schedule, host, device);
       const std::size_t wrong = differing(found, predicted(host, product, {}));

@@ -10,7 +10,8 @@ struct {
   PyObject* float32;
   PyObject* current_device;
   PyObject* current_stream;
-  PyObject* data;  // names
+  PyObject* contiguous;  // names
+  PyObject* data;
   PyObject* device_id;
   PyObject* dtype;
   PyObject* ptr;
@@ -39,9 +40,21 @@ std::optional<Pair> pair(PyObject* object, PyObject* name) {
               PyLong_AsLongLong(PyTuple_GetItem(tuple.get(), 1))};
 }
 
+// Of a matrix, in elements. Most are contiguous, which is quicker to ask than what the strides are.
+std::optional<Pair> strides_of(PyObject* object, const Pair& shape) {
+  constexpr std::int64_t item = sizeof(float);
+  const Owned contiguous(PyObject_GetAttr(object, cupy.contiguous));
+  if (contiguous.get() == Py_True) {
+    return Pair{shape.second, 1};
+  }
+  const std::optional<Pair> bytes = pair(object, cupy.strides);
+  return bytes && bytes->first % item == 0 && bytes->second % item == 0
+             ? std::optional(Pair{bytes->first / item, bytes->second / item})
+             : std::nullopt;
+}
+
 // Nothing where it is no matrix of float32 on the device that BLAS can take as it is.
 std::optional<Matrix> look_at(PyObject* object, std::int64_t device) {
-  constexpr std::int64_t item = sizeof(float);
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != cupy.ndarray) {
     return std::nullopt;
   }
@@ -51,13 +64,13 @@ std::optional<Matrix> look_at(PyObject* object, std::int64_t device) {
     return std::nullopt;
   }
   const std::optional<Pair> shape = pair(object, cupy.shape);
-  const std::optional<Pair> strides = shape ? pair(object, cupy.strides) : std::nullopt;
-  if (!strides || strides->first % item != 0 || strides->second % item != 0) {
+  const std::optional<Pair> strides = shape ? strides_of(object, *shape) : std::nullopt;
+  if (!strides) {
     return std::nullopt;
   }
   const auto* first = reinterpret_cast<const float*>(attribute(data.get(), cupy.ptr));
   return PyErr_Occurred() == nullptr
-             ? matrix_of(first, shape->first, shape->second, strides->first / item, strides->second / item)
+             ? matrix_of(first, shape->first, shape->second, strides->first, strides->second)
              : std::nullopt;
 }
 
@@ -95,16 +108,10 @@ PyObject* know_cupy(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     return nullptr;
   }
   const auto name = [](const char* text) { return PyUnicode_InternFromString(text); };
-  cupy = {Py_NewRef(arguments[0]),
-          Py_NewRef(arguments[1]),
-          Py_NewRef(arguments[2]),
-          Py_NewRef(arguments[3]),
-          name("data"),
-          name("device_id"),
-          name("dtype"),
-          name("ptr"),
-          name("shape"),
-          name("strides")};
+  cupy = {Py_NewRef(arguments[0]), Py_NewRef(arguments[1]), Py_NewRef(arguments[2]),
+          Py_NewRef(arguments[3]), name("_c_contiguous"),   name("data"),
+          name("device_id"),       name("dtype"),           name("ptr"),
+          name("shape"),           name("strides")};
   Py_RETURN_NONE;
 }
 

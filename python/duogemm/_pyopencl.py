@@ -27,8 +27,15 @@ def _check(a, b, out):
 def _queue(a, b, out):
     for array in (out, a, b):
         if array is not None and array.queue is not None:
-            return array.queue
-    raise ArgumentError("none of the arrays has a queue (array.with_queue gives it one)")
+            queue = array.queue
+            break
+    else:
+        raise ArgumentError("none of the arrays has a queue (array.with_queue gives it one)")
+    # The library would find it in the arrays' events first, which their owners have not made themselves.
+    for name, array in (("a", a), ("b", b), ("out", out)):
+        if array is not None and array.context != queue.context:
+            raise ArgumentError(f"{name} is in another context than the queue")
+    return queue
 
 
 def _handle(array):

@@ -68,7 +68,8 @@ def require_float32(**arrays):
             raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
 
 
-def _number(name, value):
+def number(name, value):
+    """As a float."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -108,9 +109,9 @@ def matmul(
 def matmul_in_python(a, b, *, out=None, alpha=1, beta=0, precision="fp32", level="run_to_run"):
     """The same without the quick functions, which compilers of Python cannot look into."""
     if type(alpha) is not int and type(alpha) is not float:
-        alpha = _number("alpha", alpha)
+        alpha = number("alpha", alpha)
     if type(beta) is not int and type(beta) is not float:
-        beta = _number("beta", beta)
+        beta = number("beta", beta)
     if type(precision) is not str or type(level) is not str:
         words_to_numbers(precision, level)
     multiply = _multiply.get(type(a)) or _find(a)

@@ -42,8 +42,8 @@ def _check(a, b, out):
     for name, tensor in tensors.items():
         if tensor.dtype is not torch.float32:
             raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
-        if tensor.layout is not torch.strided:
-            raise ArrayTypeError(f"{name} is {tensor.layout}; it must be dense")
+        if tensor.layout is not torch.strided or tensor.is_nested:
+            raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
         if tensor.device != device:
             raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
         if tensor.is_neg():
@@ -64,7 +64,9 @@ def _is_plain(a, b, out):
 
 
 def _is_right(tensor, device):
-    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device or tensor.is_neg():
+    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device:
+        return False
+    if tensor.is_neg() or tensor.is_nested:
         return False
     return device >= 0 or tensor.is_cpu  # others than CUDA's have no number either
 
@@ -96,16 +98,19 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
     layout = None if out is None else (out.shape, out.stride())
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
     result = a.new_empty(call.shape) if out is None else out
+    try:
+        addresses = a.data_ptr(), b.data_ptr(), result.data_ptr()
+    except RuntimeError as error:  # within vmap and others of torch.func
+        raise ArgumentError(f"a tensor's memory cannot be reached: {error}") from None
     if device < 0:
-        run_on_host(call, a.data_ptr(), b.data_ptr(), result.data_ptr())
+        run_on_host(call, *addresses)
     elif torch._C._cuda_getDevice() == device:
-        _run(call, device, a, b, result)
+        _run(call, device, addresses)
     else:
         with torch.cuda.device(device):
-            _run(call, device, a, b, result)
+            _run(call, device, addresses)
     return result
 
 
-def _run(call, device, a, b, result):
-    stream = torch._C._cuda_getCurrentRawStream(device)
-    run_on_stream(call, stream, device, a.data_ptr(), b.data_ptr(), result.data_ptr())
+def _run(call, device, addresses):
+    run_on_stream(call, torch._C._cuda_getCurrentRawStream(device), device, *addresses)

@@ -12,7 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._layout import fits, result_shape, words_to_numbers
-from ._matmul import Level, Precision, learn
+from ._matmul import Level, Precision, learn, number, require_kind
 from ._torch import multiply, multiply_plain
 
 __all__ = ["enabled", "matmul"]
@@ -68,7 +68,8 @@ def matmul(
     a: torch.Tensor, b: torch.Tensor, *, alpha: float = 1.0, precision: Precision = "fp32", level: Level = "run_to_run"
 ) -> torch.Tensor:
     """alpha * (a @ b) by duogemm, as an operator that autograd and torch.compile know. See duogemm.matmul."""
-    return torch.ops.duogemm.matmul(a, b, float(alpha), precision, level)
+    require_kind(torch.Tensor, a=a, b=b)
+    return torch.ops.duogemm.matmul(a, b, number("alpha", alpha), precision, level)
 
 
 class enabled(TorchDispatchMode):

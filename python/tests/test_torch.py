@@ -103,6 +103,7 @@ def test_refusals(tensor, device):
         (ValueError, "inner dimensions", (a, tensor(5, 4))),
         (ValueError, "one must be 1", (tensor(8, 8)[::2, ::2], a)),
         (ValueError, "b is negated lazily", (a, torch._neg_view(a))),
+        (TypeError, "b is nested", (a, torch.nested.nested_tensor([tensor(4)]))),
         (ValueError, "out overlaps a", (out, a)),
     ):
         with pytest.raises(kind, match=words) as raised:
@@ -113,6 +114,12 @@ def test_refusals(tensor, device):
         duogemm.matmul(a, a, out=numpy.ones((4, 4), "float32"))
     with pytest.raises(ValueError, match="autograd"):
         duogemm.matmul(tensor(4, 4, grad=True), a, out=out)
+    with pytest.raises(ValueError, match="memory cannot be reached"):
+        torch.vmap(lambda row: duogemm.matmul(row, a))(a)
+    with pytest.raises(ValueError, match="alpha is 'x'"):
+        duogemm.torch.matmul(a, a, alpha="x")
+    with pytest.raises(TypeError, match="b is numpy.ndarray"):
+        duogemm.torch.matmul(a, host(a))
     with torch.no_grad():
         assert duogemm.matmul(tensor(4, 4, grad=True), a, out=out) is out
 

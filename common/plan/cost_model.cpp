@@ -14,27 +14,38 @@ constexpr std::size_t warp = 32;
 
 std::size_t warps_of(const Variant& kernel) { return (kernel.local[0] * kernel.local[1] + warp - 1) / warp; }
 
-// On the curve through the measured points. Beyond them every work-group adds its share of the last: a line
-// through the last two would promise too much of small tiles, which do not fill a unit yet at that point.
-// There is one launch all the same.
-Timing at(const std::vector<Timing>& timings, double groups, double launch) {
-  const Timing& last = timings.back();
-  if (groups > last.groups) {
-    const double times = groups / last.groups;
-    const double once = std::min(launch, last.fixed);
-    return {0, once + times * (last.fixed - once), times * last.per_k};
-  }
-  if (timings.size() == 1 || groups <= timings.front().groups) {
+// On the line through two measured points, the last of which have no fewer work-groups.
+Timing between(const std::vector<Timing>& timings, int groups) {
+  if (groups <= timings.front().groups) {
     return timings.front();
   }
-  std::size_t upper = 1;
-  while (upper + 1 < timings.size() && timings[upper].groups < groups) {
-    ++upper;
+  const auto to = std::find_if(timings.begin(), timings.end(),
+                               [&](const Timing& timing) { return timing.groups >= groups; });
+  const auto from = to - 1;
+  const double share = static_cast<double>(groups - from->groups) / (to->groups - from->groups);
+  return {groups, from->fixed + share * (to->fixed - from->fixed),
+          from->per_k + share * (to->per_k - from->per_k)};
+}
+
+// Work-groups of less than four warps leave schedulers without work in their last wave.
+double whole_waves(double groups, const Candidate& candidate) {
+  return groups <= static_cast<double>(schedulers)
+             ? groups
+             : whole_up(groups / candidate.whole_groups) * candidate.whole_groups;
+}
+
+// How long a unit takes that serves so many work-groups. Beyond the measured points every work-group adds its
+// share of the last: a line through the last two would promise too much of small tiles, which do not fill a
+// unit yet at that point. There is one launch all the same.
+Timing serving(double groups, const Candidate& candidate, double launch) {
+  const double waves = whole_waves(groups, candidate);
+  if (waves <= candidate.most_groups) {
+    return candidate.timings[static_cast<std::size_t>(waves)];
   }
-  const Timing& from = timings[upper - 1];
-  const Timing& to = timings[upper];
-  const double share = (groups - from.groups) / (to.groups - from.groups);
-  return {0, from.fixed + share * (to.fixed - from.fixed), from.per_k + share * (to.per_k - from.per_k)};
+  const Timing& last = candidate.timings.back();
+  const double times = waves / candidate.most_groups;
+  const double once = std::min(launch, last.fixed);
+  return {0, once + times * (last.fixed - once), times * last.per_k};
 }
 
 // How many work-groups in clusters are resident when each unit has room for `each`. A cluster stays within a
@@ -47,21 +58,12 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
                     whole_down(facts.rest_units * each / cluster));
 }
 
-// Work-groups of less than four warps leave schedulers without work in their last wave.
-double whole_waves(double groups, const Candidate& candidate) {
-  return groups <= static_cast<double>(schedulers)
-             ? groups
-             : whole_up(groups / candidate.whole_groups) * candidate.whole_groups;
-}
-
 // How long the busiest unit takes: waves are whole. Where clusters have taken all the room there is, the next
 // ones wait until enough of it is free again.
 Timing busiest_unit(double groups, const Split& split, const Candidate& candidate, const CostFacts& facts) {
-  const auto serving = [&](double each) {
-    return at(candidate.calibration->timings, whole_waves(each, candidate), facts.launch);
-  };
+  const auto serves = [&](double each) { return serving(each, candidate, facts.launch); };
   if (!split.clustered || facts.group_units <= 0.0) {
-    return serving(whole_up(groups / facts.units));
+    return serves(whole_up(groups / facts.units));
   }
   const double room = candidate.kernel->surely_resident;
   const auto slices = static_cast<double>(split.slices);
@@ -73,10 +75,10 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
     ++each;
   }
   if (rounds == 0.0 || each == 0.0) {
-    return serving(rounds * room + each);
+    return serves(rounds * room + each);
   }
-  const Timing full = serving(rounds * room);
-  const Timing last = serving(each);
+  const Timing full = serves(rounds * room);
+  const Timing last = serves(each);
   return {0, full.fixed + std::max(last.fixed - facts.launch, 0.0), full.per_k + last.per_k};
 }
 
@@ -98,7 +100,6 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
 
 Candidate::Candidate(const Variant& of, const Calibration& measured)
     : kernel(&of),
-      calibration(&measured),
       tile_m(static_cast<double>(of.tile.m)),
       tile_n(static_cast<double>(of.tile.n)),
       most_groups(measured.timings.back().groups),
@@ -107,6 +108,9 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
       least_per_group(least_fixed) {
+  for (int groups = 0; groups <= measured.timings.back().groups; ++groups) {
+    timings.push_back(between(measured.timings, groups));
+  }
   for (const Timing& timing : measured.timings) {
     least_fixed = std::min(least_fixed, timing.fixed);
     least_per_k = std::min(least_per_k, timing.per_k);

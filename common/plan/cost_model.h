@@ -48,15 +48,15 @@ struct Candidate {
   Candidate(const Variant& kernel, const Calibration& calibration);
 
   const Variant* kernel;
-  const Calibration* calibration;
   double tile_m;  // as the kernel has it
   double tile_n;
-  double most_groups;      // on a compute unit, of which it was measured
-  double whole_groups;     // of so many each, a compute unit's schedulers all have work in a last wave
-  bool skinny;             // as its facts say
-  double least_fixed;      // seconds that work-groups take whatever k, at the least
-  double least_per_k;      // seconds for each k, at the least
-  double least_per_group;  // the same of each work-group, where a unit is as busy as is best
+  double most_groups;           // on a compute unit, of which it was measured
+  double whole_groups;          // of so many each, a compute unit's schedulers all have work in a last wave
+  bool skinny;                  // as its facts say
+  double least_fixed;           // seconds that work-groups take whatever k, at the least
+  double least_per_k;           // seconds for each k, at the least
+  double least_per_group;       // the same of each work-group, where a unit is as busy as is best
+  std::vector<Timing> timings;  // by the work-groups on a compute unit, from none on
 };
 
 // k in slices, which clusters of work-groups add up or a further step.

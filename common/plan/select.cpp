@@ -217,10 +217,9 @@ class Planner::Search {
   }
 
   void add_way(const Candidate& candidate, const Splits& splits, double groups, const Operands& operands) {
-    const double least =
-        operands.seconds + with_traffic(least_multiplying(candidate, groups, splits.shortest),
-                                        operands.traffic, candidate, facts(),
-                                        splits.with(splits.counts.front()));
+    const double least = operands.seconds +
+                         with_traffic(least_multiplying(candidate, groups, splits.shortest), operands.traffic,
+                                      candidate, facts(), splits.with(splits.counts.front()));
     if (least < least_) {
       ways_.push_back({&candidate, &splits, groups, least});
     }
@@ -270,8 +269,8 @@ class Planner::Search {
   // No split makes it faster than all units are, when all of them are busy to the end, or than a work-group
   // is that has a unit to itself, with as short a slice of k as there may be.
   double least_multiplying(const Candidate& candidate, double groups, double shortest) const {
-    return candidate.least_fixed +
-           std::max(groups / facts().units * k_ * candidate.least_per_group, shortest * candidate.least_per_k);
+    return candidate.least_fixed + std::max(groups / facts().units * k_ * candidate.least_per_group,
+                                            shortest * candidate.least_per_k);
   }
 
   // The same of one split: waves are whole.

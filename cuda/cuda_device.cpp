@@ -246,6 +246,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   std::vector<CUdeviceptr> pointers;
   pointers.reserve(arguments.size());  // the addresses below must stay valid
   std::vector<void*> parameters;
+  parameters.reserve(arguments.size());
   for (const Argument& argument : arguments) {
     if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
       pointers.push_back(*buffer != nullptr ? (*buffer)->native() : 0);

@@ -1,5 +1,7 @@
 #include "runtime/executor.h"
 
+#include <utility>
+
 namespace duogemm {
 namespace {
 
@@ -35,9 +37,10 @@ Problem placed(const Problem& problem, const PreparedPlan::Operands& operands) {
   return result;
 }
 
-PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs)
+PreparedPlan::PreparedPlan(Plan plan, Device& device, ProgramCache& programs)
     : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())), scalars_(plan.scalars) {
-  for (const Step& step : plan.steps) {
+  steps_.reserve(plan.steps.size());
+  for (Step& step : plan.steps) {
     const KernelSpec& spec = *step.kernel->spec;
     std::shared_ptr<const Kernel> kernel = programs.get(*step.kernel);
     const int multiple = spec.sub_group_multiple(step.kernel->tunables);
@@ -46,7 +49,7 @@ PreparedPlan::PreparedPlan(const Plan& plan, Device& device, ProgramCache& progr
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), step.kernel->awaits, step.geometry, step.arguments});
+    steps_.push_back({std::move(kernel), step.kernel->awaits, step.geometry, std::move(step.arguments)});
   }
 }
 

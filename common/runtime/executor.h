@@ -31,7 +31,7 @@ class PreparedPlan {
   using Workspaces = std::vector<MatrixPlace>;
 
   // Throws as ProgramCache::get does.
-  PreparedPlan(const Plan& plan, Device& device, ProgramCache& programs);
+  PreparedPlan(Plan plan, Device& device, ProgramCache& programs);
 
   // How long a piece of memory for all workspaces is.
   std::size_t workspace_bytes() const { return layout_.bytes; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "kernels/gemm_parts.h"
@@ -121,11 +122,11 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   if (auto found = find(problem)) {
     return found;
   }
-  const Plan steps = plan_sgemm(problem, planner_of(problem));
+  Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));
   }
-  auto plan = std::make_shared<const PreparedPlan>(steps, *device_, programs_);
+  auto plan = std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
   keep(problem, plan);
   return plan;
 }

@@ -15,15 +15,15 @@ constexpr std::size_t warp = 32;
 std::size_t warps_of(const Variant& kernel) { return (kernel.local[0] * kernel.local[1] + warp - 1) / warp; }
 
 // On the line through two measured points, the last of which have no fewer work-groups.
-Timing between(const std::vector<Timing>& timings, int groups) {
+Timing between(const std::vector<Timing>& timings, double groups) {
   if (groups <= timings.front().groups) {
     return timings.front();
   }
   const auto to = std::find_if(timings.begin(), timings.end(),
                                [&](const Timing& timing) { return timing.groups >= groups; });
   const auto from = to - 1;
-  const double share = static_cast<double>(groups - from->groups) / (to->groups - from->groups);
-  return {groups, from->fixed + share * (to->fixed - from->fixed),
+  const double share = (groups - from->groups) / (to->groups - from->groups);
+  return {0, from->fixed + share * (to->fixed - from->fixed),
           from->per_k + share * (to->per_k - from->per_k)};
 }
 
@@ -39,10 +39,13 @@ double whole_waves(double groups, const Candidate& candidate) {
 // unit yet at that point. There is one launch all the same.
 Timing serving(double groups, const Candidate& candidate, double launch) {
   const double waves = whole_waves(groups, candidate);
-  if (waves <= candidate.most_groups) {
+  if (waves < static_cast<double>(candidate.timings.size())) {
     return candidate.timings[static_cast<std::size_t>(waves)];
   }
-  const Timing& last = candidate.timings.back();
+  if (waves <= candidate.most_groups) {
+    return between(candidate.calibration->timings, waves);
+  }
+  const Timing& last = candidate.calibration->timings.back();
   const double times = waves / candidate.most_groups;
   const double once = std::min(launch, last.fixed);
   return {0, once + times * (last.fixed - once), times * last.per_k};
@@ -100,6 +103,7 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
 
 Candidate::Candidate(const Variant& of, const Calibration& measured)
     : kernel(&of),
+      calibration(&measured),
       tile_m(static_cast<double>(of.tile.m)),
       tile_n(static_cast<double>(of.tile.n)),
       most_groups(measured.timings.back().groups),
@@ -108,7 +112,7 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
       least_per_group(least_fixed) {
-  for (int groups = 0; groups <= measured.timings.back().groups; ++groups) {
+  for (int groups = 0; groups <= std::min(measured.timings.back().groups, groups_at_once); ++groups) {
     timings.push_back(between(measured.timings, groups));
   }
   for (const Timing& timing : measured.timings) {

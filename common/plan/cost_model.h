@@ -8,6 +8,9 @@
 
 namespace duogemm {
 
+// More work-groups on each compute unit than this make a device no busier.
+inline constexpr int groups_at_once = 12;
+
 // What of a device the model wants to know.
 struct CostFacts {
   CostFacts(const Tuning& tuning, const DeviceInfo& device);
@@ -48,6 +51,7 @@ struct Candidate {
   Candidate(const Variant& kernel, const Calibration& calibration);
 
   const Variant* kernel;
+  const Calibration* calibration;
   double tile_m;  // as the kernel has it
   double tile_n;
   double most_groups;           // on a compute unit, of which it was measured
@@ -56,7 +60,7 @@ struct Candidate {
   double least_fixed;           // seconds that work-groups take whatever k, at the least
   double least_per_k;           // seconds for each k, at the least
   double least_per_group;       // the same of each work-group, where a unit is as busy as is best
-  std::vector<Timing> timings;  // by the work-groups on a compute unit, from none on
+  std::vector<Timing> timings;  // by the work-groups on a compute unit, from none to groups_at_once
 };
 
 // k in slices, which clusters of work-groups add up or a further step.

@@ -194,6 +194,7 @@ class Planner::Search {
     }
   }
 
+  // Where C is does not matter: a kernel that splits k has the same storage when it writes partial sums.
   void add_ways(const Kernel& kernel, const Operands& operands) {
     const int storage = kernel.spec->gemm->storage(operands.problem);
     if (storage < 0) {

@@ -63,7 +63,4 @@ class Planner {
 // The planner of a device, made when it is first asked for; it lives as long as the process.
 const Planner& planner_for(const DeviceInfo& device);
 
-// More work-groups on each compute unit than this make a device no busier.
-inline constexpr int groups_at_once = 12;
-
 }  // namespace duogemm

@@ -19,6 +19,10 @@ Place workspace(Plan& plan, std::int64_t elements) {
   return {operand, OffsetOf{operand}, operand};
 }
 
+// Of C, whose tiles are all computed before those of the next strip. On an H100 and an H200, 4 tiles of 256
+// rows were up to 3 percent faster than 8 for matrices of 8192 and 16384 rows, and as fast for smaller ones.
+constexpr std::int64_t strip_rows = 1024;
+
 struct Pieces {
   PiecesLayout layout;
   Place place;
@@ -79,6 +83,7 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Piec
   const std::int64_t a_panels = a.layout.panels, a_members = a.layout.members;
   const std::int64_t b_panels = b.layout.panels, b_members = b.layout.members;
   const std::int64_t c_pairs = c_in_vectors(p), clustered = is_clustered;
+  const std::int64_t group_m = strip_rows / kernel.tile.m;
   const ScalarOf alpha = ScalarOf::alpha, beta = ScalarOf::beta;
   add_step(plan, kernel, geometry, {PRODUCT_OF_PIECES(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
 }

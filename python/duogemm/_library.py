@@ -1,6 +1,7 @@
 """libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native, which are `calls`."""
 
 import ctypes
+import importlib
 import pathlib
 
 from ._errors import ArgumentError, DeviceError
@@ -51,7 +52,7 @@ def _function(name):
 
 
 try:  # after the library, whose absence has been told of
-    from . import _calls as calls
+    calls = importlib.import_module("._calls", __package__)
 except ModuleNotFoundError:  # the build leaves CUDA out
     calls = None
 cuda_sgemm = calls and calls.cuda_sgemm

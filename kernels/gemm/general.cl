@@ -39,6 +39,7 @@
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "gemm/existing.h"
+#include "gemm/set_to_zero.h"
 #include "update.h"
 
 #if LONG_OFFSETS
@@ -131,17 +132,6 @@ store_tiles(const Operand* a, const Operand* b, LOCAL_PTR float* a_tile, LOCAL_P
 
 // --- Sums --------------------------------------------------------------------------------------------------
 
-FUNCTION void
-set_to_zero(float acc[WPTN][WPTM]) {
-#pragma unroll
-  for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-    for (int wm = 0; wm < WPTM; ++wm) {
-      acc[wn][wm] = 0.0f;
-    }
-  }
-}
-
 // Adds the products of `rows` rows of a pair of tiles.
 FUNCTION void
 multiply_tiles(float acc[WPTN][WPTM], const LOCAL_PTR float* a_tile, const LOCAL_PTR float* b_tile,
@@ -209,7 +199,7 @@ general(PARAMETERS(PRODUCT)) {
     __global float* c =
         MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
     float acc[WPTN][WPTM];
-    set_to_zero(acc);
+    set_to_zero(&acc[0][0], WPTN * WPTM);
 
     int depth = (int)LEAST(p.K, TSK);
     load_tiles(&a, &b, depth, tid);

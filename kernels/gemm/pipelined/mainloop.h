@@ -70,17 +70,6 @@ prologue(Operand* a, Operand* b, const int depth) {
 #endif
 
 FUNCTION void
-set_to_zero(float acc[WPTN][WPTM]) {
-#pragma unroll
-  for (int wn = 0; wn < WPTN; ++wn) {
-#pragma unroll
-    for (int wm = 0; wm < WPTM; ++wm) {
-      acc[wn][wm] = 0.0f;
-    }
-  }
-}
-
-FUNCTION void
 multiply_fragments(float acc[WPTN][WPTM], const float* a, const float* b) {
 #pragma unroll
   for (int i = 0; i < WPTM * WPTN; ++i) {

@@ -24,6 +24,7 @@
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "gemm/cluster.h"
+#include "gemm/set_to_zero.h"
 #include "update.h"
 #include "gemm/pipelined/place.h"
 #include "gemm/pipelined/copy.h"
@@ -84,7 +85,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
                  TSM, TRANS_A);
     begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM, place.item,
                  0.0f, TSN, !TRANS_B);
-    set_to_zero(acc);
+    set_to_zero(&acc[0][0], WPTN * WPTM);
 
     prologue(&a, &b, depth);
     mainloop(acc, tiles, &a, &b, depth, place);

@@ -36,6 +36,7 @@
 #include "gemm/skinny/config.h"
 #include "dialect.h"
 #include "gemm/batch.h"
+#include "gemm/set_to_zero.h"
 #include "update.h"
 
 #define WORK_ITEMS (LANES * SLICES)
@@ -80,17 +81,6 @@ multiply(float sum[SKINNY][WIDTH], float x[][WIDTH], const LOCAL_PTR float* y, c
       for (int i = 0; i < WIDTH; ++i) {
         sum[t][i] = fma(x[j][i], y[Y_PLACE(k + j * SLICES, t)], sum[t][i]);
       }
-    }
-  }
-}
-
-FUNCTION void
-set_to_zero(float sum[SKINNY][WIDTH]) {
-#pragma unroll
-  for (int t = 0; t < SKINNY; ++t) {
-#pragma unroll
-    for (int i = 0; i < WIDTH; ++i) {
-      sum[t][i] = 0.0f;
     }
   }
 }
@@ -141,7 +131,7 @@ skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
     const __global float* from[WIDTH / VX];
     begin_x(from, x_member, s, lane);
     float sum[SKINNY][WIDTH];
-    set_to_zero(sum);
+    set_to_zero(&sum[0][0], SKINNY * WIDTH);
 
     for (int left = s.depth; left > 0; left -= DEPTH) {
       const int count = min(left, DEPTH);

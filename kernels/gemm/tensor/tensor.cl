@@ -41,6 +41,7 @@
 #include "gemm/batch.h"
 #include "gemm/cluster.h"
 #include "gemm/least.h"
+#include "gemm/set_to_zero.h"
 #include "gemm/tensor/arguments.h"
 #include "update.h"
 #include "tensor_cores.h"
@@ -57,11 +58,15 @@
 #define KEPT_REGISTERS 40
 #define TAKEN_REGISTERS 232
 #define BARRIER_OF_CONSUMERS 1
-#define FOURS (HALVES * 16)  // sums of a work-item, in fours
+#define SUMS (HALVES * 64)  // of a work-item, see result.h
+#define FOURS (SUMS / 4)
+#define WRITERS CONSUMERS
+#define WRITERS_BARRIER() NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS)
 
 NUMBERS_OF(PRODUCT_OF_PIECES);
 #define SLICES_IN_CLUSTERS CLUSTERS
 #include "gemm/tensor/work.h"
+#include "gemm/tensor/result.h"
 
 // Local memory: where the stages are, and barriers for those that are full and those that are empty.
 struct Stages {
@@ -169,7 +174,7 @@ FUNCTION void bring_slice(const struct Panels* a, const struct Panels* b, const 
   }
 }
 
-FUNCTION void multiply_slice(float sums[HALVES][64], const struct Panels* a, const struct Panels* b,
+FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct Panels* b,
                              const struct Tile* tile, const int blocks, const struct Stages* stages,
                              const int item, struct Ring* ring) {
   const uint row = fragment_row(item);
@@ -193,8 +198,8 @@ FUNCTION void multiply_slice(float sums[HALVES][64], const struct Panels* a, con
     const ulong b_matrix = LOCAL_MATRIX(stage + item / 128 * (64 * ROW_BYTES), ROW_BYTES);
 #pragma unroll
     for (int h = 0; h < HALVES; ++h) {
-      multiply_half(sums[h], fragments, b_matrix, LOCAL_MATRIX(stage + (1 + h) * BLOCK_BYTES, ROW_BYTES),
-                    scales[h], item);
+      multiply_half(sums + h * 64, fragments, b_matrix,
+                    LOCAL_MATRIX(stage + (1 + h) * BLOCK_BYTES, ROW_BYTES), scales[h], item);
     }
     if (item % 32 == 0) {
       MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);
@@ -203,89 +208,20 @@ FUNCTION void multiply_slice(float sums[HALVES][64], const struct Panels* a, con
   }
 }
 
-// Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
-// one.
-FUNCTION bool add_slices(float sums[HALVES][64], __global float* workspace, const struct Tile* tile,
-                         const struct Work* work, LOCAL_PTR int* arrived, const int item) {
-  __global float* first =
-      workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
-  __global float* own = first + (long)tile->slice * (TSM * TSN);
-#pragma unroll
-  for (int q = 0; q < FOURS; ++q) {
-    *(__global float4*)(own + q * (4 * CONSUMERS)) = vload4(0, sums[q / 16] + q % 16 * 4);
-  }
-  DEVICE_FENCE();
-  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
-  if (item == 0) {
-    *arrived = ATOMIC_INCREMENT((__global int*)workspace + tile->number);
-  }
-  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
-  if (*arrived != work->slices - 1) {
-    return false;
-  }
-  DEVICE_FENCE();
-#pragma unroll
-  for (int q = 0; q < FOURS; ++q) {
-    vstore4(*(const __global float4*)(first + q * (4 * CONSUMERS)), 0, sums[q / 16] + q % 16 * 4);
-  }
-#pragma unroll 1
-  for (int slice = 1; slice < work->slices; ++slice) {
-    const __global float* from = first + (long)slice * (TSM * TSN);
-#pragma unroll
-    for (int q = 0; q < FOURS; ++q) {
-      float* sum = sums[q / 16] + q % 16 * 4;
-      vstore4(vload4(0, sum) + *(const __global float4*)(from + q * (4 * CONSUMERS)), 0, sum);
-    }
-  }
-  return true;
-}
-
-// A tile of C: where it is, and what it becomes.
-struct Result {
-  __global float* first;
-  long ld;
-  float alpha, beta;
-  int rows, cols;
-  bool pairs;  // can be written in pairs
-};
-FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __global float* C,
-                                 const __global long* c_table, const struct Tile* tile) {
-  struct Result c;
-  c.first = MEMBER(C, p->c_offset, p->c_stride, c_table, tile->member) + (long)tile->n * TSN * p->ldc +
-            (long)tile->m * TSM;
-  c.ld = p->ldc;
-  c.alpha = p->alpha;
-  c.beta = p->beta;
-  c.rows = (int)LEAST(p->M - (long)tile->m * TSM, TSM);
-  c.cols = (int)LEAST(p->N - (long)tile->n * TSN, TSN);
-  c.pairs = p->c_pairs != 0;
-  return c;
-}
-
 // The q-th four of a work-item's sums are two neighbours in each of the columns `col` and col + 8.
 FUNCTION void write_four(const struct Result* c, const int q, const float* four, const int item) {
   const int col = item / 32 * 16 + item % 32 / 4;
   const int row = q * 8 + item % 4 * 2;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const int at_col = col + i * 8;
-    const float* sum = four + 2 * i;
-    __global float* to = c->first + at_col * c->ld + row;
-    if (at_col < c->cols && c->pairs && row < c->rows) {
-      UPDATE(float2, *(__global float2*)to, c->alpha, vload2(0, sum), c->beta);
-    } else if (at_col < c->cols && row < c->rows) {
-      UPDATE(float, to[0], c->alpha, sum[0], c->beta);
-      if (row + 1 < c->rows) {
-        UPDATE(float, to[1], c->alpha, sum[1], c->beta);
-      }
-    }
+    write_pair(c, row, col + i * 8, four, i);
   }
 }
 
-FUNCTION void write_tile(float sums[HALVES][64], const struct Result* c, const int item) {
+FUNCTION void write_tile(const float* sums, const struct Result* c, const int item) {
 #pragma unroll
   for (int q = 0; q < FOURS; ++q) {
-    write_four(c, q, sums[q / 16] + q % 16 * 4, item);
+    write_four(c, q, sums + q * 4, item);
   }
 }
 
@@ -298,12 +234,12 @@ FUNCTION void write_total(const struct Result* c, const int q, const float4 tota
   vstore4(total, 0, four);
   write_four(c, q, four, item);
 }
-FUNCTION void write_in_cluster(float sums[HALVES][64], const struct Result* c, LOCAL_PTR float* memory,
+FUNCTION void write_in_cluster(const float* sums, const struct Result* c, LOCAL_PTR float* memory,
                                const int cluster, const int item) {
-  NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
+  WRITERS_BARRIER();
 #pragma unroll
   for (int q = 0; q < FOURS; ++q) {
-    vstore4(vload4(0, sums[q / 16] + q % 16 * 4), 0, SUM_PLACE(q));
+    vstore4(vload4(q, sums), 0, SUM_PLACE(q));
   }
   CLUSTER_BARRIER();
 #define WRITE_TOTAL(q, total) write_total(c, q, total, item)
@@ -344,11 +280,8 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
     if (!tile_is_exact(&a, &b, work.blocks, item % 32)) {
       continue;
     }
-    float sums[HALVES][64];
-#pragma unroll
-    for (int i = 0; i < HALVES * 64; ++i) {
-      sums[i / 64][i % 64] = 0.0f;
-    }
+    float sums[SUMS];
+    set_to_zero(sums, SUMS);
     multiply_slice(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);

@@ -47,6 +47,7 @@
 #include "dialect.h"
 #include "gemm/batch.h"
 #include "gemm/least.h"
+#include "gemm/set_to_zero.h"
 #include "gemm/tensor/arguments.h"
 #include "update.h"
 #include "tensor_cores.h"
@@ -62,8 +63,12 @@ NUMBERS_OF(PRODUCT_OF_PIECES);
 #define WORK_ITEMS (WARPS_M * (TSN / WARP_N) * 32)
 #define BLOCKS_M (WARP_M / 8)  // of 16 x 8 elements of C, of a sub-group
 #define BLOCKS_N (WARP_N / 16)
-#define SUMS (BLOCKS_N * BLOCKS_M * 4)
+#define SUMS (BLOCKS_N * BLOCKS_M * 4)  // of a work-item, see result.h
 #define SUMS_AT_ONCE (BLOCKS_M * 4)
+#define WRITERS WORK_ITEMS
+#define WRITERS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#include "gemm/tensor/result.h"
+
 #define STEPS (TSK / 16)  // that one instruction multiplies
 
 // A stage in local memory: pieces of TSN rows of B, then of TSM rows of A.
@@ -189,10 +194,7 @@ FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct P
     COPY_WAIT(0);
     return false;
   }
-#pragma unroll
-  for (int i = 0; i < SUMS; ++i) {
-    sums[i] = 0.0f;
-  }
+  set_to_zero(sums, SUMS);
   const uint a_row = LOCAL_ADDRESS(memory) + row_of_a(item);
   const uint b_row = LOCAL_ADDRESS(memory) + row_of_b(item);
   const __global float* a_scales = a->scales + tile->begin;
@@ -211,61 +213,14 @@ FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct P
   return true;
 }
 
-// Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
-// one.
-FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Tile* tile,
-                         const struct Work* work, LOCAL_PTR int* arrived, const int item) {
-  __global float* first =
-      workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
-  __global float* own = first + (long)tile->slice * (TSM * TSN);
-#pragma unroll
-  for (int q = 0; q < SUMS / 4; ++q) {
-    *(__global float4*)(own + q * (4 * WORK_ITEMS)) = vload4(q, sums);
-  }
-  DEVICE_FENCE();
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (item == 0) {
-    *arrived = ATOMIC_INCREMENT((__global int*)workspace + tile->number);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (*arrived != work->slices - 1) {
-    return false;
-  }
-  DEVICE_FENCE();
-#pragma unroll
-  for (int q = 0; q < SUMS / 4; ++q) {
-    vstore4(*(const __global float4*)(first + q * (4 * WORK_ITEMS)), q, sums);
-  }
-#pragma unroll 1
-  for (int slice = 1; slice < work->slices; ++slice) {
-    const __global float* from = first + (long)slice * (TSM * TSN);
-#pragma unroll
-    for (int q = 0; q < SUMS / 4; ++q) {
-      vstore4(vload4(q, sums) + *(const __global float4*)(from + q * (4 * WORK_ITEMS)), q, sums);
-    }
-  }
-  return true;
-}
-
 // Of each block of 16 x 8, a work-item has the columns `col` and col + 8 of C, and of each two neighbours.
-FUNCTION void write_tile(const float* sums, __global float* c, const long ldc, const int rows, const int cols,
-                         const float alpha, const float beta, const bool pairs, const int item) {
+FUNCTION void write_tile(const float* sums, const struct Result* c, const int item) {
   const int warp = item / 32;
   const int col = warp / WARPS_M * WARP_N + item % 32 / 4;
   const int row = warp % WARPS_M * WARP_M + item % 4 * 2;
 #pragma unroll
   for (int i = 0; i < SUMS / 2; ++i) {
-    const int at_col = col + i / 2 / BLOCKS_M * 16 + i % 2 * 8;
-    const int at_row = row + i / 2 % BLOCKS_M * 8;
-    __global float* to = c + at_col * ldc + at_row;
-    if (at_col < cols && pairs && at_row < rows) {
-      UPDATE(float2, *(__global float2*)to, alpha, vload2(i, sums), beta);
-    } else if (at_col < cols && at_row < rows) {
-      UPDATE(float, to[0], alpha, sums[2 * i], beta);
-      if (at_row + 1 < rows) {
-        UPDATE(float, to[1], alpha, sums[2 * i + 1], beta);
-      }
-    }
+    write_pair(c, row + i / 2 % BLOCKS_M * 8, col + i / 2 / BLOCKS_M * 16 + i % 2 * 8, sums, i);
   }
 }
 
@@ -293,9 +248,8 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAM
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
     if (work.slices == 1 || add_slices(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
-      __global float* c = MEMBER(C, p.c_offset, p.c_stride, c_table, tile.member) + col * p.ldc + row;
-      write_tile(sums, c, p.ldc, (int)LEAST(p.M - row, TSM), (int)LEAST(p.N - col, TSN), p.alpha, p.beta,
-                 p.c_pairs != 0, writer);
+      const struct Result c = result_of(&p, C, c_table, &tile);
+      write_tile(sums, &c, writer);
     }
   }
 }

@@ -1,8 +1,10 @@
-// The kernels for CPUs as the host's own compiler makes them, run on the calling thread.
+// The kernels for CPUs as the host's own compiler makes them, run on the calling thread and on others that
+// help it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "check/inputs.h"
 #include "check/oracle.h"
@@ -27,10 +29,11 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, int ops, floa
   return p;
 }
 
-class CallingThread : public ::testing::TestWithParam<HostPrograms> {
+class CallingThread : public ::testing::TestWithParam<std::tuple<HostPrograms, std::size_t>> {
  protected:
   void SetUp() override {
-    runtime_ = std::make_unique<Runtime>(open_calling_thread(GetParam()), DiskCache({}));
+    runtime_ =
+        std::make_unique<Runtime>(open_calling_thread(programs_, std::get<1>(GetParam())), DiskCache({}));
   }
 
   Verdict multiply(const Problem& p, const HostProblem& host) {
@@ -50,6 +53,7 @@ class CallingThread : public ::testing::TestWithParam<HostPrograms> {
     EXPECT_TRUE(multiply(p, host).exact()) << p.m << " " << p.n << " " << p.k;
   }
 
+  const HostPrograms programs_ = std::get<0>(GetParam());
   std::unique_ptr<Runtime> runtime_;
 };
 
@@ -95,7 +99,7 @@ TEST_P(CallingThread, HasThePrograms) {
     }
   }
   std::set<std::string> there;
-  for (const HostProgram& program : GetParam().programs) {
+  for (const HostProgram& program : programs_.programs) {
     there.emplace(program.name);
   }
   for (const std::string& name : chosen) {
@@ -108,9 +112,14 @@ TEST_P(CallingThread, HasThePrograms) {
 
 // None where the build has no programs for this processor.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CallingThread);
-INSTANTIATE_TEST_SUITE_P(Vectors, CallingThread,
-                         ::testing::ValuesIn(host_programs().begin(), host_programs().end()),
-                         [](const auto& info) { return std::to_string(info.param.vector_floats); });
+INSTANTIATE_TEST_SUITE_P(, CallingThread,
+                         ::testing::Combine(::testing::ValuesIn(host_programs().begin(),
+                                                                host_programs().end()),
+                                            ::testing::Values<std::size_t>(1, 3)),
+                         [](const auto& info) {
+                           return "vectors_of_" + std::to_string(std::get<0>(info.param).vector_floats) +
+                                  "_threads_" + std::to_string(std::get<1>(info.param));
+                         });
 
 }  // namespace
 }  // namespace duogemm::testing

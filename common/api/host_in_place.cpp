@@ -5,6 +5,8 @@
 
 #include "host/host_device.h"
 #include "host_call.h"
+#include "kernels/kernel_source.h"
+#include "kernels/kernel_spec.h"
 #include "pocl_turn.h"
 #include "pool.h"
 
@@ -12,10 +14,11 @@ namespace duogemm {
 namespace {
 
 // Multiply-adds that a core does in a second for each float of its vectors, and seconds that PoCL's threads
-// take to begin and its caller to hear of the end (two AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where
-// either way is as good depends on them.
+// take to begin and its caller to hear of the end, and that the library's own threads take to begin (two
+// AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where either way is as good depends on them.
 constexpr double of_lane = 5e9;
-constexpr double to_begin = 30e-6;
+constexpr double pocl_begins = 30e-6;
+constexpr double workers_begin = 5e-6;
 
 // As many of them as there are calls at work.
 class AtWork {
@@ -31,50 +34,25 @@ class AtWork {
   const int all_;
 };
 
-class InPlace final : public HostCall {
+// Products by the programs of the host's compiler.
+class OnThreads {
  public:
-  explicit InPlace(Runtime& runtime) : runtime_(runtime) {
-    if (runtime.device().info().kind == DeviceKind::cpu) {
-      if (std::unique_ptr<Device> thread = open_calling_thread()) {
-        alone_queue_ = thread->create_queue();
-        alone_ = std::make_unique<Runtime>(std::move(thread), DiskCache({}));
-      }
-    }
-  }
+  // So many threads compute, the calling one among them.
+  OnThreads(const HostPrograms& programs, std::size_t threads)
+      : runtime_(open_calling_thread(programs, threads), DiskCache({})),
+        queue_(runtime_.device().create_queue()) {}
 
-  void multiply(const Problem& problem, const HostOperands& operands,
-                const ProgressListener& progress) override {
-    const AtWork at_work(at_work_);
-    if (!is_for_one(problem, at_work.all()) || !multiply_alone(problem, operands)) {
-      multiply_on_device(problem, operands);
-    }
-    if (progress) {
-      progress({1.0, 0});
-    }
-  }
-
- private:
-  // Whether the calling thread has done it before all cores would have, which do one call after the other.
-  bool is_for_one(const Problem& problem, int calls) const {
-    const bool has_programs = alone_ && !lacks_program_ && problem.multiplies() &&
-                              problem.batch_by == BatchBy::strides && std::max(problem.m, problem.n) >= 4;
-    if (!has_programs) {
+  // Whether it did: false once a program was missing, as with a user's own tuning file.
+  bool multiply(const Problem& problem, const HostOperands& operands) {
+    if (lacks_program_) {
       return false;
     }
-    const auto lanes = static_cast<double>(alone_->device().info().vector_floats);
-    const auto cores = static_cast<double>(runtime_.device().info().compute_units);
-    const double alone = problem.flops() / 2.0 / (of_lane * lanes);
-    return alone <= calls * (to_begin + alone / cores);
-  }
-
-  // Whether it did: false where the calling thread lacks a program, as with a user's own tuning file.
-  bool multiply_alone(const Problem& problem, const HostOperands& operands) {
-    Device& thread = alone_->device();
-    const auto a = thread.wrap(operands.a);
-    const auto b = thread.wrap(operands.b);
-    const auto c = thread.wrap(operands.c);
+    Device& device = runtime_.device();
+    const auto a = device.wrap(operands.a);
+    const auto b = device.wrap(operands.b);
+    const auto c = device.wrap(operands.c);
     try {
-      alone_->enqueue(problem, *alone_queue_, {{{a.get()}, {b.get()}, {c.get()}}});
+      runtime_.enqueue(problem, *queue_, {{{a.get()}, {b.get()}, {c.get()}}});
       return true;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) {
@@ -83,6 +61,53 @@ class InPlace final : public HostCall {
       lacks_program_ = true;
       return false;
     }
+  }
+
+ private:
+  std::atomic<bool> lacks_program_ = false;
+  Runtime runtime_;
+  std::unique_ptr<Queue> queue_;  // of all that call: it keeps nothing
+};
+
+class InPlace final : public HostCall {
+ public:
+  explicit InPlace(Runtime& runtime) : runtime_(runtime) {
+    const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
+    if (runtime.device().info().kind == DeviceKind::cpu && as_built && !host_programs().empty()) {
+      const HostPrograms& programs = host_programs().front();
+      lanes_ = programs.vector_floats;
+      alone_ = std::make_unique<OnThreads>(programs, 1);
+      together_ = std::make_unique<OnThreads>(programs, runtime.device().info().compute_units);
+    }
+  }
+
+  void multiply(const Problem& problem, const HostOperands& operands,
+                const ProgressListener& progress) override {
+    const AtWork at_work(at_work_);
+    OnThreads* threads = threads_for(problem, at_work.all());
+    if (threads == nullptr || !threads->multiply(problem, operands)) {
+      multiply_on_device(problem, operands);
+    }
+    if (progress) {
+      progress({1.0, 0});
+    }
+  }
+
+ private:
+  // Null where all cores would have done it before the calling thread alone, when the device has them do one
+  // call after the other. Other threads help the only call, as none is waited for that does not come in time.
+  OnThreads* threads_for(const Problem& problem, int calls) const {
+    const bool has_programs = alone_ && problem.multiplies() && problem.batch_by == BatchBy::strides &&
+                              std::max(problem.m, problem.n) >= 4;
+    if (!has_programs) {
+      return nullptr;
+    }
+    const double alone = problem.flops() / 2.0 / (of_lane * static_cast<double>(lanes_));
+    const double shared = alone / static_cast<double>(runtime_.device().info().compute_units);
+    if (alone > calls * (pocl_begins + shared)) {
+      return nullptr;
+    }
+    return calls == 1 && alone > workers_begin + shared ? together_.get() : alone_.get();
   }
 
   void multiply_on_device(const Problem& problem, const HostOperands& operands) {
@@ -146,9 +171,9 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
-  std::unique_ptr<Runtime> alone_;      // null where the calling thread has no programs
-  std::unique_ptr<Queue> alone_queue_;  // of all threads that call: it keeps nothing
-  std::atomic<bool> lacks_program_ = false;
+  std::size_t lanes_ = 0;
+  std::unique_ptr<OnThreads> alone_;  // null where there are no programs
+  std::unique_ptr<OnThreads> together_;
   std::atomic<int> at_work_ = 0;
   Pool<Queue> queues_;
 };

@@ -100,23 +100,24 @@ FUNCTION std::size_t get_group_id(int dimension) { return group.id[dimension]; }
 FUNCTION std::size_t get_num_groups(int dimension) { return group.count[dimension]; }
 FUNCTION std::size_t get_local_id(int) { return 0; }
 
-// Defines the function `entry`, which is given a kernel's pointers, its numbers, and how many work-groups
-// there are in two dimensions, and computes all of them one after the other (see HostProgram in
+// Defines the function `entry`, which is given a kernel's pointers, its numbers, how many work-groups there
+// are in two dimensions, and which of all of them it computes, one after the other (see HostProgram in
 // host_programs.h).
 #define POINTER_MEMBER(type, name) type* name;
 #define POINTER_ARGUMENT(type, name) pointers.name,
-#define DEFINE_ENTRY(entry, kernel, LIST)                                                           \
-  struct LIST##_POINTERS {                                                                          \
-    LIST(POINTER_MEMBER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)                                      \
-  };                                                                                                \
-  void entry(const void* const* all_pointers, const void* all_numbers, const std::size_t* groups) { \
-    const auto& pointers = *reinterpret_cast<const LIST##_POINTERS*>(all_pointers);                 \
-    const auto& numbers = *static_cast<const LIST##_NUMBERS*>(all_numbers);                         \
-    group.count[0] = groups[0];                                                                     \
-    group.count[1] = groups[1];                                                                     \
-    for (group.id[1] = 0; group.id[1] < groups[1]; ++group.id[1]) {                                 \
-      for (group.id[0] = 0; group.id[0] < groups[0]; ++group.id[0]) {                               \
-        kernel(LIST(POINTER_ARGUMENT, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) numbers);               \
-      }                                                                                             \
-    }                                                                                               \
+#define DEFINE_ENTRY(entry, kernel, LIST)                                                         \
+  struct LIST##_POINTERS {                                                                        \
+    LIST(POINTER_MEMBER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)                                    \
+  };                                                                                              \
+  void entry(const void* const* all_pointers, const void* all_numbers, const std::size_t* groups, \
+             std::size_t first, std::size_t end) {                                                \
+    const auto& pointers = *reinterpret_cast<const LIST##_POINTERS*>(all_pointers);               \
+    const auto& numbers = *static_cast<const LIST##_NUMBERS*>(all_numbers);                       \
+    group.count[0] = groups[0];                                                                   \
+    group.count[1] = groups[1];                                                                   \
+    for (std::size_t i = first; i < end; ++i) {                                                   \
+      group.id[0] = i % groups[0];                                                                \
+      group.id[1] = i / groups[0];                                                                \
+      kernel(LIST(POINTER_ARGUMENT, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) numbers);               \
+    }                                                                                             \
   }

@@ -7,7 +7,7 @@
 
 #include "device/argument_struct.h"
 #include "host/host_queue.h"
-#include "kernels/kernel_source.h"
+#include "host/worker_threads.h"
 #include "kernels/kernel_spec.h"
 
 namespace duogemm {
@@ -44,6 +44,7 @@ class HostKernel final : public Kernel {
 
 class CallingThreadQueue final : public HostQueue {
  public:
+  explicit CallingThreadQueue(WorkerThreads* workers) : workers_(workers) {}
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
     std::array<const void*, 16> pointers{};
     std::size_t count = 0;
@@ -54,17 +55,28 @@ class CallingThreadQueue final : public HostQueue {
       }
     }
     const ArgumentStruct numbers(arguments);
-    static_cast<const HostKernel&>(kernel).entry()(pointers.data(), numbers.data(), geometry.groups.data());
+    HostProgram::Entry& entry = *static_cast<const HostKernel&>(kernel).entry();
+    const auto& groups = geometry.groups;
+    const std::size_t all = groups[0] * groups[1];
+    if (workers_ == nullptr) {
+      entry(pointers.data(), numbers.data(), groups.data(), 0, all);
+    } else {
+      workers_->compute(
+          all, [&](std::size_t i) { entry(pointers.data(), numbers.data(), groups.data(), i, i + 1); });
+    }
   }
+
+ private:
+  WorkerThreads* workers_;  // null: the calling thread alone
 };
 
-// Of one core. The programs are made for panels that fit into the caches that every processor with AVX2 has.
-DeviceInfo info_of_calling_thread(std::size_t vector_floats) {
+// The programs are made for panels that fit into the caches that every processor with AVX2 has.
+DeviceInfo info_of_calling_thread(std::size_t vector_floats, std::size_t threads) {
   DeviceInfo info;
   info.backend = "host";
   info.kind = DeviceKind::cpu;
   info.name = "calling thread";
-  info.compute_units = 1;
+  info.compute_units = threads;
   info.vector_floats = vector_floats;
   info.first_cache_bytes = std::size_t{32} << 10;
   info.core_cache_bytes = std::size_t{256} << 10;
@@ -77,12 +89,16 @@ DeviceInfo info_of_calling_thread(std::size_t vector_floats) {
 
 class CallingThread final : public Device {
  public:
-  explicit CallingThread(const HostPrograms& built)
-      : programs_(built.programs), info_(info_of_calling_thread(built.vector_floats)) {}
+  CallingThread(const HostPrograms& built, std::size_t threads)
+      : programs_(built.programs),
+        info_(info_of_calling_thread(built.vector_floats, threads)),
+        workers_(threads > 1 ? std::make_unique<WorkerThreads>(threads) : nullptr) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t) override { refuse("works on memory that is there"); }
   std::unique_ptr<Buffer> wrap(const void* host) override { return std::make_unique<HostPointer>(host); }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CallingThreadQueue>(); }
+  std::unique_ptr<Queue> create_queue() override {
+    return std::make_unique<CallingThreadQueue>(workers_.get());
+  }
   std::string build_options(const ProgramSource&) const override { return {}; }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     refuse(("has no program of " + source.entry + " with these tunables").c_str());
@@ -110,17 +126,13 @@ class CallingThread final : public Device {
 
   const std::span<const HostProgram> programs_;
   const DeviceInfo info_;
+  const std::unique_ptr<WorkerThreads> workers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs) {
-  return std::make_unique<CallingThread>(programs);
-}
-
-std::unique_ptr<Device> open_calling_thread() {
-  const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
-  return as_built && !host_programs().empty() ? open_calling_thread(host_programs().front()) : nullptr;
+std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs, std::size_t threads) {
+  return std::make_unique<CallingThread>(programs, threads);
 }
 
 }  // namespace duogemm

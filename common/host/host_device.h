@@ -1,5 +1,5 @@
-// The calling thread in the guise of a device: what is launched is computed before the launch returns. For
-// products that take less time than it takes a driver to hand them to its threads.
+// The calling thread, and others that help it, in the guise of a device: what is launched is computed before
+// the launch returns. For products that take less time than it takes a driver to hand them to its threads.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,8 @@
 
 namespace duogemm {
 
-// Has no other programs than these, and works on the host's memory alone (Device::wrap).
-std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs);
-
-// With the widest vectors of host_programs(). Null where there are none.
-std::unique_ptr<Device> open_calling_thread();
+// Has no other programs than these, and works on the host's memory alone (Device::wrap). So many threads
+// compute, the calling one among them.
+std::unique_ptr<Device> open_calling_thread(const HostPrograms& programs, std::size_t threads = 1);
 
 }  // namespace duogemm

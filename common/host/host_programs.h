@@ -8,9 +8,10 @@
 namespace duogemm {
 
 struct HostProgram {
-  // Computes all work-groups on the calling thread: the kernel's pointers and numbers in the order of its
-  // list (compat/numbers.h), and the work-groups in two dimensions.
-  using Entry = void(const void* const* pointers, const void* numbers, const std::size_t* groups);
+  // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers and numbers in the
+  // order of its list (compat/numbers.h), and how many work-groups there are in two dimensions.
+  using Entry = void(const void* const* pointers, const void* numbers, const std::size_t* groups,
+                     std::size_t first, std::size_t end);
 
   std::string_view name;  // "cpu_dots COLS=4 ROWS_C=0 VECTORS=4 WIDTH=8"
   Entry* entry;

@@ -39,11 +39,11 @@ KernelSpec cpu_direct() {
 }
 
 KernelSpec cpu_panels() {
-  KernelSpec spec =
-      for_cpus({.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels, for CPUs"},
-               rectangular_multiples);
+  KernelSpec spec = for_cpus(
+      {.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels of A, for CPUs"},
+      rectangular_multiples);
   spec.local_bytes = [](const Tunables& t) {
-    return sizeof(float) * (at(t, "TSK") * (at(t, "TSM") + at(t, "COLS")) + at(t, "TSM") * at(t, "TSN"));
+    return sizeof(float) * at(t, "TSM") * (at(t, "TSK") + at(t, "TSN"));
   };
   spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
   return spec;

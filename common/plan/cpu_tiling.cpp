@@ -36,15 +36,14 @@ class CostOfTiles {
     const std::int64_t groups = ceil_div(problem_.m, tile.m) * ceil_div(problem_.n, tile.n) * problem_.batch;
     const double vectors = static_cast<double>(ceil_div(tile.m, width_));
     const double columns = static_cast<double>(round_up(tile.n, cols_));
-    const double packing = static_cast<double>(tile.m) * element(problem_.a_op == Transpose::yes, width_) +
-                           columns * element(problem_.b_op == Transpose::no, cols_);
+    const double packing = static_cast<double>(tile.m) * element(problem_.a_op == Transpose::yes);
     return static_cast<double>(ceil_div(groups, cores_)) *
            (vectors * columns + packing + work_group / static_cast<double>(problem_.k));
   }
 
  private:
-  static double element(bool transposed, std::int64_t width) {
-    return transposed ? transposed_element : direct_vector / static_cast<double>(width);
+  double element(bool transposed) const {
+    return transposed ? transposed_element : direct_vector / static_cast<double>(width_);
   }
 
   const Problem& problem_;
@@ -118,7 +117,7 @@ Tunables cpu_blocks(const DeviceInfo& device) {
                                      for_a / static_cast<std::size_t>(rows));
   const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
   const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, for_a / tsk));
-  const std::size_t packed = tsk * (tsm + static_cast<std::size_t>(cols));
+  const std::size_t packed = tsk * tsm;
   blocks["TSN"] = largest("TSN", cols, (whole - std::min(whole, packed)) / tsm);
   return blocks;
 }

@@ -1,14 +1,15 @@
-// For CPUs: C <- alpha op(A) op(B) + beta C from packed panels, for any size, any transpose and any batch.
+// For CPUs: C <- alpha op(A) op(B) + beta C from packed panels of A, for any size, transpose and batch.
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C; local memory is nothing
 // but a part of the core's cache:
 //
 //   op(A)  tile_m x TSK at once, in panels of up to VECTORS vectors --+   blocks of VECTORS * WIDTH x COLS
-//   op(B)  TSK x COLS at once, one panel -----------------------------+-> in registers for TSK of k
+//   op(B)  TSK x COLS at once, where it stands -----------------------+-> in registers for TSK of k
 //   sums   of the tile, where K exceeds TSK; a sum goes on where it was, in ascending k
 //
 // Barriers there are none: a CPU's driver would keep registers in memory across them. The panels of A are
-// read from the second cache, once for each panel of B, which stays in the first.
+// read from the second cache, once for each panel of B, which stays in the first. To pack that as well takes
+// longer than it saves: its elements are read one by one, and so few panels of A use it.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n, at
@@ -47,52 +48,48 @@
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_pack.h"
 
-DEFINE_PACK_DIRECT(pack_rows, WIDTH)
-DEFINE_PACK_DIRECT(pack_columns, COLS)
+#define PACK_A(to, from, ld, rows, present, depth)               \
+  (TRANS_A ? pack_transposed(to, from, ld, rows, present, depth) \
+           : pack_direct(to, from, ld, rows, present, depth))
 
-#define PACK_A(to, from, ld, lines, present, depth)              \
-  (TRANS_A ? pack_transposed(to, from, ld, lines, present, depth) \
-           : pack_rows(to, from, ld, lines, present, depth))
-#define PACK_B(to, from, ld, lines, present, depth)            \
-  (TRANS_B ? pack_columns(to, from, ld, lines, present, depth) \
-           : pack_transposed(to, from, ld, lines, present, depth))
-
-// Adds the products of a panel of A and one of B, of `depth` k, to a block's sums, which are 0 at first and
-// complete at last: then they update C, of which `rows` x `cols` are there.
-#define DEFINE_MULTIPLY(count)                                                                              \
-  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const LOCAL_PTR float* b, const int depth,       \
-                                 LOCAL_PTR float* sums, const int first, const int last, __global float* c, \
-                                 const long ldc, const int rows, const int cols, const float alpha,         \
-                                 const float beta) {                                                        \
-    FLOAT(WIDTH) acc[COLS][count];                                                                          \
-    EACH(n, COLS) {                                                                                         \
-      EACH(v, count) {                                                                                      \
-        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];    \
-      }                                                                                                     \
-    }                                                                                                       \
-    for (int k = 0; k < depth; ++k) {                                                                       \
-      FLOAT(WIDTH) a_k[count];                                                                              \
-      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                    \
-      EACH(n, COLS) {                                                                                       \
-        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n]);                                                      \
-        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                         \
-      }                                                                                                     \
-      a += count * WIDTH;                                                                                   \
-      b += COLS;                                                                                            \
-    }                                                                                                       \
-    EACH(n, COLS) {                                                                                         \
-      EACH(v, count) {                                                                                      \
-        if (!last) {                                                                                        \
-          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                       \
-        } else if (n < cols) {                                                                              \
-          update_rows(c + PLACE_C(v * WIDTH, n, ldc), ldc, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);    \
-        }                                                                                                   \
-      }                                                                                                     \
-    }                                                                                                       \
+// Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
+// and complete at last: then they update C, of which `rows` x `cols` are there.
+#define DEFINE_MULTIPLY(count)                                                                            \
+  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const __global float* B, const long ldb,       \
+                                 const int depth, LOCAL_PTR float* sums, const int first, const int last, \
+                                 __global float* c, const long ldc, const int rows, const int cols,       \
+                                 const float alpha, const float beta) {                                   \
+    const long b_step = TRANS_B ? ldb : 1;                                                                \
+    const __global float* b[COLS];                                                                        \
+    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * (TRANS_B ? 1 : ldb); }                                \
+    FLOAT(WIDTH) acc[COLS][count];                                                                        \
+    EACH(n, COLS) {                                                                                       \
+      EACH(v, count) {                                                                                    \
+        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];  \
+      }                                                                                                   \
+    }                                                                                                     \
+    for (int k = 0; k < depth; ++k) {                                                                     \
+      FLOAT(WIDTH) a_k[count];                                                                            \
+      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                  \
+      EACH(n, COLS) {                                                                                     \
+        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n][k * b_step]);                                        \
+        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                       \
+      }                                                                                                   \
+      a += count * WIDTH;                                                                                 \
+    }                                                                                                     \
+    EACH(n, COLS) {                                                                                       \
+      EACH(v, count) {                                                                                    \
+        if (!last) {                                                                                      \
+          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                     \
+        } else if (n < cols) {                                                                            \
+          update_rows(c + PLACE_C(v * WIDTH, n, ldc), ldc, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);  \
+        }                                                                                                 \
+      }                                                                                                   \
+    }                                                                                                     \
   }
 WITH_VECTORS(DEFINE_MULTIPLY)
-#define MULTIPLY(count)                                                                                    \
-  multiply_##count(a, b_panel, here, partial, k == 0, k + here == p.K, c, p.ldc, rows - begin, cols - col, \
+#define MULTIPLY(count)                                                                                     \
+  multiply_##count(a, b, p.ldb, here, partial, k == 0, k + here == p.K, c, p.ldc, rows - begin, cols - col, \
                    p.alpha, p.beta)
 
 NUMBERS_OF(PRODUCT_IN_TILES);
@@ -100,12 +97,11 @@ NUMBERS_OF(PRODUCT_IN_TILES);
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_panels(PARAMETERS(PRODUCT_IN_TILES)) {
   NUMBERS(PRODUCT_IN_TILES);
-  __local float memory[TSM * TSK + TSM * TSN + TSK * COLS] __attribute__((aligned(64)));
+  __local float memory[TSM * TSK + TSM * TSN] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
   LOCAL_PTR float* a_tile = memory + get_local_id(0);
   LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
-  LOCAL_PTR float* b_panel = sums + TSM * TSN;
   const long first_row = tile_row(p.M, p.tile_m);
   const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
   const int rows = (int)LEAST(p.tile_m, p.M - first_row);
@@ -132,7 +128,7 @@ cpu_panels(PARAMETERS(PRODUCT_IN_TILES)) {
                rows - begin, here);
       }
       for (int col = 0; col < cols; col += COLS) {
-        PACK_B(b_panel, b_from + col * (TRANS_B ? 1 : p.ldb), p.ldb, COLS, cols - col, here);
+        const __global float* b = b_from + col * (TRANS_B ? 1 : p.ldb);
         for (int panel = 0; panel < panels; ++panel) {
           const int first = FIRST_VECTOR(panel, panels, vectors);
           const int count = FIRST_VECTOR(panel + 1, panels, vectors) - first;

@@ -13,12 +13,22 @@
 namespace duogemm {
 namespace {
 
-// Multiply-adds that a core does in a second for each float of its vectors, and seconds that PoCL's threads
-// take to begin and its caller to hear of the end, and that the library's own threads take to begin (two
-// AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where either way is as good depends on them.
+// Multiply-adds that a core does in a second for each float of its vectors, bytes that it reads from the last
+// cache, and seconds that PoCL's threads take to begin and its caller to hear of the end, and that the
+// library's own threads take to begin (two AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where either way is
+// as good depends on them.
 constexpr double of_lane = 5e9;
+constexpr double of_cache = 8e10;
 constexpr double pocl_begins = 30e-6;
 constexpr double workers_begin = 5e-6;
+
+// Seconds that a core takes alone, with vectors of so many floats.
+double seconds_alone(const Problem& problem, std::size_t vector_floats) {
+  const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
+             k = static_cast<double>(problem.k);
+  const double bytes = (m * k + k * n + m * n) * sizeof(float) * static_cast<double>(problem.batch);
+  return std::max(problem.flops() / 2.0 / (of_lane * static_cast<double>(vector_floats)), bytes / of_cache);
+}
 
 // As many of them as there are calls at work.
 class AtWork {
@@ -75,7 +85,7 @@ class InPlace final : public HostCall {
     const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
     if (runtime.device().info().kind == DeviceKind::cpu && as_built && !host_programs().empty()) {
       const HostPrograms& programs = host_programs().front();
-      lanes_ = programs.vector_floats;
+      vector_floats_ = programs.vector_floats;
       alone_ = std::make_unique<OnThreads>(programs, 1);
       together_ = std::make_unique<OnThreads>(programs, runtime.device().info().compute_units);
     }
@@ -102,7 +112,7 @@ class InPlace final : public HostCall {
     if (!has_programs) {
       return nullptr;
     }
-    const double alone = problem.flops() / 2.0 / (of_lane * static_cast<double>(lanes_));
+    const double alone = seconds_alone(problem, vector_floats_);
     const double shared = alone / static_cast<double>(runtime_.device().info().compute_units);
     if (alone > calls * (pocl_begins + shared)) {
       return nullptr;
@@ -171,7 +181,7 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
-  std::size_t lanes_ = 0;
+  std::size_t vector_floats_ = 0;
   std::unique_ptr<OnThreads> alone_;  // null where there are no programs
   std::unique_ptr<OnThreads> together_;
   std::atomic<int> at_work_ = 0;

@@ -201,9 +201,7 @@ FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct P
       multiply_half(sums + h * 64, fragments, b_matrix,
                     LOCAL_MATRIX(stage + (1 + h) * BLOCK_BYTES, ROW_BYTES), scales[h], item);
     }
-    if (item % 32 == 0) {
-      MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);
-    }
+    MBARRIER_ARRIVE(stages->empty + 8 * ring->stage);  // each for what it has read itself
     go_on(ring);
   }
 }
@@ -313,7 +311,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETER
   if (item == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
       MBARRIER_INIT(stages.full + 8 * stage, 1);
-      MBARRIER_INIT(stages.empty + 8 * stage, CONSUMERS / 32);
+      MBARRIER_INIT(stages.empty + 8 * stage, CONSUMERS);
     }
     MBARRIER_FENCE();
   }

@@ -111,16 +111,21 @@ Tunables split_for(const Tunables& t) {
 
 Tunables patch_for(const Problem& problem) {
   const KernelSpec& spec = find_kernel("pipelined");
-  Tunables setting = {{"TSM", 128},  {"TSN", 128},    {"TSK", 16},  {"WPTM", 8},
-                      {"WPTN", 8},   {"RESIDENT", 2}, {"BYTES", 1}, {"FMA_ORDER", 2},
-                      {"STAGES", 2}, {"LANES_M", 16}, {"PATCH", 1}};
+  Tunables setting = {{"TSM", 128},
+                      {"TSN", 128},
+                      {"TSK", 16},
+                      {"WPTM", 8},
+                      {"WPTN", 8},
+                      {"RESIDENT", 1},
+                      {"BYTES", 1},
+                      {"FMA_ORDER", 2},
+                      {"STAGES", 3},
+                      {"LANES_M", 8},
+                      {"LANES_K", 8},
+                      {"LANE_ORDER", 1},
+                      {"TRANSPOSE_ASYNC", 1},
+                      {"PATCH", 1}};
   setting.merge(fixed_tunables(spec, problem).value());
-  // Two operands that have to be transposed do not both fit into registers on their way.
-  if (at(setting, "TRANS_A") == 1 && at(setting, "TRANS_B") == 0) {
-    setting["TRANSPOSE_ASYNC"] = 1;
-    setting["STAGES"] = 3;
-    setting["LANES_M"] = 8;
-  }
   return resolve(spec, setting);
 }
 

@@ -3,43 +3,39 @@
 // written all. It may be started while the tensor kernel is still at work: the scales are there, and it reads
 // them past the first cache, where it may be that older ones are left (volatile).
 
-// Notes in local memory whether any of so many scales is NaN.
-FUNCTION void note_lacks(LOCAL_PTR int* found, const volatile __global float* scales, const int count,
-                         const int item) {
-  for (int i = item; i < count; i += WORK_ITEMS) {
-    const float scale = scales[i];
-    if (scale != scale) {
-      *found = 1;
-    }
+// Whether any of so many scales of A or B is NaN. All work-items ask together; `found` is local memory that
+// nobody uses before or after.
+FUNCTION bool is_left_out(const volatile __global float* a_scales, const volatile __global float* b_scales,
+                          const int a_count, const int b_count, LOCAL_PTR int* found, const int item) {
+  bool lacks = false;
+  for (int i = item; i < a_count + b_count; i += WORK_ITEMS) {
+    const float scale = i < a_count ? a_scales[i] : b_scales[i - a_count];
+    lacks |= scale != scale;
   }
-}
-
-// All work-items ask together; `found` is local memory that nobody uses before or after.
-FUNCTION bool is_left_out(const __global float* a_scales, const __global float* b_scales, const int a_count,
-                          const int b_count, LOCAL_PTR int* found, const int item) {
   barrier(CLK_LOCAL_MEM_FENCE);
   if (item == 0) {
     *found = 0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  note_lacks(found, a_scales, a_count, item);
-  note_lacks(found, b_scales, b_count, item);
+  if (lacks) {
+    *found = 1;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const bool lacks = *found != 0;
+  const bool left_out = *found != 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  return lacks;
+  return left_out;
 }
 
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
-// bound where k is long. So a chain ends after so many tiles along k and is added to the sums of a block, and
-// after so many chains those are added to the sums of all. Both are volatile, so that they are in memory, and
-// the registers stay free for the products.
+// bound where k is long. So a chain ends after so many tiles along k and is added to the sums of a block, in
+// registers, and after so many chains those are added to the sums of all. These are volatile, so that they are
+// in memory, and leave registers to the products.
 #define CHAIN (128 / TSK)
 #define CHAINS_OF_BLOCK 16
 #define SUMS (WPTM * WPTN)
 
 typedef struct {
-  volatile float block[SUMS];
+  float block[SUMS];
   volatile float all[SUMS];
   int tiles;   // of the chain
   int chains;  // of the block

@@ -149,12 +149,13 @@ class Planner::Search {
            problem_.b_stride % 4 != 0 || !problem_.b_aligned;
   }
 
-  // Pieces take at most 6 bytes for each 4, and another step computes what they cannot hold.
+  // Pieces take 6 bytes or 4 for each 4, and another step computes what they cannot hold.
   double splitting_seconds() const {
     const Problem& p = problem_;
     const double bytes =
         packed_bytes(p.m, p.k, p.a_stride, p.batch) + packed_bytes(p.n, p.k, p.b_stride, p.batch);
-    return packing_seconds(1.25 * bytes, facts()) + facts().step;
+    const double moved = p.precision == Precision::bf16x6 ? 1.25 : 1.0;  // of what packing moves
+    return packing_seconds(moved * bytes, facts()) + facts().step;
   }
 
   template <typename Visit>

@@ -28,8 +28,8 @@ FUNCTION bool is_left_out(const volatile __global float* a_scales, const volatil
 
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
 // bound where k is long. So a chain ends after so many tiles along k and is added to the sums of a block, in
-// registers, and after so many chains those are added to the sums of all. These are volatile, so that they are
-// in memory, and leave registers to the products.
+// registers, and after so many chains those are added to the sums of all. These are volatile, so that they
+// are in memory, and leave registers to the products.
 #define CHAIN (128 / TSK)
 #define CHAINS_OF_BLOCK 16
 #define SUMS (WPTM * WPTN)

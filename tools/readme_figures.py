@@ -28,7 +28,7 @@ CHART = RESULTS / "ladder.svg"
 ACCURACY_CHART = RESULTS / "accuracy.svg"
 
 # Result file of `duogemm accuracy`, and what docs/precision.md shows of it: one K, and some contenders.
-ACCURACY = ("h200_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
+ACCURACY = ("h100_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
@@ -37,14 +37,18 @@ COMPARISONS = [
     ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
     ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn at random"),
     ("h200_compare_heldout_20261204_graph.json", "cuda", "H200, CUDA, drawn anew, in a graph"),
+    ("h100_compare_heldout_graph.json", "cuda", "H100, CUDA, drawn last, in a graph"),
     ("h200_compare_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_bf16x6.json", "cuda", "H200, CUDA, bf16x6"),
+    ("h100_compare_f16x3.json", "cuda", "H100, CUDA, f16x3"),
+    ("h100_compare_bf16x6.json", "cuda", "H100, CUDA, bf16x6"),
     ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
     ("cpu_compare.json", "opencl", "CPU, drop-in BLAS on PoCL"),
     ("cpu_compare_heldout.json", "opencl", "CPU, drop-in BLAS on PoCL, drawn at random"),
+    ("cpu_compare_callers.json", "opencl", "CPU, drop-in BLAS on PoCL, eight threads at once"),
 ]
 
 # What the README shows of them: how it calls the problems, result file, backend of the run, list (empty: all), and the other library.
@@ -52,6 +56,7 @@ SUMMARY = [
     ("squares from 64 to 16384, H200, CUDA", "h200_compare_cuda.json", "cuda", "squares", "cuBLAS"),
     ("all eight lists, H200, CUDA", "h200_compare_cuda.json", "cuda", "", "cuBLAS"),
     ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_20261204_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
     ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
     ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
     ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
@@ -69,10 +74,11 @@ PROGRAMS = [
     ("1000 random shapes of all kinds", "any_shapes"),
 ]
 
-# Squares by tensor cores: the precision, its result file, and what was hoped for at 1024, 2048, 4096, 8192 and 16384.
+# Squares by tensor cores: their sizes; the precision, a result file for each device, and what was hoped for.
+SQUARES = [1024, 2048, 4096, 8192, 16384]
 PRECISIONS = [
-    ("f16x3", "h200_compare_f16x3.json", [80, 155, 178, 186, 186]),
-    ("bf16x6", "h200_compare_bf16x6.json", [60, 105, 112, 113, 112]),
+    ("f16x3", {"H200": "h200_compare_f16x3.json", "H100": "h100_compare_f16x3.json"}, [80, 155, 178, 186, 186]),
+    ("bf16x6", {"H200": "h200_compare_bf16x6.json", "H100": "h100_compare_bf16x6.json"}, [60, 105, 112, 113, 112]),
 ]
 
 # Column title, result file of `duogemm ladder`, backend of its run, and result file of `duogemm explain`.
@@ -166,13 +172,12 @@ def programs_table():
 
 
 def precisions_table():
-    lines = []
-    for precision, name, goals in PRECISIONS:
-        (run,) = load(name, "compare")["runs"]
-        rows = sorted(run["rows"], key=lambda row: row["m"])
-        if not lines:
-            lines = ["| | " + " | ".join(str(row["m"]) for row in rows) + " |", "| --- |" + " ---: |" * len(rows)]
-        lines.append(f"| {precision} | " + " | ".join(f"{row['gflops'] / 1000:.1f}" for row in rows) + " |")
+    lines = ["| | " + " | ".join(map(str, SQUARES)) + " |", "| --- |" + " ---: |" * len(SQUARES)]
+    for precision, files, goals in PRECISIONS:
+        for device, name in files.items():
+            (run,) = load(name, "compare")["runs"]
+            speeds = {row["m"]: f"{row['gflops'] / 1000:.1f}" for row in run["rows"]}
+            lines.append(f"| {precision}, {device} | " + " | ".join(speeds.get(size, "") for size in SQUARES) + " |")
         lines.append("| goal | " + " | ".join(map(str, goals)) + " |")
     return "\n".join(lines) + "\n"
 

@@ -199,7 +199,10 @@ general(PARAMETERS(PRODUCT)) {
     __global float* c =
         MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
     float acc[WPTN][WPTM];
-    set_to_zero(&acc[0][0], WPTN * WPTM);
+#pragma unroll
+    for (int row = 0; row < WPTN; ++row) {
+      set_to_zero(acc[row], WPTM);
+    }
 
     int depth = (int)LEAST(p.K, TSK);
     load_tiles(&a, &b, depth, tid);

@@ -85,7 +85,10 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
                  TSM, TRANS_A);
     begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM, place.item,
                  0.0f, TSN, !TRANS_B);
-    set_to_zero(&acc[0][0], WPTN * WPTM);
+#pragma unroll
+    for (int row = 0; row < WPTN; ++row) {
+      set_to_zero(acc[row], WPTM);
+    }
 
     prologue(&a, &b, depth);
     mainloop(acc, tiles, &a, &b, depth, place);

@@ -131,7 +131,10 @@ skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
     const __global float* from[WIDTH / VX];
     begin_x(from, x_member, s, lane);
     float sum[SKINNY][WIDTH];
-    set_to_zero(&sum[0][0], SKINNY * WIDTH);
+#pragma unroll
+    for (int row = 0; row < SKINNY; ++row) {
+      set_to_zero(sum[row], WIDTH);
+    }
 
     for (int left = s.depth; left > 0; left -= DEPTH) {
       const int count = min(left, DEPTH);

@@ -177,8 +177,8 @@ KernelSpec tensor_mma() {
                                         .idea = "FP32 in pieces on tensor cores, by mma.sync"});
   spec.gemm->adds_in_clusters = false;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    constexpr int sub_group = 32;
-    return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t) * sub_group));
+    constexpr std::size_t sub_group = 32;
+    return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t)) * sub_group);
   };
   spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
                         [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});

@@ -75,7 +75,7 @@ PROGRAMS = [
 ]
 
 # Squares by tensor cores: their sizes; the precision, a result file for each device, and what was hoped for.
-SQUARES = [1024, 2048, 4096, 8192, 16384]
+SIZES = [1024, 2048, 4096, 8192, 16384]
 PRECISIONS = [
     ("f16x3", {"H200": "h200_compare_f16x3.json", "H100": "h100_compare_f16x3.json"}, [80, 155, 178, 186, 186]),
     ("bf16x6", {"H200": "h200_compare_bf16x6.json", "H100": "h100_compare_bf16x6.json"}, [60, 105, 112, 113, 112]),
@@ -172,12 +172,12 @@ def programs_table():
 
 
 def precisions_table():
-    lines = ["| | " + " | ".join(map(str, SQUARES)) + " |", "| --- |" + " ---: |" * len(SQUARES)]
+    lines = ["| | " + " | ".join(map(str, SIZES)) + " |", "| --- |" + " ---: |" * len(SIZES)]
     for precision, files, goals in PRECISIONS:
         for device, name in files.items():
             (run,) = load(name, "compare")["runs"]
             speeds = {row["m"]: f"{row['gflops'] / 1000:.1f}" for row in run["rows"]}
-            lines.append(f"| {precision}, {device} | " + " | ".join(speeds.get(size, "") for size in SQUARES) + " |")
+            lines.append(f"| {precision}, {device} | " + " | ".join(speeds.get(size, "") for size in SIZES) + " |")
         lines.append("| goal | " + " | ".join(map(str, goals)) + " |")
     return "\n".join(lines) + "\n"
 

@@ -82,8 +82,10 @@ class OnThreads {
 class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {
-    const bool as_built = load_kernel(find_kernel("cpu_direct").path).embedded;  // not a developer's own text
-    if (runtime.device().info().kind == DeviceKind::cpu && as_built && !host_programs().empty()) {
+    const auto is_as_built = [] {  // not a developer's own text
+      return load_kernel(find_kernel("cpu_direct").path).embedded;
+    };
+    if (runtime.device().info().kind == DeviceKind::cpu && !host_programs().empty() && is_as_built()) {
       const HostPrograms& programs = host_programs().front();
       vector_floats_ = programs.vector_floats;
       alone_ = std::make_unique<OnThreads>(programs, 1);

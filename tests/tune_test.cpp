@@ -366,14 +366,8 @@ TEST_P(TunerOn, FindsWrongKernels) {
   EXPECT_EQ(EdgeCheck(plain, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");
 
   const TemporaryDirectory planted;
-  for (const char* folder : {"kernels", "compat"}) {
-    std::filesystem::copy(std::filesystem::path(DUOGEMM_SOURCE) / folder, planted.path() / folder,
-                          std::filesystem::copy_options::recursive);
-  }
-  const std::filesystem::path file = planted.path() / "kernels/gemm/general.cl";
-  std::string text = testing::contents_of(file);
-  text.replace(text.find("acc[wn][wm] = 0.0f"), 18, "acc[wn][wm] = 1.0f");
-  testing::overwrite(file, text);
+  testing::plant_mistake(DUOGEMM_SOURCE, planted.path(), "kernels/gemm/general.cl",
+                         "acc[wn][wm] = fma(a, b[wn],", "acc[wn][wm] = fma(a, 2.0f * b[wn],");
   setenv("DUOGEMM_KERNEL_DIR", planted.path().c_str(), 1);
   ProgramCache programs(*device.device, DiskCache({}));
   const std::string fault = EdgeCheck(plain, *device.device, *device.queue, programs).fault(spec, tunables);

@@ -15,7 +15,7 @@ TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("skipped: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("transposed"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["schema"], "duogemm.compare/1");
   EXPECT_EQ(json["level"], "everywhere");
   EXPECT_EQ(json["seconds"], 0.001);
@@ -48,7 +48,7 @@ TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
       "compare --size 200 --through host --device-memory 100K --against none --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("with at most 102400 bytes of device memory"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["device_memory"], 102400);
   EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
 }
@@ -58,7 +58,7 @@ TEST_F(ProgramOnADevice, ComparesCallsOfSeveralThreads) {
       run("compare --size 40 --through host --callers 3 --against none --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("by 3 threads at once"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["callers"], 3);
   EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
 }
@@ -68,7 +68,7 @@ TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
       run("compare --size 33 --precision f16x3 --against none --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("products may be computed by f16x3"), std::string::npos) << outcome.out;
-  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "r.json"))["precision"], "f16x3");
+  EXPECT_EQ(nlohmann::json::parse(contents_of(folder_ / "r.json"))["precision"], "f16x3");
   const BadInput everywhere{"compare --size 33 --precision f16x3 --level everywhere",
                             {"precision is f16x3", "fp32", "everywhere"}};
   expect_refused(run(everywhere.arguments), everywhere);
@@ -81,7 +81,7 @@ TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
   const Outcome outcome =
       run("compare --size 33 --against none --kernels " DUOGEMM_SOURCE ",. --seconds 0.001 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["runs"][0]["others"][0]["name"], "duogemm with the kernels of " DUOGEMM_SOURCE);
   const auto& others = json["runs"][0]["rows"][0]["others"];
   EXPECT_TRUE(others[0].contains("time")) << others;
@@ -100,7 +100,7 @@ TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
 TEST_F(ProgramOnADevice, MeasuresErrors) {
   const Outcome outcome = run("accuracy --inputs unit,integers -k 1,70 --size 20 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["schema"], "duogemm.accuracy/1");
   EXPECT_EQ(json["precisions"], (nlohmann::json{"fp32", "bf16x6", "f16x3"}));
   ASSERT_EQ(json["rows"].size(), 4u);
@@ -124,7 +124,7 @@ TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
   const Outcome outcome = run("compare --size 16 --against none --seconds 0.001 --json r.json");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.out.find("WRONG: C(0, 0) is "), std::string::npos) << outcome.out;
-  const auto row = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"][0];
+  const auto row = nlohmann::json::parse(contents_of(folder_ / "r.json"))["runs"][0]["rows"][0];
   EXPECT_FALSE(row["ok"]);
   EXPECT_TRUE(row["time"].is_null());
 }

@@ -13,7 +13,7 @@ TEST_F(ProgramOnADevice, ExplainsTwoKernelsAndDumpsThem) {
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_NE(outcome.out.find("registers_only WGM=4 is "), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "e.json"));
   EXPECT_EQ(json["schema"], "duogemm.explain/1");
   ASSERT_EQ(json["kernels"].size(), 2u);
   for (const auto& kernel : json["kernels"]) {
@@ -26,7 +26,7 @@ TEST_F(ProgramOnADevice, ExplainsTwoKernelsAndDumpsThem) {
     EXPECT_GT(kernel["bounds"].size(), 2u);
   }
   const std::string source =
-      read_file(folder_ / "texts" / (json["kernels"][0]["backend"].get<std::string>() + "_naive.cl"));
+      contents_of(folder_ / "texts" / (json["kernels"][0]["backend"].get<std::string>() + "_naive.cl"));
   EXPECT_NE(source.find("naive("), std::string::npos);
 }
 
@@ -39,7 +39,7 @@ TEST_F(ProgramOnADevice, ExplainsTheLibrarysKernels) {
 TEST_F(ProgramOnADevice, ExplainsWhatTheLibraryRunsInAPrecision) {
   const Outcome outcome = run("explain --precision f16x3 --size 64 --seconds 0.01 --json e.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "e.json"));
   EXPECT_EQ(json["kernels"][0]["precision"], "f16x3");
   const BadInput fp32{"explain --kernel tensor --size 64", {"tensor", "--precision f16x3"}};
   expect_refused(run(fp32.arguments), fp32);
@@ -53,7 +53,7 @@ TEST_F(Program, ExplainsTensorCores) {
       run("explain --kernel tensor --precision f16x3 --set TSM=256,TSK=64 --arch 90 --json e.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("promotion, percent of the products' clocks"), std::string::npos) << outcome.out;
-  const auto kernel = nlohmann::json::parse(read_file(folder_ / "e.json"))["kernels"][0];
+  const auto kernel = nlohmann::json::parse(contents_of(folder_ / "e.json"))["kernels"][0];
   // Three products of 128 x 256 x 64 by 256 work-items, and two additions for each of their 128 sums.
   EXPECT_EQ(kernel["loop"]["multiply_adds"], 3.0 * 128 * 256 * 64 / 256);
   EXPECT_EQ(kernel["loop"]["kinds"]["addition"]["instructions"], 256.0);
@@ -64,7 +64,7 @@ TEST_F(Program, ExplainsTensorCores) {
 TEST_F(Program, ExplainsForADeviceThatIsNotThere) {
   const Outcome outcome = run("explain --diff 6:7 --arch 90 --json e.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "e.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "e.json"));
   for (const auto& kernel : json["kernels"]) {
     EXPECT_EQ(kernel["loop"]["multiply_adds"], 1024.0);
     EXPECT_EQ(kernel["resources"]["resident_groups"], 2);

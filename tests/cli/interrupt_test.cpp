@@ -20,7 +20,7 @@ class ProgramInterrupted : public ProgramOnADevice {
                      "' out.txt || [ $((tries += 1)) = 1200 ]; do sleep 0.05; done;"
                      " kill -INT $program; wait $program; status=$?; cat out.txt; exit $status )");
   }
-  nlohmann::json written() const { return nlohmann::json::parse(read_file(folder_ / "r.json")); }
+  nlohmann::json written() const { return nlohmann::json::parse(contents_of(folder_ / "r.json")); }
 };
 
 TEST_F(ProgramInterrupted, WritesTheRowsOfTheLadderThatItHas) {
@@ -60,7 +60,7 @@ TEST_F(ProgramInterrupted, LeavesAnOldFileWhereNothingWasMeasured) {
   std::ofstream(folder_ / "r.json") << "precious";
   const Outcome outcome = interrupt_after("0.05", "ladder --size 64 --json r.json");
   EXPECT_GE(outcome.status, after_interrupt) << outcome.out;
-  EXPECT_EQ(read_file(folder_ / "r.json"), "precious");
+  EXPECT_EQ(contents_of(folder_ / "r.json"), "precious");
 }
 
 // On a terminal, which script is: on which shape it works, and how long the others will take.

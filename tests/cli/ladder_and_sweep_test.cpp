@@ -12,7 +12,7 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");  // no progress line: this is no terminal
   EXPECT_NE(outcome.out.find("K40m"), std::string::npos);
-  const auto json = nlohmann::json::parse(read_file(folder_ / "r.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
   EXPECT_EQ(json["schema"], "duogemm.ladder/1");
   ASSERT_EQ(json["runs"].size(), 1u);
   const auto& run = json["runs"][0];
@@ -23,7 +23,7 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
     EXPECT_GE(row["time"]["seconds"].size(), 5u);
     EXPECT_LE(row["error_per_bound"], 1.0);
   }
-  const std::string csv = read_file(folder_ / "r.csv");
+  const std::string csv = contents_of(folder_ / "r.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6);  // with a line for the other library
   EXPECT_NE(csv.find(",overwritten\n"), std::string::npos);
   EXPECT_EQ(files().size(), 2u);
@@ -34,7 +34,7 @@ TEST_F(ProgramOnADevice, ShowsItsOwnChoice) {
   const Outcome outcome = run("ladder --size 64 --kernels 1,general,duogemm --seconds 0.01 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_TRUE(matches(outcome.out, "\nduogemm  [a-z_]+ .*x \\(1\\).* ok\n")) << outcome.out;
-  const auto rows = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"];
+  const auto rows = nlohmann::json::parse(contents_of(folder_ / "r.json"))["runs"][0]["rows"];
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[1]["kernel"], "general");
   EXPECT_EQ(rows[2]["rung"], "duogemm");
@@ -63,7 +63,7 @@ TEST_F(ProgramOnADevice, WritesAResultToTheStandardOutput) {
 TEST_F(ProgramOnADevice, TakesSplitKForRight) {
   const Outcome outcome = run("ladder -m 33 -n 17 -k 700 --kernels split_k --seconds 0.01 --json r.json");
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  const auto row = nlohmann::json::parse(read_file(folder_ / "r.json"))["runs"][0]["rows"][0];
+  const auto row = nlohmann::json::parse(contents_of(folder_ / "r.json"))["runs"][0]["rows"][0];
   EXPECT_TRUE(row["ok"]);
   EXPECT_GT(row["different_bits"], 0);
 }
@@ -87,7 +87,7 @@ TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
             std::string::npos)
       << outcome.out;
   EXPECT_NE(outcome.out.find("Fastest: WPTM="), std::string::npos);
-  const auto json = nlohmann::json::parse(read_file(folder_ / "s.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "s.json"));
   EXPECT_EQ(json["schema"], "duogemm.sweep/1");
   ASSERT_EQ(json["points"].size(), 6u);
   EXPECT_EQ(json["points"][1]["at"], nlohmann::json({2, 64}));
@@ -95,7 +95,7 @@ TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
   EXPECT_TRUE(json["points"][1]["row"]["ok"]);
   EXPECT_EQ(json["points"][1]["row"]["tunables"]["WPTM"], 2);
   EXPECT_TRUE(json["points"][2].contains("invalid"));
-  const std::string csv = read_file(folder_ / "s.csv");
+  const std::string csv = contents_of(folder_ / "s.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
 }
 

@@ -35,7 +35,7 @@ TEST_F(ProgramOnADevice, TellsWhatACallRunsAndInWhichPrecision) {
   EXPECT_NE(planned.out.find("precision  bf16x6\n"), std::string::npos) << planned.out;
   for (const std::string command : {"plan", "verify --gemm --kernels general"}) {
     EXPECT_EQ(run(command + " --size 40 --precision bf16x6 --json p.json").status, 0) << command;
-    EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "p.json"))["precision"], "bf16x6");
+    EXPECT_EQ(nlohmann::json::parse(contents_of(folder_ / "p.json"))["precision"], "bf16x6");
   }
   const Outcome called = run_shell("DUOGEMM_LOG=1 '" DUOGEMM_PROGRAM "' latency --size 40 --precision f16x3");
   EXPECT_EQ(called.status, 0) << called.err;
@@ -82,7 +82,7 @@ TEST_F(ProgramOnADevice, WritesWhatWinsAndKeepsToItsBudget) {
   EXPECT_EQ(written, tuned.out.find("what is faster than before is written") != std::string::npos)
       << tuned.out;
   EXPECT_NE(written, tuned.out.find("Nothing is written to found.json") != std::string::npos) << tuned.out;
-  const auto json = nlohmann::json::parse(read_file(folder_ / "t.json"));
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "t.json"));
   EXPECT_EQ(json["written"], written);
   const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
   EXPECT_EQ(written, plan.out.find("found.json") != std::string::npos) << plan.out;
@@ -94,8 +94,8 @@ TEST_F(ProgramOnADevice, LeavesTheTuningThatThereIsWhenItIsInterrupted) {
                                     "' tune --budget 60s --ops NN --no-resume --out found.json");
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_NE(outcome.out.find("found.json is left as it was"), std::string::npos) << outcome.out;
-  EXPECT_EQ(read_file(folder_ / "found.json"), "precious");
-  EXPECT_NE(read_file(folder_ / "found.json.partial").find("duogemm.tuning/"), std::string::npos);
+  EXPECT_EQ(contents_of(folder_ / "found.json"), "precious");
+  EXPECT_NE(contents_of(folder_ / "found.json.partial").find("duogemm.tuning/"), std::string::npos);
 }
 
 TEST_F(ProgramOnADevice, DoesNotGoOnFromAFileThatIsNoTuning) {

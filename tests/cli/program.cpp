@@ -8,13 +8,6 @@
 
 namespace duogemm::testing {
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 bool matches(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, std::regex(pattern));
 }
@@ -22,7 +15,8 @@ bool matches(const std::string& text, const std::string& pattern) {
 Outcome Program::run_shell(const std::string& command) const {
   const std::string redirected = "cd '" + folder_.string() + "' && " + command + " >stdout.txt 2>stderr.txt";
   const int status = std::system(redirected.c_str());
-  Outcome outcome{WEXITSTATUS(status), read_file(folder_ / "stdout.txt"), read_file(folder_ / "stderr.txt")};
+  Outcome outcome{WEXITSTATUS(status), contents_of(folder_ / "stdout.txt"),
+                  contents_of(folder_ / "stderr.txt")};
   std::filesystem::remove(folder_ / "stdout.txt");
   std::filesystem::remove(folder_ / "stderr.txt");
   return outcome;
@@ -64,14 +58,7 @@ void ProgramOnADevice::TearDown() {
 
 void ProgramOnADevice::use_kernels_with(const std::string& file, const std::string& from,
                                         const std::string& to) const {
-  for (const char* part : {"kernels", "compat"}) {
-    std::filesystem::copy(
-        std::filesystem::path(DUOGEMM_SOURCE) / part, folder_ / part,
-        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-  }
-  std::string text = read_file(folder_ / file);
-  text.replace(text.find(from), from.size(), to);
-  std::ofstream(folder_ / file) << text;
+  plant_mistake(DUOGEMM_SOURCE, folder_, file, from, to);
   setenv("DUOGEMM_KERNEL_DIR", folder_.c_str(), 1);
 }
 

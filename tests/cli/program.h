@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "files.h"
+
 namespace duogemm::testing {
 
 struct Outcome {
@@ -16,8 +18,6 @@ struct Outcome {
   std::string out;
   std::string err;
 };
-
-std::string read_file(const std::filesystem::path& path);
 
 // Whether the regular expression is found in the text.
 bool matches(const std::string& text, const std::string& pattern);

@@ -154,7 +154,7 @@ TEST_F(Program, LeavesAnExistingResultAloneWhenItRefuses) {
   std::ofstream(folder_ / "result.json") << "precious";
   run("ladder --size 0 --json result.json");
   run("ladder --size 64 --kernels 77 --json result.json");
-  EXPECT_EQ(read_file(folder_ / "result.json"), "precious");
+  EXPECT_EQ(contents_of(folder_ / "result.json"), "precious");
   EXPECT_EQ(files().size(), 1u);
 }
 

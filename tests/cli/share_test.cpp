@@ -15,7 +15,8 @@ class ProgramShares : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    auto document = nlohmann::ordered_json::parse(read_file(DUOGEMM_SOURCE "/bench/results/cpu_opencl.json"));
+    auto document =
+        nlohmann::ordered_json::parse(contents_of(DUOGEMM_SOURCE "/bench/results/cpu_opencl.json"));
     document["runs"][0]["device"]["name"] = "Some device(R)";
     std::ofstream(folder_ / "clean.json") << document.dump(1) << "\n";
     document["runs"][0]["warnings"] = {"read from /home/alice/duogemm/kernels", "run on " + host()};
@@ -33,9 +34,9 @@ TEST_F(ProgramShares, SeveralFilesAtOnce) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("\nNext: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find(copy_name), std::string::npos) << outcome.out;
-  EXPECT_EQ(read_file(folder_ / "out" / copy_name), read_file(folder_ / "clean.json"))
+  EXPECT_EQ(contents_of(folder_ / "out" / copy_name), contents_of(folder_ / "clean.json"))
       << "a clean file has changed";
-  const std::string second = read_file(folder_ / "out" / "some_device_r_opencl_ladder_2.json");
+  const std::string second = contents_of(folder_ / "out" / "some_device_r_opencl_ladder_2.json");
   EXPECT_NE(second.find("read from PATH"), std::string::npos);
   EXPECT_EQ(second.find("alice"), std::string::npos);
   // A name that every machine has stays.
@@ -46,7 +47,7 @@ TEST_F(ProgramShares, ReplacesNoCopy) {
   std::ofstream(folder_ / copy_name) << "precious";
   expect_refused(run("report --share private.json"),
                  {"report --share", {copy_name, "is there already", "-o"}});
-  EXPECT_EQ(read_file(folder_ / copy_name), "precious");
+  EXPECT_EQ(contents_of(folder_ / copy_name), "precious");
 }
 
 TEST_F(ProgramShares, WritesNothingWhereOneFileIsBad) {

@@ -127,6 +127,16 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
             "cpu_direct");
 }
 
+TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
+  EXPECT_EQ(kernel_for(Problem::packed(1000, 1000, 64)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 64)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 8)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_direct");
+  Problem part = Problem::packed(1000, 1000, 64);
+  part.lda = 4096;
+  EXPECT_EQ(kernel_for(part), "cpu_panels");
+}
+
 TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
   for (const std::int64_t columns : {1, 4}) {
     Problem problem = with_ops(Problem::packed(512, columns, 512), Transpose::yes, Transpose::no);

@@ -125,6 +125,9 @@ Tunables cpu_blocks(const DeviceInfo& device) {
 // Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory, `cpu_panels` beside
 // `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298
 // NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
+// Where columns of A are whole pages apart, they compete for the same few lines of the first cache, because a
+// page is as long as one of its ways. Packed, 26 such products of k from 12 to 256 took a core (Zen 5) 0.73
+// of the time with vectors of 8, and 0.90 with vectors of 16.
 bool cpu_reads_in_place(const Problem& problem, const DeviceInfo& device) {
   constexpr std::int64_t narrow = 4;
   const Tunables registers = cpu_registers(device);
@@ -135,6 +138,12 @@ bool cpu_reads_in_place(const Problem& problem, const DeviceInfo& device) {
   const auto cached = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
   constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
+    return false;
+  }
+  constexpr std::int64_t page = 4096 / sizeof(float);
+  constexpr std::int64_t ways = 8;
+  if (problem.lda % page == 0 && problem.k > ways && problem.n >= registers.at("COLS") &&
+      problem.m > 2 * rows) {
     return false;
   }
   return problem.k <= cached / 4 / rows || problem.n < registers.at("COLS") || problem.m <= 2 * rows;

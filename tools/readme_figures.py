@@ -251,8 +251,11 @@ class Walk:
         return self.line("of cuBLAS's or OpenBLAS's speed", cell, f"{100 * k40m / self.cublas_of_2014:.0f}%" if k40m else "")
 
     def against_before(self, row):
-        before = str(int(row["rung"]) - 1) if row["rung"].isdigit() else "0"
-        if not self.rows_of(before):
+        """Beside the nearest rung before that runs where this one does."""
+        places = [place for place in range(len(self.runs)) if self.gflops(place, row)]
+        earlier = map(str, range(int(row["rung"]) - 1, 0, -1)) if row["rung"].isdigit() else []
+        before = next((rung for rung in earlier if any(self.gflops(place, self.rows_of(rung)[0]) for place in places)), None)
+        if before is None:
             return []
         first = self.rows_of(before)[0]
         last = f"{self.k40m[row['rung']] / self.k40m[before]:.2f}" if row["rung"] in self.k40m else ""
@@ -324,13 +327,13 @@ EXPLAINED = [
 def draw(runs):
     import ladder_figures
     import style
-    figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6.5))
+    figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 7.5))
     for axis, members, first in ((axes[0], (0, 1), 0), (axes[1], (2,), 2)):
         chosen = [runs[m] for m in members]
         style.name_bars(axis, ladder_figures.names_of(chosen[0]["rows"]))
         ladder_figures.draw_climb(axis, chosen, [COLUMNS[m][0] for m in members], first)
         axis.set_title(f"{chosen[0]['device']['name'].strip()}; {results.size_caption(chosen[0])}", fontsize=8.5)
-        axis.legend(loc="upper right")
+        axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.1), ncol=len(chosen), frameon=False)  # where it hides no speed
     figure.tight_layout()
     style.save(figure, CHART)
 
@@ -354,9 +357,9 @@ class Devices:
             document, kind = results.load(path)
             runs = self.ladders if kind == "ladder" else self.comparisons
             # What was measured as the ladder measures.
-            if kind == "ladder" or kind == "compare" and not document["graph"] and document["level"] == "run_to_run" \
-                    and document.get("precision", "fp32") == "fp32":
-                runs += [(path.name, {**run, "date": document["date"]}) for run in document["runs"]]
+            if kind == "ladder" or kind == "compare" and not document["graph"] and document["level"] == "run_to_run":
+                noted = {"date": document["date"], "precision": document.get("precision", "fp32")}
+                runs += [(path.name, {**run, **noted}) for run in document["runs"]]
 
     @staticmethod
     def same(run, other):
@@ -367,8 +370,8 @@ class Devices:
         for row in run["rows"]:
             if ladder_table.is_own(row) and "gflops" in row:
                 return row["gflops"], None
-        found = [(other["date"], row["gflops"], name) for name, other in self.comparisons if self.same(run, other)
-                 for row in self.squares(other) if row["m"] == run["m"] == run["n"] == run["k"]]
+        found = [(other["date"], row["gflops"], name) for name, other in self.comparisons
+                 if self.same(run, other) and other["precision"] == "fp32" for row in self.squares(other) if row["m"] == run["m"] == run["n"] == run["k"]]
         return max(found)[1:] if found else (None, None)
 
     @staticmethod
@@ -391,11 +394,13 @@ class Devices:
         return "".join(f", {switch}" for switch in results.switches(run["rows"]).split() if switch not in usual)
 
     def comparison_line(self, name, run):
-        """Of a device that has no ladder: its fastest square."""
+        """Of a device that has no ladder: its fastest square, beside a library's FP32."""
         row = max(self.squares(run), key=lambda row: row["gflops"])
-        others = [(result["ratio"], other["name"]) for result, other in zip(row["others"], run["others"]) if result.get("ratio")]
+        others = [(result["ratio"], other["name"]) for result, other in zip(row["others"], run["others"])
+                  if result.get("ratio") and other["name"].split()[0] in ("cuBLAS", "OpenBLAS")]
         reference = ", ".join(f"{results.speed_text(row['gflops'] / ratio)} ({title})" for ratio, title in others)
-        return self.line(run, row["m"], "", results.speed_text(row["gflops"]), reference, "", name, None)
+        own = results.speed_text(row["gflops"]) + ("" if run["precision"] == "fp32" else f" by `{run['precision']}`")
+        return self.line(run, row["m"], "", own, reference, "", name, None)
 
     @staticmethod
     def line(run, size, *cells):

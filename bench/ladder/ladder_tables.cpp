@@ -41,22 +41,28 @@ const LadderRow* fastest_rung(const LadderReport& report) {
   return best;
 }
 
-// What a row's gain is told against: the first setting of the rung before, for duogemm's own choice the
-// fastest rung.
+// What a row's gain is told against: the first setting of the rung before that ran, for duogemm's own choice
+// the fastest rung.
 const LadderRow* compared_with(const LadderReport& report, std::size_t index) {
-  if (report.rows[index].setting.planned) {
+  const LadderSetting& own = report.rows[index].setting;
+  if (own.planned) {
     return fastest_rung(report);
   }
-  const KernelSpec* own = report.rows[index].setting.spec;
+  if (const Rung* rung = as_rung(*own.spec); rung && rung->row_major) {
+    return nullptr;  // no step of the ladder
+  }
+  const LadderRow* found = nullptr;
   for (std::size_t i = index; i-- > 0;) {
     const LadderRow& row = report.rows[i];
-    const bool first_of_its_rung = i == 0 || report.rows[i - 1].setting.spec != row.setting.spec;
-    if (row.setting.spec != own && first_of_its_rung) {
-      const Rung* rung = as_rung(*own);
-      return row.unsupported.empty() && !(rung && rung->row_major) ? &row : nullptr;
+    if (!row.unsupported.empty() || row.setting.spec == own.spec) {
+      continue;
     }
+    if (found && row.setting.spec != found->setting.spec) {
+      break;
+    }
+    found = &row;
   }
-  return nullptr;
+  return found;
 }
 
 // What is not the kernel file's own, and the switches, which the build may have set.

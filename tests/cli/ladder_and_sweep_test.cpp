@@ -41,6 +41,16 @@ TEST_F(ProgramOnADevice, ShowsItsOwnChoice) {
   EXPECT_TRUE(rows[2]["ok"]);
 }
 
+// A rung that does not run here is none to be compared with, as the one for tensor cores on a CPU.
+TEST_F(ProgramOnADevice, ComparesWithTheRungBeforeThatRan) {
+  const Outcome outcome = run("ladder --size 32 --kernels 1,17,general --seconds 0.01");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const bool with_tensor_cores = !matches(outcome.out, "\\n *17 .* not supported here");
+  EXPECT_TRUE(
+      matches(outcome.out, with_tensor_cores ? "\\n *general .*x \\(17\\)" : "\\n *general .*x \\(1\\)"))
+      << outcome.out;
+}
+
 // A result on the standard output has it for itself.
 TEST_F(ProgramOnADevice, WritesAResultToTheStandardOutput) {
   const Outcome json = run("ladder --size 32 --kernels 1 --seconds 0.01 --json -");

@@ -1,5 +1,7 @@
 """Figures of the ladder's results. Each comes with what it shows in words."""
 
+import textwrap
+
 import results
 import style
 from ladder_table import times_before
@@ -82,7 +84,7 @@ def roofline(run):
     points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
     peak = run["peak_gflops"]
     intensities = [row["flops_per_byte"] for row in points]
-    left, right = min(intensities) / 4, max(intensities) * 8
+    left, right = min(intensities) / 4, max(intensities) * 32  # room for numbers behind the points
     for name, bytes_per_second, line in rooflines(run):
         roof = bytes_per_second / 1e9
         bend = peak / roof
@@ -98,7 +100,7 @@ def roofline(run):
     axis.set_yscale("log")
     axis.set_xlim(left, right)
     style.count_by_magnitude(axis.yaxis)
-    axis.set_xlabel("FLOP for each byte that a work-group gets from beyond it")
+    axis.set_xlabel("FLOP for each byte that a work-group\ngets from beyond it")
     axis.set_ylabel("GFLOP/s")
     axis.xaxis.set_major_formatter("{x:g}")
     style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}")
@@ -129,7 +131,8 @@ def label_points(axis, x, group):
         else:
             labels.append((row["gflops"], [rung]))
     for y, rungs in labels:
-        axis.annotate(", ".join(dict.fromkeys(rungs)), (x, y), textcoords="offset points", xytext=(7, -3), fontsize=8.5)
+        text = textwrap.fill(", ".join(dict.fromkeys(rungs)), 20)
+        axis.annotate(text, (x, y), textcoords="offset points", xytext=(7, 5), verticalalignment="top", fontsize=8.5)
 
 
 def against(cuda, opencl):

@@ -76,7 +76,7 @@ def count_by_magnitude(axis):
 
 
 def count_speeds(axis):
-    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.xaxis.set_major_locator(MaxNLocator(4))
     axis.xaxis.set_major_formatter("{x:,g}")
 
 

@@ -30,10 +30,15 @@ window.addEventListener("load", () => {
     const picture = text.ownerSVGElement;
     return parseFloat(getComputedStyle(text).fontSize) * picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
   };
+  const beyond = text => {
+    const [inner, outer] = [text, text.ownerSVGElement].map(element => element.getBoundingClientRect());
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+  };
   document.body.dataset.probe = JSON.stringify({
     width: page.documentElement.clientWidth, content: page.documentElement.scrollWidth,
     pictures: pictures.length, shown: pictures.filter(picture => picture.getBoundingClientRect().width > 300).length,
     smallest: Math.min(...[...page.querySelectorAll("svg text")].map(size)),
+    cut: [...page.querySelectorAll("svg text")].filter(beyond).map(text => text.textContent),
     paper: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.querySelector("svg text")).fill});
 });
 </script></body></html>
@@ -168,6 +173,7 @@ def check_in_browser(page, browser, folder):
     for seen in (dark, light):
         expect(seen["pictures"] == seen["shown"] > 0, f"{browser} shows {seen['shown']} of {seen['pictures']} pictures")
         expect(seen["content"] <= seen["width"] <= TELEPHONE, f"on a screen of {TELEPHONE} pixels the page takes {seen['content']}")
+        expect(not seen["cut"], f"words are cut off at the edge of a picture: {seen['cut']}")
         expect(seen["smallest"] >= 9, f"letters are {seen['smallest']:.1f} pixels high on a screen of {TELEPHONE}")
     expect(dark["paper"] != light["paper"] and dark["ink"] != light["ink"], f"dark and light: {dark}, {light}")
     print(f"{browser} shows {light['pictures']} pictures, letters of at least {light['smallest']:.1f} pixels")

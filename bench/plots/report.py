@@ -94,7 +94,7 @@ def compare_sections(documents):
     sections = []
     for number, document in enumerate(documents, 1):
         for run in (run for run in document["runs"] if run["rows"]):
-            how = [f"{document['operands']} operands", *(["in a graph"] if document["graph"] else []),
+            how = [*how_called(document), f"{document['operands']} operands", *(["in a graph"] if document["graph"] else []),
                    *([document["level"]] if document.get("level") else []),
                    *([f"list {names[0]}"] if len(names := compare_figures.lists(run)) == 1 else [])]
             sections.append(Section(f"compare_{number}_{run['device']['backend']}", f"duogemm beside {others_of(run)}: "
@@ -103,6 +103,14 @@ def compare_sections(documents):
                                     [compare_figures.speeds(run, wanted) for wanted in compare_figures.lists(run)],
                                     [(summary_table(run), "The other's time over duogemm's: above 1, duogemm is faster.")], table_first=True))
     return sections
+
+
+def how_called(document):
+    """What a comparison permits or asks for beyond the usual: another precision, plain arrays, several threads, little memory."""
+    precision, through = document.get("precision", "fp32"), document.get("through", "device")
+    return [*([f"by {precision}"] if precision != "fp32" else []), *([f"through {through}"] if through != "device" else []),
+            *([f"{document['callers']} threads at once"] if document.get("callers", 1) > 1 else []),
+            *([f"{document['device_memory']} bytes of device memory"] if document.get("device_memory") else [])]
 
 
 def others_of(run):

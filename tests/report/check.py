@@ -154,6 +154,8 @@ def check_recorded(page):
     text = page.read_text()
     for switches in ("USE_LDG=1 USE_SHUFFLE=0", "USE_LDG=0 USE_SHUFFLE=0", "USE_LDG=1 USE_SHUFFLE=1"):
         expect(re.search(rf"<h2>The climb: NVIDIA H200, .*{switches}</h2>", text), f"no climb with {switches}")
+    for how in ("by f16x3, hot operands", "by bf16x6, hot operands", "through blas, 8 threads at once, hot operands"):
+        expect(re.search(rf"<h2>duogemm beside [^<]*, {how}", text), f"no heading of a comparison says {how!r}")
     explained = [row for row in cells_of(text) if row and row[0] == "1 naive" and "loads, stores and shuffles" in row[4]]
     expect(len(explained) == 2, "the table does not tell by h200_explain.json what binds rung 1")
 

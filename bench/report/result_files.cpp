@@ -105,8 +105,9 @@ std::string ladder_json(const std::vector<LadderReport>& reports, const LadderRe
 std::string ladder_csv(const std::vector<LadderReport>& reports) {
   std::string text =
       "backend,device,m,n,k,rung,kernel,tunables,gflops,median_s,spread,error_per_bound,status,"
-      "multiply_median_s,support_steps,flops_per_byte,different_bits,overwritten\n";
+      "multiply_median_s,support_steps,flops_per_byte,different_bits,overwritten,peak_gflops\n";
   for (const LadderReport& report : reports) {
+    const std::string end = "," + csv_number(report.peak / 1e9) + "\n";
     for (const LadderRow& row : report.rows) {
       const bool ran = row.unsupported.empty();
       text +=
@@ -114,11 +115,11 @@ std::string ladder_csv(const std::vector<LadderReport>& reports) {
           (ran ? csv_times(report, row.samples) + "," + csv_number(row.check.worst_error) + "," +
                      (row.right() ? "ok" : "WRONG") + "," + csv_rest(row)
                : ",,,,unsupported,,,,,") +
-          "\n";
+          end;
     }
     if (!report.reference.name.empty()) {
       text += csv_begin(report, "", report.reference.name, "") + csv_times(report, report.reference.samples) +
-              "," + csv_number(report.reference.worst_error) + ",,,,,,\n";
+              "," + csv_number(report.reference.worst_error) + ",,,,,," + end;
     }
   }
   return text;

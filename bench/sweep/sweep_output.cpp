@@ -151,7 +151,7 @@ std::string sweep_csv(const SweepReport& report) {
   for (const Axis& axis : report.axes) {
     text += axis.name + ",";
   }
-  text += "M,N,K,gflops,median_s,spread,status\n";
+  text += "M,N,K,gflops,median_s,spread,reference_gflops,status\n";
   const auto number = [](double value) { return Json(value).dump(); };
   for (const SweepPoint& point : report.points) {
     for (const std::int64_t value : point.at) {
@@ -162,6 +162,7 @@ std::string sweep_csv(const SweepReport& report) {
     text += point.ran() ? number(point.speed() / giga) + "," + number(point.row.samples.median()) + "," +
                               number(point.row.samples.spread())
                         : ",,";
+    text += "," + (point.reference > 0.0 ? number(point.reference / giga) : "");
     text += ",\"" + status_of(point) + "\"\n";
   }
   return text;

@@ -1,10 +1,23 @@
 // `duogemm ladder` and `duogemm sweep`.
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "cli/program.h"
 
 namespace duogemm::testing {
 namespace {
+
+// Every line has as many columns as the head; commas within quotes are none of theirs.
+void expect_even_rows(const std::string& csv) {
+  const std::string bare = std::regex_replace(csv, std::regex("\"[^\"]*\""), "");
+  std::istringstream lines(bare);
+  std::string line, head;
+  std::getline(lines, head);
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), std::count(head.begin(), head.end(), ',')) << line;
+  }
+}
 
 TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   const Outcome outcome =
@@ -25,7 +38,8 @@ TEST_F(ProgramOnADevice, WritesWhatItPrints) {
   }
   const std::string csv = contents_of(folder_ / "r.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6);  // with a line for the other library
-  EXPECT_NE(csv.find(",overwritten\n"), std::string::npos);
+  EXPECT_NE(csv.find(",overwritten,peak_gflops\n"), std::string::npos);
+  expect_even_rows(csv);
   EXPECT_EQ(files().size(), 2u);
 }
 
@@ -107,6 +121,8 @@ TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
   EXPECT_TRUE(json["points"][2].contains("invalid"));
   const std::string csv = contents_of(folder_ / "s.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
+  EXPECT_NE(csv.find(",spread,reference_gflops,status\n"), std::string::npos) << csv;
+  expect_even_rows(csv);
 }
 
 TEST_F(ProgramOnADevice, RefusesSweepsThatMakeNoSense) {

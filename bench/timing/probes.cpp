@@ -57,7 +57,7 @@ constexpr Size whole_sizes[] = {
 };
 
 // Lengths and depths of skinny ones.
-constexpr Size thin_sizes[] = {
+constexpr Size skinny_sizes[] = {
     {64, 0, 64},    {1024, 0, 1024}, {4096, 0, 4096}, {16384, 0, 4096},    {65536, 0, 64},
     {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
@@ -131,7 +131,7 @@ std::vector<Probe> make_probes(const OperandKind& kind) {
     return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
   };
   if (kind.skinny != 0) {
-    for (const Size& size : thin_sizes) {
+    for (const Size& size : skinny_sizes) {
       const std::int64_t less = kind.wide ? 0 : 1;
       const Size skinny{size.m - less, kind.skinny, size.k - less, size.batch};
       add(skinny, Reproducibility::run_to_run);

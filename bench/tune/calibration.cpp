@@ -29,7 +29,7 @@ constexpr double cached = 1.0 / 2.0;
 // Two sums are told apart, the shorter of which is a quarter of the longer one. Where that would be less than
 // a few vectors, there are too many rows to say anything.
 constexpr std::int64_t shorter = 4;
-constexpr std::int64_t shortest_of_thin = 16;
+constexpr std::int64_t shortest_of_skinny = 16;
 
 // Sizes of a problem that has `groups` full tiles.
 struct Tiled {
@@ -80,7 +80,7 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
   return {&spec, tunables,
-          kind.skinny != 0 ? thin_timings(spec, tunables, kind, promising)
+          kind.skinny != 0 ? skinny_timings(spec, tunables, kind, promising)
                            : timings(spec, tunables, kind, promising)};
 }
 
@@ -129,8 +129,8 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
 
 // With a long operand that fills much of the cache, and with a short one: that says best what does not depend
 // on k.
-std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunables& tunables,
-                                             const OperandKind& kind, const Promising& promising) {
+std::vector<Timing> Calibrator::skinny_timings(const KernelSpec& spec, const Tunables& tunables,
+                                               const OperandKind& kind, const Promising& promising) {
   const double bytes = cached * cache_;
   const std::int64_t rows_of_all =
       spec.gemm->tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
@@ -144,10 +144,10 @@ std::vector<Timing> Calibrator::thin_timings(const KernelSpec& spec, const Tunab
       return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.skinny, depth))};
     };
     const auto fitting = static_cast<std::int64_t>(bytes / (sizeof(float) * static_cast<double>(rows)));
-    if (fitting < shortest_of_thin && !timings.empty()) {
+    if (fitting < shortest_of_skinny && !timings.empty()) {
       break;
     }
-    const Measured much = measured(std::max(fitting, shortest_of_thin));
+    const Measured much = measured(std::max(fitting, shortest_of_skinny));
     const std::int64_t quarter = much.depth / shorter;
     const Measured little = measured(std::min(quarter, shallow));
     timings.push_back(timing_of(count, little, much));

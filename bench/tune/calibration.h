@@ -25,8 +25,8 @@ class Calibrator {
   double seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem);
   std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                               const Promising& promising);
-  std::vector<Timing> thin_timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                                   const Promising& promising);
+  std::vector<Timing> skinny_timings(const KernelSpec& spec, const Tunables& tunables,
+                                     const OperandKind& kind, const Promising& promising);
 
   Stopwatch& stopwatch_;
   const DeviceInfo& device_;

@@ -28,7 +28,7 @@ void Tuner::look_at(const CompilePool::Job& compiled) {
     return;
   }
   look_at(fields_[job.field], job.candidate);
-  forget_unless_best(fields_[job.field], *job.candidate);
+  erase_unless_best(fields_[job.field], *job.candidate);
 }
 
 void Tuner::look_at(Field& field, const Shared& candidate) {
@@ -64,13 +64,13 @@ void Tuner::look_at(Field& field, const Shared& candidate) {
 }
 
 // Programs take memory, and thousands of them a lot.
-void Tuner::forget_unless_best(const Field& field, const Candidate& candidate) {
+void Tuner::erase_unless_best(const Field& field, const Candidate& candidate) {
   const bool kept = std::any_of(field.best.begin(), field.best.end(), [&](const auto& best) {
     return std::any_of(best.begin(), best.end(),
                        [&](const Shared& member) { return member.get() == &candidate; });
   });
   if (!kept) {
-    programs_.forget(variant_of(*candidate.spec, candidate.tunables));
+    programs_.erase(variant_of(*candidate.spec, candidate.tunables));
   }
 }
 
@@ -167,7 +167,7 @@ void Tuner::enter(Field& field, std::size_t probe, const Shared& candidate) {
   if (best.size() > bests_of_a_probe) {
     const Shared last = best.back();
     best.pop_back();
-    forget_unless_best(field, *last);
+    erase_unless_best(field, *last);
   }
 }
 

@@ -126,7 +126,7 @@ class Tuner {
   void enter(Field& field, std::size_t probe, const Shared& candidate);
   std::vector<Schedule> schedules_for(const Candidate& candidate, const Problem& problem) const;
   double quality_of(const Field& field, const Candidate& candidate) const;
-  void forget_unless_best(const Field& field, const Candidate& candidate);
+  void erase_unless_best(const Field& field, const Candidate& candidate);
   void measure_again(Field& field);
   PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
   void compile(CompilePool& pool, const Problem& problem, std::span<const Schedule> schedules) const;

@@ -20,21 +20,22 @@ struct Skinny {
   bool x_in_vectors;
 };
 
-Skinny thin_n(const Problem& p) {
+Skinny few_columns(const Problem& p) {
   const bool vectors = in_vectors(p.a_aligned, p.lda, p.a_stride, p);
   return {0, p.m, p.n, p.a_op == Transpose::yes, p.b_op == Transpose::no, vectors};
 }
 
-Skinny thin_m(const Problem& p) {
+Skinny few_rows(const Problem& p) {
   const bool vectors = in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
   return {1, p.n, p.m, p.b_op == Transpose::no, p.a_op == Transpose::yes, vectors};
 }
 
 // By the skinnier side that a kernel with `x_along_k` can take: the bits are the side, whether more than one
 // row or column is there, how Y is stored, and whether X is read in vectors.
-int storage_of_thin(const Problem& p, bool x_along_k) {
+int storage_of_skinny(const Problem& p, bool x_along_k) {
   const bool n_first = p.n <= p.m;
-  for (const Skinny& skinny : {n_first ? thin_n(p) : thin_m(p), n_first ? thin_m(p) : thin_n(p)}) {
+  for (const Skinny& skinny :
+       {n_first ? few_columns(p) : few_rows(p), n_first ? few_rows(p) : few_columns(p)}) {
     if (skinny.width <= widest && skinny.x_along_k == x_along_k && p.k <= longest_int_k) {
       const bool vectors = skinny.x_in_vectors && (x_along_k || quarters(skinny.length));
       return skinny.side + 2 * int{skinny.width > 1} + 4 * int{skinny.y_along_k} + 8 * int{vectors};
@@ -43,7 +44,7 @@ int storage_of_thin(const Problem& p, bool x_along_k) {
   return -1;
 }
 
-Tunables fixed_of_thin(int storage) {
+Tunables fixed_of_skinny(int storage) {
   return storage >= 16 ? Tunables{}
                        : Tunables{{"SIDE", storage % 2},
                                   {"SKINNY", storage / 2 % 2 == 1 ? 4 : 1},
@@ -56,10 +57,10 @@ KernelSpec skinny(KernelSpec spec, bool x_along_k, int (*rows)(const Tunables&),
   GemmFacts& gemm = spec.gemm.emplace();
   gemm.splits_k = true;
   gemm.skinny = true;
-  gemm.storage = [=](const Problem& p) { return storage_of_thin(p, x_along_k); };
-  gemm.fixed = fixed_of_thin;
+  gemm.storage = [=](const Problem& p) { return storage_of_skinny(p, x_along_k); };
+  gemm.fixed = fixed_of_skinny;
   gemm.untimed = {"SIDE", "Y_ALONG_K"};
-  gemm.computes = [=](const Problem& p) { return p.multiplies() && storage_of_thin(p, x_along_k) >= 0; };
+  gemm.computes = [=](const Problem& p) { return p.multiplies() && storage_of_skinny(p, x_along_k) >= 0; };
   gemm.tile = [=](const Tunables& t) {
     return Multiples{at(t, "SIDE") == 0 ? rows(t) : at(t, "SKINNY"),
                      at(t, "SIDE") == 0 ? at(t, "SKINNY") : rows(t), at(t, "DEPTH")};

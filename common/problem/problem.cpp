@@ -47,15 +47,15 @@ void require_addressable(const char* name, std::int64_t rows, std::int64_t cols,
   }
 }
 
-// `exchanged`: the caller's B is the problem's A.
-void require_addressable(const Problem& p, bool exchanged) {
+// `swapped`: the caller's B is the problem's A.
+void require_addressable(const Problem& p, bool swapped) {
   if (p.is_empty()) {
     return;
   }
   require_addressable("c", p.m, p.n, p.ldc, p.c_stride, p.batch);
   if (p.multiplies()) {
-    require_addressable(exchanged ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
-    require_addressable(exchanged ? "a" : "b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
+    require_addressable(swapped ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
+    require_addressable(swapped ? "a" : "b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);
   }
 }
 

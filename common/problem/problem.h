@@ -77,12 +77,12 @@ struct Problem {
 // Throws invalid_argument that names the first wrong member and what is allowed.
 void validate(const Problem& problem);
 
-// Validates what a user asks for. A row-major product becomes the column-major one of the exchanged operands:
-// `exchanged` tells that the caller's B is the problem's A. The strides of a batch whose members are listed
+// Validates what a user asks for. A row-major product becomes the column-major one of the swapped operands:
+// `swapped` tells that the caller's B is the problem's A. The strides of a batch whose members are listed
 // one by one mean nothing and are not looked at.
 struct ColumnMajor {
   Problem problem;
-  bool exchanged;
+  bool swapped;
 };
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strides);
 

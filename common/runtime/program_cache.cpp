@@ -96,7 +96,7 @@ bool ProgramCache::prepare(const Variant& variant) {
   return compiled;
 }
 
-void ProgramCache::forget(const Variant& variant) {
+void ProgramCache::erase(const Variant& variant) {
   const std::lock_guard lock(mutex_);
   slots_.erase(&variant);
 }

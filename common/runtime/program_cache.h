@@ -27,7 +27,7 @@ class ProgramCache {
   // The same ahead of time. Whether a compiler had to work for it.
   bool prepare(const Variant& variant);
   // Lets go of a kernel: plans that have it keep it.
-  void forget(const Variant& variant);
+  void erase(const Variant& variant);
 
  private:
   // Several threads prepare different kernels at once, and each kernel but once.

@@ -119,7 +119,7 @@ class Verifier {
   }
 
   void verify_sliced(const ScheduleRequest& request, const Problem& problem, Outcome& outcome) {
-    const DeviceInfo device = narrow();
+    const DeviceInfo device = with_few_groups();
     verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, outcome);
   }
 
@@ -148,11 +148,11 @@ class Verifier {
     if (is_rung(setting)) {
       return plan_setting(setting, problem, info());
     }
-    return plan_sgemm(*setting.spec, setting.tunables, problem, narrow());
+    return plan_sgemm(*setting.spec, setting.tunables, problem, with_few_groups());
   }
 
   // No batch of ours has so many members that work-groups walk from one to the next, unless there are few.
-  DeviceInfo narrow() const {
+  DeviceInfo with_few_groups() const {
     DeviceInfo device = info();
     device.max_groups[1] = 2;
     return device;

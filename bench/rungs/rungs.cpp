@@ -103,7 +103,7 @@ Rung incomplete() {
 }
 
 Rung registers_only() {
-  Rung spec{{"registers_only", "ladder/11_registers_only.cl", "no local memory, caches only"}, "11"};
+  Rung spec{{"registers_only", "ladder/beyond/11_registers_only.cl", "no local memory, caches only"}, "11"};
   spec.transposed_b = true;
   spec.multiples = [](const Tunables& t) { return Multiples{8 * at(t, "WGM"), 4 * at(t, "WGN"), 1}; };
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
@@ -143,7 +143,7 @@ int one_stage(const Tunables&) { return 1; }
 int its_stages(const Tunables& t) { return at(t, "STAGES"); }
 
 Rung split_k() {
-  Rung spec{{"split_k", "ladder/15_split_k.cl", "split-K"}, "15"};
+  Rung spec{{"split_k", "ladder/beyond/15_split_k.cl", "split-K"}, "15"};
   spec.slices = [](const Tunables& t) { return at(t, "SLICES"); };
   spec = warp_tile(std::move(spec), its_stages);
   spec.geometry = [inner = spec.geometry](std::int64_t m, std::int64_t n, const Tunables& t) {
@@ -157,7 +157,7 @@ Rung split_k() {
 // --- Rungs 16 and 17: for CPUs, and for tensor cores ------------------------------------------------------
 
 Rung packed() {
-  Rung spec{{"packed", "ladder/16_packed.cl", "packed panels, vector registers"}, "16"};
+  Rung spec{{"packed", "ladder/beyond/16_packed.cl", "packed panels, vector registers"}, "16"};
   const auto rows = [](const Tunables& t) { return at(t, "VECTORS") * at(t, "WIDTH"); };
   spec.transposed_b = true;
   spec.for_cpus = true;
@@ -173,7 +173,7 @@ Rung packed() {
 }
 
 Rung tensor_cores() {
-  Rung spec{{"tensor_cores", "ladder/17_tensor_cores.cl", "tensor cores, three BF16 pieces"}, "17"};
+  Rung spec{{"tensor_cores", "ladder/beyond/17_tensor_cores.cl", "tensor cores, three BF16 pieces"}, "17"};
   const auto work_items = [](const Tunables& t) {
     return at(t, "TSM") / at(t, "WARP_M") * (at(t, "TSN") / at(t, "WARP_N")) * 32;
   };
@@ -252,10 +252,10 @@ std::vector<Rung> make_rungs() {
           wide_tile({{"double_buffer", "ladder/09_double_buffer.cl", "prefetch, two buffers"}, "9"}, 2)),
       incomplete(),
       registers_only(),
-      warp_tile({{"warp_tiles", "ladder/12_warp_tiles.cl", "warp tiles"}, "12"}, one_stage),
-      warp_tile({{"async_copy", "ladder/13_async_copy.cl", "asynchronous copies in stages"}, "13"},
+      warp_tile({{"warp_tiles", "ladder/beyond/12_warp_tiles.cl", "warp tiles"}, "12"}, one_stage),
+      warp_tile({{"async_copy", "ladder/beyond/13_async_copy.cl", "asynchronous copies in stages"}, "13"},
                 its_stages),
-      warp_tile({{"tile_order", "ladder/14_tile_order.cl", "order of tiles for the L2 cache"}, "14"},
+      warp_tile({{"tile_order", "ladder/beyond/14_tile_order.cl", "order of tiles for the L2 cache"}, "14"},
                 its_stages),
       split_k(),
       packed(),

@@ -25,7 +25,7 @@ struct Rung : KernelSpec {
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
 };
 
-// In their order. To add one is one file under kernels/ladder/ and one entry in rungs.cpp.
+// In their order. To add one is one file in kernels/ladder/beyond/ and one entry in rungs.cpp.
 std::span<const Rung> rungs();
 
 // The kernel as a rung; null where it is none.

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("kernels/ladder", "kernels/support")
+FOLDERS = ("kernels/ladder", "kernels/ladder/beyond", "kernels/support")
 SKIPPED = 77
 
 NVRTC = "nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2"  # the name that every NVRTC from 11.2 to 11.8 has

@@ -40,8 +40,8 @@
 
 #include "dialect.h"
 #include "update.h"
-#include "ladder/warp_tile.h"
-#include "ladder/stages.h"
+#include "ladder/beyond/warp_tile.h"
+#include "ladder/beyond/stages.h"
 
 __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void
 async_copy(const int M, const int N, const int K, const float alpha, const __global float* A,

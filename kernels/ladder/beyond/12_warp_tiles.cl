@@ -27,7 +27,7 @@
 
 #include "dialect.h"
 #include "update.h"
-#include "ladder/warp_tile.h"
+#include "ladder/beyond/warp_tile.h"
 
 __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void
 warp_tiles(const int M, const int N, const int K, const float alpha, const __global float* A,

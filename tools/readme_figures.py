@@ -160,6 +160,20 @@ def summary_table():
     return "\n".join(lines) + "\n"
 
 
+def excerpt():
+    """A few lines of what `duogemm ladder` prints."""
+    run = load_run("h200_both.json", "cuda")
+    reference = run["reference"]
+    first = {row["rung"]: row for row in reversed(run["rows"]) if "gflops" in row}
+    rows = [(rung, first[rung]["kernel"], first[rung]["gflops"], "ok" if first[rung]["ok"] else "WRONG")
+            for rung in ("1", "2", "3", "6", "7", "13", "duogemm")]
+    rows.append(("", "cuBLAS", reference["gflops"], reference["name"]))
+    lines = ["```", "rung     kernel         GFLOP/s  of cuBLAS  status"]
+    lines += [f"{rung:8} {kernel:14} {gflops:7.1f}  {gflops / reference['gflops']:9.1%}  {status}"
+              for rung, kernel, gflops, status in rows]
+    return "\n".join([*lines, "```"]) + "\n"
+
+
 def programs_table():
     """Wall times of whole programs: the first pass of a process with nothing on disk, and later ones."""
     traces = {trace["trace"]: trace for trace in load("h200_replay_cuda.json", "replay")["traces"]}
@@ -422,7 +436,7 @@ def blocks(runs):
     walk = Walk(runs)
     rungs = list(dict.fromkeys(row["rung"] for row in runs[0]["rows"] if not ladder_table.is_own(row)))
     return {
-        README: {"summary": summary_table()},
+        README: {"excerpt": excerpt(), "summary": summary_table()},
         PRECISION: {"accuracy": accuracy_table()},
         EVIDENCE: {"comparison": comparison_table(), "programs": programs_table(), "precisions": precisions_table()},
         DEVICES: {"devices": Devices().table()},

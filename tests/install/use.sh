@@ -5,7 +5,7 @@
 #   use_installed <prefix>              and
 #   report                              at the end.
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples" && pwd)
-readme=$examples/../README.md
+root=$examples/..
 passed=0
 failed=0
 skipped=0
@@ -42,18 +42,18 @@ says() {
   "$@" | tee /dev/stderr | grep -q "$expected"
 }
 
-# The README's snippets, each as a reader would copy it.
+# The first snippet in the language $2 of the page $1, as a reader would copy it.
 snippet() {
-  awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$readme"
+  awk -v fence="\`\`\`$2" '$0 == fence { on = 1; next } on && /^```/ { exit } on' "$root/$1"
 }
 snippet_in() {
-  local language=$1 compiler=$2
-  snippet "$language" >"$work/snippet.$language"
+  local page=$1 language=$2 compiler=$3
+  snippet "$page" "$language" >"$work/snippet.$language"
   $compiler "$work/snippet.$language" $(pkg-config --cflags --libs duogemm) "-Wl,-rpath,$libraries" -o "$work/snippet" &&
     says "58 64 139 154" "$work/snippet"
 }
 run_snippet() {
-  says "^18.0" env "PATH=$prefix/bin:/usr/bin:/bin" bash -c "$(snippet sh)"
+  says "^18.0" env "PATH=$prefix/bin:/usr/bin:/bin" bash -c "$(snippet README.md sh)"
 }
 
 # What is asked for and missing is named, with what there is; what is optional may be missing.
@@ -83,7 +83,7 @@ installed_pages() {
     cmp "$share/fish/vendor_completions.d/duogemm.fish" <("$program" completion fish)
 }
 
-# The examples through find_package, one of them through pkg-config, the README's snippets, a plain BLAS program and NumPy
+# The examples through find_package, one of them through pkg-config, the pages' snippets, a plain BLAS program and NumPy
 # through LD_PRELOAD, and the program.
 use_installed() {
   local prefix=$1 program
@@ -99,8 +99,8 @@ use_installed() {
   export PKG_CONFIG_PATH=$libraries/pkgconfig
   step "host_pointers through pkg-config" through_pkg_config
   step "components" finds_components "$prefix"
-  step "README: C++" snippet_in cpp "c++ -std=c++17"
-  step "README: C" snippet_in c "cc"
+  step "README: C++" snippet_in README.md cpp "c++ -std=c++17"
+  step "docs/api.md: C" snippet_in docs/api.md c "cc"
   step "README: duogemm run" run_snippet
   step "the installed program" "$prefix/bin/duogemm" --version
   step "the installed pages" installed_pages "$prefix"

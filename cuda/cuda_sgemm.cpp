@@ -124,7 +124,10 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const
   multiply_batched(stream, request, a, b, c, std::nullopt);
 }
 
-WarmUp warm(CUstream_st* stream) { return kept_for(context_of(stream)).runtime->warm(); }
+WarmUp warm(CUstream_st* stream) {
+  const Kept& kept = kept_for(context_of(stream));
+  return kept.runtime->warm(*borrow_stream(kept.context, stream));
+}
 
 std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
   return workspace_bytes(stream, to_column_major(request).problem);

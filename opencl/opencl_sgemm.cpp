@@ -260,7 +260,11 @@ void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matri
 }
 
 WarmUp warm(cl_command_queue queue) {
-  return translated([&] { return runtime_of(borrow(queue))->warm(); });
+  return translated([&] {
+    const cl::CommandQueue borrowed = borrow(queue);
+    ClQueue ours(borrowed);
+    return runtime_of(borrowed)->warm(ours);
+  });
 }
 
 void forget(cl_context context) { runtimes().forget(context); }

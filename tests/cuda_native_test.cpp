@@ -102,6 +102,28 @@ TEST_F(CudaNative, WarmsUp) {
   EXPECT_EQ(cuda::warm(nullptr).compiled, 0u);
 }
 
+// A capture cannot allocate.
+TEST_F(CudaNative, WarmsUpAStreamForItsFirstCall) {
+  const cuda::CurrentContext current(context_);
+  Sgemm request{.m = 1024, .n = 236, .k = 1024, .lda = 1024, .ldb = 1024, .ldc = 1024};
+  request.a_op = Transpose::yes;
+  if (cuda::sgemm_workspace_bytes(nullptr, request) == 0) {
+    GTEST_SKIP() << "the product needs no workspace here";
+  }
+  const CudaMemory a(std::vector<float>(1024 * 1024, 1.0f));
+  const CudaMemory b(std::vector<float>(1024 * 236, 1.0f));
+  const CudaMemory c(std::vector<float>(1024 * 236, 0.0f));
+  cuda::sgemm(make_stream(), request, a.data(), b.data(), c.data());  // plans
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const CUstream stream = make_stream();
+  cuda::warm(stream);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  cudaGraphDestroy(graph);
+}
+
 TEST_F(CudaNative, RefusesNullPointers) {
   Sgemm request;
   request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;

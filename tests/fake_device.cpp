@@ -75,6 +75,7 @@ void multiply_naively(std::span<const Argument> arguments) {
 void Faults::pass(Operation operation) {
   const Turn turn;
   ++operations;
+  allocations += operation == Operation::allocate;
   const bool lost = lost_from != 0 && operations >= lost_from;
   if (!lost && operations != fails_at) {
     return;

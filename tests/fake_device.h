@@ -34,6 +34,7 @@ struct Faults {
   bool idle = false;         // its kernels do nothing
 
   int operations = 0;
+  int allocations = 0;                   // among them
   std::optional<Operation> failed = {};  // the first that did
   int live_buffers = 0;
   std::size_t live_bytes = 0;  // of buffers, and the most there were
@@ -142,15 +143,11 @@ class FakeQueue final : public Queue {
 
 class FakeDevice final : public Device {
  public:
-  explicit FakeDevice(Faults& faults) : faults_(faults), counted_(faults.live_others) {
-    info_.name = "fake";
-    info_.slice_alignment = 512;
-    info_.max_work_group = 1024;
-    info_.local_bytes = 48 << 10;
-    info_.max_groups = {1 << 20, 1 << 16, 1 << 16};
-    info_.shuffle = true;
+  explicit FakeDevice(Faults& faults) : FakeDevice(faults, standard_info()) {
     info_.host_memory = faults.in_place;
   }
+  FakeDevice(Faults& faults, DeviceInfo info)
+      : faults_(faults), counted_(faults.live_others), info_(std::move(info)) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     faults_.pass(Operation::allocate);
@@ -174,6 +171,17 @@ class FakeDevice final : public Device {
   }
 
  private:
+  static DeviceInfo standard_info() {
+    DeviceInfo info;
+    info.name = "fake";
+    info.slice_alignment = 512;
+    info.max_work_group = 1024;
+    info.local_bytes = 48 << 10;
+    info.max_groups = {1 << 20, 1 << 16, 1 << 16};
+    info.shuffle = true;
+    return info;
+  }
+
   Faults& faults_;
   Counted counted_;
   DeviceInfo info_;

@@ -146,6 +146,18 @@ TEST_P(OpenClNative, WarmsUp) {
   EXPECT_EQ(duogemm_opencl_warm(caller.queue()), DUOGEMM_SUCCESS);
   EXPECT_EQ(duogemm_opencl_warm(nullptr), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_STREQ(duogemm_last_error(), "queue is null");
+  // And it multiplies, in the workspace that is there.
+  const std::size_t size = 700;
+  const std::vector<float> ones(size * size, 1.0f);
+  const cl::Buffer a = caller.buffer(ones);
+  const cl::Buffer c = caller.buffer(ones);
+  Sgemm request;
+  request.m = request.n = request.k = request.lda = request.ldb = request.ldc =
+      static_cast<std::int64_t>(size);
+  opencl::sgemm(caller.queue(), request, {a()}, {a()}, {c()});
+  std::vector<float> result(size * size);
+  caller.read(c, result);
+  EXPECT_EQ(result, std::vector<float>(size * size, static_cast<float>(size)));
 }
 
 TEST_P(OpenClNative, RefusesWhatCannotBe) {

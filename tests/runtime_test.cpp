@@ -115,6 +115,73 @@ TEST_F(Plans, ServeNoOperandThatIsAlignedOtherwise) {
   EXPECT_EQ(runtime_.plans(), 8u) << "multiples of four elements are aligned";
 }
 
+// On an H100, whose measurements come with the library.
+DeviceInfo h100() {
+  DeviceInfo info;
+  info.backend = "cuda";
+  info.kind = DeviceKind::gpu;
+  info.name = "NVIDIA H100 80GB HBM3";
+  info.compute_capability = 90;
+  info.compute_units = 132;
+  info.memory_bytes = 80'000'000'000;
+  info.cache_bytes = 50 << 20;
+  info.local_bytes = 48 << 10;
+  info.large_local_bytes = large_local_bytes(90);
+  info.max_work_group = 1024;
+  info.max_groups = {0x7fffffff, 65535, 65535};
+  info.clusters = true;
+  return info;
+}
+
+// The products of a transformer's layer of 1024 for a prompt, without the beginning of their matrices.
+std::vector<Problem> products_for_prompt(std::int64_t length) {
+  const auto by_weights = [=](std::int64_t outputs, std::int64_t inputs, float beta) {
+    Problem problem = Problem::packed(outputs, length, inputs, 1.0f, beta);
+    problem.a_op = Transpose::yes;
+    problem.lda = inputs;
+    return problem;
+  };
+  const auto of_heads = [](Problem problem, std::int64_t c_stride) {
+    problem.lda = 3 * 1024;
+    problem.batch = 16;
+    problem.a_stride = 64;
+    problem.c_stride = c_stride;
+    return problem;
+  };
+  Problem scores = of_heads(Problem::packed(length, length, 64, 0.125f), length * length);
+  scores.a_op = Transpose::yes;
+  scores.ldb = 3 * 1024;
+  scores.b_stride = 64;
+  Problem values = of_heads(Problem::packed(64, length, length), 64);
+  values.b_stride = length * length;
+  values.ldc = 1024;
+  return {by_weights(3072, 1024, 0.0f),
+          scores,
+          values,
+          by_weights(1024, 1024, 1.0f),
+          by_weights(4096, 1024, 0.0f),
+          by_weights(1024, 4096, 1.0f)};
+}
+
+// Of calls whose sizes never come again, fewer than one in a hundred allocates on a queue that is warm.
+TEST(Runtime, AllocatesSeldomForPromptsOfAllLengths) {
+  Faults faults{.idle = true};
+  Runtime runtime(std::make_unique<FakeDevice>(faults, h100()), DiskCache({}));
+  const std::unique_ptr<Queue> queue = runtime.device().create_queue();
+  const FakeBuffer matrix(faults, sizeof(float));
+  runtime.warm(*queue);
+  ASSERT_EQ(faults.allocations, 1);
+  int calls = 0;
+  for (std::int64_t length = 16; length <= 2048; length = length * 11 / 9 + 1) {
+    for (const Problem& problem : products_for_prompt(length)) {
+      runtime.enqueue(problem, *queue, {{{&matrix}, {&matrix}, {&matrix}}});
+      ++calls;
+    }
+  }
+  EXPECT_LE(100 * (faults.allocations - 1), calls);
+  EXPECT_GT(faults.launched.size(), static_cast<std::size_t>(calls)) << "none needs workspace";
+}
+
 // The same problem at both levels through one runtime: sums in slices of k are for one of them only.
 TEST_F(Plans, KeepTheLevelsApart) {
   faults_.idle = true;

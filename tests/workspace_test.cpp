@@ -151,6 +151,33 @@ TEST_F(Workspaces, GrowInLargeSteps) {
   EXPECT_LE(pieces.size(), 3u);
 }
 
+TEST_F(Workspaces, OfAWarmQueueAreThereBeforeItsFirstCall) {
+  FakeQueue queue(faults_);
+  workspaces_.warm(queue);
+  EXPECT_EQ(pieces(), 1);
+  EXPECT_TRUE(faults_.launched.empty());
+  const Prepared p = plan(33);
+  expect_warm(p, queue);
+  const std::set<const float*> used = used_by(p, queue);
+  workspaces_.warm(queue);
+  expect_warm(p, queue);
+  EXPECT_EQ(used_by(p, queue), used);
+}
+
+TEST_F(Workspaces, OfAWarmQueueAreNoneWhereThereIsNoMemory) {
+  FakeQueue queue(faults_);
+  for (const Operation operation : {Operation::allocate, Operation::create_queue, Operation::write}) {
+    faults_.fails_at =
+        faults_.operations + 1 + (operation != Operation::allocate) + (operation == Operation::write);
+    faults_.failed.reset();
+    EXPECT_THROW(workspaces_.warm(queue), Error);
+    EXPECT_EQ(faults_.failed, operation);
+    EXPECT_EQ(pieces(), 0);
+  }
+  workspaces_.warm(queue);
+  expect_warm(plan(33), queue);
+}
+
 TEST_F(Workspaces, ShareNothingBetweenQueues) {
   FakeQueue one(faults_);
   FakeQueue other(faults_);
@@ -321,6 +348,21 @@ TEST_F(Workspaces, AreNotAllocatedInACapture) {
                 ": make the same call on the stream before the capture, or supply the workspace");
   FakeBuffer lent(faults_, p->workspace_bytes());
   EXPECT_EQ(refusal(p, queue, LentWorkspace{&lent, 0, lent.bytes()}), "accepted");
+}
+
+TEST_F(Workspaces, AreNotAllocatedAheadInACapture) {
+  FakeQueue queue(faults_);
+  queue.now.capturing = true;
+  const int before = faults_.operations;
+  workspaces_.warm(queue);
+  EXPECT_EQ(faults_.operations, before);
+}
+
+TEST_F(Workspaces, OfAWarmQueueServeACapture) {
+  FakeQueue queue(faults_);
+  workspaces_.warm(queue);
+  queue.now.capturing = true;
+  expect_warm(plan(33), queue);
 }
 
 // Freeing memory waits for the device, which no capture survives.

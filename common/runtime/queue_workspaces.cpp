@@ -82,6 +82,21 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
   }
 }
 
+void QueueWorkspaces::warm(Queue& queue) {
+  const QueueState state = queue.state();
+  if (state.capturing) {
+    return;
+  }
+  const std::shared_ptr<Kept> kept = kept_for(state);
+  const std::lock_guard lock(kept->mutex);
+  if (!kept->memory) {
+    std::shared_ptr<Buffer> memory = device_.allocate(roomy(0, device_.info()));
+    const float first = 0.0f;
+    device_.create_queue()->write(*memory, &first, sizeof first);  // when OpenCL may allocate it
+    kept->replace(std::move(memory));
+  }
+}
+
 std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueState& queue) {
   // Outlives the lock: freeing memory may take as long as the device works on it. While a stream is captured
   // it may not be asked for.

@@ -39,6 +39,10 @@ class QueueWorkspaces {
                const PreparedPlan::Operands& operands, const Scalars& scalars,
                const std::optional<LentWorkspace>& lent);
 
+  // Allocates what the queue's first call that needs memory would, unless the queue has some or is being
+  // captured. Nothing is put on it. Throws out_of_memory.
+  void warm(Queue& queue);
+
  private:
   struct Kept {
     void replace(std::shared_ptr<Buffer> by);

@@ -41,6 +41,12 @@ class Runtime {
 
   // Prepares all programs that the device may need. Throws as duogemm::warm does (see warm.h).
   WarmUp warm() { return duogemm::warm(*device_, programs_); }
+  // And the first workspace of a queue. Throws also as QueueWorkspaces::warm does.
+  WarmUp warm(Queue& queue) {
+    const WarmUp programs = warm();
+    workspaces_.warm(queue);
+    return programs;
+  }
 
   // How many plans are kept.
   std::size_t plans();

@@ -23,7 +23,8 @@ duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duog
                                           const float* const* a, const float* const* b, float* const* c);
 
 /* Compiles what later calls in the stream's context may need, or finds it in the library or on disk: see
-   duogemm::Context::warm. Nothing is put on the stream, which must not be captured meanwhile. */
+   duogemm::Context::warm. Allocates the stream's first workspace. Nothing is put on the stream, which must
+   not be captured meanwhile. */
 duogemm_status duogemm_cuda_warm(struct CUstream_st* stream);
 
 /* How many bytes of workspace the call with the same problem needs on the stream's device. */

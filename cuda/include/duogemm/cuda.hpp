@@ -26,13 +26,15 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const
                    float* const* c);
 
 // Compiles what later calls in the stream's context may need, or finds it in the library or on disk: see
-// Context::warm. Nothing is put on the stream, which must not be captured meanwhile.
+// Context::warm. Allocates the stream's first workspace. Nothing is put on the stream, which must not be
+// captured meanwhile.
 WarmUp warm(CUstream_st* stream);
 
 // --- Workspace: device memory for what a call has to keep between its commands ---------------------------
 //
 // Some problems need it, and by default the library sees to it: it keeps a piece for each stream, for the 64
-// that used it last, and replaces it when a call needs a larger one. A caller who wants to know, or to limit,
+// that used it last, and replaces it when a call needs a larger one. The first is a 2048th of the device's
+// memory (32 MiB of 80 GB, as cuBLAS has), so that few calls do. A caller who wants to know, or to limit,
 // what is allocated supplies it instead.
 //
 // A CUDA graph goes on using the workspace of the calls that were captured in it. The library's piece for a

@@ -45,7 +45,7 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
     size_t workspace_bytes);
 
 /* Compiles what later calls on the queue's device may need, or finds it on disk: see duogemm::Context::warm.
-   Nothing is put on the queue. */
+   Allocates the queue's first workspace. Nothing is put on the queue. */
 duogemm_status duogemm_opencl_warm(cl_command_queue queue);
 
 /* Gives up the programs and the workspace that are kept for a context. No call on it may be running. */

@@ -82,8 +82,8 @@ void sgemm(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Mat
 void sgemm_batched(cl_command_queue queue, const Sgemm& problem, Matrix a, Matrix b, Matrix c,
                    OffsetTables offsets, Events wait_for, cl_event* done, Workspace workspace);
 
-// Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Nothing
-// is put on the queue.
+// Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Allocates
+// the queue's first workspace. Nothing is put on the queue.
 WarmUp warm(cl_command_queue queue);
 
 // Gives up the programs and the workspace that are kept for a context, and the library's hold on it. No call

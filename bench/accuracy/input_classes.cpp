@@ -79,7 +79,8 @@ float cancelling(const Place& place) {
     return 0.0f;
   }
   const Place in_first_half{place.line, place.lines, place.p % half, place.k};
-  return static_cast<float>(place.p < half ? 1 : factor) * signed_unit<stream>(in_first_half);
+  const float value = signed_unit<stream>(in_first_half);
+  return place.p < half ? value : static_cast<float>(factor) * value;
 }
 
 template <int divisor>

@@ -9,6 +9,7 @@
 #include "duogemm/cuda.hpp"
 #include "problem/problem.h"
 #include "runtime/runtime.h"
+#include "system/reject.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -72,21 +73,36 @@ std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
+// The problem with the bias, which is not read where beta is zero.
+ColumnMajor with_bias(ColumnMajor call, const std::optional<Bias>& bias) {
+  call.problem.bias = bias && call.problem.beta != 0.0f;
+  call.problem.bias_stride = call.problem.bias ? bias->stride : 0;
+  return call;
+}
+
 // Without a workspace: in the library's own.
 void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
-              const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = to_column_major(request);
+              const std::optional<Bias>& bias, const std::optional<Workspace>& workspace) {
+  const auto [problem, swapped] = with_bias(to_column_major(request), bias);
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
+  if (problem.bias) {
+    validate(problem);
+    if (bias->pointer == nullptr) {
+      reject("bias is null");
+    }
+  }
   const Kept& kept = kept_for(context_of(stream));
   const auto queue = borrow_stream(kept.context, stream);
   const auto ours_a = borrow_memory(kept.context, swapped ? b : a);
   const auto ours_b = borrow_memory(kept.context, swapped ? a : b);
   const auto ours_c = borrow_memory(kept.context, c);
-  kept.runtime->enqueue(problem, *queue, {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}},
-                        lend(kept, workspace));
+  const auto ours_bias = problem.bias ? borrow_memory(kept.context, bias->pointer) : nullptr;
+  PreparedPlan::Operands operands = {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}};
+  operands[static_cast<std::size_t>(operand_bias.slot)] = {ours_bias.get()};
+  kept.runtime->enqueue(problem, *queue, operands, lend(kept, workspace));
   record_call(request, CallMemory::device);
 }
 
@@ -116,7 +132,7 @@ void multiply_batched(CUstream stream, const Sgemm& request, const float* const*
 }  // namespace
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c) {
-  multiply(stream, request, a, b, c, std::nullopt);
+  multiply(stream, request, a, b, c, {}, {});
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
@@ -139,7 +155,12 @@ std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& requ
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
            Workspace workspace) {
-  multiply(stream, request, a, b, c, workspace);
+  multiply(stream, request, a, b, c, {}, workspace);
+}
+
+void sgemm_with_bias(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+                     Bias bias, const std::optional<Workspace>& workspace) {
+  multiply(stream, request, a, b, c, bias, workspace);
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,

@@ -32,10 +32,16 @@ std::vector<ShippedProgram> programs_to_ship() {
     const int capability = embedded.target.compute_capability;
     if (embedded.target.backend == "cuda" && capability > 0) {
       const Planner planner(device_of(embedded.target), tuning_of(embedded));
-      for (const Variant* variant : programs_of(planner)) {
-        ShippedProgram program{program_source(*variant), capability};
+      const auto ship = [&](const Variant& variant) {
+        ShippedProgram program{program_source(variant), capability};
         if (keys.insert(program_key(program.source, capability)).second) {
           programs.push_back(std::move(program));
+        }
+      };
+      for (const Variant* variant : programs_of(planner)) {
+        ship(*variant);
+        if (const Variant* with_bias = biased(*variant)) {
+          ship(*with_bias);
         }
       }
     }

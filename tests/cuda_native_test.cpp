@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <thread>
 
 #include "cuda_caller.h"
@@ -122,6 +123,34 @@ TEST_F(CudaNative, WarmsUpAStreamForItsFirstCall) {
   cuda::sgemm(stream, request, a.data(), b.data(), c.data());
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   cudaGraphDestroy(graph);
+}
+
+// A value for each row of C, and where matrices are stored by rows for each column. C is not read.
+TEST_F(CudaNative, AddsABias) {
+  const cuda::CurrentContext current(context_);
+  constexpr int m = 100, n = 60, k = 35;
+  const CudaMemory a(std::vector<float>(m * k, 1.0f)), b(std::vector<float>(k * n, 2.0f));
+  std::vector<float> values(m), result(m * n);
+  for (int i = 0; i < m; ++i) {
+    values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  }
+  const CudaMemory bias(values);
+  Sgemm request{.m = m, .n = n, .k = k, .beta = 3.0f, .lda = m, .ldb = k, .ldc = m};
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
+    cuda::sgemm_with_bias(nullptr, request, a.data(), b.data(), c.data(), {bias.data()});
+    c.read(result, nullptr);
+    const int inner = layout == Layout::column_major ? m : n;
+    for (int i = 0; i < m * n; ++i) {
+      ASSERT_EQ(result[static_cast<std::size_t>(i)], static_cast<float>(2 * k + 3 * (i % inner))) << i;
+    }
+    request.layout = Layout::row_major;
+    request.lda = k;
+    request.ldb = request.ldc = n;
+  }
+  EXPECT_EQ(
+      refusal([&] { cuda::sgemm_with_bias(nullptr, request, a.data(), b.data(), bias.data(), {nullptr}); }),
+      "bias is null");
 }
 
 TEST_F(CudaNative, RefusesNullPointers) {

@@ -80,6 +80,8 @@ std::vector<Change> changes() {
           {"batch_by", [](Problem& p) { p.batch_by = BatchBy::offsets; }},
           {"level", [](Problem& p) { p.level = Reproducibility::everywhere; }},
           {"precision", [](Problem& p) { p.precision = Precision::f16x3; }},
+          {"bias", [](Problem& p) { p.bias = true; }},
+          {"bias_stride", [](Problem& p) { p.bias_stride = 8; }},
           {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
           {"beta", [](Problem& p) { p.beta = 0.0f; }}};
 }

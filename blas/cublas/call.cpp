@@ -41,6 +41,10 @@ void multiply(const Call& call, cudaStream_t stream, const Workspace&... workspa
     cuda::sgemm_batched(stream, call.problem, static_cast<const float* const*>(call.a),
                         static_cast<const float* const*>(call.b), static_cast<float* const*>(call.c),
                         workspace...);
+  } else if (call.bias != nullptr) {
+    cuda::sgemm_with_bias(stream, call.problem, static_cast<const float*>(call.a),
+                          static_cast<const float*>(call.b), static_cast<float*>(const_cast<void*>(call.c)),
+                          {call.bias, call.bias_stride}, workspace...);
   } else {
     cuda::sgemm(stream, call.problem, static_cast<const float*>(call.a), static_cast<const float*>(call.b),
                 static_cast<float*>(const_cast<void*>(call.c)), workspace...);
@@ -71,41 +75,14 @@ bool multiply_in_capture(const Call& call, cudaStream_t stream, const cuda::Work
   return workspace.has_value();
 }
 
-// Writes the bias into every column of the result: a product of a column and a row of ones.
-Call fill_with_bias(const Call& call, cudaStream_t stream) {
-  Call fill = call;
-  fill.problem.a_op = fill.problem.b_op = Transpose::no;
-  fill.problem.k = fill.problem.ldb = 1;
-  fill.problem.alpha = 1.0f;
-  fill.problem.lda = call.problem.m;
-  fill.problem.a_stride = call.bias_stride;
-  fill.problem.b_stride = 0;
-  fill.a = call.bias;
-  fill.b = ones(stream, static_cast<std::size_t>(call.problem.n));
-  return fill;
-}
-
-// Whether it could be done. If not, the result is whatever it was, or a bias that what comes next overwrites.
-bool enqueue(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
-  const bool capturing = is_capturing(stream);
-  std::optional<RelaxedCapture> relaxed;
-  if (capturing) {
-    relaxed.emplace();
-  }
-  const auto one = [&](const Call& part) {
-    if (capturing) {
-      return multiply_in_capture(part, stream, lent);
-    }
-    multiply(part, stream);
+// Whether it could be done. If not, nothing was enqueued.
+bool enqueue(const Call& call, cudaStream_t stream, const cuda::Workspace& lent) {
+  if (!is_capturing(stream)) {
+    multiply(call, stream);
     return true;
-  };
-  if (call.bias != nullptr) {
-    if (!one(fill_with_bias(call, stream))) {
-      return false;
-    }
-    call.problem.beta = 1.0f;
   }
-  return one(call);
+  const RelaxedCapture relaxed;
+  return multiply_in_capture(call, stream, lent);
 }
 
 // Set when duogemm cannot serve this process, so that no call tries again.
@@ -140,7 +117,7 @@ std::optional<Reason> serve(Call call, cudaStream_t stream, const cuda::Workspac
   static const Precision precision = blas::permitted_precision();
   call.problem.precision = precision;
   call.problem.alpha = *static_cast<const float*>(call.alpha);
-  call.problem.beta = *static_cast<const float*>(call.beta);
+  call.problem.beta = call.bias != nullptr ? 1.0f : *static_cast<const float*>(call.beta);
   try {
     if (!enqueue(call, stream, lent)) {
       return Reason::workspace;

@@ -3,8 +3,6 @@
 
 #include <driver_types.h>
 
-#include <cstddef>
-
 namespace duogemm::cublas {
 
 bool is_capturing(cudaStream_t stream);
@@ -21,9 +19,5 @@ class RelaxedCapture {
  private:
   int before_;
 };
-
-// So many ones, one behind the other, in memory of the stream's device. It stays as it is for as long as the
-// process lives. Throws Error where the driver cannot do so.
-const float* ones(cudaStream_t stream, std::size_t count);
 
 }  // namespace duogemm::cublas

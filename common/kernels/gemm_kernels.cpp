@@ -63,8 +63,11 @@ Tunables pipelined_fixed(int storage) {
   if (storage >= 12) {
     return {};
   }
-  Tunables fixed = {
-      {"PATCH", 0}, {"TRANS_A", storage % 2}, {"TRANS_B", storage / 2 % 2}, {"V", storage < 4 ? 1 : 4}};
+  Tunables fixed = {{"BIAS", 0},
+                    {"PATCH", 0},
+                    {"TRANS_A", storage % 2},
+                    {"TRANS_B", storage / 2 % 2},
+                    {"V", storage < 4 ? 1 : 4}};
   if (storage >= 8) {
     fixed["TRANSPOSE_ASYNC"] = 1;
   }
@@ -124,6 +127,7 @@ KernelSpec pipelined() {
   gemm.fixed = pipelined_fixed;
   gemm.suits = pipelined_suits;
   gemm.splits_k = true;
+  gemm.adds_bias = true;
   gemm.worth_packing = true;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
@@ -148,6 +152,8 @@ KernelSpec pipelined() {
                  [](const Tunables& t) {
                    return at(t, "PATCH") == 0 || (128 % at(t, "TSM") == 0 && 128 % at(t, "TSN") == 0);
                  }},
+                {"BIAS to be 1 only with PATCH 0",
+                 [](const Tunables& t) { return at(t, "BIAS") == 0 || at(t, "PATCH") == 0; }},
                 {"TSM or TSN to be a power of 2",
                  [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
                 whole_copies("TSM", "TRANS_A", 1),

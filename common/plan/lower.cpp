@@ -42,6 +42,12 @@ const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
   return *kernels[slices < 128 ? 1 : 2];
 }
 
+// Whether the kernel adds the problem's bias. Partial sums of C get it when they have been added up.
+bool adds_bias(const Schedule& schedule, const Problem& problem) {
+  return problem.bias && schedule.kernel->spec->gemm->adds_bias &&
+         (schedule.slices == 1 || schedule.clustered);
+}
+
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is in slices.
 class Builder {
@@ -151,7 +157,13 @@ class Builder {
       const auto tiles = tile_arguments(p);
       arguments.insert(arguments.end(), tiles.begin(), tiles.end());
     }
-    add(kernel_, geometry, p.batch, std::move(arguments));
+    if (adds_bias(schedule_, problem_)) {
+      const auto bias = bias_arguments(problem_);
+      arguments.insert(arguments.end(), bias.begin(), bias.end());
+      add(*biased(kernel_), geometry, p.batch, std::move(arguments));
+    } else {
+      add(kernel_, geometry, p.batch, std::move(arguments));
+    }
   }
 
   void reduce(std::int64_t slices) {
@@ -184,6 +196,27 @@ class Builder {
   Plan plan_;
 };
 
+// Fills C with the bias: the sum of one slice whose columns are all the same.
+void add_fill(Plan& plan, const Problem& p, const DeviceInfo& device) {
+  const Variant& kernel = reduce_kernel(p.m * p.n, 1);
+  const bool shared = p.bias_stride == 0;
+  for (std::int64_t member = 0; member < (shared ? 1 : p.batch); ++member) {
+    const std::int64_t slices = 1, ld = 0, batch = shared ? p.batch : 1;
+    add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), batch, device),
+             {p.m, p.n, slices, operand_bias, OffsetOf{operand_bias, member * p.bias_stride}, ld, 1.0f, 0.0f,
+              operand_c, OffsetOf{operand_c, member * p.c_stride}, p.ldc, p.c_stride, batch},
+             device);
+  }
+}
+
+// For a problem whose bias the plan's own steps do not add: they find it in C.
+void put_behind_fill(Plan& plan, const Problem& problem, const DeviceInfo& device) {
+  Plan fill;
+  add_fill(fill, problem, device);
+  plan.multiply += fill.steps.size();
+  plan.steps.insert(plan.steps.begin(), fill.steps.begin(), fill.steps.end());
+}
+
 Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   const Variant& kernel = support("scale", set);
   Plan plan;
@@ -191,6 +224,9 @@ Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
            {p.m, p.n, ScalarOf::beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch},
            device);
+  if (p.bias) {
+    put_behind_fill(plan, p, device);
+  }
   return plan;
 }
 
@@ -212,9 +248,22 @@ std::vector<Problem> problems_of_each_storage() {
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
   const GemmFacts& facts = *schedule.kernel->spec->gemm;
-  return facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
-         : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
-                                 : Builder(schedule, problem, device).plan();
+  Plan plan = facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
+              : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
+                                      : Builder(schedule, problem, device).plan();
+  if (problem.bias && !adds_bias(schedule, problem)) {
+    put_behind_fill(plan, problem, device);
+  }
+  return plan;
+}
+
+const Variant* biased(const Variant& kernel) {
+  if (!kernel.spec->gemm || !kernel.spec->gemm->adds_bias || at(kernel.tunables, "PATCH") != 0) {
+    return nullptr;
+  }
+  Tunables tunables = kernel.tunables;
+  tunables["BIAS"] = 1;
+  return &variant_of(*kernel.spec, tunables);
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {

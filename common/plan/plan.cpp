@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "gemm/batch.h"
+#include "gemm/pipelined/bias.h"
 #include "kernels/gemm_parts.h"
 #include "plan/argument_lists.h"
 #include "problem/rounding.h"
@@ -71,6 +72,13 @@ std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chu
 std::vector<StepArgument> tile_arguments(const Problem& problem) {
   const std::int64_t c_vectors = c_in_vectors(problem);
   return {TILE_ORDER(ARGUMENT)};
+}
+
+std::vector<StepArgument> bias_arguments(const Problem& problem) {
+  const Operand bias = operand_bias;
+  const OffsetOf bias_offset{operand_bias};
+  const std::int64_t bias_stride = problem.bias_stride;
+  return {BIASED(POINTER_ARGUMENT, ARGUMENT)};
 }
 
 std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n) {

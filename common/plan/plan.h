@@ -11,7 +11,7 @@
 
 namespace duogemm {
 
-// Which buffer a step works on: the caller's A, B or C or their tables, or a workspace of the plan.
+// Which buffer a step works on: the caller's A, B or C or their tables, its bias, or a workspace of the plan.
 struct Operand {
   int slot;
   bool operator==(const Operand&) const = default;
@@ -23,7 +23,8 @@ inline constexpr Operand operand_c{2};
 inline constexpr Operand table_a{3};
 inline constexpr Operand table_b{4};
 inline constexpr Operand table_c{5};
-inline constexpr int first_workspace = 6;
+inline constexpr Operand operand_bias{6};
+inline constexpr int first_workspace = 7;
 
 // Stands for where in its buffer a matrix begins, in elements, and for a place so many elements further.
 struct OffsetOf {
@@ -88,13 +89,15 @@ inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 inline constexpr std::int64_t group_m = 8;
 
 // What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and behind it those
-// that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), and those for CPUs (CPU_TILE).
+// that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), with a bias behind that (BIASED in
+// kernels/gemm/pipelined/bias.h), and those for CPUs (CPU_TILE).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c, StepArgument alpha = ScalarOf::alpha,
                                             StepArgument beta = ScalarOf::beta);
 std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
                                           std::int64_t cluster);
 std::vector<StepArgument> tile_arguments(const Problem& problem);
+std::vector<StepArgument> bias_arguments(const Problem& problem);
 std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n);
 
 // As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many

@@ -34,6 +34,7 @@ void require_batch(const Problem& problem) {
   require_at_least("a_stride", problem.a_stride, 0);
   require_at_least("b_stride", problem.b_stride, 0);
   require_at_least("c_stride", problem.c_stride, problem.batch > 1 ? 1 : 0);
+  require_at_least("the stride of the bias", problem.bias_stride, 0);
 }
 
 void require_addressable(const char* name, std::int64_t rows, std::int64_t cols, std::int64_t ld,
@@ -53,6 +54,9 @@ void require_addressable(const Problem& p, bool swapped) {
     return;
   }
   require_addressable("c", p.m, p.n, p.ldc, p.c_stride, p.batch);
+  if (p.bias) {
+    require_addressable("the bias", p.m, 1, p.m, p.bias_stride, p.batch);
+  }
   if (p.multiplies()) {
     require_addressable(swapped ? "b" : "a", p.a_rows(), p.a_cols(), p.lda, p.a_stride, p.batch);
     require_addressable(swapped ? "a" : "b", p.b_rows(), p.b_cols(), p.ldb, p.b_stride, p.batch);

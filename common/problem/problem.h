@@ -31,6 +31,10 @@ struct Problem {
   Reproducibility level = Reproducibility::run_to_run;
   Precision precision = Precision::fp32;
   BatchBy batch_by = BatchBy::strides;
+  // Whether a column, the bias, takes the place of every column of C where beta times C is added. The members
+  // of a batch, which is strided, have theirs bias_stride apart.
+  bool bias = false;
+  std::int64_t bias_stride = 0;
   // Whether the first element of the first matrix stands at a multiple of 16 bytes.
   bool a_aligned = true;
   bool b_aligned = true;
@@ -42,7 +46,7 @@ struct Problem {
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
-  bool is_empty() const { return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f); }
+  bool is_empty() const { return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !bias); }
 
   // Floating-point operations of the products; a multiply-add counts as two.
   double flops() const {

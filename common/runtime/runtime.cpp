@@ -18,8 +18,8 @@ namespace {
 // All that a plan depends on.
 auto key(const Problem& p) {
   return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride, p.a_op,
-                    p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f, p.a_aligned,
-                    p.b_aligned, p.c_aligned);
+                    p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f, p.bias,
+                    p.bias_stride, p.a_aligned, p.b_aligned, p.c_aligned);
 }
 
 std::string text_of(const Problem& p) {

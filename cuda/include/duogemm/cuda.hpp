@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "duogemm/sgemm.hpp"
 
@@ -59,5 +61,19 @@ void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const floa
            Workspace workspace);
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c, Workspace workspace);
+
+// --- Bias ------------------------------------------------------------------------------------------------
+
+// A value for each row of C (each column, where matrices are stored by rows), as a linear layer adds it.
+struct Bias {
+  const float* pointer = nullptr;
+  std::int64_t stride = 0;  // from that of one member of a batch to that of the next; 0: all have the same
+};
+
+// C <- alpha op(A) op(B) + beta bias: as sgemm() where every column of C was the bias, but C is not read. The
+// bias is no part of C. It needs as much workspace as sgemm() with the same problem; without any lent, in the
+// library's own. Throws as sgemm() does.
+void sgemm_with_bias(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
+                     Bias bias, const std::optional<Workspace>& workspace = {});
 
 }  // namespace duogemm::cuda

@@ -38,7 +38,19 @@ typedef struct {
   float beta;
   int rows;
   int cols;
+#if BIAS
+  const __global float* bias;
+#endif
 } Result;
+
+// Writes `width` values of C, the first of them in this row. A bias may begin anywhere: it is read one by one.
+#if BIAS
+#define WRITE(width, to, c, row, sums)          \
+  (to) = fma((FLOAT(width))((c).alpha), (sums), \
+             (FLOAT(width))((c).beta) * VLOAD(width)(0, (c).bias + (row)))
+#else
+#define WRITE(width, to, c, row, sums) UPDATE(FLOAT(width), to, (c).alpha, sums, (c).beta)
+#endif
 
 // Writes a work-item's quadruples as they are.
 FUNCTION void
@@ -51,7 +63,7 @@ write_quadruples(const Result c, float acc[WPTN][WPTM], const Place place) {
       const int row = place.m + next_row(wm);
       if (row < c.rows && col < c.cols) {
         __global float* to = &c.first[col * c.ld + row];
-        UPDATE(float4, *(__global float4*)to, c.alpha, vload4(0, acc[wn] + wm), c.beta);
+        WRITE(4, *(__global float4*)to, c, row, vload4(0, acc[wn] + wm));
       }
     }
   }
@@ -75,9 +87,9 @@ write_layers(const Result c, const LOCAL_PTR float* layers, const uint item, con
         __global float* to = &c.first[at_col * c.ld + at_row];
         const LOCAL_PTR float* from = layers + (q * LAYER + v);
         if (width == 4) {
-          UPDATE(float4, *(__global float4*)to, c.alpha, *(const LOCAL_PTR float4*)from, c.beta);
+          WRITE(4, *(__global float4*)to, c, at_row, *(const LOCAL_PTR float4*)from);
         } else {
-          UPDATE(float, *to, c.alpha, *from, c.beta);
+          WRITE(1, *to, c, at_row, *from);
         }
       }
     }

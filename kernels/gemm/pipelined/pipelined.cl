@@ -29,6 +29,7 @@
 #include "gemm/pipelined/place.h"
 #include "gemm/pipelined/copy.h"
 #include "gemm/pipelined/fragments.h"
+#include "gemm/pipelined/bias.h"
 #include "gemm/tensor/arguments.h"
 #if PATCH
 #include "gemm/tensor/patch.h"
@@ -44,6 +45,9 @@
 #if PATCH
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
   PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) TILE_ORDER(LONG) PATCHED(POINTER, LONG)
+#elif BIAS
+#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) \
+  PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) TILE_ORDER(LONG) BIASED(POINTER, LONG)
 #else
 #define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT_IN_SLICES(POINTER, LONG, SINGLE) TILE_ORDER(LONG)
 #endif
@@ -95,11 +99,11 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
 
     __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
     const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride + tile.n.first * p.ldc + tile.m.first,
-                      p.ldc,
-                      p.alpha,
-                      p.beta,
-                      tile.m.count,
-                      tile.n.count};
+                      p.ldc, p.alpha, p.beta, tile.m.count, tile.n.count,
+#if BIAS
+                      bias + p.bias_offset + member * p.bias_stride + tile.m.first
+#endif
+    };
     epilogue(c, acc, tiles, place, p.c_vectors != 0, (int)p.cluster);
   }
 #if PATCH

@@ -81,7 +81,7 @@ std::optional<std::filesystem::path> find_tool(const std::string& name) {
 
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
                     ToolErrors errors, const std::vector<std::string>& environment) {
-  const ToolResult not_started{127, {}};
+  ToolResult not_started{127, {}};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return not_started;

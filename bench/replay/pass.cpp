@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point start) {
 
 // What is reached by that fraction of the values, which are not empty and lose their order.
 double quantile(std::vector<float>& values, double fraction) {
-  const auto place = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
+  const std::ptrdiff_t place = std::lround(fraction * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + place, values.end());
   return static_cast<double>(values[static_cast<std::size_t>(place)]);
 }

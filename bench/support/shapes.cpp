@@ -113,7 +113,7 @@ fs::path find_file(const std::string& name) {
     return name;
   }
   for (const fs::path& folder : program_folders("shapes")) {
-    const fs::path file = folder / (name + ".txt");
+    fs::path file = folder / (name + ".txt");
     if (name.find('/') == std::string::npos && fs::is_regular_file(file)) {
       return file;
     }

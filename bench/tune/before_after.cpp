@@ -66,9 +66,9 @@ bool wins(const std::vector<BeforeAfter>& compared) {
 }
 
 std::string comparison_text(const Contest& contest, const std::string& title) {
-  const std::string same = contest.unchanged.empty() ? ""
-                                                     : "For " + std::to_string(contest.unchanged.size()) +
-                                                           " shapes the library would choose as before.\n";
+  std::string same = contest.unchanged.empty() ? ""
+                                               : "For " + std::to_string(contest.unchanged.size()) +
+                                                     " shapes the library would choose as before.\n";
   if (contest.timed.empty()) {
     return same;
   }

@@ -115,7 +115,7 @@ std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& 
     }
     const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
     const double little = seconds_for(groups, shallow);
-    std::int64_t depth = little * (deep / shallow) > patience_ ? 4 * shallow : deep;
+    std::int64_t depth = little * (double{deep} / double{shallow}) > patience_ ? 4 * shallow : deep;
     double much = seconds_for(groups, depth);
     while (much < clearly_more * little && much < patience_ && depth < deepest) {
       depth *= 4;

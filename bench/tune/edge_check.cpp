@@ -28,7 +28,7 @@ EdgeCheck::EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, Prog
 
 std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
   for (const std::unique_ptr<Case>& edge : cases_) {
-    if (const std::string found = fault(*edge, spec, tunables, 1); !found.empty()) {
+    if (std::string found = fault(*edge, spec, tunables, 1); !found.empty()) {
       return found;
     }
   }

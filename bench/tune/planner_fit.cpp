@@ -10,11 +10,11 @@ namespace {
 // Sums of logarithms of ratios: one percent on one problem.
 constexpr double least_gain = 0.01;
 
-std::optional<Schedule> fastest(std::vector<Schedule> schedules) {
+std::optional<Schedule> fastest(const std::vector<Schedule>& schedules) {
   const auto least =
       std::min_element(schedules.begin(), schedules.end(),
                        [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
-  return least == schedules.end() ? std::nullopt : std::optional(std::move(*least));
+  return least == schedules.end() ? std::nullopt : std::optional(*least);
 }
 
 }  // namespace

@@ -142,6 +142,18 @@ TEST_P(Biases, AreAddedByThePipelinedKernel) {
   }
 }
 
+TEST_P(Biases, AreAddedOnceByClusters) {
+  DUOGEMM_TEST_DEVICE(on, GetParam());
+  if (!on.device->info().clusters) {
+    GTEST_SKIP() << "the device has no clusters";
+  }
+  const Problem p = with_bias(61, 70, 90, "TN", 3);
+  const Plan plan =
+      lowered("pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,slices=3,clustered=1", p, on.device->info());
+  EXPECT_EQ(steps_of(plan), "pipelined+");
+  expect_right(p, plan, false, on);
+}
+
 TEST_P(Biases, AreInCBeforeKernelsThatAddNone) {
   DUOGEMM_TEST_DEVICE(on, GetParam());
   Problem p = with_bias(33, 7, 70, "TN", 3);

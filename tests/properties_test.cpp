@@ -1,6 +1,7 @@
 // Properties of the call on host memory that hold bit for bit, on random problems on every device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "context_test.h"

@@ -1,5 +1,6 @@
 // Products whose operands are larger than the device's memory may be, on every device: with limits of a few
 // kilobytes, so that there are many blocks.
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>

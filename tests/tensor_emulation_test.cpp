@@ -2,6 +2,7 @@
 // emulation/): as planned for a device that is not there, for all edges of tiles. Needs no device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

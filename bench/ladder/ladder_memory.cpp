@@ -1,5 +1,7 @@
 #include "ladder/ladder_memory.h"
 
+#include <algorithm>
+
 #include "check/guarded_operands.h"
 #include "machine/host_memory.h"
 #include "machine/memory_need.h"

@@ -1,4 +1,5 @@
 // duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

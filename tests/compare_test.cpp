@@ -1,6 +1,7 @@
 // Comparisons: every contender on small problems of all kinds, on every device, and what is made of times.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compare/compare_json.h"

@@ -3,6 +3,7 @@
 // For each tuning file of the library that speaks of a CUDA device and its compute capability, the
 // programs that such a device may need. Programs that ARCHIVE has already are not compiled again. Needs no
 // device: NVRTC does without.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <exception>

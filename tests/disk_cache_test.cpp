@@ -60,7 +60,7 @@ class DiskCacheTest : public ::testing::Test {
   // The file that stands where that of `key` would.
   fs::path place_of_file() const {
     cache.store(key, payload);
-    const fs::path place = file();
+    fs::path place = file();
     fs::remove(place);
     return place;
   }

@@ -68,7 +68,7 @@ class Precisions : public ::testing::TestWithParam<std::tuple<DeviceName, Way>> 
     problem.precision = precision;
     GuardedOperands operands(host, device(), *queue_);
     runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
-    const Verdict verdict = judge.look_at_all(operands, *queue_);
+    Verdict verdict = judge.look_at_all(operands, *queue_);
     operands.restore_c(*queue_);
     runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
     EXPECT_EQ(judge.look_at_c(operands, *queue_).fingerprint, verdict.fingerprint);

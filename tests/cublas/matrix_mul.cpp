@@ -29,6 +29,10 @@ float* on_device(const std::vector<float>& from) {
   return static_cast<float*>(memory);
 }
 
+double element(const std::vector<float>& matrix, int rows, int row, int col) {
+  return matrix[static_cast<std::size_t>(col) * rows + row];
+}
+
 // The largest error, of what FP32 with k terms may have.
 double error_of(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& c) {
   double largest = 0.0;
@@ -36,13 +40,12 @@ double error_of(const std::vector<float>& a, const std::vector<float>& b, const 
     for (int j = 0; j < n; ++j) {
       double sum = 0.0, magnitude = 0.0;
       for (int p = 0; p < k; ++p) {
-        const double term = static_cast<double>(a[static_cast<std::size_t>(p * m + i)]) *
-                            b[static_cast<std::size_t>(j * k + p)];
+        const double term = element(a, m, i, p) * element(b, k, p, j);
         sum += term;
         magnitude += std::fabs(term);
       }
       const double bound = (2 * std::sqrt(k) + 4) * 0x1p-24 * magnitude;
-      largest = std::fmax(largest, std::fabs(c[static_cast<std::size_t>(j * m + i)] - sum) / bound);
+      largest = std::fmax(largest, std::fabs(element(c, m, i, j) - sum) / bound);
     }
   }
   return largest;

@@ -19,9 +19,11 @@ using std::max;
 using std::min;
 
 #define FUNCTION static inline
+// NOLINTBEGIN(bugprone-reserved-identifier): OpenCL C's own names
 #define __kernel
 #define __global
 #define __local static
+// NOLINTEND(bugprone-reserved-identifier)
 #define LOCAL_PTR
 #define work_group(items, resident) unused
 

@@ -281,7 +281,7 @@ TEST_P(DeviceFaults, HostMemoryRunsOutInOneOperation) {
 
 // As the objects of a lost device are destroyed, nothing is thrown: it would end the program.
 TEST_P(DeviceFaults, TheDeviceIsLost) {
-  const Answer lost{DUOGEMM_DEVICE_ERROR, "lost"};
+  Answer lost{DUOGEMM_DEVICE_ERROR, "lost"};
   try_all([](int n) { return Faults{.lost_from = n}; }, [&](Operation) { return lost; }, lost);
 }
 

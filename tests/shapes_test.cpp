@@ -74,8 +74,8 @@ TEST(Shapes, SaysWhatIsWrongWithWhichLineAndWhatIsAllowed) {
       {"# nothing\n", "list: there are no shapes in it"},
   };
   for (const auto& [text, message] : wrong) {
-    EXPECT_EQ(message_of([&] { parse_shapes(text, "list"); }).find(message), 0u)
-        << text << " -> " << message_of([&] { parse_shapes(text, "list"); });
+    const std::string found = message_of([&text = text] { parse_shapes(text, "list"); });
+    EXPECT_EQ(found.find(message), 0u) << text << " -> " << found;
   }
 }
 

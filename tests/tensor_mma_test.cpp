@@ -50,7 +50,7 @@ class TensorMma : public ::testing::TestWithParam<DeviceName> {
     const SelfContainedPlan plan(lower(schedule, host.problem, device_->info()), *device_, *programs_);
     GuardedOperands operands(host, *device_, *queue_);
     plan.enqueue(*queue_, operands.offset_operands());
-    const Verdict verdict = judge.look_at_all(operands, *queue_);
+    Verdict verdict = judge.look_at_all(operands, *queue_);
     operands.restore_c(*queue_);
     plan.enqueue(*queue_, operands.offset_operands());
     EXPECT_EQ(judge.look_at_c(operands, *queue_).fingerprint, verdict.fingerprint);

@@ -4,7 +4,7 @@
 
 // The library's own, by another name.
 #define plan_sgemm library_plan
-#include "../common/plan/lower.cpp"
+#include "../common/plan/lower.cpp"  // NOLINT(bugprone-suspicious-include)
 #undef plan_sgemm
 
 namespace duogemm {

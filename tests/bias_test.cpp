@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "hopper.h"
 #include "plan/lower.h"
 #include "test_devices.h"
 
@@ -188,17 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Biases, ::testing::ValuesIn(test_devices()),
 
 // The linear layers of a transformer, on a device that the library ships measurements of.
 TEST(Bias, OfALinearLayerTakesNoStepOfItsOwn) {
-  DeviceInfo info;
-  info.backend = "cuda";
-  info.kind = DeviceKind::gpu;
-  info.name = "NVIDIA H200";
-  info.compute_capability = 90;
-  info.compute_units = 132;
-  info.local_bytes = 48 << 10;
-  info.large_local_bytes = large_local_bytes(90);
-  info.max_work_group = 1024;
-  info.max_groups = {0x7fffffff, 65535, 65535};
-  info.clusters = true;
+  const DeviceInfo info = hopper();
   for (const std::int64_t outputs : {1024, 3072, 4096}) {
     Problem p = Problem::packed(outputs, 4096, 1024, 1.0f, 1.0f);
     p.a_op = Transpose::yes;

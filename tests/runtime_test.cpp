@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "fake_device.h"
+#include "hopper.h"
 
 namespace duogemm::testing {
 namespace {
@@ -117,21 +118,11 @@ TEST_F(Plans, ServeNoOperandThatIsAlignedOtherwise) {
   EXPECT_EQ(runtime_.plans(), 8u) << "multiples of four elements are aligned";
 }
 
-// On an H100, whose measurements come with the library.
 DeviceInfo h100() {
-  DeviceInfo info;
-  info.backend = "cuda";
-  info.kind = DeviceKind::gpu;
+  DeviceInfo info = testing::hopper();
   info.name = "NVIDIA H100 80GB HBM3";
-  info.compute_capability = 90;
-  info.compute_units = 132;
   info.memory_bytes = 80'000'000'000;
   info.cache_bytes = 50 << 20;
-  info.local_bytes = 48 << 10;
-  info.large_local_bytes = large_local_bytes(90);
-  info.max_work_group = 1024;
-  info.max_groups = {0x7fffffff, 65535, 65535};
-  info.clusters = true;
   return info;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hopper.h"
 #include "kernels/tensor_kernels.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
@@ -11,23 +12,7 @@
 namespace duogemm {
 namespace {
 
-// As far as a plan depends on it.
-DeviceInfo hopper(int compute_capability = 90) {
-  DeviceInfo info;
-  info.backend = "cuda";
-  info.kind = DeviceKind::gpu;
-  info.name = "NVIDIA H200";
-  info.compute_capability = compute_capability;
-  info.compute_units = 132;
-  info.clock_mhz = 1980;
-  info.cache_bytes = 60'000'000;
-  info.local_bytes = 48 * 1024;
-  info.large_local_bytes = large_local_bytes(compute_capability);
-  info.max_work_group = 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
-  info.clusters = true;
-  return info;
-}
+using testing::hopper;
 
 Problem square(std::int64_t n, Precision precision) {
   Problem problem = Problem::packed(n, n, n);

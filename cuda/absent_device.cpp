@@ -6,7 +6,7 @@
 namespace duogemm::cuda {
 namespace {
 
-DeviceInfo describe(int compute_capability) {
+DeviceInfo describe_absent(int compute_capability) {
   constexpr std::size_t gigabyte = 1000000000;
   DeviceInfo info;
   info.backend = "cuda";
@@ -42,7 +42,7 @@ class AbsentKernel final : public Kernel {
 
 class AbsentDevice final : public Device {
  public:
-  explicit AbsentDevice(int compute_capability) : info_(describe(compute_capability)) {}
+  explicit AbsentDevice(int compute_capability) : info_(describe_absent(compute_capability)) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t) override { refuse(); }
   std::unique_ptr<Queue> create_queue() override { refuse(); }

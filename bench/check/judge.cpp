@@ -36,8 +36,6 @@ std::vector<std::int64_t> choose(std::int64_t count, std::int64_t end, std::mt19
   return {chosen.begin(), chosen.end()};
 }
 
-using Piece = GuardedArray::Piece;
-
 void note(Verdict& verdict, std::size_t& count, const std::string& fault) {
   if (++count == 1 && verdict.first_fault.empty()) {
     verdict.first_fault = fault;
@@ -45,7 +43,7 @@ void note(Verdict& verdict, std::size_t& count, const std::string& fault) {
 }
 
 // From `from` to `to`, places in the array, nothing may have changed.
-void expect_untouched(const char* name, const Piece& piece, std::int64_t from, std::int64_t to,
+void expect_untouched(const char* name, const GuardedArray::Piece& piece, std::int64_t from, std::int64_t to,
                       Verdict& verdict) {
   const std::size_t begin = static_cast<std::size_t>(from - piece.first);
   const std::size_t end = static_cast<std::size_t>(to - piece.first);
@@ -66,7 +64,7 @@ bool is_finite(float value) {
   return (std::bit_cast<std::uint32_t>(value) & exponent) != exponent;
 }
 
-void expect_finite(const Piece& piece, std::int64_t from, std::int64_t to, Verdict& verdict) {
+void expect_finite(const GuardedArray::Piece& piece, std::int64_t from, std::int64_t to, Verdict& verdict) {
   const auto part =
       piece.found.subspan(static_cast<std::size_t>(from - piece.first), static_cast<std::size_t>(to - from));
   const auto finite = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), is_finite));
@@ -189,7 +187,7 @@ Verdict Judge::look_at_c(const GuardedOperands& operands, Queue& queue) const {
   Verdict verdict;
   Fingerprint fingerprint;
   std::int64_t next = 0;  // column
-  operands.c().look(queue, [&](const Piece& piece) {
+  operands.c().look(queue, [&](const GuardedArray::Piece& piece) {
     look_at(piece, next, verdict);
     fingerprint.add(piece.found);
   });
@@ -200,7 +198,7 @@ Verdict Judge::look_at_c(const GuardedOperands& operands, Queue& queue) const {
 Verdict Judge::look_at_all(const GuardedOperands& operands, Queue& queue) const {
   Verdict verdict = look_at_c(operands, queue);
   for (const auto& [name, input] : {std::pair("A", &operands.a()), std::pair("B", &operands.b())}) {
-    input->look(queue, [&, name = name](const Piece& piece) {
+    input->look(queue, [&, name = name](const GuardedArray::Piece& piece) {
       expect_untouched(name, piece, piece.first, piece.first + static_cast<std::int64_t>(piece.found.size()),
                        verdict);
     });
@@ -222,7 +220,7 @@ Judge::Column Judge::column(std::int64_t number) const {
 }
 
 // number: of the column that comes next in memory.
-void Judge::look_at(const Piece& piece, std::int64_t& number, Verdict& verdict) const {
+void Judge::look_at(const GuardedArray::Piece& piece, std::int64_t& number, Verdict& verdict) const {
   const std::int64_t end = piece.first + static_cast<std::int64_t>(piece.found.size());
   const std::int64_t columns = problem_.n * problem_.batch;
   for (std::int64_t at = piece.first; at < end;) {
@@ -241,7 +239,7 @@ void Judge::look_at(const Piece& piece, std::int64_t& number, Verdict& verdict) 
 }
 
 // The part of the column that is at places in the piece.
-void Judge::judge(const Piece& piece, const Column& column, std::int64_t from, std::int64_t to,
+void Judge::judge(const GuardedArray::Piece& piece, const Column& column, std::int64_t from, std::int64_t to,
                   Verdict& verdict) const {
   if (finite_) {
     expect_finite(piece, from, to, verdict);

@@ -42,10 +42,11 @@ std::vector<Accumulation> accumulations_of(Precision precision) {
 }
 
 // An operand, m of A or n of B by k, in pieces.
-class Operand {
+class OperandPieces {
  public:
   // values: k behind each other.
-  Operand(const std::vector<float>& values, std::int64_t rows, std::int64_t k, const PiecesProduct& product)
+  OperandPieces(const std::vector<float>& values, std::int64_t rows, std::int64_t k,
+                const PiecesProduct& product)
       : rows_(rows),
         k_(k),
         depth_(product.depth),
@@ -144,7 +145,8 @@ class Operand {
 
 class Product {
  public:
-  Product(const Operand& a, const Operand& b, const PiecesProduct& product, const TensorCore& core)
+  Product(const OperandPieces& a, const OperandPieces& b, const PiecesProduct& product,
+          const TensorCore& core)
       : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
 
   float sum(std::int64_t i, std::int64_t j) const {
@@ -198,8 +200,8 @@ class Product {
     return chain + of_block + all;
   }
 
-  const Operand& a_;
-  const Operand& b_;
+  const OperandPieces& a_;
+  const OperandPieces& b_;
   PiecesProduct product_;
   TensorCore core_;
   std::vector<Accumulation> accumulations_;
@@ -217,8 +219,8 @@ PiecesProduct pieces_product(const Schedule& schedule, const Problem& problem) {
 std::vector<float> multiply_in_pieces(const Problem& p, std::span<const float> a, std::span<const float> b,
                                       std::span<const float> c, const PiecesProduct& product,
                                       const TensorCore& core) {
-  const Operand of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
-  const Operand of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
+  const OperandPieces of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
+  const OperandPieces of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
   const Product sums(of_a, of_b, product, core);
   std::vector<float> result(static_cast<std::size_t>(p.m * p.n));
   in_parts(p.n, [&](std::int64_t from, std::int64_t to) {

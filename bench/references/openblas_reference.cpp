@@ -15,7 +15,7 @@ CBLAS_TRANSPOSE operation(Transpose op) { return op == Transpose::no ? CblasNoTr
 // would take the cores from whoever is timed next.
 constexpr std::chrono::milliseconds until_threads_sleep{40};
 
-blasint size(std::int64_t value) { return static_cast<blasint>(value); }
+blasint blas_int(std::int64_t value) { return static_cast<blasint>(value); }
 
 float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
   const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
@@ -25,10 +25,10 @@ float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
 // The members of a batch one after the other: not every release has a call for all of them.
 void multiply_members(const Problem& p, const PreparedPlan::Operands& operands) {
   for (std::int64_t i = 0; i < p.batch; ++i) {
-    cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k), p.alpha,
-                pointer(operands, operand_a) + i * p.a_stride, size(p.lda),
-                pointer(operands, operand_b) + i * p.b_stride, size(p.ldb), p.beta,
-                pointer(operands, operand_c) + i * p.c_stride, size(p.ldc));
+    cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), blas_int(p.m), blas_int(p.n),
+                blas_int(p.k), p.alpha, pointer(operands, operand_a) + i * p.a_stride, blas_int(p.lda),
+                pointer(operands, operand_b) + i * p.b_stride, blas_int(p.ldb), p.beta,
+                pointer(operands, operand_c) + i * p.c_stride, blas_int(p.ldc));
   }
 }
 

@@ -181,7 +181,7 @@ void judge_some(const Trace& trace, Stage& stage, PassResult& result) {
   }
 }
 
-Json to_json(const Walk& walk) {
+Json walk_to_json(const Walk& walk) {
   return {walk.wall_s, walk.call_median_s, walk.call_p99_s, walk.new_median_s, walk.new_p99_s};
 }
 
@@ -226,11 +226,11 @@ PassResult run_pass(const Trace& trace, const Subject& subject, PassKind kind) {
 
 Json to_json(const PassResult& result) {
   Json json = {{"name", result.name},       {"context_s", result.context_s},
-               {"warm_s", result.warm_s},   {"first", to_json(result.first)},
+               {"warm_s", result.warm_s},   {"first", walk_to_json(result.first)},
                {"again", Json::array()},    {"call_s", result.call_s},
                {"checked", result.checked}, {"fault", result.fault}};
   for (const Walk& walk : result.again) {
-    json["again"].push_back(to_json(walk));
+    json["again"].push_back(walk_to_json(walk));
   }
   return json;
 }

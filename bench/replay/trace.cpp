@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* schema = "duogemm.trace/1";
+constexpr const char* trace_schema = "duogemm.trace/1";
 
 // Takes the members of a call's object, each once; none may be left.
 class Members {
@@ -190,8 +190,8 @@ Line parse_call(const std::string& text) {
 std::string parse_head(const std::string& text) {
   const json head = parse_object(text);
   const json found = head.value("schema", json());
-  if (found != schema) {
-    reject("the schema is " + found.dump() + "; it must be \"" + schema + "\"");
+  if (found != trace_schema) {
+    reject("the schema is " + found.dump() + "; it must be \"" + trace_schema + "\"");
   }
   const auto about = head.find("about");
   return about != head.end() && about->is_string() ? about->get<std::string>() : "";

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_values = 1000;
 
-[[noreturn]] void reject(const std::string& text, const std::string& why) {
+[[noreturn]] void reject_axis(const std::string& text, const std::string& why) {
   throw Error(Status::invalid_argument, "--over " + text + ": " + why);
 }
 
@@ -20,7 +20,7 @@ std::int64_t number(const std::string& digits, const std::string& text) {
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || stop != digits.data() + digits.size()) {
-    reject(text, digits + " is not a number that fits");
+    reject_axis(text, digits + " is not a number that fits");
   }
   return value;
 }
@@ -37,12 +37,12 @@ std::vector<std::int64_t> listed(const std::string& values, const std::string& t
 std::vector<std::int64_t> ranged(std::int64_t from, std::int64_t to, std::int64_t step, bool factor,
                                  const std::string& text) {
   if (from > to || step < (factor ? 2 : 1) || (factor && from < 1)) {
-    reject(text, "a range goes up, by steps of at least 1 or a factor of at least 2");
+    reject_axis(text, "a range goes up, by steps of at least 1 or a factor of at least 2");
   }
   std::vector<std::int64_t> result;
   for (std::int64_t value = from; value <= to; value = factor ? value * step : value + step) {
     if (result.size() == most_values) {
-      reject(text, "more than " + std::to_string(most_values) + " values");
+      reject_axis(text, "more than " + std::to_string(most_values) + " values");
     }
     result.push_back(value);
   }
@@ -61,8 +61,9 @@ Axis parse_axis(const std::string& text) {
     return {match[1], listed(match[2], text)};
   }
   if (!std::regex_match(text, match, range)) {
-    reject(text,
-           "expected NAME=FROM:TO, with a :STEP or a :xFACTOR behind it if so wanted, or NAME=VALUE,VALUE");
+    reject_axis(
+        text,
+        "expected NAME=FROM:TO, with a :STEP or a :xFACTOR behind it if so wanted, or NAME=VALUE,VALUE");
   }
   const std::int64_t step = match[5].matched ? number(match[5], text) : 1;
   return {match[1],

@@ -10,8 +10,6 @@
 namespace duogemm::bench {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 // Writes so much on a CPU, whose caches the host's are.
 std::function<void()> writing_on_host(std::size_t bytes) {
   const auto data = std::make_shared<std::vector<float>>(bytes / sizeof(float));
@@ -46,7 +44,7 @@ std::size_t ColdCaches::sets(std::size_t operands, const DeviceInfo& info) {
 
 // Four times the largest cache. OpenCL does not know a GPU's, hence the least; and memory is for operands.
 std::size_t ColdCaches::bytes(const DeviceInfo& info) {
-  const std::size_t least = info.kind == DeviceKind::cpu ? 64 * mebibyte : 512 * mebibyte;
+  const std::size_t least = info.kind == DeviceKind::cpu ? std::size_t{64} << 20 : std::size_t{512} << 20;
   const std::size_t most = std::min(info.memory_bytes / 16, info.max_allocation_bytes);
   return std::min(std::max(least, 4 * info.cache_bytes), most);
 }

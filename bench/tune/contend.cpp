@@ -13,11 +13,6 @@ constexpr double close_behind = 1.15;
 // Nearer than this, two times have to be told apart in turns.
 constexpr double nearly_equal = 0.03;
 
-const Schedule& fastest(const std::vector<Schedule>& schedules) {
-  return *std::min_element(schedules.begin(), schedules.end(),
-                           [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
-}
-
 }  // namespace
 
 void Tuner::look_at(const CompilePool::Job& compiled) {

@@ -4,18 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "tune/tuner_limits.h"
+
 namespace duogemm::bench {
 namespace {
 
 // Sums of logarithms of ratios: one percent on one problem.
 constexpr double least_gain = 0.01;
-
-std::optional<Schedule> fastest(const std::vector<Schedule>& schedules) {
-  const auto least =
-      std::min_element(schedules.begin(), schedules.end(),
-                       [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
-  return least == schedules.end() ? std::nullopt : std::optional(*least);
-}
 
 }  // namespace
 
@@ -28,7 +23,8 @@ PlannerFit::PlannerFit(std::vector<Calibration> calibrations, std::vector<Proble
   for (const Calibration& calibration : calibrations_) {
     Offers& offers = offers_.emplace_back();
     for (const Problem& problem : problems_) {
-      offers.push_back(fastest(Planner::offers(calibration, problem, device, facts)));
+      const std::vector<Schedule> schedules = Planner::offers(calibration, problem, device, facts);
+      offers.push_back(schedules.empty() ? std::nullopt : std::optional(fastest(schedules)));
     }
   }
 }

@@ -43,6 +43,12 @@ inline std::string name_of(const KernelSpec& spec, const Tunables& tunables) {
   return spec.name + " " + to_text(tunables);
 }
 
+// By prediction, of at least one.
+inline const Schedule& fastest(const std::vector<Schedule>& schedules) {
+  return *std::min_element(schedules.begin(), schedules.end(),
+                           [](const Schedule& a, const Schedule& b) { return *a.seconds < *b.seconds; });
+}
+
 // Whether it is the setting that fails, and not the device.
 inline bool of_candidate(const Error& error) { return error.status() != Status::device_error; }
 

@@ -7,14 +7,14 @@
 namespace duogemm::cublas {
 namespace {
 
-struct Queries {
+struct LtQueries {
   decltype(&cublasLtMatmulDescGetAttribute) of_product;
   decltype(&cublasLtMatrixLayoutGetAttribute) of_matrix;
   bool complete() const { return of_product != nullptr && of_matrix != nullptr; }
 };
 
-const Queries& queries() {
-  static const Queries found = {
+const LtQueries& lt_queries() {
+  static const LtQueries found = {
       next_cublaslt().find_as<decltype(cublasLtMatmulDescGetAttribute)>("cublasLtMatmulDescGetAttribute"),
       next_cublaslt().find_as<decltype(cublasLtMatrixLayoutGetAttribute)>(
           "cublasLtMatrixLayoutGetAttribute")};
@@ -26,7 +26,7 @@ template <typename Value>
 Value attribute(cublasLtMatmulDesc_t product, cublasLtMatmulDescAttributes_t which, Value otherwise) {
   Value value{};
   std::size_t written = 0;
-  return queries().of_product(product, which, &value, sizeof value, &written) == CUBLAS_STATUS_SUCCESS
+  return lt_queries().of_product(product, which, &value, sizeof value, &written) == CUBLAS_STATUS_SUCCESS
              ? value
              : otherwise;
 }
@@ -35,7 +35,7 @@ template <typename Value>
 Value attribute(cublasLtMatrixLayout_t matrix, cublasLtMatrixLayoutAttribute_t which, Value otherwise) {
   Value value{};
   std::size_t written = 0;
-  return queries().of_matrix(matrix, which, &value, sizeof value, &written) == CUBLAS_STATUS_SUCCESS
+  return lt_queries().of_matrix(matrix, which, &value, sizeof value, &written) == CUBLAS_STATUS_SUCCESS
              ? value
              : otherwise;
 }
@@ -84,7 +84,7 @@ bool is_fp32(cublasLtMatrixLayout_t layout) {
 bool is_complete(const LtArguments& call) {
   return call.product != nullptr && call.a_layout != nullptr && call.b_layout != nullptr &&
          call.c_layout != nullptr && call.d_layout != nullptr && call.alpha != nullptr &&
-         call.beta != nullptr && queries().complete();
+         call.beta != nullptr && lt_queries().complete();
 }
 
 bool is_scaled(cublasLtMatmulDesc_t product) {

@@ -164,8 +164,12 @@ class Planner::Search {
     const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
     const double seconds = packing_seconds(copied, facts());
+    const double possible =
+        seconds +
+        std::max(facts().launch, static_cast<double>(p.m) * static_cast<double>(p.n) *
+                                     static_cast<double>(p.batch) * k_ * planner_.least_per_product_);
     const auto packs = [&](const Kernel& kernel) { return may_pack(*kernel.spec, p); };
-    if (seconds < least_ && is_countable(copied / sizeof(float)) &&
+    if (possible < least_ && is_countable(copied / sizeof(float)) &&
         std::any_of(planner_.kernels_.begin(), planner_.kernels_.end(), packs)) {
       const Problem inner = packed(p, pack_a, pack_b);
       visit_ways({pack_a, pack_b, false, inner, seconds, Traffic(inner, facts())}, visit);
@@ -351,7 +355,10 @@ void Planner::add(const Calibration& calibration) {
     }
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
-      kernel->candidates[storage].emplace_back(variant, calibration);
+      const Candidate& candidate = kernel->candidates[storage].emplace_back(variant, calibration);
+      least_per_product_ =
+          std::min(least_per_product_,
+                   candidate.least_per_group / (candidate.tile_m * candidate.tile_n * facts_.units));
     }
   }
 }

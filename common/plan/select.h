@@ -2,6 +2,7 @@
 // into how many slices k is split.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -58,6 +59,8 @@ class Planner {
   Tuning tuning_;
   CostFacts facts_;
   std::vector<Kernel> kernels_;
+  // Seconds that one multiplication and addition takes, at the least, where the whole device is busy.
+  double least_per_product_ = std::numeric_limits<double>::infinity();
 };
 
 // The planner of a device, made when it is first asked for; it lives as long as the process.

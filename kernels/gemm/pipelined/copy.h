@@ -38,7 +38,7 @@
 #define FURTHER(from, units) ((from) + (units))
 #endif
 
-#include "gemm/least.h"
+#include "gemm/existing.h"
 
 // --- Who copies what ---------------------------------------------------------------------------------------
 
@@ -98,30 +98,29 @@ typedef struct {
   long next;
   long ld;
   LOCAL_PTR float* to;  // the first stage: where it writes there, or where a transposed tile begins
-  uint item;
+  int item;
   float beyond;  // what rows beyond K are
 #if !TRANSPOSE_ASYNC
   float values[GREATER(TRANSPOSED_VALUES(TSM), TRANSPOSED_VALUES(TSN))];  // on their way through registers
 #endif
 } Operand;
 
-// Where a column of a tile is read: there, or somewhere else if it is beyond the edge of C. Work-items read
-// different ones instead of it, because copies from the same address wait for each other: those of the tile
-// before, or if there is none those of this one. Columns of a vector are all there or none is.
-FUNCTION int
-existing(const int column, const Span span, const int vector, const int size) {
-  const int end = (span.count + vector - 1) / vector * vector;
-  return column < end ? column : min(column - (span.first > 0 ? size : end), end - vector);
+// Which column is read for one of a tile: itself, or another if it is beyond the edge of C. Work-items read
+// different ones instead of it, because copies from the same address wait for each other. Columns of a vector
+// are all there or none is.
+FUNCTION long
+existing_column(const Span span, const int column, const int vector) {
+  return EXISTING((span.first + column) / vector, (span.end + vector - 1) / vector) * vector;
 }
 
 // Which row and column of a transposed tile a work-item reads: the first, and its i-th.
 FUNCTION int
-transposed_row(const uint item, const int size) {
-  return (int)(item % ALONG_K * PER_LANE + item / ALONG_K / TRANSPOSED_ABREAST(size) * (ALONG_K * PER_LANE));
+transposed_row(const int item, const int size) {
+  return item % ALONG_K * PER_LANE + item / ALONG_K / TRANSPOSED_ABREAST(size) * (ALONG_K * PER_LANE);
 }
 FUNCTION int
-transposed_column(const uint item, const int i, const int size) {
-  return i * TRANSPOSED_ABREAST(size) + (int)(item / ALONG_K % TRANSPOSED_ABREAST(size));
+transposed_column(const int item, const int i, const int size) {
+  return i * TRANSPOSED_ABREAST(size) + item / ALONG_K % TRANSPOSED_ABREAST(size);
 }
 
 FUNCTION void
@@ -131,10 +130,7 @@ transposed_begin(Operand* x, const __global float* matrix, const Span span, LOCA
   x->to = tile;
 #pragma unroll
   for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
-    // NVIDIA's compiler would otherwise compute it anew for each tile where not all work-items copy.
-    int column = existing(transposed_column(x->item, i, size), span, 1, size);
-    OPAQUE(column);
-    x->from[i] = matrix + span.first * x->ld + (column * x->ld + row);
+    x->from[i] = matrix + existing_column(span, transposed_column(x->item, i, size), 1) * x->ld + row;
   }
 }
 
@@ -168,7 +164,7 @@ copy_values(const int width, LOCAL_PTR float* to, const __global float* from, co
 // `matrix` is where the first tile's row 0 (k) begins, if `span` began at 0.
 FUNCTION void
 begin_copies(Operand* x, const __global float* matrix, const long ld, const Span span, LOCAL_PTR float* tile,
-             const uint item, const float beyond, const int size, const int transposed) {
+             const int item, const float beyond, const int size, const int transposed) {
   x->next = 0;
   x->ld = ld;
   x->item = item;

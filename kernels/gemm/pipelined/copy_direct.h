@@ -6,20 +6,19 @@
 //   v  :  DIRECT_ROWS at once
 
 FUNCTION int
-direct_row(const uint item, const int size) {
-  return (int)(item / DIRECT_ABREAST(size));
+direct_row(const int item, const int size) {
+  return item / DIRECT_ABREAST(size);
 }
 
 FUNCTION void
 direct_begin(Operand* x, const __global float* matrix, const Span span, LOCAL_PTR float* tile,
              const int size) {
   const int row = direct_row(x->item, size);
-  const int column = (int)(x->item % DIRECT_ABREAST(size)) * V;
+  const int column = x->item % DIRECT_ABREAST(size) * V;
   x->to = tile + (row * size + column);
 #pragma unroll
   for (int i = 0; i < DIRECT_PLACES(size); ++i) {
-    const int there = existing(column + i * DIRECT_ABREAST(size) * V, span, V, size);
-    x->from[i] = matrix + span.first + row * x->ld + there;
+    x->from[i] = matrix + row * x->ld + existing_column(span, column + i * DIRECT_ABREAST(size) * V, V);
   }
 }
 

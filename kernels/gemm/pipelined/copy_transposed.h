@@ -8,27 +8,25 @@ transposed_copy(const Operand* x, const int stage, const int rows, const int siz
 // Reads what is there of a tile's rows, and moves on to the next tile.
 FUNCTION void
 transposed_load(Operand* x, const int rows, const int size) {
-  const long next = x->next;
-  x->next += TSK * UNIT;
-  if (TRANSPOSED_COPIERS(size) < WORK_ITEMS && x->item >= TRANSPOSED_COPIERS(size)) {
-    return;
-  }
+  if (TRANSPOSED_COPIERS(size) >= WORK_ITEMS || x->item < TRANSPOSED_COPIERS(size)) {
 #pragma unroll
-  for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
+    for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
 #pragma unroll
-    for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
-      float* values = x->values + (i * TSK + row) / TRANSPOSED_ROWS(size) * 4;
-      const __global float* from = FURTHER(x->from[i], next + row * UNIT);
-      if (V == 4 && rows >= TSK) {
-        vstore4(*(const __global float4*)from, 0, values);
-      } else {
+      for (int row = 0; row < TSK; row += TRANSPOSED_ROWS(size)) {
+        float* values = x->values + (i * TSK + row) / TRANSPOSED_ROWS(size) * 4;
+        const __global float* from = FURTHER(x->from[i], x->next + row * UNIT);
+        if (V == 4 && rows >= TSK) {
+          vstore4(*(const __global float4*)from, 0, values);
+        } else {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          values[k] = rows >= TSK || row + transposed_row(x->item, size) + k < rows ? from[k] : x->beyond;
+          for (int k = 0; k < 4; ++k) {
+            values[k] = rows >= TSK || row + transposed_row(x->item, size) + k < rows ? from[k] : x->beyond;
+          }
         }
       }
     }
   }
+  x->next += TSK * UNIT;
 }
 
 FUNCTION void

@@ -3,7 +3,7 @@
 
 // The swizzled column of a work-item's i-th place; by an addition where that is the same.
 FUNCTION int
-transposed_place(const uint item, const int i, const int size) {
+transposed_place(const int item, const int i, const int size) {
   const int swizzle = SWIZZLE(transposed_row(item, size), size);
   return TRANSPOSED_ABREAST(size) % 32 == 0
              ? i * TRANSPOSED_ABREAST(size) + (transposed_column(item, 0, size) ^ swizzle)

@@ -78,11 +78,12 @@ multiply_fragments(float acc[WPTN][WPTM], const float* a, const float* b) {
 }
 
 // Multiplies the tile of stage `now`, copies one to stage `ahead`, of which `rows` rows are left, and loads
-// the one behind that, of which `rows_behind` are. `more` says whether another tile is to be multiplied. The
-// barrier also keeps a compiler from moving the loads towards their use.
+// the one behind that, of which `rows_behind` are. `more` says whether another tile is to be multiplied, that
+// of stage `next`. The barrier also keeps a compiler from moving the loads towards their use.
 FUNCTION void
 multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles, Operand* a, Operand* b,
-              const int now, const int ahead, const int rows, const int rows_behind, const bool more) {
+              const int now, const int next, const int ahead, const int rows, const int rows_behind,
+              const bool more) {
   copy_tiles(a, b, ahead, rows);
 #pragma unroll
   for (int k = 0; k < TSK; ++k) {
@@ -94,7 +95,7 @@ multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles,
       COPY_WAIT(STAGES - 2);
       barrier(CLK_LOCAL_MEM_FENCE);
       if (more) {
-        load_fragments(f, tiles + next_stage(now), 0);
+        load_fragments(f, tiles + next, 0);
       }
     }
     multiply_fragments(acc, f->a[k % 2], f->b[k % 2]);
@@ -113,15 +114,17 @@ mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operan
   int ahead = LAST_STAGE;
   int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
   for (; left >= (THROUGH_REGISTERS ? 2 * TSK : TSK); left -= TSK) {
-    multiply_tile(acc, &f, tiles, a, b, now, ahead, TSK, TSK, true);
+    const int next = next_stage(now);
+    multiply_tile(acc, &f, tiles, a, b, now, next, ahead, TSK, TSK, true);
     PROMOTE(acc);
-    now = next_stage(now);
+    now = next;
     ahead = next_stage(ahead);
   }
   for (; left > -(STAGES - 1) * TSK; left -= TSK) {
-    multiply_tile(acc, &f, tiles, a, b, now, ahead, left, left - TSK, left > -(STAGES - 2) * TSK);
+    const int next = next_stage(now);
+    multiply_tile(acc, &f, tiles, a, b, now, next, ahead, left, left - TSK, left > -(STAGES - 2) * TSK);
     PROMOTE(acc);
-    now = next_stage(now);
+    now = next;
     ahead = next_stage(ahead);
   }
   END_PROMOTION(acc);

@@ -61,7 +61,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
   NUMBERS(PRODUCT_IN_TILES);
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
   Place place;
-  find_place(&place, (uint)get_local_id(0));
+  find_place(&place, (int)get_local_id(0));
   Tile tile;
   find_tile(&tile, (uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
   const long first_k = (long)get_group_id(2) * p.k_chunk;
@@ -98,13 +98,13 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
     mainloop(acc, tiles, &a, &b, depth, place);
 
     __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
-    const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride + tile.n.first * p.ldc + tile.m.first,
-                      p.ldc, p.alpha, p.beta, tile.m.count, tile.n.count,
+    const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride,
+                      p.ldc, p.alpha, p.beta, tile,
 #if BIAS
-                      bias + p.bias_offset + member * p.bias_stride + tile.m.first
+                      bias + p.bias_offset + member * p.bias_stride
 #endif
     };
-    epilogue(c, acc, tiles, place, p.c_vectors != 0, (int)p.cluster);
+    epilogue(c, acc, tiles, place, p.c_vectors, (int)p.cluster);
   }
 #if PATCH
   // One work-group stays until the tensor kernel is done, so that what waits for this kernel waits for both.

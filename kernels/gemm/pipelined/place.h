@@ -25,10 +25,10 @@
 
 // --- The tile of a work-group ------------------------------------------------------------------------------
 
-// A tile's rows or columns: the first of them in C, and how many are there. The last tile may be incomplete.
+// A tile's rows or columns: the first of them in C, and where those of C end. The last tile may be incomplete.
 typedef struct {
   long first;
-  int count;
+  long end;
 } Span;
 
 typedef struct {
@@ -37,59 +37,51 @@ typedef struct {
 } Tile;
 
 FUNCTION void
-find_span(Span* span, const uint number, const int size, const long end) {
-  span->first = (long)number * size;
-  span->count = (int)min(end - span->first, (long)size);
-}
-
-// Divisions are long. Where all tiles are in one strip, one is enough.
-FUNCTION void
 find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
   const uint tiles_m = (uint)((m + TSM - 1) / TSM);
-  uint first_m = 0;
-  uint strip_m = tiles_m;
-  uint in_strip = number;
-  if (group_m < tiles_m) {
-    const uint strip_size = group_m * (uint)((n + TSN - 1) / TSN);
-    first_m = number / strip_size * group_m;
-    strip_m = min(group_m, tiles_m - first_m);
-    in_strip = number % strip_size;
-  }
-  find_span(&tile->m, first_m + in_strip % strip_m, TSM, m);
-  find_span(&tile->n, in_strip / strip_m, TSN, n);
+  const uint tiles_n = (uint)((n + TSN - 1) / TSN);
+  const uint strip = number / (group_m * tiles_n);
+  const uint in_strip = number % (group_m * tiles_n);
+  const uint strip_m = min(group_m, tiles_m - strip * group_m);
+  tile->m.first = (long)(strip * group_m + in_strip % strip_m) * TSM;
+  tile->m.end = m;
+  tile->n.first = (long)(in_strip / strip_m) * TSN;
+  tile->n.end = n;
 }
 
 // --- The place of a work-item ------------------------------------------------------------------------------
 
+// Signed numbers, in all of this kernel: NVIDIA's compiler makes more of them. The large tiles are 3 percent
+// faster so.
 typedef struct {
-  uint item;  // the work-item's number in its work-group
-  int m;      // in the tile, the row of its first element
-  int n;      // and the column
+  int item;  // the work-item's number in its work-group
+  int m;     // in the tile, the row of its first element
+  int n;     // and the column
 } Place;
 
 // Where in their block 32 neighbours stand. With LANE_ORDER 1, every work-item reads the same rows as its
 // next but one, and the same columns as its next: NVIDIA's GPUs serve such pairs at once (since compute
 // capability 7.0).
-FUNCTION uint
-lane_m(const uint item) {
-  const uint lane = item % 32;
+FUNCTION int
+lane_m(const int item) {
+  const int lane = item % 32;
   return LANE_ORDER ? lane % 2 + lane / 4 * 2 % LANES_M : lane % LANES_M;
 }
-FUNCTION uint
-lane_n(const uint item) {
-  const uint lane = item % 32;
+FUNCTION int
+lane_n(const int item) {
+  const int lane = item % 32;
   return LANE_ORDER ? lane / 2 % 2 + lane / (2 * LANES_M) * 2 : lane / LANES_M;
 }
 
 // How many work-items are before this one along N, the column that such a one begins with, and how far from
 // there its wn-th column is. For rows the same.
-FUNCTION uint
-slot_n(const uint item) {
+FUNCTION int
+slot_n(const int item) {
   return item / 32 / BLOCKS_M * LANES_N + lane_n(item);
 }
 FUNCTION int
-column_of_slot(const uint slot) {
-  return (int)(slot / LANES_N * (LANES_N * WPTN) + slot % LANES_N * 4);
+column_of_slot(const int slot) {
+  return slot / LANES_N * (LANES_N * WPTN) + slot % LANES_N * 4;
 }
 FUNCTION int
 next_column(const int wn) {
@@ -101,19 +93,18 @@ next_row(const int wm) {
 }
 
 FUNCTION void
-find_place(Place* place, const uint item) {
+find_place(Place* place, const int item) {
   place->item = item;
-  place->m = (int)(item / 32 % BLOCKS_M * (LANES_M * WPTM) + lane_m(item) * 4);
+  place->m = item / 32 % BLOCKS_M * (LANES_M * WPTM) + lane_m(item) * 4;
   place->n = column_of_slot(slot_n(item));
 }
 
-// From here on, compilers do not know what they have computed in front of the loop over the batch already.
-// They would carry over what follows from the work-item's number, and spill. With RECOMPUTE, they do not
-// carry over where it is in the tile of C either.
+// With RECOMPUTE, compilers do not know from here on what they have computed in front of the loop over the
+// batch already. They would carry over what follows from the work-item's number, and spill.
 FUNCTION void
 recompute(Place* place) {
-  OPAQUE(place->item);
 #if RECOMPUTE
+  OPAQUE(place->item);
   OPAQUE(place->m);
   OPAQUE(place->n);
 #endif

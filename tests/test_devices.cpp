@@ -30,4 +30,14 @@ TestDevice* find_test_device(const DeviceName& name, std::string& why) {
   return &found;
 }
 
+bool miscompiles_pipelined(const DeviceInfo& info) {
+  const std::string name = "PoCL ";
+  const std::size_t found = info.platform_version.find(name);
+  if (!info.is_pocl() || found == std::string::npos) {
+    return false;
+  }
+  const int major = std::atoi(info.platform_version.c_str() + found + name.size());
+  return major == 4 || major == 5;
+}
+
 }  // namespace duogemm::testing

@@ -28,7 +28,7 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
 // problems, eight of them again in slices of k, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   const SelectedDevice selected = select_device("");
-  if (const DeviceInfo& info = selected.backend->devices().at(selected.index); miscompiles_pipelined(info)) {
+  if (const DeviceInfo info = selected.backend->devices().at(selected.index); miscompiles_pipelined(info)) {
     GTEST_SKIP() << info.platform_version << ": PoCL 4 and 5 may end the process as they compile this kernel";
   }
   for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",

@@ -1,5 +1,5 @@
-# For unity builds (CMAKE_UNITY_BUILD), which bench/run and `pip install` make: the sources of a folder are compiled as one, so that
-# the headers which they share are read once. Sources without a relative path are generated, and compiled by themselves.
+# For unity builds (CMAKE_UNITY_BUILD), as bench/run makes them: the sources of a folder are compiled as one, so that the headers
+# which they share are read once. Sources without a relative path are generated, and compiled by themselves.
 function(duogemm_group_by_folder target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

@@ -1,5 +1,6 @@
 #include "test_devices.h"
 
+#include <cstdlib>
 #include <map>
 
 namespace duogemm::testing {

@@ -164,6 +164,7 @@ class Planner::Search {
     const double copied = (pack_a ? packed_bytes(p.m, p.k, p.a_stride, p.batch) : 0.0) +
                           (pack_b ? packed_bytes(p.n, p.k, p.b_stride, p.batch) : 0.0);
     const double seconds = packing_seconds(copied, facts());
+    // No kernel multiplies faster than that.
     const double possible =
         seconds +
         std::max(facts().launch, static_cast<double>(p.m) * static_cast<double>(p.n) *

@@ -341,6 +341,19 @@ TEST(Lower, StartsNoMoreWorkGroupsForABatchThanKeepTheDeviceBusy) {
   EXPECT_EQ(groups(100'000), (Extent{2, 8334, 1}));
 }
 
+// A kernel multiplies them by the tiles along N in 32 bits.
+TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
+  const Problem problem = Problem::packed(2, std::int64_t{5} << 30, 1);
+  const ScheduleRequest request = parse_schedule("pipelined:TSM=64,TSN=8,WPTM=4,WPTN=4,LANES_M=16");
+  const DeviceInfo device = large_gpu();
+  const Plan plan = lower(schedule_for(request, problem, device), problem, device);
+  const Step& step = plan.steps.at(plan.multiply);
+  // Behind it, there is whether C is written in vectors.
+  const std::int64_t group_m = std::get<std::int64_t>(step.arguments.at(step.arguments.size() - 2));
+  EXPECT_EQ(group_m, 1);
+  EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
+}
+
 TEST(Storage, CountsOffsetsThatDoNotFitInAnInt) {
   const KernelSpec& spec = find_kernel("general");
   const Problem problem = Problem::packed(128, 128, 8);

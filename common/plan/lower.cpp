@@ -154,7 +154,7 @@ class Builder {
       arguments.insert(arguments.end(), slice.begin(), slice.end());
     }
     if (kernel_.spec->gemm->splits_k && !kernel_.spec->gemm->skinny) {
-      const auto tiles = tile_arguments(p);
+      const auto tiles = tile_arguments(p, kernel_.tile.m);
       arguments.insert(arguments.end(), tiles.begin(), tiles.end());
     }
     if (adds_bias(schedule_, problem_)) {

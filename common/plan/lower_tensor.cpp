@@ -98,7 +98,7 @@ void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
     arguments.insert(arguments.end(), more.begin(), more.end());
   };
   append(slice_arguments(p.k, 0, 1));
-  append(tile_arguments(p));
+  append(tile_arguments(p, kernel.tile.m));
   const Operand a_scales = a.place.operand, b_scales = b.place.operand;
   const OffsetOf a_scales_offset{a_scales, a.layout.images}, b_scales_offset{b_scales, b.layout.images};
   const std::int64_t a_panels = a.layout.panels, a_split_members = a.layout.members;

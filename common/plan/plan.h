@@ -84,10 +84,6 @@ inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
 inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
 inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
-// How many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on a
-// device of compute capability 9.0, most were fastest with so many.
-inline constexpr std::int64_t group_m = 8;
-
 // What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and behind it those
 // that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), with a bias behind that (BIASED in
 // kernels/gemm/pipelined/bias.h), and those for CPUs (CPU_TILE).
@@ -96,7 +92,7 @@ std::vector<StepArgument> product_arguments(const Problem& problem, const Place&
                                             StepArgument beta = ScalarOf::beta);
 std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
                                           std::int64_t cluster);
-std::vector<StepArgument> tile_arguments(const Problem& problem);
+std::vector<StepArgument> tile_arguments(const Problem& problem, std::int64_t tile_m);
 std::vector<StepArgument> bias_arguments(const Problem& problem);
 std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n);
 

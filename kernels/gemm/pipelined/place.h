@@ -36,6 +36,7 @@ typedef struct {
   Span n;
 } Tile;
 
+// group_m is at most the number of tiles along M: so its product with those along N is no more than all tiles.
 FUNCTION void
 find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
   const uint tiles_m = (uint)((m + TSM - 1) / TSM);
@@ -51,8 +52,8 @@ find_tile(Tile* tile, const uint number, const long m, const long n, const uint 
 
 // --- The place of a work-item ------------------------------------------------------------------------------
 
-// Signed numbers, in all of this kernel: NVIDIA's compiler makes more of them. The large tiles are 3 percent
-// faster so.
+// Numbers of work-items are signed in all of this kernel: NVIDIA's compiler makes faster code of that, by 3
+// percent for the largest tiles.
 typedef struct {
   int item;  // the work-item's number in its work-group
   int m;     // in the tile, the row of its first element

@@ -41,7 +41,7 @@ COMPARISONS = [
     ("h200_compare_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_bf16x6.json", "cuda", "H200, CUDA, bf16x6"),
     ("h100_compare_f16x3.json", "cuda", "H100, CUDA, f16x3"),
-    ("h100_compare_f16x3_cublas.json", "cuda", "H100, CUDA, f16x3, later"),
+    ("h100_compare_f16x3_cublas.json", "cuda", "H100, CUDA, f16x3, today's kernels"),
     ("h100_compare_bf16x6.json", "cuda", "H100, CUDA, bf16x6"),
     ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),

@@ -42,7 +42,8 @@ typedef struct {
 #endif
 } Result;
 
-// Writes `width` values of C, the first of them in this row of it. A bias may begin anywhere: it is read one by one.
+// Writes `width` values of C, the first of them in this row of it. A bias may begin anywhere: it is read one
+// by one.
 #if BIAS
 #define WRITE(width, to, c, row, sums)          \
   (to) = fma((FLOAT(width))((c).alpha), (sums), \

@@ -42,12 +42,11 @@ typedef struct {
 #endif
 } Result;
 
-// Writes `width` values of C, the first of them in this row of it. A bias may begin anywhere: it is read one
-// by one.
+// Writes `width` values of C, the first of them in this row of it.
 #if BIAS
 #define WRITE(width, to, c, row, sums)          \
   (to) = fma((FLOAT(width))((c).alpha), (sums), \
-             (FLOAT(width))((c).beta) * VLOAD(width)(0, (c).bias + (row)))
+             (FLOAT(width))((c).beta) * *(const __global FLOAT(width)*)((c).bias + (row)))
 #else
 #define WRITE(width, to, c, row, sums) UPDATE(FLOAT(width), to, (c).alpha, sums, (c).beta)
 #endif
@@ -147,18 +146,19 @@ write_through_layers(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* lay
   }
 }
 
-// c_vectors: whether C can be written in vectors of four. work_groups: how many add up their slices of k.
+// vectors: whether C can be written, and a bias read, in vectors of four. work_groups: how many add up their
+// slices of k.
 FUNCTION void
 epilogue(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
-         const long c_vectors, const int work_groups) {
+         const long vectors, const int work_groups) {
   // Compilers would otherwise keep what follows from its being one, or not, all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
-  if (V == 4 && cluster == 1 && c_vectors != 0) {
+  if (V == 4 && cluster == 1 && vectors != 0) {
     write_quadruples(c, acc, place);
   } else {
     int item = place.item;
     OPAQUE(item);
-    write_through_layers(c, acc, tiles, item, cluster, c_vectors, c.tile.m.end > c.tile.m.first ? 1.0f : 0.0f);
+    write_through_layers(c, acc, tiles, item, cluster, vectors, c.tile.m.end > c.tile.m.first ? 1.0f : 0.0f);
   }
 }

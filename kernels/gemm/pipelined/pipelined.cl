@@ -42,6 +42,13 @@
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))
 
+// A bias may begin anywhere, so that it need not be in vectors where C is.
+#if BIAS
+#define VECTORS_OF(c_vectors, c) ((c_vectors) != 0 && (ulong)(c).bias % 16 == 0)
+#else
+#define VECTORS_OF(c_vectors, c) (c_vectors)
+#endif
+
 // What the kernel is given behind its own arguments.
 #if PATCH
 #define MORE(POINTER, LONG) PATCHED(POINTER, LONG)
@@ -105,7 +112,7 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
                       bias + p.bias_offset + member * p.bias_stride
 #endif
     };
-    epilogue(c, acc, tiles, place, p.c_vectors, (int)p.cluster);
+    epilogue(c, acc, tiles, place, VECTORS_OF(p.c_vectors, c), (int)p.cluster);
   }
 #if PATCH
   // One work-group stays until the tensor kernel is done, so that what waits for this kernel waits for both.

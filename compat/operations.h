@@ -18,9 +18,6 @@
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.
-//   ALLOW_STEP_BEHIND()        from here on, the kernel that is launched behind may be started, as far as it
-//                              awaits this one by itself and there is room. It need not await what this one
-//                              has awaited already. Without it, that is when this kernel ends
 //   CLUSTERS                   whether work-groups can form clusters: as many neighbours in the third
 //                              dimension as the launch says run at the same time and may read each other's
 //                              local memory. 1 in CUDA for compute capability 9.0. Elsewhere 0, and what
@@ -330,8 +327,6 @@ DUOGEMM_INLINE void duogemm_multiply_bf16(float* c, const uint* a, const uint* b
 // --- Steps of a plan -------------------------------------------------------------------------------------
 #if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define AWAIT_STEP_BEFORE() asm volatile("griddepcontrol.wait;" : : : "memory")
-#define ALLOW_STEP_BEHIND() asm volatile("griddepcontrol.launch_dependents;" : : : "memory")
 #else
 #define AWAIT_STEP_BEFORE()
-#define ALLOW_STEP_BEHIND()
 #endif

@@ -103,11 +103,19 @@ TEST(TensorPlan, RunsInFp32OnOtherDevices) {
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
 }
 
-TEST(TensorPlan, PatchesEveryTileThatTheProductMayLeaveOut) {
-  const Plan plan = plan_sgemm(square(4096, Precision::f16x3), hopper());
-  const Step& patch = plan.steps.back();
-  EXPECT_EQ(patch.kernel->tunables.at("PATCH"), 1);
-  EXPECT_EQ(patch.geometry.groups[0], 4096u / 128 * (4096 / 128));
+// One for each tile, as long as they run at the same time. Those of a batch share what room there is.
+TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
+  const auto groups_of_patch = [](std::int64_t n, std::int64_t batch) {
+    Problem problem = square(n, Precision::f16x3);
+    problem.batch = batch;
+    problem.a_stride = problem.b_stride = problem.c_stride = n * n;
+    const Step patch = plan_sgemm(problem, hopper()).steps.back();
+    EXPECT_EQ(patch.kernel->tunables.at("PATCH"), 1);
+    return patch.geometry.groups;
+  };
+  EXPECT_EQ(groups_of_patch(1024, 1), (Extent{64, 1, 1}));
+  EXPECT_EQ(groups_of_patch(4096, 1), (Extent{132, 1, 1}));
+  EXPECT_EQ(groups_of_patch(512, 100), (Extent{16, 8, 1}));
 }
 
 TEST(TensorPlan, StartsNoMoreWorkGroupsThanTheDeviceHasUnits) {

@@ -40,7 +40,7 @@ struct KernelSource {
   std::vector<TunableDeclaration> tunables;
   bool embedded;                // false when it was read from DUOGEMM_KERNEL_DIR
   bool one_capability;          // see ProgramSource
-  bool awaits;                  // begins with AWAIT_STEP_BEFORE, and so may be started early
+  bool awaits;                  // says AWAIT_STEP_BEFORE, and so may be started early
   FindFatbin fatbin = nullptr;  // of KernelFiles; null for the library's kernels
 };
 

@@ -53,6 +53,10 @@ void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Piece
   add_step(plan, kernel, geometry, {SPLITTING(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
 }
 
+std::size_t room_for(const Variant& kernel, const DeviceInfo& device) {
+  return std::max<std::size_t>(device.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
+}
+
 // Work-groups of clusters have a slice of one tile each. The others walk over all slices: as many as the
 // device has room for.
 Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t slices, bool clustered,
@@ -63,8 +67,7 @@ Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t 
     geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(slices);
     return geometry;
   }
-  const std::size_t room =
-      std::max<std::size_t>(device.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
+  const std::size_t room = room_for(kernel, device);
   for (const std::int64_t times : {slices, p.batch}) {  // a product that cannot overflow
     geometry.groups[0] = std::min(geometry.groups[0], room) * std::min(static_cast<std::size_t>(times), room);
   }
@@ -88,6 +91,16 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Piec
   add_step(plan, kernel, geometry, {PRODUCT_OF_PIECES(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
 }
 
+// Work-groups walk over tiles and over the batch: as many as the device has room for, because each looks
+// through all scales first.
+Geometry patch_geometry(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
+  Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
+  const std::size_t room = room_for(kernel, device);
+  geometry.groups[0] = std::min(geometry.groups[0], room);
+  geometry.groups[1] = std::min(static_cast<std::size_t>(p.batch), room / geometry.groups[0]);
+  return geometry;
+}
+
 // Computes what pieces cannot hold.
 void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
                const DeviceInfo& device) {
@@ -105,8 +118,7 @@ void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
   const std::int64_t b_panels = b.layout.panels, b_split_members = b.layout.members;
   const std::int64_t a_panels_in_tile = ceil_div(tensor.tile.m, PANEL), blocks = a.layout.blocks;
   append({PATCHED(POINTER_ARGUMENT, ARGUMENT)});
-  add_step(plan, kernel, spread_over_batch(spec.geometry(p.m, p.n, kernel.tunables), p.batch, device),
-           std::move(arguments), device);
+  add_step(plan, kernel, patch_geometry(kernel, p, device), std::move(arguments), device);
 }
 
 }  // namespace

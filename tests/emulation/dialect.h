@@ -85,7 +85,6 @@ inline void barrier(int) { duogemm::emulation::barrier(); }
 
 // --- Operations ------------------------------------------------------------------------------------------
 #define AWAIT_STEP_BEFORE()
-#define ALLOW_STEP_BEHIND()
 #define OPAQUE(x)
 // A copy happens at the latest moment that is allowed.
 #define COPY_TO_LOCAL(width, to, from) duogemm::emulation::begin_copy(to, from, sizeof(float) * (width))

@@ -15,7 +15,8 @@
 //
 // K may be split: work-groups numbered g in the third dimension take k from g * k_chunk on, and write g *
 // chunk_stride behind C; or those of a cluster add up what they have, and each writes a share of the tile.
-// Work-groups in the first dimension have a tile of C each; those in the second walk over the batch.
+// Work-groups in the first dimension have a tile of C each; those in the second walk over the batch. With
+// PATCH, those in the first walk over the tiles.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
 // elements. M, N and K are positive; K is below 2^30.
@@ -63,61 +64,61 @@ NUMBERS_OF(PRODUCT_IN_TILES);
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
-#if !PATCH
   AWAIT_STEP_BEFORE();
-#endif
   NUMBERS(PRODUCT_IN_TILES);
   __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
   Place place;
   find_place(&place, (int)get_local_id(0));
-  Tile tile;
-  find_tile(&tile, (uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
+#if PATCH
+  const Scales a_all = {a_scales + p.a_scales_offset, p.a_panels, p.a_split_members, p.blocks};
+  const Scales b_all = {b_scales + p.b_scales_offset, p.b_panels, p.b_split_members, p.blocks};
+  if (!is_anything_left_out(&a_all, &b_all, (LOCAL_PTR int*)tiles, place.item)) {
+    return;
+  }
+#endif
   const long first_k = (long)get_group_id(2) * p.k_chunk;
   const int depth = (int)min(p.k_chunk, p.K - first_k);
 
-  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    recompute(&place);
+  uint number = (uint)get_group_id(0);
+  do {
+    Tile tile;
+    find_tile(&tile, number, p.M, p.N, (uint)p.group_m);
+    for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+      recompute(&place);
 #if PATCH
-    const long a_panel = tile.m.first / (PANEL * p.a_panels_in_tile) * p.a_panels_in_tile;
-    const long a_row = member % p.a_split_members * p.a_panels + a_panel;
-    const long b_row = member % p.b_split_members * p.b_panels + tile.n.first / PANEL;
-    if (!is_left_out(a_scales + p.a_scales_offset + a_row * p.blocks,
-                     b_scales + p.b_scales_offset + b_row * p.blocks, (int)(p.a_panels_in_tile * p.blocks),
-                     (int)p.blocks, (LOCAL_PTR int*)tiles, (int)place.item)) {
-      continue;
-    }
-    AWAIT_STEP_BEFORE();
+      const long a_panel = tile.m.first / (PANEL * p.a_panels_in_tile) * p.a_panels_in_tile;
+      if (!is_left_out(scales_of(&a_all, member, a_panel), (int)(p.a_panels_in_tile * p.blocks),
+                       scales_of(&b_all, member, tile.n.first / PANEL), (int)p.blocks,
+                       (LOCAL_PTR int*)tiles, place.item)) {
+        continue;
+      }
 #endif
-    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
-    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
-    float acc[WPTN][WPTM];
-    Operand a;
-    Operand b;
-    begin_copies(&a, a_member + first_k * (TRANS_A ? 1 : p.lda), p.lda, tile.m, tiles, place.item, -0.0f,
-                 TSM, TRANS_A);
-    begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM, place.item,
-                 0.0f, TSN, !TRANS_B);
+      const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, LISTED(a_table), member);
+      const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, LISTED(b_table), member);
+      float acc[WPTN][WPTM];
+      Operand a;
+      Operand b;
+      begin_copies(&a, a_member + first_k * (TRANS_A ? 1 : p.lda), p.lda, tile.m, tiles, place.item, -0.0f,
+                   TSM, TRANS_A);
+      begin_copies(&b, b_member + first_k * (TRANS_B ? p.ldb : 1), p.ldb, tile.n, tiles + TSK * TSM,
+                   place.item, 0.0f, TSN, !TRANS_B);
 #pragma unroll
-    for (int row = 0; row < WPTN; ++row) {
-      set_to_zero(acc[row], WPTM);
-    }
+      for (int row = 0; row < WPTN; ++row) {
+        set_to_zero(acc[row], WPTM);
+      }
 
-    prologue(&a, &b, depth);
-    mainloop(acc, tiles, &a, &b, depth, place);
+      prologue(&a, &b, depth);
+      mainloop(acc, tiles, &a, &b, depth, place);
 
-    __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
-    const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride,
-                      p.ldc, p.alpha, p.beta, tile,
+      __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, LISTED(c_table), member);
+      const Result c = {c_member + (long)get_group_id(2) * p.chunk_stride,
+                        p.ldc, p.alpha, p.beta, tile,
 #if BIAS
-                      bias + p.bias_offset + member * p.bias_stride
+                        bias + p.bias_offset + member * p.bias_stride
 #endif
-    };
-    epilogue(c, acc, tiles, place, VECTORS_OF(p.c_vectors, c), (int)p.cluster);
-  }
-#if PATCH
-  // One work-group stays until the tensor kernel is done, so that what waits for this kernel waits for both.
-  if (get_group_id(0) == 0 && get_group_id(1) == 0) {
-    AWAIT_STEP_BEFORE();
-  }
-#endif
+      };
+      epilogue(c, acc, tiles, place, VECTORS_OF(p.c_vectors, c), (int)p.cluster);
+    }
+    number += (uint)get_num_groups(0);
+  } while (PATCH && number < tiles_of(p.M, TSM) * tiles_of(p.N, TSN));
 }

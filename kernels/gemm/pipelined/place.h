@@ -36,11 +36,17 @@ typedef struct {
   Span n;
 } Tile;
 
+// How many tiles of this size there are along m or n.
+FUNCTION uint
+tiles_of(const long length, const int size) {
+  return (uint)((length + size - 1) / size);
+}
+
 // group_m is at most the number of tiles along M: so its product with those along N is no more than all tiles.
 FUNCTION void
 find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
-  const uint tiles_m = (uint)((m + TSM - 1) / TSM);
-  const uint tiles_n = (uint)((n + TSN - 1) / TSN);
+  const uint tiles_m = tiles_of(m, TSM);
+  const uint tiles_n = tiles_of(n, TSN);
   const uint strip = number / (group_m * tiles_n);
   const uint in_strip = number % (group_m * tiles_n);
   const uint strip_m = min(group_m, tiles_m - strip * group_m);

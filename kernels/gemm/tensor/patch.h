@@ -1,29 +1,54 @@
 // What the tensor kernel has left out (see pieces.h) is computed in FP32 by the pipelined kernel with PATCH:
 // it has the same operands, the scales of their pieces, and skips every tile of which the tensor kernel has
-// written all. It may be started while the tensor kernel is still at work: the scales are there, and it reads
-// them past the first cache, where it may be that older ones are left (volatile).
+// written all.
+
+// The scales of an operand's blocks.
+typedef struct {
+  const __global float* first;
+  long panels;   // of a member
+  long members;  // that are split: one where all of the batch have the same operand
+  long blocks;   // of a panel
+} Scales;
+
+FUNCTION const __global float* scales_of(const Scales* all, const long member, const long panel) {
+  return all->first + (member % all->members * all->panels + panel) * all->blocks;
+}
+
+// Whether a work-item finds a NaN among its share of so many scales.
+FUNCTION bool finds_nan(const __global float* scales, const int count, const int item) {
+  bool lacks = false;
+#pragma unroll 4
+  for (int i = item; i < count; i += WORK_ITEMS) {
+    const float scale = scales[i];
+    lacks |= scale != scale;
+  }
+  return lacks;
+}
 
 // Whether any of so many scales of A or B is NaN. All work-items ask together; `found` is local memory that
 // nobody uses before or after.
-FUNCTION bool is_left_out(const volatile __global float* a_scales, const volatile __global float* b_scales,
-                          const int a_count, const int b_count, LOCAL_PTR int* found, const int item) {
-  bool lacks = false;
-  for (int i = item; i < a_count + b_count; i += WORK_ITEMS) {
-    const float scale = i < a_count ? a_scales[i] : b_scales[i - a_count];
-    lacks |= scale != scale;
-  }
+FUNCTION bool is_left_out(const __global float* a_scales, const int a_count, const __global float* b_scales,
+                          const int b_count, LOCAL_PTR int* found, const int item) {
+  const bool a_lacks = finds_nan(a_scales, a_count, item);
+  const bool b_lacks = finds_nan(b_scales, b_count, item);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (item == 0) {
     *found = 0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lacks) {
+  if (a_lacks || b_lacks) {
     *found = 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   const bool left_out = *found != 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   return left_out;
+}
+
+// Mostly nothing is. So every work-group asks for all tiles first, and there are few of them.
+FUNCTION bool is_anything_left_out(const Scales* a, const Scales* b, LOCAL_PTR int* found, const int item) {
+  return is_left_out(a->first, (int)(a->members * a->panels * a->blocks), b->first,
+                     (int)(b->members * b->panels * b->blocks), found, item);
 }
 
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the

@@ -297,8 +297,6 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETERS(PRODUCT_OF_PIECES)) {
-  AWAIT_STEP_BEFORE();
-  ALLOW_STEP_BEHIND();
   NUMBERS(PRODUCT_OF_PIECES);
   LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local ulong barriers[2 * STAGES];
@@ -316,6 +314,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETER
     MBARRIER_FENCE();
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  AWAIT_STEP_BEFORE();
   if (item >= CONSUMERS) {
     KEEP_REGISTERS(KEPT_REGISTERS);
     if (item < CONSUMERS + 32) {

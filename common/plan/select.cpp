@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "plan/analytic.h"
 #include "plan/cpu_plan.h"
@@ -21,6 +22,10 @@ constexpr std::int64_t shortest_slice = 32;
 
 // Where more slices take so many times as long as fewer did, yet more will not help.
 constexpr double past_the_best = 1.15;
+
+// Tensor cores, where they are permitted, err by less than multiply-adds do. They are preferred unless they
+// are predicted to take so many times as long, which is about what predictions err by.
+constexpr double as_fast = 1.15;
 
 // Into how many slices k might be split.
 constexpr std::int64_t one_slice[] = {1};
@@ -68,22 +73,33 @@ class Planner::Search {
   // The fastest; null where there is none.
   Schedule fastest() {
     Schedule best;
-    visit_all([&](const Candidate& candidate, const Schedule& schedule) {
+    const auto visit = [&](const Candidate& candidate, const Schedule& schedule) {
       if (*schedule.seconds < least_ && suits(candidate)) {
         best = schedule;
         least_ = *schedule.seconds;
       }
-    });
+    };
+    visit_in_fp32(visit);
+    if (may_split_operands()) {
+      const Schedule in_fp32 = std::exchange(best, {});
+      least_ *= as_fast;
+      visit_in_pieces(visit);
+      return best.kernel != nullptr ? best : in_fp32;
+    }
     return best;
   }
 
   std::vector<Schedule> all() {
     std::vector<Schedule> found;
-    visit_all([&](const Candidate& candidate, const Schedule& schedule) {
+    const auto visit = [&](const Candidate& candidate, const Schedule& schedule) {
       if (suits(candidate)) {
         found.push_back(schedule);
       }
-    });
+    };
+    visit_in_fp32(visit);
+    if (may_split_operands()) {
+      visit_in_pieces(visit);
+    }
     return found;
   }
 
@@ -122,15 +138,18 @@ class Planner::Search {
             std::max(k_ / static_cast<double>(counts.back()), std::min<double>(k_, shortest_slice))};
   }
 
+  bool may_split_operands() const { return problem_.precision != Precision::fp32 && facts().bandwidth > 0.0; }
+
   template <typename Visit>
-  void visit_all(const Visit& visit) {
-    const Traffic traffic(problem_, facts());
-    visit_ways({false, false, false, problem_, 0.0, traffic}, visit);
+  void visit_in_pieces(const Visit& visit) {
+    visit_ways({false, false, true, problem_, splitting_seconds(), Traffic(problem_, facts())}, visit);
+  }
+
+  template <typename Visit>
+  void visit_in_fp32(const Visit& visit) {
+    visit_ways({false, false, false, problem_, 0.0, Traffic(problem_, facts())}, visit);
     if (facts().bandwidth <= 0.0) {
       return;
-    }
-    if (problem_.precision != Precision::fp32) {
-      visit_ways({false, false, true, problem_, splitting_seconds(), traffic}, visit);
     }
     for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
       // What is read in vectors along m and n anyway gains nothing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "check/oracle.h"
@@ -12,6 +13,7 @@
 #include "runtime/runtime.h"
 #include "support/interrupt.h"
 #include "support/table.h"
+#include "timing/measure.h"
 
 namespace duogemm::bench {
 namespace {
@@ -146,16 +148,20 @@ class Measuring {
                     .elements = sample.elements(),
                     .bound = 2.0 * std::sqrt(static_cast<double>(k)) + 4.0};
     Matrices matrices(sample, c_elements(), runtime_.device(), *queue_);
+    contenders_.clear();
     for (const Precision precision : request_.precisions) {
       row.ours.push_back(ours(sample, problem(k, precision), matrices));
     }
+    std::deque<Matrices> elsewhere;
     for (const auto& library : libraries_) {
       const bool here = &library->device() == &runtime_.device();
-      std::optional<Matrices> elsewhere;
       if (!here) {
-        elsewhere.emplace(sample, c_elements(), library->device(), library->queue());
+        elsewhere.emplace_back(sample, c_elements(), library->device(), library->queue());
       }
-      row.others.push_back(theirs(sample, *library, here ? matrices : *elsewhere));
+      row.others.push_back(theirs(sample, *library, here ? matrices : elsewhere.back()));
+    }
+    if (request_.timed) {
+      time(row);
     }
     return row;
   }
@@ -184,11 +190,35 @@ class Measuring {
     bench::require_memory("K=" + std::to_string(k) + ":", need, info_);
   }
 
+  // Those that have a result take turns.
+  void time(AccuracyRow& row) const {
+    const MeasureOptions options{.noise = 0.005, .seconds = 0.2, .stop = &interrupted()};
+    const std::vector<Samples> samples = measure(contenders_, options, [](const std::string&) {});
+    auto next = samples.begin();
+    for (auto* accuracies : {&row.ours, &row.others}) {
+      for (Accuracy& accuracy : *accuracies) {
+        if (accuracy.unavailable.empty()) {
+          accuracy.seconds = next->seconds.empty() ? std::nullopt : std::optional(next->median());
+          ++next;
+        }
+      }
+    }
+  }
+
   Accuracy ours(const Sample& sample, const Problem& problem, Matrices& matrices) {
     try {
       const Plan plan = plan_sgemm(problem, info_);
-      Accuracy accuracy = sample.measure(
-          matrices.result_of([&] { runtime_.enqueue(problem, *queue_, matrices.operands()); }));
+      const auto multiply = [this, problem, &matrices] {
+        runtime_.enqueue(problem, *queue_, matrices.operands());
+      };
+      Accuracy accuracy = sample.measure(matrices.result_of(multiply));
+      contenders_.push_back({to_text(problem.precision), [this, multiply](int repeats) {
+                               return queue_->timed([&] {
+                                 for (int i = 0; i < repeats; ++i) {
+                                   multiply();
+                                 }
+                               });
+                             }});
       accuracy.kernel = plan.steps.at(plan.multiply).kernel->spec->name;
       return accuracy;
     } catch (const Error& error) {
@@ -199,12 +229,18 @@ class Measuring {
     }
   }
 
-  Accuracy theirs(const Sample& sample, ReferenceLibrary& library, Matrices& matrices) const {
+  Accuracy theirs(const Sample& sample, ReferenceLibrary& library, Matrices& matrices) {
     try {
-      const auto multiplication = library.prepare(
+      const std::shared_ptr<Reference> multiplication = library.prepare(
           problem(static_cast<std::int64_t>(sample.a().size()) / request_.size, Precision::fp32),
           matrices.operands());
-      return sample.measure(matrices.result_of([&] { multiplication->execute(matrices.operands()); }));
+      Accuracy accuracy =
+          sample.measure(matrices.result_of([&] { multiplication->execute(matrices.operands()); }));
+      contenders_.push_back({library.title(), [multiplication, &matrices](int repeats) {
+                               return multiplication->timed(repeats,
+                                                            [&](int) { return matrices.operands(); });
+                             }});
+      return accuracy;
     } catch (const Error& error) {
       return {.unavailable = error.what()};
     }
@@ -215,6 +251,7 @@ class Measuring {
   const DeviceInfo info_;
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries_;
+  std::vector<Contender> contenders_;  // of a row: those that have a result
 };
 
 // The error of cuBLAS's FP32; nothing where there is none.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct AccuracyRequest {
   std::vector<Precision> precisions;
   std::vector<InputClass> inputs;
   std::vector<std::int64_t> ks;
-  std::int64_t size;  // M and N
+  std::int64_t size;   // M and N
+  bool timed = false;  // how long each product takes is measured, too
 };
 
 // Of one contender on one product.
@@ -28,6 +30,7 @@ struct Accuracy {
   // |C - C64| / (2^-24 |A||B|) over the elements that were computed anew; infinite where one is not finite.
   double largest = 0.0;
   double mean = 0.0;
+  std::optional<double> seconds = {};  // of one product: the median, where products are timed
 };
 
 struct AccuracyRow {

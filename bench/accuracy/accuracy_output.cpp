@@ -16,7 +16,11 @@ std::string figure(double units) {
 }
 
 std::string cell(const Accuracy& accuracy) {
-  return accuracy.unavailable.empty() ? figure(accuracy.largest) + " (" + figure(accuracy.mean) + ")" : "-";
+  if (!accuracy.unavailable.empty()) {
+    return "-";
+  }
+  const std::string time = accuracy.seconds ? format(" %.4g us", *accuracy.seconds * 1e6) : "";
+  return figure(accuracy.largest) + " (" + figure(accuracy.mean) + ")" + time;
 }
 
 Table table_of(const AccuracyReport& report) {
@@ -85,6 +89,9 @@ Json error_json(const std::string& title, const Accuracy& accuracy) {
   }
   json["largest"] = accuracy.largest;  // JSON has no infinity: this becomes null
   json["mean"] = accuracy.mean;
+  if (accuracy.seconds) {
+    json["seconds"] = *accuracy.seconds;
+  }
   return json;
 }
 
@@ -115,7 +122,9 @@ std::string accuracy_text(const AccuracyReport& report) {
     text += (&other == &report.others.front() ? "beside " : ", ") + other.name;
   }
   text += report.others.empty() ? "" : "\n";
-  text += "|C - C64| / (2^-24 |A||B|): the largest, and in brackets the mean\n";
+  text +=
+      "|C - C64| / (2^-24 |A||B|): the largest, and in brackets the mean; with --time, how long a product "
+      "takes\n";
   text += table_of(report).text() + runs_text(report);
   text += "ok: at most the bound, 2 sqrt(K) + 4, or what FP32 has there, K + 3 at most; integers exact;\n";
   text += "and, beside cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) + " on at most " +

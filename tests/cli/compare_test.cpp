@@ -108,8 +108,20 @@ TEST_F(ProgramOnADevice, MeasuresErrors) {
   EXPECT_EQ(json["rows"][1]["elements"], 400);
   EXPECT_GT(json["rows"][1]["errors"][0]["largest"], json["rows"][1]["errors"][0]["mean"]);
   EXPECT_EQ(json["rows"][3]["errors"][2]["largest"], 0.0) << "integers";
+  EXPECT_FALSE(json["rows"][0]["errors"][0].contains("seconds"));
   const BadInput bad{"accuracy --precision tf32", {"--precision", "tf32", "bf16x6"}};
   expect_refused(run(bad.arguments), bad);
+}
+
+TEST_F(ProgramOnADevice, TimesWhatItMeasuresTheErrorOf) {
+  const Outcome outcome =
+      run("accuracy --inputs adversarial -k 64 --size 40 --precision fp32 --time --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find(" us"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
+  for (const auto& error : json["rows"][0]["errors"]) {
+    EXPECT_GT(error["seconds"], 0.0) << error;
+  }
 }
 
 TEST_F(ProgramOnADevice, MeasuresTheErrorOfWhatIsWrong) {

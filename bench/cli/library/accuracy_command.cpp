@@ -19,6 +19,7 @@ struct AccuracyFlags {
   std::vector<std::string> inputs;
   std::vector<std::int64_t> ks = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536};
   std::int64_t size = 512;
+  bool time = false;
   std::string json;
 };
 
@@ -35,7 +36,8 @@ AccuracyRequest make_request(const AccuracyFlags& flags) {
                           .precisions = {precisions.begin(), precisions.end()},
                           .inputs = input_classes(),
                           .ks = flags.ks,
-                          .size = flags.size};
+                          .size = flags.size,
+                          .timed = flags.time};
   if (!flags.precisions.empty()) {
     request.precisions.clear();
     for (const std::string& name : flags.precisions) {
@@ -82,6 +84,8 @@ void add_accuracy_command(CLI::App& app, Action& action) {
   command->add_option("--size", flags->size, "M and N")
       ->capture_default_str()
       ->check(number_in(std::int64_t{1}, largest_size));
+  command->add_flag("--time", flags->time,
+                    "Time the products too: what is computed may depend on the numbers");
   command->add_option("--json", flags->json, "Write the results to this file, or - for stdout");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

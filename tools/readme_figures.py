@@ -41,9 +41,8 @@ COMPARISONS = [
     ("h200_compare_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_bf16x6.json", "cuda", "H200, CUDA, bf16x6"),
     ("h100_compare_f16x3.json", "cuda", "H100, CUDA, f16x3"),
-    ("h100_compare_f16x3_cublas.json", "cuda", "H100, CUDA, f16x3, today's kernels"),
     ("h100_compare_bf16x6.json", "cuda", "H100, CUDA, bf16x6"),
-    ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
+    ("h100_compare_lists_f16x3.json", "cuda", "H100, CUDA, f16x3, transformer, convolution and recurrent"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
@@ -78,7 +77,7 @@ PROGRAMS = [
 # Squares by tensor cores: their sizes; the precision, a result file for each device, and what was hoped for.
 SIZES = [1024, 2048, 4096, 8192, 16384]
 PRECISIONS = [
-    ("f16x3", {"H200": "h200_compare_f16x3.json", "H100": "h100_compare_f16x3_cublas.json"}, [80, 155, 178, 186, 186]),
+    ("f16x3", {"H200": "h200_compare_f16x3.json", "H100": "h100_compare_f16x3.json"}, [80, 155, 178, 186, 186]),
     ("bf16x6", {"H200": "h200_compare_bf16x6.json", "H100": "h100_compare_bf16x6.json"}, [60, 105, 112, 113, 112]),
 ]
 

@@ -26,7 +26,8 @@ def picture(document, wanted):
     """Lines on logarithmic scales, on which an error of zero has no place."""
     rows = [row for row in document["rows"] if row["input"] == wanted]
     figure, axis = style.lines_figure()
-    axis.plot([row["k"] for row in rows], [row["bound"] for row in rows], color="#808080", linewidth=1, label="bound")
+    axis.plot([row["k"] for row in rows], [row["bound"] for row in rows], color="#808080", linewidth=1, label="bound",
+              marker="_" if len(rows) == 1 else "", markersize=30)
     words = []
     for place, title in enumerate(titles(document)):
         points = [(row["k"], largest(row, title)) for row in rows]

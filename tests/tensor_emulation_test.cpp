@@ -120,13 +120,19 @@ void run(const Step& step, const Scalars& scalars, Memory& memory, const char* n
   emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.data());
 }
 
-Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t slices, Matrices matrices) {
+enum class Steps { split_and_multiply, all };
+
+Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t slices, Matrices matrices,
+                    Steps steps = Steps::split_and_multiply) {
   const Schedule schedule =
       schedule_for({&find_kernel("tensor_mma"), setting.tunables, slices}, problem, ampere());
   const Plan plan = lower(schedule, problem, ampere());
   Memory memory(plan, matrices);
   run(plan.steps.at(0), plan.scalars, memory, setting.split);
   run(plan.steps.at(1), plan.scalars, memory, setting.product);
+  if (steps == Steps::all) {
+    run(plan.steps.at(2), plan.scalars, memory, "patch");
+  }
   return matrices;
 }
 
@@ -151,9 +157,7 @@ double error_of(const Problem& p, const Matrices& before, const std::vector<floa
   return std::abs(c[at] - exact) / ((2.0 * std::sqrt(static_cast<double>(p.k)) + 4.0) * 0x1p-24 * size);
 }
 
-void expect_right(const Setting& setting, const Problem& problem, std::int64_t slices) {
-  const Matrices before = random_matrices(problem);
-  const Matrices after = multiplied(setting, problem, slices, before);
+double worst_error(const Problem& problem, const Matrices& before, const Matrices& after) {
   double worst = 0.0;
   for (std::int64_t member = 0; member < problem.batch; ++member) {
     for (std::int64_t col = 0; col < problem.n; ++col) {
@@ -163,7 +167,13 @@ void expect_right(const Setting& setting, const Problem& problem, std::int64_t s
       }
     }
   }
-  EXPECT_LE(worst, 1.0) << setting.product << ", " << slices << " slices";
+  return worst;
+}
+
+void expect_right(const Setting& setting, const Problem& problem, std::int64_t slices) {
+  const Matrices before = random_matrices(problem);
+  const Matrices after = multiplied(setting, problem, slices, before);
+  EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product << ", " << slices << " slices";
 }
 
 Problem problem_of(const Setting& setting, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -219,6 +229,26 @@ TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
         EXPECT_EQ(after.c[at] == before.c[at], col >= 128) << setting.product << row << " " << col;
       }
     }
+  }
+}
+
+// Three work-groups walk over nine tiles of the patch, and over the batch. Pieces do not hold numbers that
+// are far from the others of their block.
+TEST(TensorEmulation, PatchesWhatItLeavesOut) {
+  for (const Setting& setting : {settings()[0], settings()[2]}) {
+    Problem problem = problem_of(setting, 270, 260, 20);
+    problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
+    problem.batch = 2;
+    problem.a_stride = problem.a_elements();
+    problem.b_stride = problem.b_elements();
+    problem.c_stride = problem.c_elements();
+    Matrices before = random_matrices(problem);
+    before.a[260] = 0x1p60f;
+    before.b[index(problem.b_stride + 200 * problem.ldb)] = 0x1p60f;
+    const Matrices without = multiplied(setting, problem, 1, before);
+    const Matrices after = multiplied(setting, problem, 1, before, Steps::all);
+    EXPECT_GT(worst_error(problem, before, without), 1.0) << setting.product;
+    EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product;
   }
 }
 

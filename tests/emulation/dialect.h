@@ -1,6 +1,6 @@
 // The kernel dialect as C++ for the host: the kernel files' text runs here as a GPU would run it, work-item
-// by work-item. As much of compat/dialect.h as the kernels for tensor cores need; tests include it in its
-// place.
+// by work-item. As much of compat/dialect.h as the kernels for tensor cores and the patch behind them need;
+// tests include it in its place.
 #ifndef DUOGEMM_EMULATION_DIALECT_H
 #define DUOGEMM_EMULATION_DIALECT_H
 
@@ -34,8 +34,10 @@ struct alignas(width * sizeof(Element)) Vector {
   Vector(Element all) { std::fill(s, s + width, all); }  // as OpenCL widens a scalar
   Element s[width];
 };
+using float1 = float;
 using float2 = Vector<float, 2>;
 using float4 = Vector<float, 4>;
+#define FLOAT(width) float##width
 struct alignas(16) uint4 {
   uint x, y, z, w;
 };
@@ -55,6 +57,10 @@ Vector<float, width> operator+(const Vector<float, width>& a, const Vector<float
 template <int width>
 Vector<float, width> operator*(const Vector<float, width>& a, const Vector<float, width>& b) {
   return for_each_element<width>([&](int i) { return a.s[i] * b.s[i]; });
+}
+template <int width>
+Vector<float, width> operator*(const Vector<float, width>& a, float b) {
+  return a * Vector<float, width>(b);
 }
 template <int width>
 Vector<float, width> fma(const Vector<float, width>& a, const Vector<float, width>& b,
@@ -85,6 +91,7 @@ inline void barrier(int) { duogemm::emulation::barrier(); }
 
 // --- Operations ------------------------------------------------------------------------------------------
 #define AWAIT_STEP_BEFORE()
+#define CLUSTERS 0
 #define OPAQUE(x)
 // A copy happens at the latest moment that is allowed.
 #define COPY_TO_LOCAL(width, to, from) duogemm::emulation::begin_copy(to, from, sizeof(float) * (width))

@@ -57,8 +57,8 @@ SUMMARY = [
     ("all eight lists, H200, CUDA", "h200_compare_cuda.json", "cuda", "", "cuBLAS"),
     ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_20261204_graph.json", "cuda", "heldout", "cuBLAS"),
     ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
-    ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
-    ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
+    ("squares from 1024 to 16384 by `f16x3`, H100, CUDA", "h100_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
+    ("squares from 1024 to 16384 by `bf16x6`, H100, CUDA", "h100_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
     ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]

@@ -9,7 +9,7 @@
 #include "machine/memory_need.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
-#include "references/reference.h"
+#include "references/own_library.h"
 #include "runtime/runtime.h"
 #include "support/interrupt.h"
 #include "support/table.h"
@@ -126,6 +126,7 @@ class Measuring {
         runtime_(request.device.backend->open(request.device.index, {})),
         info_(runtime_.device().info()),
         queue_(runtime_.device().create_queue()),
+        own_(make_own_library(Through::device, runtime_, *queue_, Precision::fp32)),
         libraries_(libraries_in_other_precisions(runtime_.device(), *queue_)) {
     if (auto library = main_library(runtime_.device(), *queue_)) {
       libraries_.insert(libraries_.begin(), std::move(library));
@@ -148,20 +149,21 @@ class Measuring {
                     .elements = sample.elements(),
                     .bound = 2.0 * std::sqrt(static_cast<double>(k)) + 4.0};
     Matrices matrices(sample, c_elements(), runtime_.device(), *queue_);
-    contenders_.clear();
-    for (const Precision precision : request_.precisions) {
-      row.ours.push_back(ours(sample, problem(k, precision), matrices));
-    }
     std::deque<Matrices> elsewhere;
+    std::vector<Contender> contenders;  // those that have a result
+    for (const Precision precision : request_.precisions) {
+      row.ours.push_back(ours(sample, problem(k, precision), matrices, contenders));
+    }
     for (const auto& library : libraries_) {
       const bool here = &library->device() == &runtime_.device();
       if (!here) {
         elsewhere.emplace_back(sample, c_elements(), library->device(), library->queue());
       }
-      row.others.push_back(theirs(sample, *library, here ? matrices : elsewhere.back()));
+      row.others.push_back(theirs(sample, *library, problem(k, Precision::fp32),
+                                  here ? matrices : elsewhere.back(), contenders));
     }
     if (request_.timed) {
-      time(row);
+      time(row, contenders);
     }
     return row;
   }
@@ -190,10 +192,10 @@ class Measuring {
     bench::require_memory("K=" + std::to_string(k) + ":", need, info_);
   }
 
-  // Those that have a result take turns.
-  void time(AccuracyRow& row) const {
+  // The contenders are those of the row that have a result, in its order. They take turns.
+  static void time(AccuracyRow& row, std::span<const Contender> contenders) {
     const MeasureOptions options{.noise = 0.005, .seconds = 0.2, .stop = &interrupted()};
-    const std::vector<Samples> samples = measure(contenders_, options, [](const std::string&) {});
+    const std::vector<Samples> samples = measure(contenders, options, [](const std::string&) {});
     auto next = samples.begin();
     for (auto* accuracies : {&row.ours, &row.others}) {
       for (Accuracy& accuracy : *accuracies) {
@@ -205,20 +207,25 @@ class Measuring {
     }
   }
 
-  Accuracy ours(const Sample& sample, const Problem& problem, Matrices& matrices) {
+  // Whoever has a result is kept where it is to be timed.
+  Accuracy measured(const Sample& sample, ReferenceLibrary& library, const Problem& problem,
+                    Matrices& matrices, std::vector<Contender>& contenders) const {
+    const std::shared_ptr<Reference> multiplication = library.prepare(problem, matrices.operands());
+    Accuracy accuracy =
+        sample.measure(matrices.result_of([&] { multiplication->execute(matrices.operands()); }));
+    if (request_.timed) {
+      contenders.push_back({library.title(), [multiplication, &matrices](int repeats) {
+                              return multiplication->timed(repeats, [&](int) { return matrices.operands(); });
+                            }});
+    }
+    return accuracy;
+  }
+
+  Accuracy ours(const Sample& sample, const Problem& problem, Matrices& matrices,
+                std::vector<Contender>& contenders) const {
     try {
       const Plan plan = plan_sgemm(problem, info_);
-      const auto multiply = [this, problem, &matrices] {
-        runtime_.enqueue(problem, *queue_, matrices.operands());
-      };
-      Accuracy accuracy = sample.measure(matrices.result_of(multiply));
-      contenders_.push_back({to_text(problem.precision), [this, multiply](int repeats) {
-                               return queue_->timed([&] {
-                                 for (int i = 0; i < repeats; ++i) {
-                                   multiply();
-                                 }
-                               });
-                             }});
+      Accuracy accuracy = measured(sample, *own_, problem, matrices, contenders);
       accuracy.kernel = plan.steps.at(plan.multiply).kernel->spec->name;
       return accuracy;
     } catch (const Error& error) {
@@ -229,18 +236,10 @@ class Measuring {
     }
   }
 
-  Accuracy theirs(const Sample& sample, ReferenceLibrary& library, Matrices& matrices) {
+  Accuracy theirs(const Sample& sample, ReferenceLibrary& library, const Problem& problem, Matrices& matrices,
+                  std::vector<Contender>& contenders) const {
     try {
-      const std::shared_ptr<Reference> multiplication = library.prepare(
-          problem(static_cast<std::int64_t>(sample.a().size()) / request_.size, Precision::fp32),
-          matrices.operands());
-      Accuracy accuracy =
-          sample.measure(matrices.result_of([&] { multiplication->execute(matrices.operands()); }));
-      contenders_.push_back({library.title(), [multiplication, &matrices](int repeats) {
-                               return multiplication->timed(repeats,
-                                                            [&](int) { return matrices.operands(); });
-                             }});
-      return accuracy;
+      return measured(sample, library, problem, matrices, contenders);
     } catch (const Error& error) {
       return {.unavailable = error.what()};
     }
@@ -250,8 +249,8 @@ class Measuring {
   Runtime runtime_;
   const DeviceInfo info_;
   std::unique_ptr<Queue> queue_;
+  std::unique_ptr<ReferenceLibrary> own_;
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries_;
-  std::vector<Contender> contenders_;  // of a row: those that have a result
 };
 
 // The error of cuBLAS's FP32; nothing where there is none.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/own_library.h"
+#include "references/own_library.h"
 #include "support/device_choice.h"
 #include "timing/cold_caches.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check/verdict.h"
-#include "compare/own_library.h"
 #include "device/device_info.h"
 #include "machine/gpu_watch.h"
+#include "references/own_library.h"
 #include "support/shapes.h"
 #include "timing/measure.h"
 

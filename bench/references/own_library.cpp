@@ -1,4 +1,4 @@
-#include "compare/own_library.h"
+#include "references/own_library.h"
 
 #include <dlfcn.h>
 

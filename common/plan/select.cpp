@@ -24,7 +24,7 @@ constexpr std::int64_t shortest_slice = 32;
 constexpr double past_the_best = 1.15;
 
 // Tensor cores, where they are permitted, err by less than multiply-adds do. They are preferred unless they
-// are predicted to take so many times as long, which is about what predictions err by.
+// are predicted to take so many times as long: see README.md.
 constexpr double as_fast = 1.15;
 
 // Into how many slices k might be split.
@@ -80,13 +80,10 @@ class Planner::Search {
       }
     };
     visit_in_fp32(visit);
-    if (may_split_operands()) {
-      const Schedule in_fp32 = std::exchange(best, {});
-      least_ *= as_fast;
-      visit_in_pieces(visit);
-      return best.kernel != nullptr ? best : in_fp32;
-    }
-    return best;
+    const Schedule in_fp32 = std::exchange(best, {});
+    least_ *= as_fast;
+    visit_in_pieces(visit);
+    return best.kernel != nullptr ? best : in_fp32;
   }
 
   std::vector<Schedule> all() {
@@ -97,9 +94,7 @@ class Planner::Search {
       }
     };
     visit_in_fp32(visit);
-    if (may_split_operands()) {
-      visit_in_pieces(visit);
-    }
+    visit_in_pieces(visit);
     return found;
   }
 
@@ -138,11 +133,11 @@ class Planner::Search {
             std::max(k_ / static_cast<double>(counts.back()), std::min<double>(k_, shortest_slice))};
   }
 
-  bool may_split_operands() const { return problem_.precision != Precision::fp32 && facts().bandwidth > 0.0; }
-
   template <typename Visit>
   void visit_in_pieces(const Visit& visit) {
-    visit_ways({false, false, true, problem_, splitting_seconds(), Traffic(problem_, facts())}, visit);
+    if (problem_.precision != Precision::fp32 && facts().bandwidth > 0.0) {
+      visit_ways({false, false, true, problem_, splitting_seconds(), Traffic(problem_, facts())}, visit);
+    }
   }
 
   template <typename Visit>

@@ -86,10 +86,8 @@ pipelined(PARAMETERS(PRODUCT_IN_TILES)) {
     for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
       recompute(&place);
 #if PATCH
-      const long a_panel = tile.m.first / (PANEL * p.a_panels_in_tile) * p.a_panels_in_tile;
-      if (!is_left_out(scales_of(&a_all, member, a_panel), (int)(p.a_panels_in_tile * p.blocks),
-                       scales_of(&b_all, member, tile.n.first / PANEL), (int)p.blocks,
-                       (LOCAL_PTR int*)tiles, place.item)) {
+      if (!is_tile_left_out(&a_all, &b_all, &tile, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
+                            place.item)) {
         continue;
       }
 #endif

@@ -51,6 +51,14 @@ FUNCTION bool is_anything_left_out(const Scales* a, const Scales* b, LOCAL_PTR i
                      (int)(b->members * b->panels * b->blocks), found, item);
 }
 
+// Whether the tensor kernel has left a tile out. Its own tiles are panels_in_tile panels of A by one of B.
+FUNCTION bool is_tile_left_out(const Scales* a, const Scales* b, const Tile* tile, const long panels_in_tile,
+                               const long member, LOCAL_PTR int* found, const int item) {
+  const long a_panel = tile->m.first / (PANEL * panels_in_tile) * panels_in_tile;
+  return is_left_out(scales_of(a, member, a_panel), (int)(panels_in_tile * a->blocks),
+                     scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
+}
+
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
 // bound where k is long. So a chain ends after so many tiles along k and is added to the sums of a block, in
 // registers, and after so many chains those are added to the sums of all. These are volatile, so that they

@@ -39,7 +39,7 @@ double whole_waves(double groups, const Candidate& candidate) {
 // unit yet at that point. There is one launch all the same.
 Timing serving(double groups, const Candidate& candidate, double launch) {
   const double waves = whole_waves(groups, candidate);
-  if (waves < static_cast<double>(candidate.timings.size())) {
+  if (waves < static_cast<double>(candidate.timed)) {
     return candidate.timings[static_cast<std::size_t>(waves)];
   }
   if (waves <= candidate.most_groups) {
@@ -68,7 +68,7 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
   if (!split.clustered || facts.group_units <= 0.0) {
     return serves(whole_up(groups / facts.units));
   }
-  const double room = candidate.kernel->surely_resident;
+  const double room = candidate.resident;
   const auto slices = static_cast<double>(split.slices);
   const double at_once = std::max(resident_groups(room, slices, facts), slices);
   const double rounds = whole_down(groups / at_once);
@@ -108,12 +108,16 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       tile_n(static_cast<double>(of.tile.n)),
       most_groups(measured.timings.back().groups),
       whole_groups(static_cast<double>(std::max<std::size_t>(schedulers / warps_of(of), 1))),
+      resident(of.surely_resident),
+      multiple_k(of.spec->gemm->skinny || of.spec->gemm->stops_at_k ? 1 : of.tile.k),
       skinny(of.spec->gemm->skinny),
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
-      least_per_group(least_fixed) {
-  for (int groups = 0; groups <= std::min(measured.timings.back().groups, groups_at_once); ++groups) {
-    timings.push_back(between(measured.timings, groups));
+      least_per_group(least_fixed),
+      timings{},
+      timed(static_cast<std::size_t>(std::min(measured.timings.back().groups, groups_at_once)) + 1) {
+  for (std::size_t groups = 0; groups < timed; ++groups) {
+    timings[groups] = between(measured.timings, static_cast<double>(groups));
   }
   for (const Timing& timing : measured.timings) {
     least_fixed = std::min(least_fixed, timing.fixed);

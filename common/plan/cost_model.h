@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "plan/tuning.h"
 #include "problem/problem.h"
@@ -54,13 +55,17 @@ struct Candidate {
   const Calibration* calibration;
   double tile_m;  // as the kernel has it
   double tile_n;
-  double most_groups;           // on a compute unit, of which it was measured
-  double whole_groups;          // of so many each, a compute unit's schedulers all have work in a last wave
-  bool skinny;                  // as its facts say
-  double least_fixed;           // seconds that work-groups take whatever k, at the least
-  double least_per_k;           // seconds for each k, at the least
-  double least_per_group;       // the same of each work-group, where a unit is as busy as is best
-  std::vector<Timing> timings;  // by the work-groups on a compute unit, from none to groups_at_once
+  double most_groups;       // on a compute unit, of which it was measured
+  double whole_groups;      // of so many each, a compute unit's schedulers all have work in a last wave
+  double resident;          // work-groups that a compute unit has room for, at the least
+  std::int64_t multiple_k;  // a work-group multiplies a multiple of so much of k, zeros at the end
+  bool skinny;              // as its facts say
+  double least_fixed;       // seconds that work-groups take whatever k, at the least
+  double least_per_k;       // seconds for each k, at the least
+  double least_per_group;   // the same of each work-group, where a unit is as busy as is best
+  // By the work-groups on a compute unit, from none to those that were measured, or to groups_at_once.
+  std::array<Timing, groups_at_once + 1> timings;
+  std::size_t timed;  // how many of these there are
 };
 
 // k in slices, which clusters of work-groups add up or a further step.

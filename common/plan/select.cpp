@@ -272,9 +272,8 @@ class Planner::Search {
       }
       fewer_slices = std::min(fewer_slices, possible);
       if (possible < least_) {
-        const double seconds =
-            operands.seconds + predict_seconds(operands.traffic, candidate, facts(), groups,
-                                               depth(*candidate.kernel, count), split);
+        const double seconds = operands.seconds + predict_seconds(operands.traffic, candidate, facts(),
+                                                                  groups, depth(candidate, count), split);
         visit(candidate,
               Schedule{candidate.kernel, count, split.clustered, operands.pack_a, operands.pack_b, seconds});
       }
@@ -307,11 +306,9 @@ class Planner::Search {
                     std::min<double>(candidate.most_groups, groups_at_once) * facts().units / groups);
   }
 
-  // How much of k a work-group multiplies. Most kernels multiply what is missing of a last tile as zeros.
-  double depth(const Variant& kernel, std::int64_t slices) const {
-    const bool stops_at_k = kernel.spec->gemm->skinny || kernel.spec->gemm->stops_at_k;
-    return static_cast<double>(stops_at_k ? ceil_div(problem_.k, slices)
-                                          : slice_length(kernel, problem_.k, slices));
+  // How much of k a work-group multiplies.
+  double depth(const Candidate& candidate, std::int64_t slices) const {
+    return static_cast<double>(round_up(ceil_div(problem_.k, slices), candidate.multiple_k));
   }
 
   bool suits(const Candidate& candidate) const {

@@ -69,6 +69,35 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   enqueue_placed(where_it_is, queue, operands, lent);
 }
 
+WarmUp Runtime::warm() {
+  const WarmUp programs = duogemm::warm(*device_, programs_);
+  multiply_once();
+  return programs;
+}
+
+WarmUp Runtime::warm(Queue& queue) {
+  if (queue.state().capturing) {
+    return duogemm::warm(*device_, programs_);
+  }
+  const WarmUp programs = warm();
+  workspaces_.warm(queue);
+  return programs;
+}
+
+// A driver's first launch takes it longer than those that follow, whether programs have been loaded or not.
+void Runtime::multiply_once() {
+  const Problem problem = Problem::packed(32, 32, 32);
+  const auto queue = device_->create_queue();
+  const auto matrix = [&](std::int64_t elements) {
+    return device_->allocate(sizeof(float) * static_cast<std::size_t>(elements));
+  };
+  const auto a = matrix(problem.a_extent());
+  const auto b = matrix(problem.b_extent());
+  const auto c = matrix(problem.c_extent());
+  enqueue(problem, *queue, {{{a.get()}, {b.get()}, {c.get()}}});
+  queue->finish();
+}
+
 void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                              const std::optional<LentWorkspace>& lent) {
   workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);

@@ -39,14 +39,12 @@ class Runtime {
   // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
   std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }
 
-  // Prepares all programs that the device may need. Throws as duogemm::warm does (see warm.h).
-  WarmUp warm() { return duogemm::warm(*device_, programs_); }
-  // And the first workspace of a queue. Throws also as QueueWorkspaces::warm does.
-  WarmUp warm(Queue& queue) {
-    const WarmUp programs = warm();
-    workspaces_.warm(queue);
-    return programs;
-  }
+  // Prepares all programs that the device may need, and multiplies once. Throws as duogemm::warm does (see
+  // warm.h), and as enqueue does.
+  WarmUp warm();
+  // And the first workspace of a queue. Throws also as QueueWorkspaces::warm does. While the queue is
+  // captured, it prepares programs alone.
+  WarmUp warm(Queue& queue);
 
   // How many plans are kept.
   std::size_t plans();
@@ -63,6 +61,7 @@ class Runtime {
   };
   using Recent = std::list<std::pair<Problem, std::shared_ptr<const PreparedPlan>>>;
 
+  void multiply_once();
   void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                       const std::optional<LentWorkspace>& lent);
   bool tensor_cores();

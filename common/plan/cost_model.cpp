@@ -39,7 +39,7 @@ double whole_waves(double groups, const Candidate& candidate) {
 // unit yet at that point. There is one launch all the same.
 Timing serving(double groups, const Candidate& candidate, double launch) {
   const double waves = whole_waves(groups, candidate);
-  if (waves < static_cast<double>(candidate.timed)) {
+  if (waves < static_cast<double>(candidate.timings.size())) {
     return candidate.timings[static_cast<std::size_t>(waves)];
   }
   if (waves <= candidate.most_groups) {
@@ -113,11 +113,9 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       skinny(of.spec->gemm->skinny),
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
-      least_per_group(least_fixed),
-      timings{},
-      timed(static_cast<std::size_t>(std::min(measured.timings.back().groups, groups_at_once)) + 1) {
-  for (std::size_t groups = 0; groups < timed; ++groups) {
-    timings[groups] = between(measured.timings, static_cast<double>(groups));
+      least_per_group(least_fixed) {
+  for (int groups = 0; groups <= std::min(measured.timings.back().groups, groups_at_once); ++groups) {
+    timings.push_back(between(measured.timings, groups));
   }
   for (const Timing& timing : measured.timings) {
     least_fixed = std::min(least_fixed, timing.fixed);

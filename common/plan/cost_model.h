@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <boost/container/static_vector.hpp>
 
 #include "plan/tuning.h"
 #include "problem/problem.h"
@@ -64,8 +64,7 @@ struct Candidate {
   double least_per_k;       // seconds for each k, at the least
   double least_per_group;   // the same of each work-group, where a unit is as busy as is best
   // By the work-groups on a compute unit, from none to those that were measured, or to groups_at_once.
-  std::array<Timing, groups_at_once + 1> timings;
-  std::size_t timed;  // how many of these there are
+  boost::container::static_vector<Timing, groups_at_once + 1> timings;
 };
 
 // k in slices, which clusters of work-groups add up or a further step.

@@ -95,4 +95,13 @@ SelfContainedPlan::SelfContainedPlan(const Plan& plan, Device& device, ProgramCa
   }
 }
 
+BlankOperands::BlankOperands(const Problem& problem, Device& device) {
+  const auto matrix = [&](std::int64_t elements) {
+    return device.allocate(sizeof(float) * static_cast<std::size_t>(elements));
+  };
+  a_ = matrix(problem.a_extent());
+  b_ = matrix(problem.b_extent());
+  c_ = matrix(problem.c_extent());
+}
+
 }  // namespace duogemm

@@ -101,4 +101,15 @@ class SelfContainedPlan {
 // The problem with what its operands' places say of alignment.
 Problem placed(const Problem& problem, const PreparedPlan::Operands& operands);
 
+// The matrices of a problem in memory of their own, with whatever that holds.
+class BlankOperands {
+ public:
+  // Throws as Device::allocate does.
+  BlankOperands(const Problem& problem, Device& device);
+  PreparedPlan::Operands places() const { return {{{a_.get()}, {b_.get()}, {c_.get()}}}; }
+
+ private:
+  std::unique_ptr<Buffer> a_, b_, c_;
+};
+
 }  // namespace duogemm

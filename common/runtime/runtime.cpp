@@ -88,13 +88,8 @@ WarmUp Runtime::warm(Queue& queue) {
 void Runtime::multiply_once() {
   const Problem problem = Problem::packed(32, 32, 32);
   const auto queue = device_->create_queue();
-  const auto matrix = [&](std::int64_t elements) {
-    return device_->allocate(sizeof(float) * static_cast<std::size_t>(elements));
-  };
-  const auto a = matrix(problem.a_extent());
-  const auto b = matrix(problem.b_extent());
-  const auto c = matrix(problem.c_extent());
-  enqueue(problem, *queue, {{{a.get()}, {b.get()}, {c.get()}}});
+  const BlankOperands operands(problem, *device_);
+  enqueue(problem, *queue, operands.places());
   queue->finish();
 }
 

@@ -51,19 +51,12 @@ void add(std::vector<Preparation>& preparations, const Preparation& preparation)
   }
 }
 
-std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
-
 // Runs a multiplication of whatever the device's memory holds.
 void run(const Problem& problem, Device& device, ProgramCache& programs) {
   const auto queue = device.create_queue();
-  const auto allocate = [&](std::int64_t elements) {
-    return device.allocate(sizeof(float) * index(elements));
-  };
-  const auto a = allocate(problem.a_extent());
-  const auto b = allocate(problem.b_extent());
-  const auto c = allocate(problem.c_extent());
+  const BlankOperands operands(problem, device);
   const SelfContainedPlan plan(plan_sgemm(problem, device.info()), device, programs);
-  plan.enqueue(*queue, {{{a.get()}, {b.get()}, {c.get()}}});
+  plan.enqueue(*queue, operands.places());
   queue->finish();
 }
 

@@ -114,10 +114,10 @@ class Context {
 
   // Compiles what calls may need later, or finds it on disk, so that none has to wait for a compiler: nothing
   // for devices whose programs the library carries, up to minutes where a driver compiles one program at a
-  // time. There `duogemm warm` is faster, which starts several processes and leaves the programs on disk. A
-  // problem out of the common may still need another program. Then it multiplies once, on a queue of its own,
-  // because a driver's first launch takes longer than later ones. Throws Error: build_failed names the first
-  // program that could not be compiled, when all others have been.
+  // time. There `duogemm warm` is faster, which starts several processes and leaves the programs on disk.
+  // Then it multiplies once, on a queue of its own, because a driver's first launch takes longer than later
+  // ones. A problem out of the common may still need another program. Throws Error: build_failed names the
+  // first program that could not be compiled, when all others have been.
   WarmUp warm();
 
   // Multiplies matrices in host memory and returns when C is there. Copies to and from the device; C is

@@ -111,21 +111,22 @@ Tunables split_for(const Tunables& t) {
 
 Tunables patch_for(const Problem& problem) {
   const KernelSpec& spec = find_kernel("pipelined");
-  Tunables setting = {{"TSM", 128},
-                      {"TSN", 128},
-                      {"TSK", 16},
-                      {"WPTM", 8},
-                      {"WPTN", 8},
-                      {"RESIDENT", 1},
-                      {"BYTES", 1},
-                      {"FMA_ORDER", 2},
-                      {"STAGES", 3},
-                      {"LANES_M", 8},
-                      {"LANES_K", 8},
-                      {"LANE_ORDER", 1},
-                      {"TRANSPOSE_ASYNC", 1},
-                      {"PATCH", 1}};
-  setting.merge(fixed_tunables(spec, problem).value());
+  Tunables setting = fixed_tunables(spec, problem).value();
+  setting.merge(Tunables{{"TSM", 128},
+                         {"TSN", 128},
+                         {"TSK", 16},
+                         {"WPTM", 8},
+                         {"WPTN", 8},
+                         {"RESIDENT", 1},
+                         {"BYTES", 1},
+                         {"FMA_ORDER", 2},
+                         {"STAGES", 3},
+                         {"LANES_M", 8},
+                         {"LANES_K", 8},
+                         {"LANE_ORDER", 1}});
+  // Vectors are transposed through registers: faster for squares of 2048 and 4096, and single values not.
+  setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
+  setting["PATCH"] = 1;
   return resolve(spec, setting);
 }
 

@@ -1,6 +1,7 @@
 // What becomes of a work-item's sums: those of a tile's slices are added up, and C gets them. The kernel says
-// how many sums a work-item has (SUMS), how many work-items have them (WRITERS), and where these wait for
-// each other (WRITERS_BARRIER()).
+// how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from where
+// on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each other
+// (WRITERS_BARRIER()).
 
 // Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
 // one.
@@ -43,6 +44,7 @@ struct Result {
   __global float* first;
   long ld;
   float alpha, beta;
+  bool reads;  // what is there before. Otherwise that is taken for -0, and beta for 1
   int rows, cols;
   bool pairs;  // can be written in pairs
 };
@@ -53,23 +55,81 @@ FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __gl
             (long)tile->m * TSM;
   c.ld = p->ldc;
   c.alpha = p->alpha;
-  c.beta = p->beta;
+  c.reads = p->beta != 0.0f;
+  c.beta = c.reads ? p->beta : 1.0f;
   c.rows = (int)LEAST(p->M - (long)tile->m * TSM, TSM);
   c.cols = (int)LEAST(p->N - (long)tile->n * TSN, TSN);
   c.pairs = p->c_pairs != 0;
   return c;
 }
 
-// The i-th pair of sums: two neighbours in a column of the tile.
-FUNCTION void write_pair(const struct Result* c, const int row, const int col, const float* sums,
-                         const int i) {
-  __global float* to = c->first + col * c->ld + row;
-  if (col < c->cols && c->pairs && row < c->rows) {
-    UPDATE(float2, *(__global float2*)to, c->alpha, vload2(i, sums), c->beta);
-  } else if (col < c->cols && row < c->rows) {
-    UPDATE(float, to[0], c->alpha, sums[2 * i], c->beta);
-    if (row + 1 < c->rows) {
-      UPDATE(float, to[1], c->alpha, sums[2 * i + 1], c->beta);
+// A work-item has every eighth column of the tile from first_col on, as many as it has sums for, and in each
+// of them PAIRS pairs of neighbours, eight rows apart from first_row on.
+#define COLUMNS (SUMS / 2 / PAIRS)
+#define PAIR_OF_SUMS(column, pair) (2 * ((column) / 2 * (2 * PAIRS) + 2 * (pair) + (column) % 2))
+
+// What a work-item writes of one column: where, and how many rows there are from there on, to write and to
+// read.
+struct Column {
+  __global float* to;
+  int rows;
+  int rows_to_read;
+};
+FUNCTION struct Column column_of(const struct Result* c, const int column, const int item) {
+  const int row = first_row(item);
+  const int col = first_col(item) + column * 8;
+  struct Column result;
+  result.to = c->first + col * c->ld + row;
+  result.rows = col < c->cols ? c->rows - row : 0;
+  result.rows_to_read = c->reads ? result.rows : 0;
+  OPAQUE(result.rows_to_read);  // or else compilers make the rest once for each kind of beta
+  return result;
+}
+
+// The same bits as by UPDATE: to add -0 changes nothing. One way for every beta keeps the code short. That
+// matters: a call runs three kernels in turn, and where their code took more than 128 KiB in all, one of
+// 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
+FUNCTION void write_one(const struct Result* c, const struct Column* column, const int row,
+                        const float sum) {
+  const float before = row < column->rows_to_read ? column->to[row] : -0.0f;
+  if (row < column->rows) {
+    column->to[row] = fma(c->alpha, sum, c->beta * before);
+  }
+}
+FUNCTION void write_two(const struct Result* c, const struct Column* column, const int row,
+                        const float* sums) {
+  __global float2* to = (__global float2*)(column->to + row);
+  const float2 before = row < column->rows_to_read ? *to : (float2)(-0.0f);
+  if (row < column->rows) {
+    *to = fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
+  }
+}
+
+FUNCTION void write_pair(const struct Result* c, const struct Column* column, const int pair,
+                         const float* sums, const bool in_twos) {
+  if (in_twos) {
+    write_two(c, column, pair * 8, sums);
+  } else {
+    write_one(c, column, pair * 8, sums[0]);
+    write_one(c, column, pair * 8 + 1, sums[1]);
+  }
+}
+
+FUNCTION void write_sums(const struct Result* c, const float* sums, const int item, const bool in_twos) {
+#pragma unroll
+  for (int i = 0; i < COLUMNS; ++i) {
+    const struct Column column = column_of(c, i, item);
+#pragma unroll
+    for (int pair = 0; pair < PAIRS; ++pair) {
+      write_pair(c, &column, pair, sums + PAIR_OF_SUMS(i, pair), in_twos);
     }
+  }
+}
+
+FUNCTION void write_tile(const struct Result* c, const float* sums, const int item) {
+  if (c->pairs) {
+    write_sums(c, sums, item, true);
+  } else {
+    write_sums(c, sums, item, false);
   }
 }

@@ -63,6 +63,10 @@
 #define WRITERS CONSUMERS
 #define WRITERS_BARRIER() NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS)
 
+#define PAIRS FOURS
+FUNCTION int first_row(const int item) { return item % 4 * 2; }
+FUNCTION int first_col(const int item) { return item / 32 * 16 + item % 32 / 4; }
+
 NUMBERS_OF(PRODUCT_OF_PIECES);
 #define SLICES_IN_CLUSTERS CLUSTERS
 #include "gemm/tensor/work.h"
@@ -206,31 +210,19 @@ FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct P
   }
 }
 
-// The q-th four of a work-item's sums are two neighbours in each of the columns `col` and col + 8.
-FUNCTION void write_four(const struct Result* c, const int q, const float* four, const int item) {
-  const int col = item / 32 * 16 + item % 32 / 4;
-  const int row = q * 8 + item % 4 * 2;
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    write_pair(c, row, col + i * 8, four, i);
-  }
-}
-
-FUNCTION void write_tile(const float* sums, const struct Result* c, const int item) {
-#pragma unroll
-  for (int q = 0; q < FOURS; ++q) {
-    write_four(c, q, sums + q * 4, item);
-  }
-}
-
 // Adds up the slices of a cluster, of which each work-group has a share of the tile to add and to write. The
 // stages are done with, and have room for the sums.
 #if CLUSTERS
 #define SUM_PLACE(q) (memory + ((q)*CONSUMERS + item) * 4)
+// The q-th four of a work-item's sums are the q-th pair of each of its two columns.
 FUNCTION void write_total(const struct Result* c, const int q, const float4 total, const int item) {
   float four[4];
   vstore4(total, 0, four);
-  write_four(c, q, four, item);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const struct Column column = column_of(c, i, item);
+    write_pair(c, &column, q, four + 2 * i, c->pairs);
+  }
 }
 FUNCTION void write_in_cluster(const float* sums, const struct Result* c, LOCAL_PTR float* memory,
                                const int cluster, const int item) {
@@ -291,7 +283,7 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
     }
 #endif
     if (work.slices == 1 || add_slices(sums, W, &tile, &work, arrived, writer)) {
-      write_tile(sums, &c, writer);
+      write_tile(&c, sums, writer);
     }
   }
 }

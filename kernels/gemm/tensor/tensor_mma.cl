@@ -67,6 +67,9 @@ NUMBERS_OF(PRODUCT_OF_PIECES);
 #define SUMS_AT_ONCE (BLOCKS_M * 4)
 #define WRITERS WORK_ITEMS
 #define WRITERS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define PAIRS BLOCKS_M
+FUNCTION int first_row(const int item) { return item / 32 % WARPS_M * WARP_M + item % 4 * 2; }
+FUNCTION int first_col(const int item) { return item / 32 / WARPS_M * WARP_N + item % 32 / 4; }
 #include "gemm/tensor/result.h"
 
 #define STEPS (TSK / 16)  // that one instruction multiplies
@@ -213,17 +216,6 @@ FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct P
   return true;
 }
 
-// Of each block of 16 x 8, a work-item has the columns `col` and col + 8 of C, and of each two neighbours.
-FUNCTION void write_tile(const float* sums, const struct Result* c, const int item) {
-  const int warp = item / 32;
-  const int col = warp / WARPS_M * WARP_N + item % 32 / 4;
-  const int row = warp % WARPS_M * WARP_M + item % 4 * 2;
-#pragma unroll
-  for (int i = 0; i < SUMS / 2; ++i) {
-    write_pair(c, row + i / 2 % BLOCKS_M * 8, col + i / 2 / BLOCKS_M * 16 + i % 2 * 8, sums, i);
-  }
-}
-
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAMETERS(PRODUCT_OF_PIECES)) {
   AWAIT_STEP_BEFORE();
   NUMBERS(PRODUCT_OF_PIECES);
@@ -249,7 +241,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAM
     OPAQUE(writer);
     if (work.slices == 1 || add_slices(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
       const struct Result c = result_of(&p, C, c_table, &tile);
-      write_tile(sums, &c, writer);
+      write_tile(&c, sums, writer);
     }
   }
 }

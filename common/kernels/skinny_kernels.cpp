@@ -7,7 +7,7 @@
 namespace duogemm {
 namespace {
 
-// Beyond it, the tiles of the pipelined kernel are no slower on an H200.
+// As many rows or columns as the kernels can be compiled for, see SKINNY in kernels/gemm/skinny/skinny.h.
 constexpr std::int64_t widest = 4;
 
 // How one of the two multiplies a problem whose skinny side is N (0) or M (1).

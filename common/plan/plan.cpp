@@ -90,13 +90,8 @@ std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t t
 }
 
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {
-  constexpr std::size_t busy = 128;
-  const std::size_t wanted = busy * std::max<std::size_t>(device.compute_units, 1);
-  // A product that cannot overflow: beyond what is wanted, it does not matter how many there are.
-  const std::size_t of_member = std::min(geometry.groups[0], wanted) * std::min(geometry.groups[2], wanted);
-  const std::size_t enough = ceil_div(wanted, of_member);
-  const std::size_t most = std::min(enough, device.max_groups[1]);
   const auto members = static_cast<std::size_t>(batch);
+  const std::size_t most = std::min(members, device.max_groups[1]);
   geometry.groups[1] = ceil_div(members, ceil_div(members, most));
   return geometry;
 }

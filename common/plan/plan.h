@@ -96,9 +96,8 @@ std::vector<StepArgument> tile_arguments(const Problem& problem, std::int64_t ti
 std::vector<StepArgument> bias_arguments(const Problem& problem);
 std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n);
 
-// As many work-groups along the batch as keep a GPU busy and the device allows; each walks over as many
-// members as the others, or one fewer. To start one takes an H200 0.64 ns, which is more than a small
-// product.
+// A work-group for each member of the batch. Where the device allows fewer, each walks over as many members
+// as the others, or one fewer.
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device);
 
 // Adds a step; throws unsupported when the device cannot run it.

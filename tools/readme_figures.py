@@ -28,23 +28,22 @@ CHART = RESULTS / "ladder.svg"
 ACCURACY_CHART = RESULTS / "accuracy.svg"
 
 # Result file of `duogemm accuracy`, and what docs/precision.md shows of it: one K, and some contenders.
-ACCURACY = ("h100_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
+ACCURACY = ("h200_accuracy_cuda.json", 4096, ["fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32"])
 
 # Result file of `duogemm compare`, backend of the run, and what it measured.
 COMPARISONS = [
     ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
-    ("h200_compare_heldout.json", "cuda", "H200, CUDA, drawn at random"),
-    ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
-    ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn at random"),
-    ("h200_compare_heldout_20261204_graph.json", "cuda", "H200, CUDA, drawn anew, in a graph"),
+    ("h200_compare_heldout_20261204_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
+    ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn last, in a graph"),
+    ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn last"),
     ("h100_compare_cuda.json", "cuda", "H100, CUDA"),
     ("h100_compare_heldout_20261218_graph.json", "cuda", "H100, CUDA, drawn at random, in a graph"),
-    ("h100_compare_heldout_graph.json", "cuda", "H100, CUDA, drawn last, in a graph"),
+    ("h100_compare_heldout_20261226_graph.json", "cuda", "H100, CUDA, drawn anew, in a graph"),
     ("h200_compare_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_bf16x6.json", "cuda", "H200, CUDA, bf16x6"),
     ("h100_compare_f16x3.json", "cuda", "H100, CUDA, f16x3"),
     ("h100_compare_bf16x6.json", "cuda", "H100, CUDA, bf16x6"),
-    ("h100_compare_lists_f16x3.json", "cuda", "H100, CUDA, f16x3"),
+    ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
     ("h200_compare_both.json", "opencl", "H200, OpenCL"),
@@ -57,10 +56,10 @@ COMPARISONS = [
 SUMMARY = [
     ("squares from 64 to 16384, H200, CUDA", "h200_compare_cuda.json", "cuda", "squares", "cuBLAS"),
     ("all eight lists, H200, CUDA", "h200_compare_cuda.json", "cuda", "", "cuBLAS"),
-    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_20261204_graph.json", "cuda", "heldout", "cuBLAS"),
-    ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
-    ("squares from 1024 to 16384 by `f16x3`, H100, CUDA", "h100_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
-    ("squares from 1024 to 16384 by `bf16x6`, H100, CUDA", "h100_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
+    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_20261226_graph.json", "cuda", "heldout", "cuBLAS"),
+    ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
+    ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
     ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]

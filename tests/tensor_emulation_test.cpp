@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <limits>
 #include <random>
+#include <span>
 
 #include "emulation/kernels.h"
 #include "kernels/tensor_kernels.h"
@@ -114,9 +115,8 @@ void run(const Step& step, const Scalars& scalars, Memory& memory, const char* n
     }
   }
   std::vector<std::byte> numbers(sizeof(std::int64_t) * (longs.size() + singles.size()));
-  std::memcpy(numbers.data(), longs.data(), sizeof(std::int64_t) * longs.size());
-  std::memcpy(numbers.data() + sizeof(std::int64_t) * longs.size(), singles.data(),
-              sizeof(float) * singles.size());
+  const auto singles_place = std::ranges::copy(std::as_bytes(std::span(longs)), numbers.begin()).out;
+  std::ranges::copy(std::as_bytes(std::span(singles)), singles_place);
   emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.data());
 }
 

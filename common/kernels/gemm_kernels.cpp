@@ -75,8 +75,8 @@ Tunables pipelined_fixed(int storage) {
 }
 
 // Of an operand that does not fill a tile, work-items beyond its last vector copy that one too. Where all
-// work-groups do so with the same few values, and past the L1 cache, they wait for each other: up to 3 times
-// as long on an H200 (44 problems with a skinny result).
+// work-groups do so with the same few values, and past the L1 cache, they wait for each other: up to 9 times
+// as long on an H200 (see plan/README.md).
 bool pipelined_suits(const Problem& p, const Tunables& t) {
   constexpr std::int64_t few = 4096;
   const auto contended = [&](bool direct, std::int64_t size, const char* tile, std::int64_t stride) {

@@ -7,8 +7,8 @@
 namespace duogemm {
 namespace {
 
-// As many rows or columns as the kernels can be compiled for, see SKINNY in kernels/gemm/skinny/skinny.h.
-constexpr std::int64_t widest = 4;
+// The most rows or columns that the kernels can be compiled for, see kernels/gemm/skinny/config.h.
+constexpr int widest = 4;
 
 // How one of the two multiplies a problem whose skinny side is N (0) or M (1).
 struct Skinny {
@@ -47,7 +47,7 @@ int storage_of_skinny(const Problem& p, bool x_along_k) {
 Tunables fixed_of_skinny(int storage) {
   return storage >= 16 ? Tunables{}
                        : Tunables{{"SIDE", storage % 2},
-                                  {"SKINNY", storage / 2 % 2 == 1 ? 4 : 1},
+                                  {"SKINNY", storage / 2 % 2 == 1 ? widest : 1},
                                   {"Y_ALONG_K", storage / 4 % 2},
                                   {"VX", storage / 8 == 1 ? 4 : 1}};
 }

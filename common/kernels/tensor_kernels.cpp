@@ -124,7 +124,8 @@ Tunables patch_for(const Problem& problem) {
                          {"LANES_M", 8},
                          {"LANES_K", 8},
                          {"LANE_ORDER", 1}});
-  // Vectors are transposed through registers: faster for squares of 2048 and 4096, and single values not.
+  // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
+  // not: for 2047 that is slower.
   setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
   setting["PATCH"] = 1;
   return resolve(spec, setting);

@@ -1,7 +1,7 @@
 // What becomes of a work-item's sums: those of a tile's slices are added up, and C gets them. The kernel says
-// how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from where
-// on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each other
-// (WRITERS_BARRIER()).
+// how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from
+// where on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each
+// other (WRITERS_BARRIER()).
 
 // Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
 // one.
@@ -46,7 +46,7 @@ struct Result {
   float alpha, beta;
   bool reads;  // what is there before. Otherwise that is taken for -0, and beta for 1
   int rows, cols;
-  bool pairs;  // can be written in pairs
+  bool in_pairs;  // can be written so
 };
 FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __global float* C,
                                  const __global long* c_table, const struct Tile* tile) {
@@ -59,14 +59,15 @@ FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __gl
   c.beta = c.reads ? p->beta : 1.0f;
   c.rows = (int)LEAST(p->M - (long)tile->m * TSM, TSM);
   c.cols = (int)LEAST(p->N - (long)tile->n * TSN, TSN);
-  c.pairs = p->c_pairs != 0;
+  c.in_pairs = p->c_pairs != 0;
   return c;
 }
 
 // A work-item has every eighth column of the tile from first_col on, as many as it has sums for, and in each
-// of them PAIRS pairs of neighbours, eight rows apart from first_row on.
+// of them PAIRS pairs of neighbours, eight rows apart from first_row on. The sums of two columns come
+// together, a pair of each in turn.
 #define COLUMNS (SUMS / 2 / PAIRS)
-#define PAIR_OF_SUMS(column, pair) (2 * ((column) / 2 * (2 * PAIRS) + 2 * (pair) + (column) % 2))
+#define PAIR_OF_SUMS(column, pair) (((column) / 2 * PAIRS + (pair)) * 4 + (column) % 2 * 2)
 
 // What a work-item writes of one column: where, and how many rows there are from there on, to write and to
 // read.
@@ -106,8 +107,8 @@ FUNCTION void write_two(const struct Result* c, const struct Column* column, con
 }
 
 FUNCTION void write_pair(const struct Result* c, const struct Column* column, const int pair,
-                         const float* sums, const bool in_twos) {
-  if (in_twos) {
+                         const float* sums, const bool in_pairs) {
+  if (in_pairs) {
     write_two(c, column, pair * 8, sums);
   } else {
     write_one(c, column, pair * 8, sums[0]);
@@ -115,19 +116,20 @@ FUNCTION void write_pair(const struct Result* c, const struct Column* column, co
   }
 }
 
-FUNCTION void write_sums(const struct Result* c, const float* sums, const int item, const bool in_twos) {
+FUNCTION void write_sums(const struct Result* c, const float* sums, const int item, const bool in_pairs) {
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
     const struct Column column = column_of(c, i, item);
 #pragma unroll
     for (int pair = 0; pair < PAIRS; ++pair) {
-      write_pair(c, &column, pair, sums + PAIR_OF_SUMS(i, pair), in_twos);
+      write_pair(c, &column, pair, sums + PAIR_OF_SUMS(i, pair), in_pairs);
     }
   }
 }
 
+// Constants, so that compilers leave nothing to ask for every pair.
 FUNCTION void write_tile(const struct Result* c, const float* sums, const int item) {
-  if (c->pairs) {
+  if (c->in_pairs) {
     write_sums(c, sums, item, true);
   } else {
     write_sums(c, sums, item, false);

@@ -221,7 +221,7 @@ FUNCTION void write_total(const struct Result* c, const int q, const float4 tota
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const struct Column column = column_of(c, i, item);
-    write_pair(c, &column, q, four + 2 * i, c->pairs);
+    write_pair(c, &column, q, four + 2 * i, c->in_pairs);
   }
 }
 FUNCTION void write_in_cluster(const float* sums, const struct Result* c, LOCAL_PTR float* memory,

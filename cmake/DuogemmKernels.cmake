@@ -38,6 +38,9 @@ endfunction()
 # Adds to `target` a source that defines embedded_tunings(): the measurements under common/tuning/.
 function(duogemm_embed_tunings target)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/tuning/*.json)
+  if(NOT DUOGEMM_BACKEND STREQUAL opencl)  # CUDA's compiler makes the programs of both runtimes then
+    list(FILTER files EXCLUDE REGEX "_opencl\\.json$")
+  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_tunings.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedTunings.cmake)
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)

@@ -10,6 +10,12 @@ foreach(backend IN LISTS duogemm_backends)
   list(APPEND duogemm_backend_list "&${backend}_backend()")
   list(APPEND duogemm_parts duogemm_${backend})
 endforeach()
+# Whatever runtime a program is for, CUDA's compiler made it.
+set(duogemm_shipped_program std::nullopt)
+if("cuda" IN_LIST duogemm_backends)
+  string(APPEND duogemm_backend_includes "#include \"shipped_programs.h\"\n")
+  set(duogemm_shipped_program "cuda::shipped_program(source, device.backend, device.compute_capability)")
+endif()
 list(JOIN duogemm_backend_list ", " duogemm_backend_list)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/templates/backends.cpp.in ${PROJECT_BINARY_DIR}/backends.cpp @ONLY)
 

@@ -24,7 +24,13 @@ typedef unsigned long ulong;
 #define work_group(items, resident) launch_bounds(items, resident)
 #define FUNCTION DUOGEMM_DEVICE
 
-// A kernel's parameters (see dialect.h): each by itself, in the list's order.
+// A kernel's parameters (see dialect.h): each by itself, in the list's order; for NVIDIA's OpenCL pointers, then
+// the struct. Its members are copied one by one: given the struct as it is, nvcc 13.0 lets other structs stand in
+// its place while it is still read (skinny_dots).
+#ifdef DUOGEMM_FOR_OPENCL
+#define DUOGEMM_VALUE(name) numbers.name,
+#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const LIST##_NUMBERS numbers
+#else
 #define DUOGEMM_POINTER(type, name) , type* name
 #define DUOGEMM_LONG(name) , const long name
 #define DUOGEMM_SINGLE(name) , const float name
@@ -32,6 +38,7 @@ typedef unsigned long ulong;
 #define DUOGEMM_BEHIND_FIRST(first, ...) __VA_ARGS__
 #define DUOGEMM_BEHIND_COMMA(...) DUOGEMM_BEHIND_FIRST(__VA_ARGS__)
 #define PARAMETERS(LIST) DUOGEMM_BEHIND_COMMA(LIST(DUOGEMM_POINTER, DUOGEMM_LONG, DUOGEMM_SINGLE))
+#endif
 #define NUMBERS(LIST) const LIST##_NUMBERS p = {DUOGEMM_LONGS_FIRST(LIST, DUOGEMM_VALUE, DUOGEMM_VALUE)}
 
 // --- Work-item functions ---------------------------------------------------------------------------------

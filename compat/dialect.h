@@ -36,6 +36,9 @@
 //                            better code for some kernels
 //   NUMBERS_OF(LIST);        before the kernel: defines the struct
 //   NUMBERS(LIST);           first in the kernel, or behind AWAIT_STEP_BEFORE(): p, where it is no parameter
+//
+// DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches: its numbers are one
+// argument, and it has neither clusters nor early starts.
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 

@@ -11,3 +11,7 @@
   struct LIST##_NUMBERS {                                                 \
     DUOGEMM_LONGS_FIRST(LIST, DUOGEMM_LONG_MEMBER, DUOGEMM_SINGLE_MEMBER) \
   }
+
+// The pointers of a kernel that takes its numbers as that struct, in front of it.
+#define DUOGEMM_POINTER_PARAMETER(type, name) type *name,
+#define DUOGEMM_POINTERS_FIRST(LIST) LIST(DUOGEMM_POINTER_PARAMETER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)

@@ -19,7 +19,5 @@
 #define work_group(items, resident) reqd_work_group_size(items, 1, 1)
 
 // A kernel's parameters (see dialect.h): pointers, then the struct.
-#define DUOGEMM_POINTER(type, name) type *name,
-#define PARAMETERS(LIST) \
-  LIST(DUOGEMM_POINTER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const struct LIST##_NUMBERS p
+#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const struct LIST##_NUMBERS p
 #define NUMBERS(LIST)

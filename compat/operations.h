@@ -56,6 +56,11 @@
 #define DUOGEMM_TARGET_NVIDIA_OPENCL
 #endif
 
+// Whether a launch can make clusters and start a kernel early: CUDA's for compute capability 9.0.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(DUOGEMM_FOR_OPENCL)
+#define DUOGEMM_HAS_LAUNCHES_OF_90
+#endif
+
 // --- Read-only loads -------------------------------------------------------------------------------------
 #define DUOGEMM_READ_ONLY(width) read_only##width
 #define READ_ONLY(width, pointer) DUOGEMM_READ_ONLY(width)(pointer)
@@ -243,7 +248,7 @@ DUOGEMM_INLINE void copy_to_local4(LOCAL_PTR float* to, const __global float* fr
 #endif
 
 // --- Clusters --------------------------------------------------------------------------------------------
-#if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(DUOGEMM_HAS_LAUNCHES_OF_90)
 #define CLUSTERS 1
 
 #define CLUSTER_BARRIER() \
@@ -325,7 +330,7 @@ DUOGEMM_INLINE void duogemm_multiply_bf16(float* c, const uint* a, const uint* b
 #endif
 
 // --- Steps of a plan -------------------------------------------------------------------------------------
-#if defined(DUOGEMM_TARGET_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(DUOGEMM_HAS_LAUNCHES_OF_90)
 #define AWAIT_STEP_BEFORE() asm volatile("griddepcontrol.wait;" : : : "memory")
 #else
 #define AWAIT_STEP_BEFORE()

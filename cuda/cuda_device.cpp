@@ -318,7 +318,7 @@ std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, co
 
 std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,
                                                int compute_capability) {
-  const std::optional<std::string> cubin = shipped_program(source, compute_capability);
+  const std::optional<std::string> cubin = shipped_program(source, "cuda", compute_capability);
   if (!cubin) {
     return nullptr;
   }

@@ -116,6 +116,19 @@ NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capabil
   return {native ? program.cubin() : program.ptx(), program.ptx(), program.log(), native};
 }
 
+std::string ptx_for_opencl(const ProgramSource& source, int compute_capability) {
+  Program program(source);
+  std::vector<std::string> options = nvrtc_options(source, compute_capability);
+  options.front() = "--gpu-architecture=compute_" + std::to_string(compute_capability);
+  options.push_back("-DDUOGEMM_FOR_OPENCL");
+  if (program.compile(options) != NVRTC_SUCCESS) {
+    throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
+  }
+  std::string ptx = program.ptx();
+  ptx.resize(ptx.find_last_not_of('\0') + 1);
+  return ptx;
+}
+
 std::string nvrtc_version() {
   int major = 0;
   int minor = 0;

@@ -34,6 +34,10 @@ KernelFacts texts_of(const NvrtcProgram& program);
 // with the compiler's log.
 NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain = false);
 
+// The PTX of such a program for NVIDIA's OpenCL driver (DUOGEMM_FOR_OPENCL in compat/dialect.h), but that it
+// is still CUDA's in what the language has no words for.
+std::string ptx_for_opencl(const ProgramSource& source, int compute_capability);
+
 // The first compute capability that this NVRTC knows.
 int oldest_capability();
 

@@ -42,8 +42,10 @@ void append(std::string& bytes, std::span<const Part> parts) {
 
 }  // namespace
 
-ProgramKey program_key(const ProgramSource& source, int compute_capability) {
+ProgramKey program_key(const ProgramSource& source, std::string_view runtime, int compute_capability) {
   std::string whole = source.entry + "\n" + std::to_string(compute_capability) + "\n";
+  whole += runtime;
+  whole += "\n";
   for (const auto& [name, value] : source.defines) {
     whole += name + "=" + std::to_string(value) + "\n";
   }

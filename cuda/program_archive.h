@@ -13,14 +13,14 @@
 
 namespace duogemm::cuda {
 
-// Stands for all that decides what a program is, but for the compiler: entry, text, defines and compute
-// capability. No two that there are have the same.
+// Stands for all that decides what a program is, but for the compiler: entry, text, defines, the runtime that
+// launches it ("cuda" or "opencl") and compute capability. No two that there are have the same.
 struct ProgramKey {
   std::uint64_t high;
   std::uint64_t low;
   auto operator<=>(const ProgramKey&) const = default;
 };
-ProgramKey program_key(const ProgramSource& source, int compute_capability);
+ProgramKey program_key(const ProgramSource& source, std::string_view runtime, int compute_capability);
 
 struct ArchivedProgram {
   ProgramKey key;

@@ -10,38 +10,56 @@ namespace duogemm::cuda {
 namespace {
 
 // A device that such a file speaks of, as far as that decides which programs there are.
-DeviceInfo device_of(const TuningTarget& target) {
+DeviceInfo device_of(const TuningTarget& target, const std::string& runtime) {
   DeviceInfo device;
-  device.backend = target.backend;
+  device.backend = runtime;
   device.kind = DeviceKind::gpu;
   device.name = target.name;
   device.compute_capability = target.compute_capability;
   device.local_bytes = 48 * 1024;  // as every device has
   device.large_local_bytes = large_local_bytes(target.compute_capability);
   device.max_work_group = 1024;
-  device.clusters = target.compute_capability >= 90;
+  device.clusters = runtime == "cuda" && target.compute_capability >= 90;
   return device;
+}
+
+// Whether the library can carry such a program: NVIDIA's OpenCL driver compiles kernels that declare more
+// local memory than every device has, but the assembler refuses them.
+bool can_ship(const Variant& kernel, const std::string& runtime) {
+  return runtime == "cuda" || !kernel.large_local;
+}
+
+// Those that such a device may need.
+std::vector<const Variant*> variants_for(const EmbeddedTuning& embedded, const std::string& runtime) {
+  const Planner planner(device_of(embedded.target, runtime), tuning_of(embedded));
+  std::vector<const Variant*> variants;
+  for (const Variant* kernel : programs_of(planner)) {
+    if (can_ship(*kernel, runtime)) {
+      variants.push_back(kernel);
+      if (const Variant* with_bias = biased(*kernel)) {
+        variants.push_back(with_bias);
+      }
+    }
+  }
+  return variants;
 }
 
 }  // namespace
 
-std::vector<ShippedProgram> programs_to_ship() {
+std::vector<ShippedProgram> programs_to_ship(const std::vector<std::string>& runtimes) {
   std::vector<ShippedProgram> programs;
   std::set<ProgramKey> keys;
-  for (const EmbeddedTuning& embedded : embedded_tunings()) {
-    const int capability = embedded.target.compute_capability;
-    if (embedded.target.backend == "cuda" && capability > 0) {
-      const Planner planner(device_of(embedded.target), tuning_of(embedded));
-      const auto ship = [&](const Variant& variant) {
-        ShippedProgram program{program_source(variant), capability};
-        if (keys.insert(program_key(program.source, capability)).second) {
+  for (const std::string& runtime : runtimes) {
+    for (const EmbeddedTuning& embedded : embedded_tunings()) {
+      const int capability = embedded.target.compute_capability;
+      const std::string& only = embedded.target.backend;
+      if (capability == 0 || (!only.empty() && only != runtime)) {
+        continue;
+      }
+      for (const Variant* variant : variants_for(embedded, runtime)) {
+        ShippedProgram program{program_source(*variant), runtime, capability};
+        if (keys.insert(program_key(program.source, runtime, capability)).second) {
           programs.push_back(std::move(program));
-        }
-      };
-      for (const Variant* variant : programs_of(planner)) {
-        ship(*variant);
-        if (const Variant* with_bias = biased(*variant)) {
-          ship(*with_bias);
         }
       }
     }

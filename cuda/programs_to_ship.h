@@ -1,7 +1,8 @@
-// Which programs the library carries: for each of its tuning files that speaks of a CUDA device and its
-// compute capability, those that such a device may need. Each once.
+// Which programs the library carries: for each of its tuning files that names a compute capability, those that
+// such a device may need. Each once.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "device/backend.h"
@@ -10,9 +11,11 @@ namespace duogemm::cuda {
 
 struct ShippedProgram {
   ProgramSource source;
+  std::string runtime;  // "cuda" or "opencl"
   int compute_capability;
 };
 
-std::vector<ShippedProgram> programs_to_ship();
+// For these runtimes. OpenCL's kernels that declare more local memory than every device has are left out.
+std::vector<ShippedProgram> programs_to_ship(const std::vector<std::string>& runtimes);
 
 }  // namespace duogemm::cuda

@@ -15,8 +15,9 @@ const ProgramArchive& shipped_programs() {
   return archive;
 }
 
-std::optional<std::string> shipped_program(const ProgramSource& source, int compute_capability) {
-  return shipped_programs().find(program_key(source, compute_capability));
+std::optional<std::string> shipped_program(const ProgramSource& source, std::string_view runtime,
+                                           int compute_capability) {
+  return shipped_programs().find(program_key(source, runtime, compute_capability));
 }
 
 }  // namespace duogemm::cuda

@@ -1,5 +1,5 @@
 // The programs that the library carries for devices whose measurements it carries too: made at build time
-// (prebuild/), by the compiler and with the options of run time.
+// (prebuild/), through CUDA by the compiler and with the options of run time.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@ namespace duogemm::cuda {
 
 const ProgramArchive& shipped_programs();
 
-// The cubin for exactly that program and compute capability; nothing when the library has none.
-std::optional<std::string> shipped_program(const ProgramSource& source, int compute_capability);
+// The cubin for exactly that program, runtime and compute capability; nothing when the library has none.
+std::optional<std::string> shipped_program(const ProgramSource& source, std::string_view runtime,
+                                           int compute_capability);
 
 }  // namespace duogemm::cuda

@@ -98,6 +98,14 @@ std::string improved(const std::string& ptx, const ProgramSource& source) {
   return residents > 0 ? with_residents(std::move(better), residents) : better;
 }
 
+// NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
+// (cuda/prebuild/opencl_program.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
+// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked.
+bool takes_buffer_first(const Kernel& kernel) {
+  const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
+  return clSetKernelArg(ours(), 0, sizeof(cl_mem), nullptr) == CL_SUCCESS;
+}
+
 }  // namespace
 
 ClBuffer::ClBuffer(cl::Buffer buffer) : buffer_(std::move(buffer)), bytes_(buffer_.getInfo<CL_MEM_SIZE>()) {}
@@ -325,6 +333,20 @@ std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
     const std::string better = info_.is_nvidia() ? improved(binary, source) : binary;
     return better != binary ? load(source.entry, better) : kernel;
   });
+}
+
+std::shared_ptr<const Kernel> ClDevice::find_built(const ProgramSource& source) {
+  const std::optional<std::string> cubin = explain_ ? std::nullopt : shipped_program(source, info_);
+  if (!cubin) {
+    return nullptr;
+  }
+  try {
+    std::shared_ptr<const Kernel> kernel = load(source.entry, *cubin);
+    return takes_buffer_first(*kernel) ? kernel : nullptr;
+  } catch (const Error&) {
+    return nullptr;  // the driver is older than the assembler; whatever else it is, the compiler helps or
+                     // says so
+  }
 }
 
 std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std::string& binary) {

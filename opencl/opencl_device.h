@@ -127,6 +127,7 @@ class ClDevice final : public Device {
   std::unique_ptr<Queue> create_queue() override;
   std::string build_options(const ProgramSource& source) const override;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
+  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override;
   std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
 
  private:

@@ -1,4 +1,4 @@
-// The compiled programs that the library carries for CUDA devices. Needs no device.
+// The compiled programs that the library carries for devices of NVIDIA's. Needs no device.
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +13,15 @@ namespace duogemm::cuda {
 namespace {
 
 constexpr int h200 = 90;
+
+// Those of this build.
+std::vector<std::string> runtimes() {
+  std::vector<std::string> names;
+  for (const Backend* backend : backends()) {
+    names.emplace_back(backend->name());
+  }
+  return names;
+}
 
 Elf64_Ehdr header_of(const std::string& image) {
   Elf64_Ehdr header{};
@@ -37,33 +46,52 @@ void expect_cubin(const std::string& image, const std::string& entry) {
 }
 
 TEST(ShippedPrograms, AreThoseOfTheTuningFiles) {
-  const std::vector<ShippedProgram> wanted = programs_to_ship();
+  const std::vector<ShippedProgram> wanted = programs_to_ship(runtimes());
   ASSERT_GT(wanted.size(), 8u);
   ASSERT_EQ(shipped_programs().size(), wanted.size());
   for (const ShippedProgram& program : wanted) {
-    const std::optional<std::string> image = shipped_program(program.source, h200);
+    const std::optional<std::string> image = shipped_program(program.source, program.runtime, h200);
     ASSERT_TRUE(image) << program.source.entry;
     expect_cubin(*image, program.source.entry);
   }
 }
 
+// The driver takes each of them.
+TEST(ShippedPrograms, LoadOnTheDevicesThatTheyAreFor) {
+  bool loaded = false;
+  for (const Backend* backend : backends()) {
+    for (const DeviceInfo& info : backend->devices()) {
+      const std::unique_ptr<Device> device = backend->open(info.index, {});
+      for (const ShippedProgram& program : programs_to_ship({info.backend})) {
+        if (program.compute_capability == info.compute_capability) {
+          EXPECT_TRUE(device->find_built(program.source)) << info.backend << " " << program.source.entry;
+          loaded = true;
+        }
+      }
+    }
+  }
+  if (!loaded) {
+    GTEST_SKIP() << "no device of theirs was found";
+  }
+}
+
 TEST(ShippedPrograms, AreWhatIsCompiledAtRunTime) {
-  const ProgramSource source = programs_to_ship().front().source;
-  EXPECT_TRUE(shipped_program(source, h200) == compile_with_nvrtc(source, h200).image);
+  const ProgramSource source = programs_to_ship(runtimes()).front().source;
+  EXPECT_TRUE(shipped_program(source, "cuda", h200) == compile_with_nvrtc(source, h200).image);
 }
 
 TEST(ShippedPrograms, AreForExactlyOneTextSettingAndDevice) {
-  const ProgramSource source = programs_to_ship().front().source;
-  EXPECT_FALSE(shipped_program(source, h200 + 10));
+  const ProgramSource source = programs_to_ship(runtimes()).front().source;
+  EXPECT_FALSE(shipped_program(source, "cuda", h200 + 10));
   ProgramSource other = source;
   other.text += "\n";
-  EXPECT_FALSE(shipped_program(other, h200));
+  EXPECT_FALSE(shipped_program(other, "cuda", h200));
   other = source;
   other.defines.front().second += 1000;
-  EXPECT_FALSE(shipped_program(other, h200));
+  EXPECT_FALSE(shipped_program(other, "cuda", h200));
   other = source;
   other.entry = "other";
-  EXPECT_FALSE(shipped_program(other, h200));
+  EXPECT_FALSE(shipped_program(other, "cuda", h200));
 }
 
 ProgramKey key(std::uint64_t number) { return {number / 10, number % 10}; }
@@ -100,9 +128,9 @@ TEST(ProgramArchive, IsEmptyWhenItIsNotWhole) {
 TEST(ProgramsOfATuningFile, AreThereOnceWithEveryTunable) {
   std::set<std::pair<std::string, std::string>> seen;
   std::set<std::string> kernels;
-  for (const auto& [source, capability] : programs_to_ship()) {
+  for (const auto& [source, runtime, capability] : programs_to_ship(runtimes())) {
     EXPECT_EQ(capability, h200);
-    std::string defines;
+    std::string defines = runtime + " ";
     for (const auto& [name, value] : source.defines) {
       defines += name + "=" + std::to_string(value) + " ";
     }

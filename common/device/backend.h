@@ -205,4 +205,8 @@ class Backend {
 // (cmake/templates/backends.cpp.in).
 const std::vector<const Backend*>& backends();
 
+// The machine code that the library carries for exactly that program and such a device; nothing where it has
+// none. Defined by the build, too.
+std::optional<std::string> shipped_program(const ProgramSource& source, const DeviceInfo& device);
+
 }  // namespace duogemm

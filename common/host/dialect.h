@@ -29,8 +29,7 @@
 #define FUNCTION static inline __attribute__((always_inline))
 #define reqd_work_group_size(x, y, z)
 
-#define POINTER_PARAMETER(type, name) type *name,
-#define PARAMETERS(LIST) LIST(POINTER_PARAMETER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const LIST##_NUMBERS& p
+#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const LIST##_NUMBERS& p
 #define NUMBERS(LIST)
 
 struct float2 {

@@ -1,8 +1,8 @@
 // Compiles the programs that the library carries, and puts them into an archive:
-//   duogemm_prebuild ARCHIVE
-// For each tuning file of the library that speaks of a CUDA device and its compute capability, the
-// programs that such a device may need. Programs that ARCHIVE has already are not compiled again. Needs no
-// device: NVRTC does without.
+//   duogemm_prebuild ARCHIVE RUNTIME...
+// For each tuning file of the library that speaks of a device of NVIDIA's, its compute capability and such a
+// runtime, "cuda" or "opencl", the programs that the device may need. Programs that ARCHIVE has already are
+// not compiled again. Needs no device: NVRTC does without.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "nvrtc_compile.h"
+#include "opencl_program.h"
 #include "program_archive.h"
 #include "programs_to_ship.h"
 
@@ -38,6 +39,9 @@ std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
 }
 
 std::string compile(const ShippedProgram& wanted) {
+  if (wanted.runtime == "opencl") {
+    return opencl_cubin(wanted.source, wanted.compute_capability);
+  }
   NvrtcProgram program = compile_with_nvrtc(wanted.source, wanted.compute_capability);
   if (!program.native) {
     throw Error(Status::unsupported, "NVRTC " + nvrtc_version() + " does not know compute capability " +
@@ -56,7 +60,7 @@ std::vector<ArchivedProgram> compile_all(const std::vector<ShippedProgram>& want
   const auto work = [&] {
     try {
       for (std::size_t i = next++; i < wanted.size(); i = next++) {
-        const ProgramKey key = program_key(wanted[i].source, wanted[i].compute_capability);
+        const ProgramKey key = program_key(wanted[i].source, wanted[i].runtime, wanted[i].compute_capability);
         const std::optional<std::string> image = known.find(key);
         programs[i] = {key, image ? *image : compile(wanted[i])};
       }
@@ -78,8 +82,8 @@ std::vector<ArchivedProgram> compile_all(const std::vector<ShippedProgram>& want
   return programs;
 }
 
-int run(const char* path) {
-  const std::vector<ShippedProgram> wanted = programs_to_ship();
+int run(const char* path, const std::vector<std::string>& runtimes) {
+  const std::vector<ShippedProgram> wanted = programs_to_ship(runtimes);
   const std::string compiler = compiler_text(wanted);
   const std::string before = read_file(path);
   const ProgramArchive old(before);
@@ -99,12 +103,12 @@ int run(const char* path) {
 }  // namespace duogemm::cuda
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "duogemm_prebuild ARCHIVE\n");
+  if (argc < 3) {
+    std::fprintf(stderr, "duogemm_prebuild ARCHIVE RUNTIME...\n");
     return 2;
   }
   try {
-    return duogemm::cuda::run(argv[1]);
+    return duogemm::cuda::run(argv[1], {argv + 2, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "duogemm_prebuild: %s\n", error.what());
     return 1;

@@ -77,9 +77,7 @@ inline void vstore4(const float4& value, std::size_t i, float* p) { std::copy_n(
 
 // --- A kernel's parameters, as OpenCL has them -----------------------------------------------------------
 #include "numbers.h"
-#define DUOGEMM_POINTER(type, name) type *name,
-#define PARAMETERS(LIST) \
-  LIST(DUOGEMM_POINTER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) const struct LIST##_NUMBERS p
+#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const struct LIST##_NUMBERS p
 #define NUMBERS(LIST)
 
 // --- Work-items ------------------------------------------------------------------------------------------

@@ -1,0 +1,14 @@
+// Programs for NVIDIA's OpenCL driver, made without it by CUDA's compiler and assembler.
+#pragma once
+
+#include <string>
+
+#include "device/backend.h"
+
+namespace duogemm::cuda {
+
+// What clCreateProgramWithBinary takes for a device of exactly this compute capability: a cubin. Throws
+// build_failed with the compiler's or the assembler's log.
+std::string opencl_cubin(const ProgramSource& source, int compute_capability);
+
+}  // namespace duogemm::cuda

@@ -35,7 +35,7 @@ COMPARISONS = [
     ("h200_compare_cuda.json", "cuda", "H200, CUDA"),
     ("h200_compare_heldout_20261204_graph.json", "cuda", "H200, CUDA, drawn at random, in a graph"),
     ("h200_compare_heldout_graph.json", "cuda", "H200, CUDA, drawn last, in a graph"),
-    ("h200_compare_heldout_both.json", "opencl", "H200, OpenCL, drawn last"),
+    ("h200_compare_heldout_20261229_both.json", "opencl", "H200, OpenCL, drawn last"),
     ("h100_compare_cuda.json", "cuda", "H100, CUDA"),
     ("h100_compare_heldout_20261218_graph.json", "cuda", "H100, CUDA, drawn at random, in a graph"),
     ("h100_compare_heldout_20261226_graph.json", "cuda", "H100, CUDA, drawn anew, in a graph"),
@@ -46,7 +46,7 @@ COMPARISONS = [
     ("h200_compare_lists_f16x3.json", "cuda", "H200, CUDA, f16x3"),
     ("h200_compare_graph.json", "cuda", "H200, CUDA, in a graph"),
     ("h200_compare_everywhere.json", "cuda", "H200, CUDA, same bits everywhere"),
-    ("h200_compare_both.json", "opencl", "H200, OpenCL"),
+    ("h100_compare_both.json", "opencl", "H100, OpenCL"),
     ("cpu_compare.json", "opencl", "CPU, drop-in BLAS on PoCL"),
     ("cpu_compare_heldout.json", "opencl", "CPU, drop-in BLAS on PoCL, drawn at random"),
     ("cpu_compare_callers.json", "opencl", "CPU, drop-in BLAS on PoCL, eight threads at once"),
@@ -60,7 +60,7 @@ SUMMARY = [
     ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_20261226_graph.json", "cuda", "heldout", "cuBLAS"),
     ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3.json", "cuda", "sizes", "cuBLAS"),
     ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6.json", "cuda", "sizes", "cuBLAS"),
-    ("three lists, H200, OpenCL", "h200_compare_both.json", "opencl", "", "CLBlast"),
+    ("three lists, H100, OpenCL", "h100_compare_both.json", "opencl", "", "CLBlast"),
     ("plain arrays, CPU, drop-in BLAS on PoCL", "cpu_compare.json", "opencl", "cpu", "OpenBLAS"),
 ]
 

@@ -8,13 +8,14 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "report/result_files.h"
+#include "system/read_file.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -166,12 +167,12 @@ std::string name_of(const Json& document, const std::string& kind) {
   return name;
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
+std::string contents_of(const std::string& path) {
+  std::optional<std::string> text = read_file(path);
+  if (!text) {
     reject(path + ": it cannot be read");
   }
-  return {std::istreambuf_iterator<char>(file), {}};
+  return std::move(*text);
 }
 
 // Gives those that would have the same name a number.
@@ -220,7 +221,7 @@ void share_results(const std::vector<std::string>& paths, const std::string& fol
   const Identity identity = own_identity();
   std::vector<SharedFile> files;
   for (const std::string& path : paths) {
-    files.push_back(shared_file(path, read_file(path), identity));
+    files.push_back(shared_file(path, contents_of(path), identity));
   }
   number_names(files);
   for (const SharedFile& file : files) {

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string_view>
 
 #include "duogemm/error.h"
+#include "system/read_file.h"
 
 namespace duogemm {
 namespace {
@@ -44,13 +43,6 @@ Found find_embedded(std::string_view path) {
   return {};
 }
 
-std::string read_from_disk(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return file ? text.str() : std::string();
-}
-
 thread_local const std::string* directory_of_thread = nullptr;
 
 std::optional<std::string> kernel_directory() {
@@ -63,7 +55,7 @@ std::optional<std::string> kernel_directory() {
 
 std::string read(const std::string& path) {
   const std::optional<std::string> directory = kernel_directory();
-  return directory ? read_from_disk(*directory + "/" + path) : std::string(embedded_text(path));
+  return directory ? read_file(*directory + "/" + path).value_or("") : std::string(embedded_text(path));
 }
 
 std::string require(const std::string& path) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "system/log.h"
+#include "system/read_file.h"
 #include "system/reject.h"
 #include "system/user_directory.h"
 
@@ -181,13 +180,6 @@ std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& devic
          !target.backend.empty() + !target.kind.empty();
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::vector<Tuning> users_tunings() {
   std::vector<std::filesystem::path> paths;
   std::error_code nothing_there;
@@ -200,7 +192,7 @@ std::vector<Tuning> users_tunings() {
   std::vector<Tuning> tunings;
   for (const std::filesystem::path& path : paths) {
     try {
-      tunings.push_back(parse_tuning(read_file(path), path.string()));
+      tunings.push_back(parse_tuning(read_file(path).value_or(""), path.string()));
     } catch (const Error& error) {
       warn_line(std::string("this tuning file is passed over: ") + error.what());
     }

@@ -9,23 +9,16 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
 #include "nvrtc_compile.h"
 #include "opencl_program.h"
 #include "program_archive.h"
 #include "programs_to_ship.h"
+#include "system/read_file.h"
 
 namespace duogemm::cuda {
 namespace {
-
-std::string read_file(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // Of the compiler, all that a program's key leaves out.
 std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
@@ -85,7 +78,7 @@ std::vector<ArchivedProgram> compile_all(const std::vector<ShippedProgram>& want
 int run(const char* path, const std::vector<std::string>& runtimes) {
   const std::vector<ShippedProgram> wanted = programs_to_ship(runtimes);
   const std::string compiler = compiler_text(wanted);
-  const std::string before = read_file(path);
+  const std::string before = read_file(path).value_or("");
   const ProgramArchive old(before);
   const ProgramArchive known(old.compiler() == compiler ? std::string_view(before) : std::string_view());
   const std::string archive = make_archive(compiler, compile_all(wanted, known));

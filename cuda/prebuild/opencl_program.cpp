@@ -4,12 +4,12 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <fstream>
 #include <regex>
-#include <sstream>
+#include <vector>
 
 #include "nvrtc_compile.h"
+#include "system/read_file.h"
 #include "system/temporary_directory.h"
 
 extern char** environ;
@@ -17,19 +17,15 @@ extern char** environ;
 namespace duogemm::cuda {
 namespace {
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // OpenCL's texture mode, and pointers to global memory: without these words the driver takes a program, too,
 // and its kernels fault, because they are not given the buffers' addresses. Numbers are members of a struct,
 // so that what has 64 bits is a pointer ("Kernel Function Parameter Attributes" in the PTX ISA).
 std::string with_words_of_opencl(const std::string& ptx) {
   static const std::regex target(R"(\.target sm_\d+)");
   static const std::regex pointer(R"(\.param \.u64 (\.ptr \.align \d+ )?(\w+_param_\d+))");
+  if (!std::regex_search(ptx, target) || !std::regex_search(ptx, pointer)) {
+    throw Error(Status::build_failed, "the PTX of this NVRTC names its target or pointers in another way");
+  }
   return std::regex_replace(std::regex_replace(ptx, target, "$&, texmode_independent"), pointer,
                             ".param .u64 .ptr .global .align 4 $2");
 }
@@ -52,7 +48,7 @@ void run(std::vector<std::string> words, const std::filesystem::path& log) {
     waitpid(process, &status, 0);
   }
   if (status != 0) {
-    throw Error(Status::build_failed, words.front() + ": " + read_file(log));
+    throw Error(Status::build_failed, words.front() + ": " + read_file(log).value_or(""));
   }
 }
 
@@ -63,7 +59,7 @@ std::string assembled(const std::string& ptx, int compute_capability) {
   std::ofstream(source) << ptx;
   run({DUOGEMM_PTXAS, "-arch=sm_" + std::to_string(compute_capability), source, "-o", cubin},
       directory.path() / "log");
-  return read_file(cubin);
+  return read_file(cubin).value_or("");
 }
 
 }  // namespace

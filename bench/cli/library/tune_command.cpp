@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -13,6 +12,7 @@
 #include "machine/nvml.h"
 #include "report/result_files.h"
 #include "support/interrupt.h"
+#include "system/read_file.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 #include "tune/tune_json.h"
@@ -74,13 +74,11 @@ std::string default_file(const DeviceInfo& info) {
 }
 
 Tuning read_tuning(const std::string& option, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) {
+  const std::optional<std::string> text = read_file(path);
+  if (!text) {
     reject(option + " " + path + " could not be read");
   }
-  return parse_tuning(text.str(), path);
+  return parse_tuning(*text, path);
 }
 
 std::string today() {

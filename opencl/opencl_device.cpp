@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* verbose = "-cl-nv-verbose";  // NVIDIA's compiler tells of registers and spills
 
-const cl::Buffer& unwrap(const Buffer& buffer) { return static_cast<const ClBuffer&>(buffer).get(); }
+cl_mem unwrap(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.native()); }
 
 // By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
 void set_argument(cl_kernel kernel, cl_uint index, std::size_t bytes, const void* value) {
@@ -118,6 +118,14 @@ void ClBuffer::bind(cl_kernel kernel, cl_uint index) const {
   set_argument(kernel, index, sizeof(cl_mem), &buffer_());
 }
 
+std::unique_ptr<Buffer> ClBorrowed::slice(std::size_t offset, std::size_t bytes) const {
+  return ClBuffer(cl::Buffer(buffer_, true)).slice(offset, bytes);
+}
+
+void ClBorrowed::bind(cl_kernel kernel, cl_uint index) const {
+  set_argument(kernel, index, sizeof(cl_mem), &buffer_);
+}
+
 std::unique_ptr<Buffer> ClHostMemory::slice(std::size_t offset, std::size_t) const {
   return std::make_unique<ClHostMemory>(reinterpret_cast<const void*>(address_ + offset));
 }
@@ -204,11 +212,19 @@ void ClQueue::wait_for_events() {
 }
 
 void ClQueue::start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
-  translated([&] { queue_.enqueueWriteBuffer(unwrap(to), CL_FALSE, offset, bytes, from); });
+  translated([&] {
+    cl::detail::errHandler(
+        clEnqueueWriteBuffer(queue_(), unwrap(to), CL_FALSE, offset, bytes, from, 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
+  });
 }
 
 void ClQueue::start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) {
-  translated([&] { queue_.enqueueReadBuffer(unwrap(from), CL_FALSE, offset, bytes, to); });
+  translated([&] {
+    cl::detail::errHandler(
+        clEnqueueReadBuffer(queue_(), unwrap(from), CL_FALSE, offset, bytes, to, 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  });
 }
 
 void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {

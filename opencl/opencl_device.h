@@ -55,12 +55,26 @@ class ClBuffer final : public ClMemory {
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_()); }
   void bind(cl_kernel kernel, cl_uint index) const override;
-  const cl::Buffer& get() const { return buffer_; }
 
  private:
   cl::Buffer buffer_;
   std::size_t bytes_;
   std::shared_ptr<ClSlices> slices_ = std::make_shared<ClSlices>();  // behind the buffer: gone before it
+};
+
+// A buffer of the caller's, who keeps it as long as this lives: to retain and to release it, and to ask what
+// is known already, are calls of the driver.
+class ClBorrowed final : public ClMemory {
+ public:
+  ClBorrowed(cl_mem buffer, std::size_t bytes) : buffer_(buffer), bytes_(bytes) {}
+  std::size_t bytes() const override { return bytes_; }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_); }
+  void bind(cl_kernel kernel, cl_uint index) const override;
+
+ private:
+  cl_mem buffer_;
+  std::size_t bytes_;
 };
 
 class ClKernel final : public Kernel {

@@ -1,5 +1,5 @@
 // The entry point on the caller's own queue and buffers.
-#include <deque>
+#include <boost/container/static_vector.hpp>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -16,14 +16,37 @@
 namespace duogemm::opencl {
 namespace {
 
+// By OpenCL's own functions: the bindings retain and release whatever they answer, and each of that is a call
+// of the driver.
+template <typename Value, typename Get, typename Handle>
+Value ask(Get get, Handle handle, cl_uint what, const char* name) {
+  Value value{};
+  cl::detail::errHandler(get(handle, what, sizeof value, &value, nullptr), name);
+  return value;
+}
+
+template <typename Value>
+Value info(cl_mem buffer, cl_mem_info what) {
+  return ask<Value>(clGetMemObjectInfo, buffer, what, "clGetMemObjectInfo");
+}
+
+template <typename Value>
+Value info(cl_command_queue queue, cl_command_queue_info what) {
+  return ask<Value>(clGetCommandQueueInfo, queue, what, "clGetCommandQueueInfo");
+}
+
+cl_context context_of(cl_command_queue queue) { return info<cl_context>(queue, CL_QUEUE_CONTEXT); }
+
 // One runtime for each device of each context that calls have come from.
 class Runtimes {
  public:
-  std::shared_ptr<Runtime> find(const cl::Context& context, const cl::Device& device) {
+  std::shared_ptr<Runtime> find(cl_context context, cl_device_id device) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Runtime>& runtime = runtimes_[{context(), device()}];
+    std::shared_ptr<Runtime>& runtime = runtimes_[{context, device}];
     if (!runtime) {
-      runtime = std::make_shared<Runtime>(std::make_unique<ClDevice>(device, describe(device, 0), context));
+      const cl::Device its(device, true);
+      runtime = std::make_shared<Runtime>(
+          std::make_unique<ClDevice>(its, describe(its, 0), cl::Context(context, true)));
     }
     return runtime;
   }
@@ -44,55 +67,53 @@ Runtimes& runtimes() {
   return all;
 }
 
-std::shared_ptr<Runtime> runtime_of(const cl::CommandQueue& queue) {
-  return runtimes().find(queue.getInfo<CL_QUEUE_CONTEXT>(), queue.getInfo<CL_QUEUE_DEVICE>());
+std::shared_ptr<Runtime> runtime_of(cl_command_queue queue, cl_context context) {
+  return runtimes().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
 }
 
 // What kernels do with memory.
 enum class Use { read, write, both };
 
 // The caller's buffer, once it is known to be one of the queue's context that kernels may use so.
-cl::Buffer borrow(const char* name, cl_mem handle, Use use, const cl::Context& context) {
-  if (handle == nullptr) {
+ClBorrowed borrow(const char* name, cl_mem buffer, Use use, cl_context context) {
+  if (buffer == nullptr) {
     reject(std::string(name) + " is null");
   }
-  cl::Buffer buffer(handle, true);
-  if (buffer.getInfo<CL_MEM_TYPE>() != CL_MEM_OBJECT_BUFFER) {
+  if (info<cl_mem_object_type>(buffer, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) {
     reject(std::string(name) + " is not a buffer");
   }
-  const cl_mem_flags flags = buffer.getInfo<CL_MEM_FLAGS>();
+  const auto flags = info<cl_mem_flags>(buffer, CL_MEM_FLAGS);
   if (use != Use::write && (flags & CL_MEM_WRITE_ONLY) != 0) {
     reject(std::string(name) + " is not for kernels to read");
   }
   if (use != Use::read && (flags & CL_MEM_READ_ONLY) != 0) {
     reject(std::string(name) + " is not for kernels to write");
   }
-  if (buffer.getInfo<CL_MEM_CONTEXT>()() != context()) {
+  if (info<cl_context>(buffer, CL_MEM_CONTEXT) != context) {
     reject(std::string(name) + " belongs to another context than the queue");
+  }
+  return {buffer, info<std::size_t>(buffer, CL_MEM_SIZE)};
+}
+
+// The same, once it is known to reach to `needed` bytes.
+ClBorrowed borrow(const char* name, cl_mem handle, Use use, std::size_t needed, cl_context context) {
+  ClBorrowed buffer = borrow(name, handle, use, context);
+  if (buffer.bytes() < needed) {
+    reject(std::string(name) + " has " + std::to_string(buffer.bytes()) + " bytes; the problem reaches to " +
+           std::to_string(needed));
   }
   return buffer;
 }
 
-// The same, once it is known to reach to `needed` bytes.
-ClBuffer borrow(const char* name, cl_mem handle, Use use, std::size_t needed, const cl::Context& context) {
-  const cl::Buffer buffer = borrow(name, handle, use, context);
-  const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
-  if (present < needed) {
-    reject(std::string(name) + " has " + std::to_string(present) + " bytes; the problem reaches to " +
-           std::to_string(needed));
-  }
-  return ClBuffer(buffer);
-}
-
-ClBuffer borrow(const Workspace& workspace, const cl::Context& context) {
-  const cl::Buffer buffer = borrow("workspace", workspace.buffer, Use::both, context);
-  const std::size_t present = buffer.getInfo<CL_MEM_SIZE>();
+ClBorrowed borrow(const Workspace& workspace, cl_context context) {
+  ClBorrowed buffer = borrow("workspace", workspace.buffer, Use::both, context);
+  const std::size_t present = buffer.bytes();
   if (workspace.offset > present || workspace.bytes > present - workspace.offset) {
     reject("workspace has " + std::to_string(present) + " bytes; its offset " +
            std::to_string(workspace.offset) + " and " + std::to_string(workspace.bytes) +
            " bytes reach beyond");
   }
-  return ClBuffer(buffer);
+  return buffer;
 }
 
 // Where the matrix ends in its buffer. `elements` are at most 2^60 (see validate()).
@@ -107,7 +128,7 @@ std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elemen
 }
 
 // Those that a driver knows to be none, and those of another context.
-void require_events(std::span<const cl_event> events, const cl::Context& context) {
+void require_events(std::span<const cl_event> events, cl_context context) {
   if (events.data() == nullptr && !events.empty()) {
     reject("wait_for is null; it must list " + std::to_string(events.size()) + " events");
   }
@@ -118,7 +139,7 @@ void require_events(std::span<const cl_event> events, const cl::Context& context
         clGetEventInfo(events[i], CL_EVENT_CONTEXT, sizeof found, &found, nullptr) != CL_SUCCESS) {
       reject(name + " is no event");
     }
-    if (found != context()) {
+    if (found != context) {
       reject(name + " belongs to another context than the queue");
     }
   }
@@ -135,12 +156,11 @@ struct Call {
 
 // Everything is looked at before the first command is enqueued. What the problem does not read may be
 // anything.
-void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl_event> events) {
+void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& call) {
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
-  const cl::Context context = queue.getInfo<CL_QUEUE_CONTEXT>();
-  std::deque<ClBuffer> buffers;  // in which none moves when another comes
+  boost::container::static_vector<ClBorrowed, 6> buffers;  // three matrices and their tables
   const auto place = [&](const char* name, const Matrix& m, Use use, std::size_t needed) -> MatrixPlace {
     return {&buffers.emplace_back(borrow(name, m.buffer, use, needed, context)),
             static_cast<std::int64_t>(m.offset)};
@@ -162,7 +182,7 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
       by_tables && reads ? table(swapped ? "offsets.b" : "offsets.a", call.tables.a) : none;
   const MatrixPlace table_b =
       by_tables && reads ? table(swapped ? "offsets.a" : "offsets.b", call.tables.b) : none;
-  std::optional<ClBuffer> workspace;
+  std::optional<ClBorrowed> workspace;
   std::optional<LentWorkspace> lent;
   if (call.workspace) {
     lent = LentWorkspace{};
@@ -171,26 +191,26 @@ void enqueue(const cl::CommandQueue& queue, const Call& call, std::span<const cl
       lent = {&*workspace, call.workspace->offset, call.workspace->bytes};
     }
   }
-  ClQueue ours(queue, events);
-  runtime_of(queue)->enqueue(problem, ours, {{a, b, c, table_a, table_b, table_c}}, lent);
+  runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
 }
 
-cl::CommandQueue borrow(cl_command_queue queue) {
+void require_queue(cl_command_queue queue) {
   if (queue == nullptr) {
     reject("queue is null");
   }
-  return cl::CommandQueue(queue, true);
 }
 
 void run(cl_command_queue queue, const Call& call, Events events, cl_event* done) {
   const std::span<const cl_event> wait_for(events.data, events.size);
   translated([&] {
-    const cl::CommandQueue ours = borrow(queue);
-    require_events(wait_for, ours.getInfo<CL_QUEUE_CONTEXT>());
+    require_queue(queue);
+    const cl_context context = context_of(queue);
+    require_events(wait_for, context);
+    ClQueue ours(cl::CommandQueue(queue, true), wait_for);
     if (call.problem.is_empty()) {
-      ClQueue(ours, wait_for).wait_for_events();
+      ours.wait_for_events();
     } else {
-      enqueue(ours, call, wait_for);
+      enqueue(ours, *runtime_of(queue, context), context, call);
     }
     if (done != nullptr) {
       cl::detail::errHandler(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done),
@@ -217,11 +237,9 @@ Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, c
 
 std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
   return translated([&] {
-    const cl::CommandQueue ours = borrow(queue);
-    if (problem.is_empty()) {
-      return std::size_t{0};
-    }
-    return runtime_of(ours)->workspace_bytes(problem);
+    require_queue(queue);
+    const cl_context context = context_of(queue);
+    return problem.is_empty() ? 0 : runtime_of(queue, context)->workspace_bytes(problem);
   });
 }
 
@@ -261,9 +279,9 @@ void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matri
 
 WarmUp warm(cl_command_queue queue) {
   return translated([&] {
-    const cl::CommandQueue borrowed = borrow(queue);
-    ClQueue ours(borrowed);
-    return runtime_of(borrowed)->warm(ours);
+    require_queue(queue);
+    ClQueue ours(cl::CommandQueue(queue, true));
+    return runtime_of(queue, context_of(queue))->warm(ours);
   });
 }
 

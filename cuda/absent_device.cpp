@@ -23,7 +23,7 @@ DeviceInfo describe_absent(int compute_capability) {
   info.local_bytes = 48 * 1024;
   info.large_local_bytes = large_local_bytes(compute_capability);
   info.max_work_group = 1024;
-  info.max_groups = {0x7fffffff, 65535, 65535};
+  info.max_groups = nvidia_max_groups;
   info.read_only_loads = compute_capability >= 35;
   info.shuffle = compute_capability >= 30;
   return info;

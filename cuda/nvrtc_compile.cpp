@@ -18,7 +18,7 @@ void check(nvrtcResult result, const char* call) {
 
 class Program {
  public:
-  explicit Program(const ProgramSource& source) {
+  explicit Program(const ProgramSource& source) : entry_(source.entry) {
     DUOGEMM_NVRTC(
         nvrtcCreateProgram(&program_, source.text.c_str(), source.entry.c_str(), 0, nullptr, nullptr));
   }
@@ -26,12 +26,15 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  nvrtcResult compile(const std::vector<std::string>& options) {
+  // Throws build_failed with the log.
+  void compile(const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
     for (const std::string& option : options) {
       pointers.push_back(option.c_str());
     }
-    return nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+    if (nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data()) != NVRTC_SUCCESS) {
+      throw Error(Status::build_failed, "NVRTC: " + entry_ + ": " + log());
+    }
   }
 
   std::string log() const { return fetch(nvrtcGetProgramLogSize, nvrtcGetProgramLog); }
@@ -48,6 +51,7 @@ class Program {
     return text;
   }
 
+  std::string entry_;
   nvrtcProgram program_ = nullptr;
 };
 
@@ -109,9 +113,7 @@ NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capabil
   if (explain) {
     options.push_back("--ptxas-options=-v");
   }
-  if (program.compile(options) != NVRTC_SUCCESS) {
-    throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
-  }
+  program.compile(options);
   const bool native = best_capability(compute_capability) == compute_capability;
   return {native ? program.cubin() : program.ptx(), program.ptx(), program.log(), native};
 }
@@ -121,9 +123,7 @@ std::string ptx_for_opencl(const ProgramSource& source, int compute_capability) 
   std::vector<std::string> options = nvrtc_options(source, compute_capability);
   options.front() = "--gpu-architecture=compute_" + std::to_string(compute_capability);
   options.push_back("-DDUOGEMM_FOR_OPENCL");
-  if (program.compile(options) != NVRTC_SUCCESS) {
-    throw Error(Status::build_failed, "NVRTC: " + source.entry + ": " + program.log());
-  }
+  program.compile(options);
   std::string ptx = program.ptx();
   ptx.resize(ptx.find_last_not_of('\0') + 1);
   return ptx;

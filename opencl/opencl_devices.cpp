@@ -69,12 +69,11 @@ bool works_on_host_memory(const cl::Device& device, const DeviceInfo& info) {
   return info.kind == DeviceKind::cpu && (promised || (info.is_pocl() && capabilities != 0));
 }
 
-// OpenCL has no limit. NVIDIA's devices have ("Technical Specifications per Compute Capability" in the CUDA
-// C++ Programming Guide), and past it their driver is slow: 100000 work-groups in the second dimension took
-// an H100 twice as long as 50000 that do as much.
+// OpenCL has no limit. NVIDIA's devices have, and past it their driver is slow: 100000 work-groups in the
+// second dimension took an H100 twice as long as 50000 that do as much.
 Extent max_groups(const DeviceInfo& info) {
   constexpr std::size_t any = std::numeric_limits<std::uint32_t>::max();
-  return info.is_nvidia() ? Extent{0x7fffffff, 65535, 65535} : Extent{any, any, any};
+  return info.is_nvidia() ? nvidia_max_groups : Extent{any, any, any};
 }
 
 std::vector<cl::Platform> find_platforms() {

@@ -238,8 +238,7 @@ Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, c
 std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
   return translated([&] {
     require_queue(queue);
-    const cl_context context = context_of(queue);
-    return problem.is_empty() ? 0 : runtime_of(queue, context)->workspace_bytes(problem);
+    return problem.is_empty() ? 0 : runtime_of(queue, context_of(queue))->workspace_bytes(problem);
   });
 }
 

@@ -1,4 +1,5 @@
-// The compiled programs that the library carries for devices of NVIDIA's. Needs no device.
+// The compiled programs that the library carries for devices of NVIDIA's. All but loading them needs no
+// device.
 #include <elf.h>
 #include <gtest/gtest.h>
 

@@ -64,4 +64,7 @@ inline std::size_t large_local_bytes(int compute_capability) {
   return kib * 1024;
 }
 
+// DeviceInfo::max_groups of an NVIDIA device that cannot be asked, from the same table.
+inline constexpr Extent nvidia_max_groups = {0x7fffffff, 65535, 65535};
+
 }  // namespace duogemm

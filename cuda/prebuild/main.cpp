@@ -1,8 +1,8 @@
 // Compiles the programs that the library carries, and puts them into an archive:
 //   duogemm_prebuild ARCHIVE RUNTIME...
-// For each tuning file of the library that speaks of a device of NVIDIA's, its compute capability and such a
-// runtime, "cuda" or "opencl", the programs that the device may need. Programs that ARCHIVE has already are
-// not compiled again. Needs no device: NVRTC does without.
+// A runtime is "cuda" or "opencl". For each of them, and each tuning file that speaks of it and names a
+// compute capability, the programs that such a device may need. Programs that ARCHIVE has already are not
+// compiled again. Needs no device: NVRTC does without.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -28,7 +28,7 @@ std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
     source.defines.clear();
     text += " " + nvrtc_option_text(source, wanted.front().compute_capability);
   }
-  return text;
+  return text + " " + opencl_option_text();
 }
 
 std::string compile(const ShippedProgram& wanted) {

@@ -17,6 +17,9 @@ extern char** environ;
 namespace duogemm::cuda {
 namespace {
 
+constexpr const char* texture_mode = ", texmode_independent";
+constexpr const char* global_pointer = ".param .u64 .ptr .global .align 4 ";
+
 // OpenCL's texture mode, and pointers to global memory: without these words the driver takes a program, too,
 // and its kernels fault, because they are not given the buffers' addresses. Numbers are members of a struct,
 // so that what has 64 bits is a pointer ("Kernel Function Parameter Attributes" in the PTX ISA).
@@ -26,8 +29,8 @@ std::string with_words_of_opencl(const std::string& ptx) {
   if (!std::regex_search(ptx, target) || !std::regex_search(ptx, pointer)) {
     throw Error(Status::build_failed, "the PTX of this NVRTC names its target or pointers in another way");
   }
-  return std::regex_replace(std::regex_replace(ptx, target, "$&, texmode_independent"), pointer,
-                            ".param .u64 .ptr .global .align 4 $2");
+  return std::regex_replace(std::regex_replace(ptx, target, std::string("$&") + texture_mode), pointer,
+                            std::string(global_pointer) + "$2");
 }
 
 // Throws build_failed unless the process ends with 0; what it says goes to the file.
@@ -63,6 +66,8 @@ std::string assembled(const std::string& ptx, int compute_capability) {
 }
 
 }  // namespace
+
+std::string opencl_option_text() { return std::string(global_pointer) + texture_mode; }
 
 std::string opencl_cubin(const ProgramSource& source, int compute_capability) {
   return assembled(with_words_of_opencl(ptx_for_opencl(source, compute_capability)), compute_capability);

@@ -11,4 +11,7 @@ namespace duogemm::cuda {
 // build_failed with the compiler's or the assembler's log.
 std::string opencl_cubin(const ProgramSource& source, int compute_capability);
 
+// What it does to a program besides compiling it as for CUDA, in words.
+std::string opencl_option_text();
+
 }  // namespace duogemm::cuda

@@ -204,6 +204,10 @@ class CudaQueue final : public Queue {
   }
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
   QueueState state() const override;
+  std::unique_ptr<Buffer> graph_memory(std::size_t bytes) override {
+    const CurrentContext current(context_);
+    return context_->graph_memory().lend(context_, stream_, bytes);
+  }
   void with_device(const std::function<void()>& work) override {
     const CurrentContext current(context_);
     work();
@@ -346,9 +350,11 @@ DeviceContext::~DeviceContext() {
 
 CurrentContext::CurrentContext(const SharedContext& context) {
   DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
+  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
 }
 
 CurrentContext::~CurrentContext() {
+  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
   CUcontext popped = nullptr;
   driver()->cuCtxPopCurrent(&popped);
 }

@@ -8,6 +8,7 @@
 
 #include "device/backend.h"
 #include "driver.h"
+#include "graph_memory.h"
 
 namespace duogemm::cuda {
 
@@ -21,21 +22,28 @@ class DeviceContext {
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
   CUcontext get() const { return context_; }
+  GraphMemory& graph_memory() const { return graph_memory_; }
 
  private:
   std::optional<CUdevice> retained_;
   CUcontext context_ = nullptr;
+  mutable GraphMemory graph_memory_;
 };
 
 using SharedContext = std::shared_ptr<const DeviceContext>;
 
-// Makes the context current for a scope, and puts back what the caller had.
+// Makes the context current for a scope, and puts back what the caller had. Meanwhile this thread may do what is
+// forbidden while a stream is captured, as long as it leaves that stream alone, such as allocating memory and
+// loading a kernel: otherwise the driver would end the capture, whichever thread began it.
 class CurrentContext {
  public:
   explicit CurrentContext(const SharedContext& context);
   ~CurrentContext();
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // afterwards what the thread had
 };
 
 class CudaDevice final : public Device {

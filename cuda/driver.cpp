@@ -44,6 +44,9 @@ Loaded load() {
 #undef DUOGEMM_FIND
   find(library, "cuCtxGetId", loaded.cuCtxGetId);
   find(library, "cuStreamGetId", loaded.cuStreamGetId);
+  find(library, "cuStreamGetCaptureInfo_v3", loaded.cuStreamGetCaptureInfo_v3);
+  find(library, "cuStreamGetCaptureInfo_v2", loaded.cuStreamGetCaptureInfo_v2);
+  find(library, "cuGraphNodeGetDependencies_v2", loaded.cuGraphNodeGetDependencies_v2);
   if (!complete) {
     return {.absence = "libcuda.so.1 is too old for this build's toolkit"};
   }

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <string>
 
 #include "duogemm/error.h"
@@ -57,6 +58,10 @@ namespace duogemm::cuda {
   X(cuGraphInstantiateWithFlags)                 \
   X(cuGraphLaunch)                               \
   X(cuGraphExecDestroy)                          \
+  X(cuThreadExchangeStreamCaptureMode)           \
+  X(cuUserObjectCreate)                          \
+  X(cuUserObjectRelease)                         \
+  X(cuGraphRetainUserObject)                     \
   X(cuGraphDestroy)
 
 struct Driver {
@@ -66,6 +71,12 @@ struct Driver {
   // Null before CUDA 12: numbers that no other context or stream ever has, while handles may come again.
   CUresult (*cuCtxGetId)(CUcontext, unsigned long long*);
   CUresult (*cuStreamGetId)(CUstream, unsigned long long*);
+  // Null before CUDA 12.3: their edges (CUgraphEdgeData) say which kernels are started early.
+  CUresult (*cuStreamGetCaptureInfo_v3)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                        const CUgraphNode**, const void**, std::size_t*);
+  CUresult (*cuGraphNodeGetDependencies_v2)(CUgraphNode, CUgraphNode*, void*, std::size_t*);
+  CUresult (*cuStreamGetCaptureInfo_v2)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                        const CUgraphNode**, std::size_t*);
   // Null in drivers that cannot start a kernel early, in streams and in graphs.
 #if CUDA_VERSION >= 12030
   decltype(&::cuLaunchKernelEx) cuLaunchKernelEx;

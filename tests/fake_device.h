@@ -130,9 +130,14 @@ class FakeQueue final : public Queue {
   }
   std::uintptr_t native() const override { return now.handle; }
   QueueState state() const override { return now; }
+  std::unique_ptr<Buffer> graph_memory(std::size_t bytes) override {
+    faults_.pass(Operation::allocate);
+    return in_graph.emplace_back(std::make_unique<FakeBuffer>(faults_, bytes))->slice(0, bytes);
+  }
   void with_device(const std::function<void()>& work) override { work(); }
 
   QueueState now;
+  std::vector<std::unique_ptr<FakeBuffer>> in_graph = {};  // a piece for each call that was captured
   std::function<void()> before_launch = [] {};
 
  private:

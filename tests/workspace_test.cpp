@@ -338,16 +338,29 @@ TEST_F(Workspaces, ThreadsOnQueuesOfTheirOwnShareNothing) {
 
 // --- Capture in a CUDA graph -----------------------------------------------------------------------------
 
-TEST_F(Workspaces, AreNotAllocatedInACapture) {
+// The graph may run beside what is put on the queue later.
+TEST_F(Workspaces, OfACaptureAreTheGraphs) {
   FakeQueue queue(faults_);
-  queue.now.capturing = true;
+  queue.now.serial = 7;
   const Prepared p = plan(33);
-  EXPECT_EQ(refusal(p, queue),
-            "the stream is being captured and has a workspace of 0 bytes; the problem needs " +
-                std::to_string(p->workspace_bytes()) +
-                ": make the same call on the stream before the capture, or supply the workspace");
-  FakeBuffer lent(faults_, p->workspace_bytes());
-  EXPECT_EQ(refusal(p, queue, LentWorkspace{&lent, 0, lent.bytes()}), "accepted");
+  const std::set<const float*> own = used_by(p, queue);
+  queue.now = {queue.now.handle, std::nullopt, true};  // a stream that is captured does not tell its number
+  const std::set<const float*> captured = used_by(p, queue);
+  ASSERT_EQ(queue.in_graph.size(), 1u);
+  const FakeBuffer& memory = *queue.in_graph.front();
+  EXPECT_GE(memory.bytes(), p->workspace_bytes());
+  EXPECT_LT(memory.bytes(), 2 * p->workspace_bytes());
+  EXPECT_EQ(captured.size(), own.size());
+  for (const float* begin : captured) {
+    EXPECT_GE(begin, memory.data());
+    EXPECT_LT(begin, memory.data() + memory.bytes() / sizeof(float));
+  }
+  queue.now = {queue.now.handle, 7, false};
+  EXPECT_EQ(used_by(p, queue), own);
+  const FakeBuffer lent(faults_, p->workspace_bytes());
+  queue.now.capturing = true;
+  enqueue(p, queue, LentWorkspace{&lent, 0, lent.bytes()});
+  EXPECT_EQ(queue.in_graph.size(), 1u);
 }
 
 TEST_F(Workspaces, AreNotAllocatedAheadInACapture) {
@@ -356,13 +369,6 @@ TEST_F(Workspaces, AreNotAllocatedAheadInACapture) {
   const int before = faults_.operations;
   workspaces_.warm(queue);
   EXPECT_EQ(faults_.operations, before);
-}
-
-TEST_F(Workspaces, OfAWarmQueueServeACapture) {
-  FakeQueue queue(faults_);
-  workspaces_.warm(queue);
-  queue.now.capturing = true;
-  expect_warm(plan(33), queue);
 }
 
 // Freeing memory waits for the device, which no capture survives.
@@ -388,37 +394,6 @@ TEST_F(Workspaces, AreNotGivenUpInACapture) {
     enqueue(p, another());
   }
   EXPECT_LE(faults_.live_buffers, before);
-}
-
-// A stream that is captured does not tell its serial number.
-TEST_F(Workspaces, OfACaptureAreThoseOfTheStreamBefore) {
-  FakeQueue queue(faults_);
-  queue.now.serial = 7;
-  const Prepared p = plan(33);
-  const std::set<const float*> first = used_by(p, queue);
-  queue.now = {queue.now.handle, std::nullopt, true};
-  EXPECT_EQ(used_by(p, queue), first);
-  queue.now = {queue.now.handle, 7, false};
-  EXPECT_EQ(used_by(p, queue), first);
-}
-
-TEST_F(Workspaces, OfAGraphStayForIt) {
-  FakeQueue queue(faults_);
-  enqueue(plan(33), queue);
-  queue.now.capturing = true;
-  enqueue(plan(33), queue);
-  enqueue(plan(33), queue);
-  queue.now.capturing = false;
-  enqueue(plan(1025), queue);  // grows
-  EXPECT_EQ(pieces(), 2);
-  enqueue(plan(2017), queue);
-  EXPECT_EQ(pieces(), 2);
-  std::vector<std::unique_ptr<FakeQueue>> queues;
-  for (int i = 0; i < most; ++i) {
-    queues.push_back(std::make_unique<FakeQueue>(faults_));
-    enqueue(plan(33), *queues.back());
-  }
-  EXPECT_EQ(pieces(), most + 1);
 }
 
 // --- Memory that the caller lends ------------------------------------------------------------------------

@@ -38,20 +38,23 @@ void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands
   plan.enqueue(queue, operands, workspaces, scalars);
 }
 
+constexpr std::size_t much = std::size_t{256} << 20;
+
+// Pieces that grow in such steps take no more than twice the largest of them together.
+std::size_t rounded(std::size_t bytes) { return bytes >= much ? bytes : std::bit_ceil(bytes); }
+
 }  // namespace
 
 std::size_t roomy(std::size_t needed, const DeviceInfo& device) {
   constexpr std::size_t little = std::size_t{4} << 20;
-  constexpr std::size_t much = std::size_t{256} << 20;
   const std::size_t share = std::bit_floor(device.memory_bytes / 2048);  // 32 MiB of 80 GB
-  return needed >= much ? needed : std::bit_ceil(std::max({needed, little, std::min(share, much)}));
+  return rounded(std::max({needed, little, std::min(share, much)}));
 }
 
 void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
   plan.reset();
   workspaces.clear();
   memory = std::move(by);
-  in_graph = false;
 }
 
 void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
@@ -72,7 +75,12 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
     launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
     return;
   }
-  provide(*kept, plan, state.capturing);
+  if (state.capturing) {
+    const std::unique_ptr<Buffer> memory = queue.graph_memory(rounded(needed));
+    launch(*plan, queue, operands, plan->workspaces_in(*memory, 0), scalars);
+    return;
+  }
+  provide(*kept, plan);
   try {
     launch(*plan, queue, operands, kept->workspaces, scalars);
   } catch (...) {
@@ -138,22 +146,12 @@ void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_u
   }
 }
 
-void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing) {
+void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan) {
   const std::size_t present = kept.memory ? kept.memory->bytes() : 0;
   const std::size_t needed = plan->workspace_bytes();
   if (present < needed) {
-    if (capturing) {
-      reject("the stream is being captured and has a workspace of " + std::to_string(present) +
-             " bytes; the problem needs " + std::to_string(needed) +
-             ": make the same call on the stream before the capture, or supply the workspace");
-    }
     kept.replace(
         device_.allocate(roomy(needed, device_.info())));  // when there is no memory, all stays as it was
-  }
-  if (capturing && !kept.in_graph) {
-    const std::lock_guard lock(mutex_);
-    in_graphs_.push_back(kept.memory);
-    kept.in_graph = true;
   }
   if (kept.plan != plan) {
     kept.workspaces = plan->workspaces_in(*kept.memory, 0);

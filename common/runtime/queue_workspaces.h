@@ -31,10 +31,9 @@ class QueueWorkspaces {
 
   explicit QueueWorkspaces(Device& device) : device_(device) {}
 
-  // Launches the plan, in the memory lent or else in the queue's own, which grows when it is too small. Any
-  // thread may call: the steps of one call stand together on the queue. Throws out_of_memory, and
-  // invalid_argument when the memory lent does not do or when the queue's own would have to grow while it is
-  // being captured; then nothing is launched.
+  // Launches the plan, in the memory lent or else in the queue's own, which grows when it is too small, or in
+  // the graph's while the queue is captured. Any thread may call: the steps of one call stand together on the
+  // queue. Throws out_of_memory, and invalid_argument when the memory lent does not do; then nothing is launched.
   void enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
                const PreparedPlan::Operands& operands, const Scalars& scalars,
                const std::optional<LentWorkspace>& lent);
@@ -52,19 +51,17 @@ class QueueWorkspaces {
 
     std::mutex mutex;                // of what follows; held while a call's steps are launched
     std::shared_ptr<Buffer> memory;  // null before the first use
-    bool in_graph = false;           // whether a graph works on it
     std::shared_ptr<const PreparedPlan> plan;
     PreparedPlan::Workspaces workspaces;  // of this plan in this memory
   };
   std::shared_ptr<Kept> kept_for(const QueueState& queue);
   void give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up);
-  void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan, bool capturing);
+  void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan);
 
   Device& device_;
   std::mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Kept>> kept_;  // by the queues' handles
   std::uint64_t uses_ = 0;
-  std::vector<std::shared_ptr<Buffer>> in_graphs_;  // graphs may be launched at any time
 };
 
 }  // namespace duogemm

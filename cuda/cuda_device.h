@@ -32,9 +32,9 @@ class DeviceContext {
 
 using SharedContext = std::shared_ptr<const DeviceContext>;
 
-// Makes the context current for a scope, and puts back what the caller had. Meanwhile this thread may do what is
-// forbidden while a stream is captured, as long as it leaves that stream alone, such as allocating memory and
-// loading a kernel: otherwise the driver would end the capture, whichever thread began it.
+// Makes the context current for a scope, and puts back what the caller had. Meanwhile this thread may do what
+// is forbidden while a stream is captured, as long as it leaves that stream alone, such as allocating memory
+// and loading a kernel: otherwise the driver would end the capture, whichever thread began it.
 class CurrentContext {
  public:
   explicit CurrentContext(const SharedContext& context);

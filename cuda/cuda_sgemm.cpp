@@ -1,4 +1,5 @@
 // The entry point on the caller's own stream and device pointers.
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -69,63 +70,114 @@ std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspac
                        workspace->bytes};
 }
 
+// The problem with the epilogue.
+ColumnMajor with(const Epilogue& epilogue, ColumnMajor call) {
+  Problem& p = call.problem;
+  if ((epilogue.alpha == nullptr) != (epilogue.beta == nullptr)) {
+    reject("alpha and beta must both be in device memory, or neither");
+  }
+  p.device_scalars = epilogue.alpha != nullptr;
+  if (p.device_scalars) {
+    p.alpha = p.beta = 1.0f;
+  }
+  p.addend_apart = epilogue.addend != nullptr && p.beta != 0.0f;
+  if (p.addend_apart) {
+    p.addend_ld = epilogue.addend_ld;
+    p.addend_stride = epilogue.addend_stride;
+  }
+  p.activation = epilogue.activation;
+  if (epilogue.bias != nullptr && p.beta == 0.0f) {  // the kernel that multiplies may add it
+    p.beta = 1.0f;
+    p.addend_apart = true;
+    p.addend_stride = epilogue.bias_stride;
+  } else if (epilogue.bias != nullptr) {
+    p.bias = true;
+    p.bias_stride = epilogue.bias_stride;
+  }
+  if (p.batch_by != BatchBy::strides && (p.addend_apart || p.bias || p.activation != Activation::none)) {
+    reject(
+        "a batch by lists has an addend, a bias or an activation; its epilogue may have alpha and beta "
+        "alone");
+  }
+  validate(p);
+  return call;
+}
+
 std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
-// The problem with the bias, which is not read where beta is zero.
-ColumnMajor with_bias(ColumnMajor call, const std::optional<Bias>& bias) {
-  call.problem.bias = bias && call.problem.beta != 0.0f;
-  call.problem.bias_stride = call.problem.bias ? bias->stride : 0;
-  return call;
+// Buffers on the caller's memory, for as long as a call takes.
+class Borrowed {
+ public:
+  explicit Borrowed(const Kept& kept) : kept_(kept) {}
+  void add(Operand operand, const void* pointer) {
+    if (pointer != nullptr) {
+      buffers_[at(operand)] = borrow_memory(kept_.context, pointer);
+      operands_[at(operand)] = {buffers_[at(operand)].get()};
+    }
+  }
+  // All of the device's memory, whose members a table tells.
+  void add_everything(Operand operand) { operands_[at(operand)] = {kept_.everything.get()}; }
+  const PreparedPlan::Operands& operands() const { return operands_; }
+
+ private:
+  static std::size_t at(Operand operand) { return static_cast<std::size_t>(operand.slot); }
+
+  const Kept& kept_;
+  std::array<std::unique_ptr<Buffer>, first_workspace> buffers_;
+  PreparedPlan::Operands operands_;
+};
+
+void enqueue(const Kept& kept, CUstream stream, const Problem& problem, Borrowed& memory,
+             const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  const bool bias_is_addend = epilogue.bias != nullptr && !problem.bias;
+  memory.add(operand_addend, bias_is_addend ? epilogue.bias : epilogue.addend);
+  memory.add(operand_bias, epilogue.bias);
+  memory.add(operand_alpha, epilogue.alpha);
+  memory.add(operand_beta, epilogue.beta);
+  const auto queue = borrow_stream(kept.context, stream);
+  GraphMemory& of_graphs = kept.context->graph_memory();
+  if (of_graphs.has_unused() && !queue->state().capturing) {
+    const CurrentContext current(kept.context);
+    of_graphs.free_unused();
+  }
+  kept.runtime->enqueue(problem, *queue, memory.operands(), lend(kept, workspace));
 }
 
 // Without a workspace: in the library's own.
 void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
-              const std::optional<Bias>& bias, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with_bias(to_column_major(request), bias);
+              const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  const auto [problem, swapped] = with(epilogue, to_column_major(request));
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
-  if (problem.bias) {
-    validate(problem);
-    if (bias->pointer == nullptr) {
-      reject("bias is null");
-    }
-  }
   const Kept& kept = kept_for(context_of(stream));
-  const auto queue = borrow_stream(kept.context, stream);
-  const auto ours_a = borrow_memory(kept.context, swapped ? b : a);
-  const auto ours_b = borrow_memory(kept.context, swapped ? a : b);
-  const auto ours_c = borrow_memory(kept.context, c);
-  const auto ours_bias = problem.bias ? borrow_memory(kept.context, bias->pointer) : nullptr;
-  PreparedPlan::Operands operands = {{{ours_a.get()}, {ours_b.get()}, {ours_c.get()}}};
-  operands[static_cast<std::size_t>(operand_bias.slot)] = {ours_bias.get()};
-  kept.runtime->enqueue(problem, *queue, operands, lend(kept, workspace));
+  Borrowed memory(kept);
+  memory.add(operand_a, swapped ? b : a);
+  memory.add(operand_b, swapped ? a : b);
+  memory.add(operand_c, c);
+  enqueue(kept, stream, problem, memory, epilogue, workspace);
   record_call(request, CallMemory::device);
 }
 
 void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
-                      float* const* c, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = by_addresses(request);
+                      float* const* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  const auto [problem, swapped] = with(epilogue, by_addresses(request));
   if (problem.is_empty()) {
     return;
   }
   require_pointers(problem, a, b, c);
   const Kept& kept = kept_for(context_of(stream));
-  const auto queue = borrow_stream(kept.context, stream);
-  const auto table_a = borrow_memory(kept.context, swapped ? b : a);
-  const auto table_b = borrow_memory(kept.context, swapped ? a : b);
-  const auto table_c = borrow_memory(kept.context, c);
-  kept.runtime->enqueue(problem, *queue,
-                        {{{kept.everything.get()},
-                          {kept.everything.get()},
-                          {kept.everything.get()},
-                          {table_a.get()},
-                          {table_b.get()},
-                          {table_c.get()}}},
-                        lend(kept, workspace));
+  Borrowed memory(kept);
+  for (const Operand operand : {operand_a, operand_b, operand_c}) {
+    memory.add_everything(operand);
+  }
+  memory.add(table_a, swapped ? b : a);
+  memory.add(table_b, swapped ? a : b);
+  memory.add(table_c, c);
+  enqueue(kept, stream, problem, memory, epilogue, workspace);
   record_call(request, CallMemory::device, CallBatch::lists);
 }
 
@@ -137,7 +189,7 @@ void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const floa
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
                    float* const* c) {
-  multiply_batched(stream, request, a, b, c, std::nullopt);
+  multiply_batched(stream, request, a, b, c, {}, {});
 }
 
 WarmUp warm(CUstream_st* stream) {
@@ -145,12 +197,13 @@ WarmUp warm(CUstream_st* stream) {
   return kept.runtime->warm(*borrow_stream(kept.context, stream));
 }
 
-std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
-  return workspace_bytes(stream, to_column_major(request).problem);
+std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue) {
+  return workspace_bytes(stream, with(epilogue, to_column_major(request)).problem);
 }
 
-std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request) {
-  return workspace_bytes(stream, by_addresses(request).problem);
+std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,
+                                          const Epilogue& epilogue) {
+  return workspace_bytes(stream, with(epilogue, by_addresses(request)).problem);
 }
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
@@ -158,14 +211,20 @@ void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const floa
   multiply(stream, request, a, b, c, {}, workspace);
 }
 
-void sgemm_with_bias(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
-                     Bias bias, const std::optional<Workspace>& workspace) {
-  multiply(stream, request, a, b, c, bias, workspace);
+void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+                         const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  multiply(stream, request, a, b, c, epilogue, workspace);
+}
+
+void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* const* a,
+                                 const float* const* b, float* const* c, const Epilogue& epilogue,
+                                 const std::optional<Workspace>& workspace) {
+  multiply_batched(stream, request, a, b, c, epilogue, workspace);
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
                    float* const* c, Workspace workspace) {
-  multiply_batched(stream, request, a, b, c, workspace);
+  multiply_batched(stream, request, a, b, c, {}, workspace);
 }
 
 }  // namespace duogemm::cuda

@@ -36,7 +36,8 @@ Capture capture_of(CUstream stream) {
     DUOGEMM_CUDA(cuStreamGetCaptureInfo_v2(stream, &status, &capture.id, &capture.graph, &nodes, &count));
   }
   if (capture.graph == nullptr) {
-    throw Error(Status::unsupported, "the stream's capture is no longer valid, or the driver does not tell of it");
+    throw Error(Status::unsupported,
+                "the stream's capture is no longer valid, or the driver does not tell of it");
   }
   capture.last.assign(nodes, nodes + count);
   return capture;
@@ -51,8 +52,8 @@ Nodes dependencies_of(CUgraphNode node) {
   return nodes;
 }
 
-// Whether all of `earlier` are done before a command starts that follows `last`. Streams mostly say so at once, as
-// commands follow each other there; a program may also have changed what the next command follows
+// Whether all of `earlier` are done before a command starts that follows `last`. Streams mostly say so at
+// once, as commands follow each other there; a program may also have changed what the next command follows
 // (cuStreamUpdateCaptureDependencies). Where the way back is long, the answer is no.
 bool are_done_before(const Nodes& earlier, const Nodes& last) {
   constexpr std::size_t far = 1000;
@@ -92,8 +93,8 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
   std::mutex mutex;
   std::list<Piece> pieces;
 
-  // The first idle piece of the capture, behind those in `passed`, that is large enough, and what used it last.
-  // Null where there is none.
+  // The first idle piece of the capture, behind those in `passed`, that is large enough, and what used it
+  // last. Null where there is none.
   std::pair<Piece*, Nodes> claim(cuuint64_t capture, std::size_t bytes, const std::vector<Piece*>& passed) {
     const std::lock_guard lock(mutex);
     for (Piece& piece : pieces) {
@@ -178,7 +179,8 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
 
 class GraphMemory::Lent final : public Buffer {
  public:
-  Lent(std::shared_ptr<const DeviceContext> context, CUstream stream, std::shared_ptr<Pool> pool, Piece& piece)
+  Lent(std::shared_ptr<const DeviceContext> context, CUstream stream, std::shared_ptr<Pool> pool,
+       Piece& piece)
       : context_(std::move(context)), stream_(stream), pool_(std::move(pool)), piece_(piece) {}
   // A piece of which it is not known what uses it is lent no more.
   ~Lent() override {
@@ -205,8 +207,8 @@ class GraphMemory::Lent final : public Buffer {
 GraphMemory::GraphMemory() : pool_(std::make_shared<Pool>()) {}
 GraphMemory::~GraphMemory() = default;
 
-std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceContext>& context, CUstream stream,
-                                          std::size_t bytes) {
+std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceContext>& context,
+                                          CUstream stream, std::size_t bytes) {
   const Capture capture = capture_of(stream);
   std::vector<Piece*> passed;
   for (auto [piece, last] = pool_->claim(capture.id, bytes, passed); piece != nullptr;
@@ -223,6 +225,12 @@ std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceCont
   }
   pool_->give(capture.graph, *piece);
   return std::make_unique<Lent>(context, stream, pool_, *piece);
+}
+
+bool GraphMemory::has_unused() const {
+  const std::lock_guard lock(pool_->mutex);
+  return std::any_of(pool_->pieces.begin(), pool_->pieces.end(),
+                     [](const Piece& piece) { return !piece.capture; });
 }
 
 void GraphMemory::free_unused() {

@@ -68,7 +68,6 @@ TEST_F(CudaNative, ThreadsWithStreamsOfTheirOwn) {
   }
 }
 
-// Once the problem has been seen, a call puts nothing but kernels on the stream.
 TEST_F(CudaNative, IsCapturedInAGraph) {
   const cuda::CurrentContext current(context_);
   const CUstream stream = make_stream();
@@ -103,7 +102,6 @@ TEST_F(CudaNative, WarmsUp) {
   EXPECT_EQ(cuda::warm(nullptr).compiled, 0u);
 }
 
-// A capture cannot allocate.
 TEST_F(CudaNative, WarmsUpAStreamForItsFirstCall) {
   const cuda::CurrentContext current(context_);
   Sgemm request{.m = 1024, .n = 236, .k = 1024, .lda = 1024, .ldb = 1024, .ldc = 1024};
@@ -115,14 +113,15 @@ TEST_F(CudaNative, WarmsUpAStreamForItsFirstCall) {
   const CudaMemory b(std::vector<float>(1024 * 236, 1.0f));
   const CudaMemory c(std::vector<float>(1024 * 236, 0.0f));
   cuda::sgemm(make_stream(), request, a.data(), b.data(), c.data());  // plans
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const CUstream stream = make_stream();
   cuda::warm(stream);
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  std::size_t before = 0, after = 0, all = 0;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&before, &all), cudaSuccess);
   cuda::sgemm(stream, request, a.data(), b.data(), c.data());
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGraphDestroy(graph);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&after, &all), cudaSuccess);
+  EXPECT_EQ(before, after);
 }
 
 // A value for each row of C, and where matrices are stored by rows for each column. C is not read.
@@ -135,22 +134,72 @@ TEST_F(CudaNative, AddsABias) {
     values[static_cast<std::size_t>(i)] = static_cast<float>(i);
   }
   const CudaMemory bias(values);
-  Sgemm request{.m = m, .n = n, .k = k, .beta = 3.0f, .lda = m, .ldb = k, .ldc = m};
+  Sgemm request{.m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldc = m};
   for (const Layout layout : {Layout::column_major, Layout::row_major}) {
     const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
-    cuda::sgemm_with_bias(nullptr, request, a.data(), b.data(), c.data(), {bias.data()});
+    cuda::sgemm_with_epilogue(nullptr, request, a.data(), b.data(), c.data(), {.bias = bias.data()});
     c.read(result, nullptr);
     const int inner = layout == Layout::column_major ? m : n;
     for (int i = 0; i < m * n; ++i) {
-      ASSERT_EQ(result[static_cast<std::size_t>(i)], static_cast<float>(2 * k + 3 * (i % inner))) << i;
+      ASSERT_EQ(result[static_cast<std::size_t>(i)], static_cast<float>(2 * k + i % inner)) << i;
     }
     request.layout = Layout::row_major;
     request.lda = k;
     request.ldb = request.ldc = n;
   }
+}
+
+// Exact numbers: an addend of its own leading dimension, a bias, and the positive part, with factors here and
+// there.
+TEST_F(CudaNative, FinishesWithAnEpilogue) {
+  const cuda::CurrentContext current(context_);
+  constexpr int m = 100, n = 60, k = 35;
+  const CudaMemory a(std::vector<float>(m * k, 1.0f)), b(std::vector<float>(k * n, 2.0f));
+  const CudaMemory addend(std::vector<float>(110 * n, -100.0f)), scalars(std::vector<float>{0.5f, 2.0f});
+  std::vector<float> values(m), result(m * n);
+  for (int i = 0; i < m; ++i) {
+    values[static_cast<std::size_t>(i)] = static_cast<float>(2 * i);
+  }
+  const CudaMemory bias(values);
+  for (const bool in_memory : {false, true}) {
+    const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
+    const Sgemm request{.m = m, .n = n, .k = k, .alpha = 0.5f, .beta = 2.0f, .lda = m, .ldb = k, .ldc = m};
+    cuda::Epilogue epilogue{
+        .addend = addend.data(), .addend_ld = 110, .bias = bias.data(), .activation = Activation::relu};
+    if (in_memory) {
+      epilogue.alpha = scalars.data();
+      epilogue.beta = scalars.data() + 1;
+    }
+    cuda::sgemm_with_epilogue(nullptr, request, a.data(), b.data(), c.data(), epilogue);
+    c.read(result, nullptr);
+    for (int i = 0; i < m * n; ++i) {
+      ASSERT_EQ(result[static_cast<std::size_t>(i)],
+                std::max(0.0f, static_cast<float>(k - 200 + 2 * (i % m))))
+          << i;
+    }
+  }
+}
+
+TEST_F(CudaNative, RefusesEpiloguesThatDoNotFit) {
+  const cuda::CurrentContext current(context_);
+  const CudaMemory memory(std::vector<float>(64, 1.0f));
+  const Sgemm request{.m = 8, .n = 8, .k = 8, .beta = 1.0f, .lda = 8, .ldb = 8, .ldc = 8};
+  const auto refused = [&](const cuda::Epilogue& epilogue) {
+    return refusal([&] {
+      cuda::sgemm_with_epilogue(nullptr, request, memory.data(), memory.data(), memory.data(), epilogue);
+    });
+  };
+  EXPECT_EQ(refused({.alpha = memory.data()}), "alpha and beta must both be in device memory, or neither");
+  EXPECT_EQ(refused({.addend = memory.data(), .addend_ld = 7}),
+            "the leading dimension of the addend is 7; it must be at least 8");
+  EXPECT_EQ(refused({.bias = memory.data(), .bias_stride = -1}),
+            "the stride of the bias is -1; it must be at least 0");
   EXPECT_EQ(
-      refusal([&] { cuda::sgemm_with_bias(nullptr, request, a.data(), b.data(), bias.data(), {nullptr}); }),
-      "bias is null");
+      refusal([&] {
+        cuda::sgemm_batched_with_epilogue(nullptr, request, nullptr, nullptr, nullptr,
+                                          {.bias = memory.data()});
+      }),
+      "a batch by lists has an addend, a bias or an activation; its epilogue may have alpha and beta alone");
 }
 
 TEST_F(CudaNative, RefusesNullPointers) {

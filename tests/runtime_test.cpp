@@ -81,8 +81,14 @@ std::vector<Change> changes() {
           {"batch_by", [](Problem& p) { p.batch_by = BatchBy::offsets; }},
           {"level", [](Problem& p) { p.level = Reproducibility::everywhere; }},
           {"precision", [](Problem& p) { p.precision = Precision::f16x3; }},
+          {"addend_apart", [](Problem& p) { p.addend_apart = true; }},
+          {"addend_ld", [](Problem& p) { p.addend_ld = 8; }},
+          {"addend_stride", [](Problem& p) { p.addend_stride = 8; }},
           {"bias", [](Problem& p) { p.bias = true; }},
           {"bias_stride", [](Problem& p) { p.bias_stride = 8; }},
+          {"activation", [](Problem& p) { p.activation = Activation::relu; }},
+          {"device_scalars", [](Problem& p) { p.device_scalars = true; }},
+          {"no_workspace", [](Problem& p) { p.no_workspace = true; }},
           {"alpha", [](Problem& p) { p.alpha = 0.0f; }},
           {"beta", [](Problem& p) { p.beta = 0.0f; }}};
 }

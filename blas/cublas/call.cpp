@@ -34,55 +34,28 @@ bool emulation_is_asked() {
   return asked;
 }
 
-// `workspace` is nothing, or one workspace.
-template <typename... Workspace>
-void multiply(const Call& call, cudaStream_t stream, const Workspace&... workspace) {
+void multiply(const Call& call, cudaStream_t stream, const std::optional<cuda::Workspace>& workspace) {
   if (call.by == Batch::lists) {
-    cuda::sgemm_batched(stream, call.problem, static_cast<const float* const*>(call.a),
-                        static_cast<const float* const*>(call.b), static_cast<float* const*>(call.c),
-                        workspace...);
-  } else if (call.bias != nullptr) {
-    cuda::sgemm_with_bias(stream, call.problem, static_cast<const float*>(call.a),
-                          static_cast<const float*>(call.b), static_cast<float*>(const_cast<void*>(call.c)),
-                          {call.bias, call.bias_stride}, workspace...);
+    cuda::sgemm_batched_with_epilogue(stream, call.problem, static_cast<const float* const*>(call.a),
+                                      static_cast<const float* const*>(call.b),
+                                      static_cast<float* const*>(call.c), call.epilogue, workspace);
   } else {
-    cuda::sgemm(stream, call.problem, static_cast<const float*>(call.a), static_cast<const float*>(call.b),
-                static_cast<float*>(const_cast<void*>(call.c)), workspace...);
+    cuda::sgemm_with_epilogue(stream, call.problem, static_cast<const float*>(call.a),
+                              static_cast<const float*>(call.b),
+                              static_cast<float*>(const_cast<void*>(call.c)), call.epilogue, workspace);
   }
 }
 
-// Of what is lent, what a call takes that needs so many bytes; nothing where it does not do.
-std::optional<cuda::Workspace> taken(const cuda::Workspace& lent, std::size_t bytes) {
+// What is lent, if it does for the call.
+std::optional<cuda::Workspace> taken(const cuda::Workspace& lent, const Call& call, cudaStream_t stream) {
   constexpr std::uintptr_t alignment = 256;
-  if (bytes == 0) {
-    return cuda::Workspace{};
+  if (lent.pointer == nullptr || reinterpret_cast<std::uintptr_t>(lent.pointer) % alignment != 0) {
+    return std::nullopt;
   }
-  return lent.pointer != nullptr && lent.bytes >= bytes &&
-                 reinterpret_cast<std::uintptr_t>(lent.pointer) % alignment == 0
-             ? std::optional(lent)
-             : std::nullopt;
-}
-
-// Answers whether the workspace does; if not, nothing is enqueued.
-bool multiply_in_capture(const Call& call, cudaStream_t stream, const cuda::Workspace& lent) {
-  const bool lists = call.by == Batch::lists;
-  const std::optional<cuda::Workspace> workspace =
-      taken(lent, lists ? cuda::sgemm_batched_workspace_bytes(stream, call.problem)
-                        : cuda::sgemm_workspace_bytes(stream, call.problem));
-  if (workspace) {
-    multiply(call, stream, *workspace);
-  }
-  return workspace.has_value();
-}
-
-// Whether it could be done. If not, nothing was enqueued.
-bool enqueue(const Call& call, cudaStream_t stream, const cuda::Workspace& lent) {
-  if (!is_capturing(stream)) {
-    multiply(call, stream);
-    return true;
-  }
-  const RelaxedCapture relaxed;
-  return multiply_in_capture(call, stream, lent);
+  const std::size_t needed = call.by == Batch::lists
+                                 ? cuda::sgemm_batched_workspace_bytes(stream, call.problem, call.epilogue)
+                                 : cuda::sgemm_workspace_bytes(stream, call.problem, call.epilogue);
+  return lent.bytes >= needed ? std::optional(lent) : std::nullopt;
 }
 
 // Set when duogemm cannot serve this process, so that no call tries again.
@@ -104,29 +77,34 @@ void note_failure(const std::exception& failure) {
 
 }  // namespace
 
-std::optional<Reason> serve(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
+Outcome serve(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
+  Outcome outcome{{}, is_capturing(stream)};
   if (!is_product(call)) {
-    return Reason::judged;
+    outcome.passed_on = Reason::judged;
+  } else if (emulation_is_asked()) {
+    outcome.passed_on = Reason::arithmetic;
+  } else if (given_up.load(std::memory_order_relaxed)) {
+    outcome.passed_on = Reason::failed;
   }
-  if (emulation_is_asked()) {
-    return Reason::arithmetic;
-  }
-  if (given_up.load(std::memory_order_relaxed)) {
-    return Reason::failed;
+  if (outcome.passed_on) {
+    return outcome;
   }
   static const Precision precision = blas::permitted_precision();
   call.problem.precision = precision;
-  call.problem.alpha = *static_cast<const float*>(call.alpha);
-  call.problem.beta = call.bias != nullptr ? 1.0f : *static_cast<const float*>(call.beta);
+  if (call.device_scalars) {
+    call.epilogue.alpha = static_cast<const float*>(call.alpha);
+    call.epilogue.beta = static_cast<const float*>(call.beta);
+  } else {
+    call.problem.alpha = *static_cast<const float*>(call.alpha);
+    call.problem.beta = *static_cast<const float*>(call.beta);
+  }
   try {
-    if (!enqueue(call, stream, lent)) {
-      return Reason::workspace;
-    }
+    multiply(call, stream, outcome.captured ? taken(lent, call, stream) : std::nullopt);
   } catch (const std::exception& failure) {
     note_failure(failure);
-    return Reason::failed;
+    outcome.passed_on = Reason::failed;
   }
-  return std::nullopt;
+  return outcome;
 }
 
 }  // namespace duogemm::cublas

@@ -15,14 +15,13 @@ namespace duogemm::cublas {
 enum class Reason {
   types,       // other types than FP32
   arithmetic,  // TF32, pedantic, or an emulation
-  scalars,     // alpha and beta are in device memory
-  epilogue,    // of cublasLtMatmul, other than a bias
-  form,        // of cublasLtMatmul: an order of elements, sizes, a C apart from D
+  scalars,     // of cublasLtMatmul: vectors of alpha or beta
+  epilogue,    // of cublasLtMatmul, other than a bias, RELU and GELU
+  form,        // of cublasLtMatmul: an order of elements, sizes
   judged,      // nothing to compute, or arguments for cuBLAS to judge
-  workspace,   // a capture whose workspace does not do
   failed,      // duogemm could not
 };
-inline constexpr int reasons = 8;
+inline constexpr int reasons = 7;
 
 // How the matrices of a batch are found.
 enum class Batch { strides, lists };
@@ -35,12 +34,18 @@ struct Call {
   const void* b;
   const void* c;  // written; the list of a batch is not
   Batch by = Batch::strides;
-  const float* bias = nullptr;  // added to each column of the result; beta is 0 then
-  std::int64_t bias_stride = 0;
+  bool device_scalars = false;   // alpha and beta are in device memory
+  cuda::Epilogue epilogue = {};  // without alpha and beta
 };
 
-// Puts the call on the stream. Within a capture it needs a workspace of the caller's, because graphs may run
-// side by side. Answers why it cannot be done, and then nothing was enqueued.
-std::optional<Reason> serve(Call call, cudaStream_t stream, const cuda::Workspace& lent);
+// What became of a call: why it was not served, if it was not, and whether it is part of a CUDA graph.
+struct Outcome {
+  std::optional<Reason> passed_on;
+  bool captured = false;
+};
+
+// Puts the call on the stream; where it cannot be done, nothing was enqueued. Within a capture it takes the
+// workspace that the program has set, if that does.
+Outcome serve(Call call, cudaStream_t stream, const cuda::Workspace& lent);
 
 }  // namespace duogemm::cublas

@@ -57,26 +57,26 @@ bool is_operation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-std::optional<Reason> serve(cublasHandle_t handle, const Call& call, const Arithmetic& types) {
+Outcome serve(cublasHandle_t handle, Call call, const Arithmetic& types) {
   if (const std::optional<Reason> reason = not_fp32(types)) {
-    return reason;
+    return {reason};
   }
   const HandleAnswer answer = ask(handle);
-  return answer.not_served ? answer.not_served : serve(call, answer.state.stream, answer.state.workspace);
+  if (answer.not_served) {
+    return {answer.not_served};
+  }
+  call.device_scalars = answer.state.device_scalars;
+  return serve(call, answer.state.stream, answer.state.workspace);
 }
 
 // Serves the call of an entry point, or hands on its arguments, which are `handle, a_op, b_op, others...`.
 template <typename... Others>
 cublasStatus_t run(Entry& entry, const Call& call, const Arithmetic& types, cublasHandle_t handle,
                    cublasOperation_t a_op, cublasOperation_t b_op, Others... others) {
-  const std::optional<Reason> reason =
-      is_operation(a_op) && is_operation(b_op) ? serve(handle, call, types) : std::optional(Reason::judged);
-  if (reason) {
-    entry.count_forwarded(*reason);
-    return entry.pass(handle, a_op, b_op, others...);
-  }
-  entry.count_served();
-  return CUBLAS_STATUS_SUCCESS;
+  const Outcome outcome =
+      is_operation(a_op) && is_operation(b_op) ? serve(handle, call, types) : Outcome{Reason::judged};
+  entry.count(outcome);
+  return outcome.passed_on ? entry.pass(handle, a_op, b_op, others...) : CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "entry.h"
 
+#include <numeric>
 #include <string>
 
 #include "system/log.h"
@@ -16,15 +17,13 @@ const char* text_of(int reason) {
     case Reason::arithmetic:
       return "TF32, pedantic or emulated arithmetic";
     case Reason::scalars:
-      return "alpha and beta in device memory";
+      return "vectors of alpha or beta";
     case Reason::epilogue:
-      return "an epilogue other than a bias";
+      return "an epilogue other than a bias, RELU and GELU";
     case Reason::form:
-      return "matrices stored in an order, or C in a place, that duogemm does not take";
+      return "matrices stored in an order that duogemm does not take";
     case Reason::judged:
       return "nothing to compute or arguments not allowed";
-    case Reason::workspace:
-      return "captured without enough workspace";
     case Reason::failed:
       break;
   }
@@ -56,24 +55,27 @@ Entry::Entry(NextLibrary& library, const char* name) : library_(library), name_(
   }
 }
 
-std::uint64_t Entry::calls() const {
-  std::uint64_t calls = served_;
-  for (const auto& count : forwarded_) {
-    calls += count;
-  }
-  return calls;
+std::uint64_t Entry::Counts::all() const {
+  return std::accumulate(passed_on.begin(), passed_on.end(), served.load());
 }
 
+std::uint64_t Entry::calls() const { return counts_[0].all() + counts_[1].all(); }
+
 void Entry::log() const {
-  std::string why;
-  for (int reason = 0; reason < reasons; ++reason) {
-    if (const std::uint64_t count = forwarded_[static_cast<std::size_t>(reason)]) {
-      why += (why.empty() ? " (" : "; ") + std::to_string(count) + ": " + text_of(reason);
+  for (const Counts& counts : counts_) {
+    const std::uint64_t all = counts.all();
+    if (all == 0) {
+      continue;
     }
-  }
-  if (const std::uint64_t all = calls()) {
-    log_line(std::string(name_) + ": " + std::to_string(served_) + " served, " +
-             std::to_string(all - served_) + " passed on" + (why.empty() ? "" : why + ")"));
+    std::string why;
+    for (int reason = 0; reason < reasons; ++reason) {
+      if (const std::uint64_t count = counts.passed_on[static_cast<std::size_t>(reason)]) {
+        why += (why.empty() ? " (" : "; ") + std::to_string(count) + ": " + text_of(reason);
+      }
+    }
+    const std::string captured = &counts == &counts_[1] ? " in captures" : "";
+    log_line(name_ + captured + ": " + std::to_string(counts.served) + " served, " +
+             std::to_string(all - counts.served) + " passed on" + (why.empty() ? "" : why + ")"));
   }
 }
 

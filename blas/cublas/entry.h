@@ -19,10 +19,11 @@ class Entry {
  public:
   Entry(NextLibrary& library, const char* name);
 
-  void count_served() { served_.fetch_add(1, std::memory_order_relaxed); }
-
-  void count_forwarded(Reason reason) {
-    forwarded_[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  void count(const Outcome& outcome) {
+    Counts& counts = counts_[outcome.captured ? 1 : 0];
+    auto& count =
+        outcome.passed_on ? counts.passed_on[static_cast<std::size_t>(*outcome.passed_on)] : counts.served;
+    count.fetch_add(1, std::memory_order_relaxed);
   }
 
   // Has cuBLAS compute the call. The arguments are of the types that the entry point's parameters have.
@@ -40,7 +41,8 @@ class Entry {
   }
 
   std::uint64_t calls() const;
-  // Writes the line about this entry point, if it was called.
+  // Writes a line about the calls of this entry point, and one about those that were captured, if there were
+  // any.
   void log() const;
   const Entry* before() const { return before_; }
 
@@ -50,9 +52,13 @@ class Entry {
   NextLibrary& library_;
   const char* name_;
   std::atomic<void*> next_ = nullptr;
-  std::atomic<std::uint64_t> served_ = 0;
-  std::array<std::atomic<std::uint64_t>, reasons> forwarded_ = {};
-  const Entry* before_;  // of the list of all
+  struct Counts {
+    std::atomic<std::uint64_t> served = 0;
+    std::array<std::atomic<std::uint64_t>, reasons> passed_on = {};
+    std::uint64_t all() const;
+  };
+  std::array<Counts, 2> counts_;  // of calls, and of those that were captured
+  const Entry* before_;           // of the list of all
 };
 
 }  // namespace duogemm::cublas

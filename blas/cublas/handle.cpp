@@ -55,13 +55,12 @@ HandleAnswer ask(cublasHandle_t handle) {
   }
   // A flag about sums in FP16, which changes nothing here.
   constexpr unsigned any_reduction = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
-  if (pointer_mode != CUBLAS_POINTER_MODE_HOST) {
-    answer.not_served = Reason::scalars;
-  } else if ((static_cast<unsigned>(math_mode) & ~any_reduction) != CUBLAS_DEFAULT_MATH) {
+  if ((static_cast<unsigned>(math_mode) & ~any_reduction) != CUBLAS_DEFAULT_MATH) {
     answer.not_served = Reason::arithmetic;
   } else {
     answer.not_served = std::nullopt;
     answer.state.workspace = workspace_of(handle);
+    answer.state.device_scalars = pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
   }
   return answer;
 }

@@ -12,9 +12,10 @@ namespace duogemm::cublas {
 struct HandleState {
   cudaStream_t stream;
   cuda::Workspace workspace;  // what the program has set, if it has
+  bool device_scalars;        // alpha and beta are in device memory
 };
 
-// Whether the handle's calls compute in plain FP32, with alpha and beta in host memory.
+// Whether the handle's calls compute in plain FP32.
 struct HandleAnswer {
   std::optional<Reason> not_served;
   HandleState state;

@@ -98,7 +98,32 @@ bool is_scaled(cublasLtMatmulDesc_t product) {
   return false;
 }
 
-// What is asked beyond a product in FP32, and a bias.
+// An epilogue of cuBLASLt's.
+struct Ending {
+  bool adds_bias;
+  Activation activation;
+};
+
+std::optional<Ending> ending_of(cublasLtMatmulDesc_t product) {
+  switch (of_product(product, CUBLASLT_MATMUL_DESC_EPILOGUE)) {
+    case CUBLASLT_EPILOGUE_DEFAULT:
+      return Ending{false, Activation::none};
+    case CUBLASLT_EPILOGUE_BIAS:
+      return Ending{true, Activation::none};
+    case CUBLASLT_EPILOGUE_RELU:
+      return Ending{false, Activation::relu};
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+      return Ending{true, Activation::relu};
+    case CUBLASLT_EPILOGUE_GELU:
+      return Ending{false, Activation::gelu};
+    case CUBLASLT_EPILOGUE_GELU_BIAS:
+      return Ending{true, Activation::gelu};
+    default:
+      return std::nullopt;
+  }
+}
+
+// What is asked beyond a product in FP32 and the epilogues above.
 std::optional<Reason> not_served(const LtArguments& call) {
   if (!is_complete(call)) {
     return Reason::judged;
@@ -117,13 +142,14 @@ std::optional<Reason> not_served(const LtArguments& call) {
   if (!is(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, CUBLAS_COMPUTE_32F)) {
     return Reason::arithmetic;
   }
-  if (!is(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_HOST)) {
+  if (!is(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_HOST) &&
+      !is(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_DEVICE)) {
     return Reason::scalars;
   }
-  const bool adds_bias = is(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  const std::optional<Ending> ending = ending_of(call.product);
   const bool of_floats =
       is(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, -1) || is(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
-  if (!is(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT) && !(adds_bias && of_floats)) {
+  if (!ending || (ending->adds_bias && !of_floats)) {
     return Reason::epilogue;
   }
   const bool plain = is(CUBLASLT_MATMUL_DESC_TRANSC, CUBLAS_OP_N) &&
@@ -179,21 +205,38 @@ LtCall sgemm_of(const LtArguments& arguments) {
   if (!a || !b || !c || !d || d->transposed) {
     return result;
   }
-  const bool adds_bias =
-      of_product(arguments.product, CUBLASLT_MATMUL_DESC_EPILOGUE) == CUBLASLT_EPILOGUE_BIAS;
-  const bool reads_c = *static_cast<const float*>(arguments.beta) != 0.0f;
-  const bool in_place = arguments.c == arguments.d && *c == *d;
   const std::optional<Sgemm> problem = product_of(arguments, *a, *b, *d);
-  if (!problem || (reads_c && (adds_bias || !in_place))) {
+  const bool device_scalars =
+      of_product(arguments.product, CUBLASLT_MATMUL_DESC_POINTER_MODE) == CUBLASLT_POINTER_MODE_DEVICE;
+  const bool reads_c = device_scalars || *static_cast<const float*>(arguments.beta) != 0.0f;
+  const bool same_size = c->rows == d->rows && c->columns == d->columns && c->batch == d->batch;
+  const bool in_place = arguments.c == arguments.d && *c == *d;
+  if (!problem || (reads_c && !in_place && (c->transposed || !same_size || arguments.c == arguments.d))) {
     return result;
   }
-  result.call = {*problem, arguments.alpha, arguments.beta, arguments.a, arguments.b, arguments.d};
-  if (adds_bias) {
-    result.call.bias = attribute<const float*>(arguments.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, nullptr);
-    result.call.bias_stride =
-        attribute<std::int64_t>(arguments.product, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, 0);
+  const Ending ending = *ending_of(arguments.product);
+  Call& call = result.call;
+  call = {*problem, arguments.alpha, arguments.beta, arguments.a, arguments.b, arguments.d};
+  call.device_scalars = device_scalars;
+  call.epilogue.activation = ending.activation;
+  result.not_served = std::nullopt;
+  if (reads_c && !in_place) {
+    call.epilogue.addend = static_cast<const float*>(arguments.c);
+    call.epilogue.addend_ld = c->ld;
+    call.epilogue.addend_stride = c->stride;
+    if (arguments.c == nullptr) {
+      result.not_served = Reason::judged;
+    }
   }
-  result.not_served = adds_bias && result.call.bias == nullptr ? std::optional(Reason::judged) : std::nullopt;
+  if (ending.adds_bias) {
+    call.epilogue.bias =
+        attribute<const float*>(arguments.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, nullptr);
+    call.epilogue.bias_stride =
+        attribute<std::int64_t>(arguments.product, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, 0);
+    if (call.epilogue.bias == nullptr) {
+      result.not_served = Reason::judged;
+    }
+  }
   return result;
 }
 

@@ -5,10 +5,10 @@
 namespace duogemm::cublas {
 namespace {
 
-std::optional<Reason> serve(const LtArguments& arguments, void* workspace, std::size_t bytes,
-                            cudaStream_t stream) {
+Outcome serve(const LtArguments& arguments, void* workspace, std::size_t bytes, cudaStream_t stream) {
   const LtCall found = sgemm_of(arguments);
-  return found.not_served ? found.not_served : serve(found.call, stream, cuda::Workspace{workspace, bytes});
+  return found.not_served ? Outcome{found.not_served}
+                          : serve(found.call, stream, cuda::Workspace{workspace, bytes});
 }
 
 }  // namespace
@@ -31,14 +31,10 @@ extern "C" cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtM
   if (calls_in_cublas > 0) {
     return pass();
   }
-  const std::optional<Reason> reason =
-      lightHandle == nullptr ? Reason::judged
-                             : serve({computeDesc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc},
-                                     workspace, workspaceSizeInBytes, stream);
-  if (reason) {
-    entry.count_forwarded(*reason);
-    return pass();
-  }
-  entry.count_served();
-  return CUBLAS_STATUS_SUCCESS;
+  const Outcome outcome = lightHandle == nullptr
+                              ? Outcome{Reason::judged}
+                              : serve({computeDesc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc},
+                                      workspace, workspaceSizeInBytes, stream);
+  entry.count(outcome);
+  return outcome.passed_on ? pass() : CUBLAS_STATUS_SUCCESS;
 }

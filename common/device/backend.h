@@ -131,9 +131,9 @@ class Queue {
   // The runtime's own handle: a cl_command_queue, or a CUstream.
   virtual std::uintptr_t native() const = 0;
   virtual QueueState state() const = 0;
-  // Memory for what is put on the queue as long as the result lives, while it is captured (see QueueState). The
-  // graph keeps it: it is freed when the graph, its copies and its executables are gone. What runs later in the
-  // same graph may be lent it again. Throws out_of_memory.
+  // Memory for what is put on the queue as long as the result lives, while it is captured (see QueueState).
+  // The graph keeps it: it is freed when the graph, its copies and its executables are gone. What runs later
+  // in the same graph may be lent it again. Throws out_of_memory.
   virtual std::unique_ptr<Buffer> graph_memory(std::size_t) {
     throw Error(Status::unsupported, "commands are captured through CUDA only");
   }

@@ -197,11 +197,17 @@ KernelSpec scale() {
   return spec;
 }
 
+KernelSpec finish() {
+  KernelSpec spec{.name = "finish", .path = "gemm/finish.cl", .idea = "bias, activation, factors in memory"};
+  spec.geometry = scale().geometry;
+  return spec;
+}
+
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
   return {general(), pipelined(), skinny_columns(), skinny_dots(), cpu_direct(), cpu_panels(), cpu_dots(),
-          reduce(),  pack(),      scale(),          split(),       tensor(),     tensor_mma()};
+          reduce(),  pack(),      scale(),          finish(),      split(),      tensor(),     tensor_mma()};
 }
 
 }  // namespace duogemm

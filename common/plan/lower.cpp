@@ -42,9 +42,10 @@ const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
   return *kernels[slices < 128 ? 1 : 2];
 }
 
-// Whether the kernel adds the problem's bias. Partial sums of C get it when they have been added up.
+// Whether the kernel adds a column that is the problem's addend. Partial sums of C get it when they have been
+// added up.
 bool adds_bias(const Schedule& schedule, const Problem& problem) {
-  return problem.bias && schedule.kernel->spec->gemm->adds_bias &&
+  return problem.addend_apart && problem.addend_ld == 0 && schedule.kernel->spec->gemm->adds_bias &&
          (schedule.slices == 1 || schedule.clustered);
 }
 
@@ -196,25 +197,60 @@ class Builder {
   Plan plan_;
 };
 
-// Fills C with the bias: the sum of one slice whose columns are all the same.
-void add_fill(Plan& plan, const Problem& p, const DeviceInfo& device) {
-  const Variant& kernel = reduce_kernel(p.m * p.n, 1);
-  const bool shared = p.bias_stride == 0;
-  for (std::int64_t member = 0; member < (shared ? 1 : p.batch); ++member) {
-    const std::int64_t slices = 1, ld = 0, batch = shared ? p.batch : 1;
-    add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), batch, device),
-             {p.m, p.n, slices, operand_bias, OffsetOf{operand_bias, member * p.bias_stride}, ld, 1.0f, 0.0f,
-              operand_c, OffsetOf{operand_c, member * p.c_stride}, p.ldc, p.c_stride, batch},
-             device);
-  }
+// A matrix among the arguments of `finish`.
+struct Term {
+  Place place;
+  std::int64_t ld;
+  std::int64_t stride;
+};
+
+Term addend_of(const Problem& p) {
+  return p.addend_apart
+             ? Term{{operand_addend, OffsetOf{operand_addend}, operand_none}, p.addend_ld, p.addend_stride}
+             : Term{place_of_c, p.ldc, p.c_stride};
 }
 
-// For a problem whose bias the plan's own steps do not add: they find it in C.
-void put_behind_fill(Plan& plan, const Problem& problem, const DeviceInfo& device) {
-  Plan fill;
-  add_fill(fill, problem, device);
-  plan.multiply += fill.steps.size();
-  plan.steps.insert(plan.steps.begin(), fill.steps.begin(), fill.steps.end());
+// The arguments of `finish` from the factors on.
+std::vector<StepArgument> plain_copy(const Problem& p) {
+  return {1.0f,
+          0.0f,
+          operand_none,
+          operand_none,
+          operand_none,
+          OffsetOf{operand_none},
+          std::int64_t{0},
+          std::int64_t{0},
+          p.batch};
+}
+
+std::vector<StepArgument> finishing(const Problem& p) {
+  const Operand alpha_at = p.device_scalars ? operand_alpha : operand_none;
+  const Operand beta_at = p.device_scalars ? operand_beta : operand_none;
+  const Operand bias = p.bias ? operand_bias : operand_none;
+  return {1.0f,   0.0f,           alpha_at,      beta_at,
+          bias,   OffsetOf{bias}, p.bias_stride, static_cast<std::int64_t>(p.activation),
+          p.batch};
+}
+
+void add_finish(Plan& plan, const Problem& p, const Term& t, const std::vector<StepArgument>& how,
+                const DeviceInfo& device) {
+  const Variant& kernel = support("finish", {});
+  std::vector<StepArgument> arguments = {p.m, p.n};
+  for (const Term& term : {t, addend_of(p), Term{place_of_c, p.ldc, p.c_stride}}) {
+    arguments.insert(arguments.end(),
+                     {term.place.operand, term.place.offset, term.ld, term.stride, term.place.table});
+  }
+  arguments.insert(arguments.end(), how.begin(), how.end());
+  add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
+           std::move(arguments), device);
+}
+
+// For a problem whose addend is elsewhere and not added by the plan's own steps: they find it in C.
+void put_behind_copy(Plan& plan, const Problem& problem, const DeviceInfo& device) {
+  Plan copy;
+  add_finish(copy, problem, addend_of(problem), plain_copy(problem), device);
+  plan.multiply += copy.steps.size();
+  plan.steps.insert(plan.steps.begin(), copy.steps.begin(), copy.steps.end());
 }
 
 Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
@@ -224,9 +260,59 @@ Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
            {p.m, p.n, ScalarOf::beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch},
            device);
-  if (p.bias) {
-    put_behind_fill(plan, p, device);
+  if (p.addend_apart) {
+    put_behind_copy(plan, p, device);
   }
+  return plan;
+}
+
+// What is left of the problem for the steps before `finish`: without alpha and beta, which are not known, the
+// product alone, in a workspace.
+Problem before_finish(const Problem& problem) {
+  Problem p = problem;
+  p.bias = p.device_scalars = false;
+  p.activation = Activation::none;
+  if (problem.device_scalars) {
+    p.alpha = 1.0f;
+    p.beta = 0.0f;
+    p.addend_apart = false;
+    p.ldc = round_up(p.m, 4);
+    p.c_stride = count_elements("the product", {p.ldc, p.n});
+    p.c_aligned = p.c_padded = true;
+  }
+  return p;
+}
+
+// Has the plan's steps write to another place than C.
+void redirect(Plan& plan, const Place& to) {
+  const auto redirected = [&](const StepArgument& argument) -> StepArgument {
+    if (const Operand* operand = std::get_if<Operand>(&argument)) {
+      return *operand == operand_c ? to.operand : *operand == table_c ? to.table : *operand;
+    }
+    const OffsetOf* offset = std::get_if<OffsetOf>(&argument);
+    return offset != nullptr && offset->operand == operand_c ? OffsetOf{to.operand, offset->further}
+                                                             : argument;
+  };
+  for (Step& step : plan.steps) {
+    std::transform(step.arguments.begin(), step.arguments.end(), step.arguments.begin(), redirected);
+  }
+}
+
+// The plan of what comes before, and the step that makes C of its result.
+Plan finished(Plan plan, const Problem& before, const Problem& problem, const DeviceInfo& device) {
+  Term result{place_of_c, problem.ldc, problem.c_stride};
+  if (problem.device_scalars) {
+    if (problem.no_workspace) {
+      throw Error(Status::out_of_memory,
+                  "there is no memory for a product whose factors are in device memory");
+    }
+    const Operand product{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
+    plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(count_elements(
+                                                       "the product", {problem.batch, before.c_stride})));
+    result = {{product, OffsetOf{product}, operand_none}, before.ldc, before.c_stride};
+    redirect(plan, result.place);
+  }
+  add_finish(plan, problem, result, finishing(problem), device);
   return plan;
 }
 
@@ -251,8 +337,8 @@ Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& d
   Plan plan = facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
               : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
                                       : Builder(schedule, problem, device).plan();
-  if (problem.bias && !adds_bias(schedule, problem)) {
-    put_behind_fill(plan, problem, device);
+  if (problem.addend_apart && !adds_bias(schedule, problem)) {
+    put_behind_copy(plan, problem, device);
   }
   return plan;
 }
@@ -282,6 +368,7 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
   programs.insert(programs.end(), splitting.begin(), splitting.end());
   programs.push_back(&support("scale", {}));
   if (planner.device().kind != DeviceKind::cpu) {
+    programs.push_back(&support("finish", {}));
     for (const std::int64_t slices : {2, 16, 128}) {
       programs.push_back(&reduce_kernel(1, slices));
     }
@@ -294,8 +381,10 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device) {
-  return problem.multiplies() ? lower(schedule_for({&spec, set}, problem, device), problem, device)
-                              : scale(set, problem, device);
+  const Problem before = before_finish(problem);
+  Plan plan = before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
+                                  : scale(set, before, device);
+  return problem.finishes() ? finished(std::move(plan), before, problem, device) : plan;
 }
 
 Plan plan_sgemm(const Problem& problem, const Planner& planner) {
@@ -303,8 +392,10 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   if (problem.is_empty()) {
     return {};
   }
-  return problem.multiplies() ? lower(planner.select(problem), problem, planner.device())
-                              : scale({}, problem, planner.device());
+  const Problem before = before_finish(problem);
+  Plan plan = before.multiplies() ? lower(planner.select(before), before, planner.device())
+                                  : scale({}, before, planner.device());
+  return problem.finishes() ? finished(std::move(plan), before, problem, planner.device()) : plan;
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

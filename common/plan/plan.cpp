@@ -79,9 +79,9 @@ std::vector<StepArgument> tile_arguments(const Problem& problem, std::int64_t ti
 }
 
 std::vector<StepArgument> bias_arguments(const Problem& problem) {
-  const Operand bias = operand_bias;
-  const OffsetOf bias_offset{operand_bias};
-  const std::int64_t bias_stride = problem.bias_stride;
+  const Operand bias = operand_addend;
+  const OffsetOf bias_offset{operand_addend};
+  const std::int64_t bias_stride = problem.addend_stride;
   return {BIASED(POINTER_ARGUMENT, ARGUMENT)};
 }
 

@@ -11,7 +11,8 @@
 
 namespace duogemm {
 
-// Which buffer a step works on: the caller's A, B or C or their tables, its bias, or a workspace of the plan.
+// Which buffer a step works on: the caller's A, B or C or their tables, what its epilogue needs, or a
+// workspace of the plan.
 struct Operand {
   int slot;
   bool operator==(const Operand&) const = default;
@@ -23,8 +24,13 @@ inline constexpr Operand operand_c{2};
 inline constexpr Operand table_a{3};
 inline constexpr Operand table_b{4};
 inline constexpr Operand table_c{5};
-inline constexpr Operand operand_bias{6};
-inline constexpr int first_workspace = 7;
+inline constexpr Operand operand_addend{6};
+inline constexpr Operand operand_bias{7};
+// alpha and beta in device memory.
+inline constexpr Operand operand_alpha{8};
+inline constexpr Operand operand_beta{9};
+inline constexpr Operand operand_none{10};  // always null
+inline constexpr int first_workspace = 11;
 
 // Stands for where in its buffer a matrix begins, in elements, and for a place so many elements further.
 struct OffsetOf {

@@ -135,7 +135,7 @@ class Planner::Search {
 
   template <typename Visit>
   void visit_in_pieces(const Visit& visit) {
-    if (problem_.precision != Precision::fp32 && facts().bandwidth > 0.0) {
+    if (problem_.precision != Precision::fp32 && facts().bandwidth > 0.0 && !problem_.no_workspace) {
       visit_ways({false, false, true, problem_, splitting_seconds(), Traffic(problem_, facts())}, visit);
     }
   }
@@ -143,7 +143,7 @@ class Planner::Search {
   template <typename Visit>
   void visit_in_fp32(const Visit& visit) {
     visit_ways({false, false, false, problem_, 0.0, Traffic(problem_, facts())}, visit);
-    if (facts().bandwidth <= 0.0) {
+    if (facts().bandwidth <= 0.0 || problem_.no_workspace) {
       return;
     }
     for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
@@ -222,7 +222,8 @@ class Planner::Search {
     }
     const bool may = may_split(*kernel.spec, problem_);
     const bool by_clusters = may && planner_.device_.clusters && kernel.spec->gemm->adds_in_clusters;
-    const bool by_step = may && facts().bandwidth > 0.0 && partial_sums_are_countable();
+    const bool by_step =
+        may && facts().bandwidth > 0.0 && !problem_.no_workspace && partial_sums_are_countable();
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double of_member = tiles(candidate);
       if (of_member > static_cast<double>(planner_.device_.max_groups[0]) ||
@@ -426,11 +427,13 @@ Schedule Planner::fallback(const Problem& problem) const {
 }
 
 Schedule Planner::select(const Problem& problem) const {
-  if (const auto schedule = forced(problem)) {
-    return *schedule;
-  }
-  if (const auto schedule = tuned(problem)) {
-    return *schedule;
+  if (!problem.no_workspace) {
+    if (const auto schedule = forced(problem)) {
+      return *schedule;
+    }
+    if (const auto schedule = tuned(problem)) {
+      return *schedule;
+    }
   }
   const Schedule fastest = Search(*this, problem).fastest();
   return fastest.kernel != nullptr ? fastest : fallback(problem);

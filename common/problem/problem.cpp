@@ -34,6 +34,7 @@ void require_batch(const Problem& problem) {
   require_at_least("a_stride", problem.a_stride, 0);
   require_at_least("b_stride", problem.b_stride, 0);
   require_at_least("c_stride", problem.c_stride, problem.batch > 1 ? 1 : 0);
+  require_at_least("the stride of the addend", problem.addend_stride, 0);
   require_at_least("the stride of the bias", problem.bias_stride, 0);
 }
 
@@ -54,6 +55,10 @@ void require_addressable(const Problem& p, bool swapped) {
     return;
   }
   require_addressable("c", p.m, p.n, p.ldc, p.c_stride, p.batch);
+  if (p.addend_apart) {
+    require_addressable("the addend", p.m, p.addend_ld == 0 ? 1 : p.n, std::max(p.addend_ld, p.m),
+                        p.addend_stride, p.batch);
+  }
   if (p.bias) {
     require_addressable("the bias", p.m, 1, p.m, p.bias_stride, p.batch);
   }
@@ -98,6 +103,9 @@ void validate(const Problem& problem) {
   require_leading_dimension("lda", problem.lda, problem.a_rows());
   require_leading_dimension("ldb", problem.ldb, problem.b_rows());
   require_leading_dimension("ldc", problem.ldc, problem.m);
+  if (problem.addend_apart && problem.addend_ld != 0) {
+    require_leading_dimension("the leading dimension of the addend", problem.addend_ld, problem.m);
+  }
   require_batch(problem);
   require_addressable(problem, false);
   require_results_apart(problem);

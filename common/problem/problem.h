@@ -31,10 +31,19 @@ struct Problem {
   Reproducibility level = Reproducibility::run_to_run;
   Precision precision = Precision::fp32;
   BatchBy batch_by = BatchBy::strides;
-  // Whether a column, the bias, takes the place of every column of C where beta times C is added. The members
-  // of a batch, which is strided, have theirs bias_stride apart.
+  // Whether the matrix that beta is a factor of is apart from C, which is only written then. It has a leading
+  // dimension and a stride of its own; a leading dimension of 0 repeats one column, such as a bias.
+  bool addend_apart = false;
+  std::int64_t addend_ld = 0;
+  std::int64_t addend_stride = 0;
+  // What follows: C <- activation(C + bias), whose members are bias_stride apart.
   bool bias = false;
   std::int64_t bias_stride = 0;
+  Activation activation = Activation::none;
+  // Whether alpha and beta are in device memory, to be read when the commands run. Here they are 1 then.
+  bool device_scalars = false;
+  // Whether nothing may be kept between the steps, for want of memory.
+  bool no_workspace = false;
   // Whether the first element of the first matrix stands at a multiple of 16 bytes.
   bool a_aligned = true;
   bool b_aligned = true;
@@ -46,7 +55,11 @@ struct Problem {
 
   // Whether A and B take part: not when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
-  bool is_empty() const { return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !bias); }
+  // Whether a step follows that makes C of the sum.
+  bool finishes() const { return bias || activation != Activation::none || device_scalars; }
+  bool is_empty() const {
+    return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !addend_apart && !finishes());
+  }
 
   // Floating-point operations of the products; a multiply-add counts as two.
   double flops() const {

@@ -24,8 +24,7 @@ struct MatrixPlace {
 // workspaces of its own.
 class PreparedPlan {
  public:
-  // A, B and C of the problem, then their tables, and the bias, in this order. What a plan does not read may
-  // be null.
+  // By the slots of plan.h. What a plan does not read may be null.
   using Operands = std::array<MatrixPlace, first_workspace>;
 
   // Each workspace of the plan, in the plan's order.

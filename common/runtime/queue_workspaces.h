@@ -33,7 +33,8 @@ class QueueWorkspaces {
 
   // Launches the plan, in the memory lent or else in the queue's own, which grows when it is too small, or in
   // the graph's while the queue is captured. Any thread may call: the steps of one call stand together on the
-  // queue. Throws out_of_memory, and invalid_argument when the memory lent does not do; then nothing is launched.
+  // queue. Throws out_of_memory, and invalid_argument when the memory lent does not do; then nothing is
+  // launched.
   void enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
                const PreparedPlan::Operands& operands, const Scalars& scalars,
                const std::optional<LentWorkspace>& lent);

@@ -18,8 +18,9 @@ namespace {
 // All that a plan depends on.
 auto key(const Problem& p) {
   return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride, p.a_op,
-                    p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f, p.bias,
-                    p.bias_stride, p.a_aligned, p.b_aligned, p.c_aligned);
+                    p.b_op, p.batch_by, p.level, p.precision, p.alpha == 0.0f, p.beta == 0.0f, p.addend_apart,
+                    p.addend_ld, p.addend_stride, p.bias, p.bias_stride, p.activation, p.device_scalars,
+                    p.no_workspace, p.a_aligned, p.b_aligned, p.c_aligned);
 }
 
 std::string text_of(const Problem& p) {
@@ -49,7 +50,7 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   }
   Problem where_it_is = placed(problem, operands);
   if (problem.precision == Precision::fp32) {
-    enqueue_placed(where_it_is, queue, operands, lent);
+    enqueue_in_fp32(where_it_is, queue, operands, lent);
     return;
   }
   if (tensor_cores()) {
@@ -66,7 +67,21 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
     }
   }
   where_it_is.precision = Precision::fp32;
-  enqueue_placed(where_it_is, queue, operands, lent);
+  enqueue_in_fp32(where_it_is, queue, operands, lent);
+}
+
+void Runtime::enqueue_in_fp32(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
+                              const std::optional<LentWorkspace>& lent) {
+  try {
+    enqueue_placed(problem, queue, operands, lent);
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory || lent) {
+      throw;
+    }
+    log_line(std::string("without workspace, because of ") + error.what());
+    problem.no_workspace = true;
+    enqueue_placed(problem, queue, operands, lent);
+  }
 }
 
 WarmUp Runtime::warm() {

@@ -28,10 +28,11 @@ class Runtime {
   Device& device() { return *device_; }
 
   // Puts the multiplication on the queue, in FP32 where other arithmetic is permitted that the device, the
-  // driver or the memory does not allow. The first call that needs a program loads or compiles it; a new
-  // problem is planned; once the same problem has been seen, with whatever factors, neither happens, and once
-  // it has been seen on this queue, nothing is allocated on the device. Any thread may call. Throws as
-  // PreparedPlan and QueueWorkspaces do.
+  // driver or the memory does not allow. Where there is no memory for workspace and none is lent, a plan
+  // without any runs, whose sums may be added in another order. The first call that needs a program loads or
+  // compiles it; a new problem is planned; once the same problem has been seen, with whatever factors,
+  // neither happens, and once it has been seen on this queue, nothing is allocated on the device. Any thread
+  // may call. Throws as PreparedPlan and QueueWorkspaces do.
   void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                const std::optional<LentWorkspace>& lent = {});
 
@@ -62,6 +63,8 @@ class Runtime {
   using Recent = std::list<std::pair<Problem, std::shared_ptr<const PreparedPlan>>>;
 
   void multiply_once();
+  void enqueue_in_fp32(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
+                       const std::optional<LentWorkspace>& lent);
   void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                       const std::optional<LentWorkspace>& lent);
   bool tensor_cores();

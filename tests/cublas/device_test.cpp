@@ -320,13 +320,29 @@ TEST_F(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
   EXPECT_FALSE(served_as(CUBLAS_COMPUTE_32F_PEDANTIC));
 }
 
-TEST_F(CublasDropIn, PassesOnScalarsInDeviceMemory) {
+TEST_F(CublasDropIn, ServesScalarsInDeviceMemory) {
   const Small x;
   const CudaMemory scalars(std::vector<float>{2.0f, 3.0f});
   ASSERT_EQ(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE), CUBLAS_STATUS_SUCCESS);
-  EXPECT_FALSE(is_served(
+  EXPECT_TRUE(is_served(
       [&] { EXPECT_EQ(x.multiply(handle_, scalars.data(), scalars.data() + 1), CUBLAS_STATUS_SUCCESS); }));
   EXPECT_EQ(x.result(stream_), all_of(2 * 35.0f + 3));
+  check_lists([&](const Product& p, float** a, float** b, float** c) {
+    const CudaMemory factors(std::vector<float>{p.p.alpha, p.p.beta});
+    const cublasStatus_t status =
+        cublasSgemmBatched(handle_, p.a_op(), p.b_op(), p.m(), p.n(), p.k(), factors.data(), a, p.lda(), b,
+                           p.ldb(), factors.data() + 1, c, p.ldc(), p.batch());
+    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+    return status;
+  });
+  check([&](const Product& p) {
+    const CudaMemory factors(std::vector<float>{p.p.alpha, p.p.beta});
+    const cublasStatus_t status = cublasSgemmStridedBatched(
+        handle_, p.a_op(), p.b_op(), p.m(), p.n(), p.k(), factors.data(), p.a, p.lda(), p.p.a_stride, p.b,
+        p.ldb(), p.p.b_stride, factors.data() + 1, p.c, p.ldc(), p.p.c_stride, p.batch());
+    DUOGEMM_CUDA(cuStreamSynchronize(stream_));
+    return status;
+  });
 }
 
 TEST_F(CublasDropIn, AnswersBadArgumentsAsCublas) {
@@ -342,23 +358,30 @@ TEST_F(CublasDropIn, AnswersBadArgumentsAsCublas) {
   EXPECT_EQ(x.result(stream_), all_of(1));
 }
 
-// Whatever the capture needs: without workspace, cuBLAS's own product is captured.
+// With a workspace of the program's, and without, where the graph gets its own. A sum over much of k needs
+// one.
 TEST_F(CublasDropIn, IsCapturedInAGraph) {
   const CudaMemory lent(std::vector<float>(8 << 20));
-  for (const bool lends : {false, true}) {
-    const Small x;
-    ASSERT_EQ(cublasSetWorkspace(handle_, lends ? lent.data() : nullptr, lends ? 32 << 20 : 0),
-              CUBLAS_STATUS_SUCCESS);
+  const CudaMemory a(std::vector<float>(100 * 20000, 1.0f)), b(std::vector<float>(20000 * 90, 0.5f));
+  const float one = 1.0f;
+  for (const std::size_t lends : {std::size_t{0}, std::size_t{1024}, std::size_t{32} << 20}) {
+    const CudaMemory c(std::vector<float>(100 * 90, 1.0f));
+    ASSERT_EQ(cublasSetWorkspace(handle_, lends > 0 ? lent.data() : nullptr, lends), CUBLAS_STATUS_SUCCESS);
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const bool served = is_served([&] { EXPECT_EQ(x.multiply(handle_), CUBLAS_STATUS_SUCCESS); });
-    EXPECT_TRUE(served || !lends);
+    EXPECT_TRUE(is_served([&] {
+      EXPECT_EQ(cublasSgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 20000, &one, a.data(), 100, b.data(),
+                            20000, &one, c.data(), 100),
+                CUBLAS_STATUS_SUCCESS);
+    }));
     ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
     ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
     ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
-    EXPECT_EQ(x.result(stream_), all_of(1 + 2 * 35.0f));
+    std::vector<float> result(100 * 90);
+    c.read(result, stream_);
+    EXPECT_EQ(result, all_of(1 + 2 * 10000.0f));
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
   }
@@ -439,6 +462,56 @@ TEST_F(CublasDropIn, LtAddsABias) {
   EXPECT_EQ(result, expected);
 }
 
+// As cuBLASLt does with TF32's name for the arithmetic, which is not served: C apart from D or not, each
+// epilogue, factors on the host and on the device.
+TEST_F(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
+  constexpr int m = 60, n = 50, k = 20;
+  const LtHandle lt;
+  std::vector<float> of_a(m * k), of_b(k * n), of_c(m * n), values(m);
+  const auto fill = [](std::vector<float>& numbers, int step) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<float>(static_cast<int>(i * 7 % 9) - 4) / static_cast<float>(step);
+    }
+  };
+  fill(of_a, 2);
+  fill(of_b, 4);
+  fill(of_c, 1);
+  fill(values, 3);
+  const CudaMemory a(of_a), b(of_b), c(of_c), bias(values), scalars(std::vector<float>{0.5f, 2.0f});
+  const Layout a_layout(m, k, m), b_layout(k, n, k), d_layout(m, n, m);
+  const float alpha = 0.5f, beta = 2.0f;
+  for (const auto epilogue :
+       {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_BIAS,
+        CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS}) {
+    for (const bool apart : {false, true}) {
+      for (const bool on_device : {false, true}) {
+        Description ours, theirs(CUBLAS_COMPUTE_32F_FAST_TF32);
+        std::vector<float> found(m * n), expected(m * n);
+        for (Description* product : {&ours, &theirs}) {
+          product->set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue));
+          product->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+          product->set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
+                       static_cast<std::int32_t>(on_device ? CUBLASLT_POINTER_MODE_DEVICE
+                                                           : CUBLASLT_POINTER_MODE_HOST));
+          const CudaMemory d(of_c);
+          const bool served = is_served([&] {
+            EXPECT_EQ(cublasLtMatmul(lt.get(), product->get(), on_device ? scalars.data() : &alpha, a.data(),
+                                     a_layout.get(), b.data(), b_layout.get(),
+                                     on_device ? scalars.data() + 1 : &beta, apart ? c.data() : d.data(),
+                                     d_layout.get(), d.data(), d_layout.get(), nullptr, nullptr, 0, stream_),
+                      CUBLAS_STATUS_SUCCESS);
+          });
+          EXPECT_EQ(served, product == &ours);
+          d.read(product == &ours ? found : expected, stream_);
+        }
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_NEAR(found[i], expected[i], 1e-3f) << "epilogue " << epilogue << ", element " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
   const LtHandle lt;
   const Small x;
@@ -453,9 +526,12 @@ TEST_F(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
   };
   EXPECT_TRUE(served(Description()));
   EXPECT_FALSE(served(Description(CUBLAS_COMPUTE_32F_FAST_TF32)));
-  Description relu;
-  relu.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_RELU));
-  EXPECT_FALSE(served(relu));
+  const CudaMemory kept(std::vector<float>(128 * 90));
+  Description gradient;
+  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_RELU_AUX));
+  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<const void*>(kept.data()));
+  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{128});
+  EXPECT_FALSE(served(gradient));
   EXPECT_EQ(x.result(stream_), all_of(1 + 3 * 35.0f));
 }
 

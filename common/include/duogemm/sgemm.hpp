@@ -36,6 +36,11 @@ enum class Reproducibility { run_to_run, everywhere };
 // The last two are not the chain that the level `everywhere` promises, and are refused there.
 enum class Precision { fp32, bf16x6, f16x3 };
 
+// A function of each element of a result: none; relu, which is max(x, 0); or gelu, which is
+// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as of Hendrycks and Gimpel (2016). relu makes 0 of a
+// NaN.
+enum class Activation { none, relu, gelu };
+
 // Everything about a multiplication but the matrices. op(A) is m x k, op(B) is k x n, C is m x n; any of the
 // three may be 0. Leading dimensions and strides are in elements, and so are the matrices' sizes, which may
 // exceed 2^31 but not 2^60.

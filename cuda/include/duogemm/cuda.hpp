@@ -14,9 +14,9 @@ namespace duogemm::cuda {
 
 // Puts the multiplication on the stream and returns: C is there when the stream has come past it. Once the
 // same problem has been seen in this CUDA context, nothing is compiled and, once it has been seen on this
-// stream, nothing is allocated and nothing waits; from then on the call can also be captured in a CUDA graph.
-// a, b and c are device memory of the stream's context (for the null stream: of the current one). Any thread
-// may call, also several at once on one stream.
+// stream, nothing is allocated and nothing waits. While the stream is captured, the call becomes part of the
+// CUDA graph, whether it was made before or not. a, b and c are device memory of the stream's context (for
+// the null stream: of the current one). Any thread may call, also several at once on one stream.
 //
 // Throws Error: invalid_argument names what is wrong and nothing has been enqueued, and neither has it with
 // out_of_memory; unsupported where there is no driver.
@@ -39,20 +39,16 @@ WarmUp warm(CUstream_st* stream);
 // memory (32 MiB of 80 GB, as cuBLAS has), so that few calls do. A caller who wants to know, or to limit,
 // what is allocated supplies it instead.
 //
-// A CUDA graph goes on using the workspace of the calls that were captured in it. The library's piece for a
-// stream stays allocated for the graphs captured there, as long as the CUDA context lives, but there is one:
-// whoever launches such a graph while another graph captured on that stream, or a call on that stream, may
-// run at the same time, supplies the workspace. A capture cannot allocate: unless the same call was made on
-// the stream before, it supplies the workspace too, or fails with invalid_argument.
+// A call that is captured has workspace that its CUDA graph owns: it is allocated during the capture, shared
+// by calls that follow each other in the graph, and lives as long as the graph, its copies and its
+// executables. The next call after that frees it. So graphs may run beside each other and beside other calls
+// on the stream. Executables of one graph that run at the same time share what the graph has, as they share
+// its matrices.
 
 struct Workspace {
   void* pointer = nullptr;  // of the stream's context; a multiple of 256, as what cudaMalloc gives
   std::size_t bytes = 0;
 };
-
-// How many bytes the call with the same problem needs on the stream's device; 0 for many.
-std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& problem);
-std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& problem);
 
 // The calls above in the caller's workspace: nothing is allocated. What stands in it is lost. Calls on one
 // stream may share it; on several streams, or in several graphs, each needs its own while its commands run.
@@ -62,18 +58,41 @@ void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const floa
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c, Workspace workspace);
 
-// --- Bias ------------------------------------------------------------------------------------------------
+// --- Epilogue --------------------------------------------------------------------------------------------
 
-// A value for each row of C (each column, where matrices are stored by rows), as a linear layer adds it.
-struct Bias {
-  const float* pointer = nullptr;
-  std::int64_t stride = 0;  // from that of one member of a batch to that of the next; 0: all have the same
+// What a call computes beyond C <- alpha op(A) op(B) + beta C. All of it is device memory of the stream's
+// context.
+//
+// C <- activation(alpha op(A) op(B) + beta addend + bias). Where matrices are stored by rows, read "column"
+// for "row".
+struct Epilogue {
+  // What beta is a factor of, in place of C, which then is only written. It is stored as C is. Null: C.
+  const float* addend = nullptr;
+  std::int64_t addend_ld = 0;
+  std::int64_t addend_stride =
+      0;  // from that of one member of a batch to that of the next; 0: all have the same
+  // A value for each row of C, as a linear layer adds it. Null: none.
+  const float* bias = nullptr;
+  std::int64_t bias_stride = 0;
+  Activation activation = Activation::none;
+  // Where alpha and beta are, in place of those of the problem: both or neither. They are read when the
+  // commands run. A NaN in A or B then does not spread where alpha is zero.
+  const float* alpha = nullptr;
+  const float* beta = nullptr;
 };
 
-// C <- alpha op(A) op(B) + beta bias: as sgemm() where every column of C was the bias, but C is not read. The
-// bias is no part of C. It needs as much workspace as sgemm() with the same problem; without any lent, in the
-// library's own. Throws as sgemm() does.
-void sgemm_with_bias(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
-                     Bias bias, const std::optional<Workspace>& workspace = {});
+// The calls above with an epilogue, in the library's own workspace where none is lent. A bias is added by the
+// kernel that multiplies where beta is 0, and the rest by a step after it. A batch by lists may have alpha
+// and beta alone; anything else is an invalid_argument. Throws as sgemm() does.
+void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
+                         const Epilogue& epilogue, const std::optional<Workspace>& workspace = {});
+void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* const* a,
+                                 const float* const* b, float* const* c, const Epilogue& epilogue,
+                                 const std::optional<Workspace>& workspace = {});
+
+// How many bytes a call with the same problem and epilogue needs on the stream's device; 0 for many.
+std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& problem, const Epilogue& epilogue = {});
+std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& problem,
+                                          const Epilogue& epilogue = {});
 
 }  // namespace duogemm::cuda

@@ -1,0 +1,80 @@
+// C <- f(alpha T + beta D + bias): what a multiplication leaves to do where more is asked than alpha A B + beta C.
+//
+// T, D and C are M x N, column-major; D or T may be C itself. A leading dimension of 0 repeats one column. D is
+// not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and beta_at are
+// given, in memory. The bias is a column. f is 0: nothing; 1: the positive part, where a NaN becomes 0, as in
+// cuBLASLt; 2: the Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel, 2016), x times the
+// logistic function of 2 u, which is x / 2 (1 + tanh u).
+//
+// Offsets, strides and leading dimensions in elements. Each work-item has WPT elements, GROUP apart; they are
+// numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in another.
+
+#ifndef GROUP
+#define GROUP 256  // work-items per work-group: 64 128 256
+#endif
+#ifndef WPT
+#define WPT 4  // elements per work-item: 1 2 4 8
+#endif
+
+#include "dialect.h"
+#include "gemm/batch.h"
+#include "gemm/column.h"
+
+#define FINISHING(POINTER, LONG, SINGLE)            \
+  LONG(M)                                           \
+  LONG(N)                                           \
+  MATRIX(POINTER, LONG, const __global float, T, t) \
+  MATRIX(POINTER, LONG, const __global float, D, d) \
+  MATRIX(POINTER, LONG, __global float, C, c)       \
+  SINGLE(alpha)                                     \
+  SINGLE(beta)                                      \
+  POINTER(const __global float, alpha_at)           \
+  POINTER(const __global float, beta_at)            \
+  POINTER(const __global float, bias)               \
+  LONG(bias_offset)                                 \
+  LONG(bias_stride)                                 \
+  LONG(function)                                    \
+  LONG(batch)
+NUMBERS_OF(FINISHING);
+
+FUNCTION float
+apply(const int function, const float x) {
+  if (function == 1) {
+    return fmax(x, 0.0f);
+  }
+  if (function == 2) {
+    const float u = 0.797884561f * (x + 0.044715f * x * x * x);  // sqrt(2 / pi)
+    return x / (1.0f + exp(-2.0f * u));
+  }
+  return x;
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+finish(PARAMETERS(FINISHING)) {
+  NUMBERS(FINISHING);
+  const float t_factor = alpha_at == 0 ? p.alpha : *alpha_at;
+  const float d_factor = beta_at == 0 ? p.beta : *beta_at;
+  const long size = p.M * p.N;
+  const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
+  for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
+    const __global float* t = MEMBER(T, p.t_offset, p.t_stride, t_table, member);
+    const __global float* d = MEMBER(D, p.d_offset, p.d_stride, d_table, member);
+    __global float* c = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
+#pragma unroll
+    for (int i = 0; i < WPT; ++i) {
+      const long element = first + i * GROUP;
+      if (element < size) {
+        const long col = column_of(element, p.M, size);
+        const long row = element - col * p.M;
+        // To add -0 changes nothing, so that one line serves every beta.
+        const float added = d_factor == 0.0f ? -0.0f : d_factor * d[col * p.ldd + row];
+        const float without_t = d_factor == 0.0f ? 0.0f : added;
+        float value = t_factor == 0.0f ? without_t : fma(t_factor, t[col * p.ldt + row], added);
+        if (bias != 0) {
+          value += bias[p.bias_offset + member * p.bias_stride + row];
+        }
+        c[col * p.ldc + row] = apply((int)p.function, value);
+      }
+    }
+  }
+}

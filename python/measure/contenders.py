@@ -1,0 +1,88 @@
+"""One program under several contenders: as it is, and under `duogemm run` in each precision."""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+PLAIN = "cuBLAS"
+PRECISIONS = ("fp32", "f16x3")
+CONTENDERS = (PLAIN, *PRECISIONS)
+SUMMED = re.compile(r"duogemm: (?P<entry>.+?): (?P<served>\d+) served, (?P<passed>\d+) passed on(?: \((?P<why>.*)\))?")
+
+
+class Process:
+    """A Python script under a contender. Lines go to its standard input and come from its standard output; what it says on its error
+    output is kept for the end, because libraries are talkative."""
+
+    def __init__(self, duogemm, contender, *words):
+        command = [sys.executable, *map(str, words)]
+        environment = {**os.environ, "DUOGEMM_LOG": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TOKENIZERS_PARALLELISM": "false"}
+        if contender != PLAIN:
+            command = [str(duogemm), "run", "--", *command]
+            environment["DUOGEMM_PRECISION"] = contender
+        self.told = tempfile.TemporaryFile("w+", errors="replace")
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.told, text=True)
+
+    def tell(self, line):
+        with contextlib.suppress(BrokenPipeError):  # Reading from it shows that it has ended.
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+
+    def hear(self, seconds):
+        """The object in its next line; None where it ended, or was killed because it took longer than that."""
+        limit = threading.Timer(seconds, self.process.kill)
+        limit.start()
+        line = self.process.stdout.readline()
+        limit.cancel()
+        return json.loads(line) if line else None
+
+    def close(self):
+        """Its last turn has been."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+
+    def end(self, seconds):
+        """Its exit status; it is killed where it takes longer than that."""
+        self.close()
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def error_output(self):
+        self.told.seek(0)
+        return self.told.read()
+
+
+def last_line(text):
+    """The last that says something of its own, for a person: neither what duogemm sums up nor an empty one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not SUMMED.search(line)]
+    return lines[-1][:300] if lines else "nothing was said"
+
+
+def summed_up(text):
+    """What DUOGEMM_LOG=1 says at the end of a process: calls served and passed on, those in captures apart, and why."""
+    calls = {"served": 0, "passed_on": 0, "captured_served": 0, "captured_passed_on": 0, "why": []}
+    for found in SUMMED.finditer(text):
+        where = "captured_" if "captures" in found["entry"] else ""
+        calls[where + "served"] += int(found["served"])
+        calls[where + "passed_on"] += int(found["passed"])
+        if found["why"]:
+            calls["why"].append(f"{found['entry']}: {found['why']}")
+    return calls
+
+
+def program_named(text):
+    """The path of duogemm, for a command line's parser."""
+    found = shutil.which(text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"there is no program {text}")
+    return found

@@ -63,9 +63,10 @@ class Process:
 
 
 def last_line(text):
-    """The last that says something of its own, for a person: neither what duogemm sums up nor an empty one."""
+    """What a failed process said last, for a person: the line that names its exception, where there is one."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not SUMMED.search(line)]
-    return lines[-1][:300] if lines else "nothing was said"
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
+    return (named or lines or ["nothing was said"])[-1][:300]
 
 
 def summed_up(text):

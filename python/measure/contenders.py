@@ -81,6 +81,13 @@ def summed_up(text):
     return calls
 
 
+def print_calls(text):
+    """What DUOGEMM_LOG=1 says at the end of a process."""
+    calls = summed_up(text)
+    print("  {served} calls served and {passed_on} passed on, in captures {captured_served} and {captured_passed_on}".format(**calls))
+    print("".join(f"  passed on by {why}\n" for why in dict.fromkeys(calls["why"])), end="", flush=True)
+
+
 def program_named(text):
     """The path of duogemm, for a command line's parser."""
     found = shutil.which(text)

@@ -22,7 +22,7 @@ import pathlib
 import sys
 import tempfile
 
-from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, program_named, summed_up
+from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, print_calls, program_named
 
 PRODUCTS = ["mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul", "__rmatmul__", "mv", "addmv", "dot", "vdot", "inner", "tensordot", "einsum",
             "linalg.multi_dot", "linalg.vecdot", "nn.functional.linear", "nn.functional.bilinear"]
@@ -222,9 +222,8 @@ def computed_under_all(options, folder):
             print(f"DIFFERENCE: {contender} ended with {status}{during}: {last_line(process.error_output())}")
         records[contender] = {(line["op"], record["what"]): record for line in lines for record in line.get("records", [])}
         if contender != PLAIN:
-            print(f"{contender}: " + "{served} calls served and {passed_on} passed on, in captures {captured_served} and {captured_passed_on}"
-                  .format(**summed_up(process.error_output())))
-            print("".join(f"  {why}\n" for why in dict.fromkeys(summed_up(process.error_output())["why"])), end="")
+            print(contender)
+            print_calls(process.error_output())
     return records
 
 

@@ -283,9 +283,13 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another place than C.
+// Has the plan's steps write to another place than C, with the factors that it was made with, and not those
+// of the call.
 void redirect(Plan& plan, const Place& to) {
   const auto redirected = [&](const StepArgument& argument) -> StepArgument {
+    if (const ScalarOf* scalar = std::get_if<ScalarOf>(&argument)) {
+      return *scalar == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
+    }
     if (const Operand* operand = std::get_if<Operand>(&argument)) {
       return *operand == operand_c ? to.operand : *operand == table_c ? to.table : *operand;
     }

@@ -489,7 +489,10 @@ TEST_F(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
         std::vector<float> found(m * n), expected(m * n);
         for (Description* product : {&ours, &theirs}) {
           product->set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue));
-          product->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+          if (epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
+              epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) {
+            product->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+          }
           product->set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
                        static_cast<std::int32_t>(on_device ? CUBLASLT_POINTER_MODE_DEVICE
                                                            : CUBLASLT_POINTER_MODE_HOST));

@@ -14,7 +14,7 @@ import threading
 PLAIN = "cuBLAS"
 PRECISIONS = ("fp32", "f16x3")
 CONTENDERS = (PLAIN, *PRECISIONS)
-SUMMED = re.compile(r"duogemm: (?P<entry>.+?): (?P<served>\d+) served, (?P<passed>\d+) passed on(?: \((?P<why>.*)\))?")
+SUMMED = re.compile(r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?", re.MULTILINE)
 
 
 class Process:
@@ -73,9 +73,9 @@ def summed_up(text):
     """What DUOGEMM_LOG=1 says at the end of a process: calls served and passed on, those in captures apart, and why."""
     calls = {"served": 0, "passed_on": 0, "captured_served": 0, "captured_passed_on": 0, "why": []}
     for found in SUMMED.finditer(text):
-        where = "captured_" if "captures" in found["entry"] else ""
+        where = "captured_" if "capture" in found["entry"] + found["where"] else ""
         calls[where + "served"] += int(found["served"])
-        calls[where + "passed_on"] += int(found["passed"])
+        calls[where + "passed_on"] += int(found["passed"] or 0)
         if found["why"]:
             calls["why"].append(f"{found['entry']}: {found['why']}")
     return calls

@@ -72,6 +72,12 @@ void multiply_naively(std::span<const Argument> arguments) {
 
 }  // namespace
 
+void Faults::require_memory(std::size_t bytes) const {
+  if (bytes > memory) {
+    throw Error(Status::out_of_memory, std::to_string(bytes) + " bytes");
+  }
+}
+
 void Faults::pass(Operation operation) {
   const Turn turn;
   ++operations;

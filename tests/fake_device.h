@@ -32,6 +32,10 @@ struct Faults {
   bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
   bool in_place = false;     // it works on the host's memory
   bool idle = false;         // its kernels do nothing
+  std::size_t memory = std::numeric_limits<std::size_t>::max();  // bytes that one allocation may have
+
+  // Fails where one piece of memory may not have so many bytes.
+  void require_memory(std::size_t bytes) const;
 
   int operations = 0;
   int allocations = 0;                   // among them
@@ -132,6 +136,7 @@ class FakeQueue final : public Queue {
   QueueState state() const override { return now; }
   std::unique_ptr<Buffer> graph_memory(std::size_t bytes) override {
     faults_.pass(Operation::allocate);
+    faults_.require_memory(bytes);
     return in_graph.emplace_back(std::make_unique<FakeBuffer>(faults_, bytes))->slice(0, bytes);
   }
   void with_device(const std::function<void()>& work) override { work(); }
@@ -156,6 +161,7 @@ class FakeDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     faults_.pass(Operation::allocate);
+    faults_.require_memory(bytes);
     return std::make_unique<FakeBuffer>(faults_, bytes);
   }
   std::unique_ptr<Buffer> wrap(const void* host) override {

@@ -181,6 +181,36 @@ TEST(Runtime, AllocatesSeldomForPromptsOfAllLengths) {
   EXPECT_GT(faults.launched.size(), static_cast<std::size_t>(calls)) << "none needs workspace";
 }
 
+// In a capture, too, whose memory is the graph's.
+TEST(Runtime, MultipliesWithoutWorkspaceWhereThereIsNoMemoryForIt) {
+  for (const bool capturing : {false, true}) {
+    Faults faults{.idle = true};
+    Runtime runtime(std::make_unique<FakeDevice>(faults, h100()), DiskCache({}));
+    const FakeBuffer matrix(faults, 64 * sizeof(float));
+    FakeQueue queue(faults);
+    queue.now.capturing = capturing;
+    const auto entries = [&](const Problem& problem) {
+      faults.launched.clear();
+      runtime.enqueue(problem, queue, {{{&matrix}, {&matrix}, {&matrix}}});
+      std::vector<std::string> found;
+      for (const Launch& launch : faults.launched) {
+        found.push_back(launch.entry);
+      }
+      return found;
+    };
+    Problem problem = Problem::packed(64, 64, 100000);
+    problem.precision = Precision::f16x3;
+    faults.memory = 0;
+    EXPECT_EQ(entries(problem).size(), 1u);
+    problem.device_scalars = true;
+    EXPECT_THROW(entries(problem), Error);
+    EXPECT_TRUE(faults.launched.empty());
+    faults.memory = std::numeric_limits<std::size_t>::max();
+    problem.device_scalars = false;
+    EXPECT_GT(entries(problem).size(), 1u);
+  }
+}
+
 // It launches a kernel first, on a queue of its own, so that the caller's first call is not a driver's first.
 TEST(Runtime, MultipliesOnceToGetReady) {
   Faults faults{.idle = true};

@@ -118,11 +118,25 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
     return nullptr;
   }
 
+  // Where all pieces of a capture are too small, the next has at least twice as much as the largest, so that they
+  // have little more than twice what is needed together. The first is as large as it must be: programs such as XLA
+  // capture each product into a graph of its own.
   Piece* add(cuuint64_t capture, std::size_t bytes) {
     CUdeviceptr pointer = 0;
+    const std::size_t present = largest(capture);
+    bytes = bytes > present ? std::max(bytes, 2 * present) : bytes;
     DUOGEMM_CUDA(cuMemAlloc(&pointer, bytes));
     const std::lock_guard lock(mutex);
     return &pieces.emplace_back(Piece{pointer, bytes, capture});
+  }
+
+  std::size_t largest(cuuint64_t capture) {
+    const std::lock_guard lock(mutex);
+    std::size_t largest = 0;
+    for (const Piece& piece : pieces) {
+      largest = piece.capture == capture ? std::max(largest, piece.bytes) : largest;
+    }
+    return largest;
   }
 
   void set_last(Piece& piece, std::optional<Nodes> last) {

@@ -38,17 +38,13 @@ void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands
   plan.enqueue(queue, operands, workspaces, scalars);
 }
 
-constexpr std::size_t much = std::size_t{256} << 20;
-
-// Pieces that grow in such steps take no more than twice the largest of them together.
-std::size_t rounded(std::size_t bytes) { return bytes >= much ? bytes : std::bit_ceil(bytes); }
-
 }  // namespace
 
 std::size_t roomy(std::size_t needed, const DeviceInfo& device) {
   constexpr std::size_t little = std::size_t{4} << 20;
+  constexpr std::size_t much = std::size_t{256} << 20;
   const std::size_t share = std::bit_floor(device.memory_bytes / 2048);  // 32 MiB of 80 GB
-  return rounded(std::max({needed, little, std::min(share, much)}));
+  return needed >= much ? needed : std::bit_ceil(std::max({needed, little, std::min(share, much)}));
 }
 
 void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
@@ -76,7 +72,7 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
     return;
   }
   if (state.capturing) {
-    const std::unique_ptr<Buffer> memory = queue.graph_memory(rounded(needed));
+    const std::unique_ptr<Buffer> memory = queue.graph_memory(needed);
     launch(*plan, queue, operands, plan->workspaces_in(*memory, 0), scalars);
     return;
   }

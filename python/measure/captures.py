@@ -7,9 +7,9 @@
 The parts: `torch` (torch.cuda.CUDAGraph, between eager calls), `jax` (a jitted chain of products whose buffers move, so that XLA updates
 its command buffers) and `runtime` (cublasSgemm in graphs made by the CUDA runtime's own functions: captured graphs, captures into child
 graphs, clones, updates of an executable and of its child, destroyed in every order, some of them while they run). The first form runs
-each part as it is and under `duogemm run` in FP32 and by f16x3, a process each; `run` is such a process alone. The shapes need
-workspace: K is split. Results are exact (all ones) and are checked as the graphs are run. A part prints the memory in use on the device
-after each tenth, and fails where the last is more than ALLOWED above that after the first. Ends with 1 where one failed.
+each part as it is (not `runtime`) and under `duogemm run` in FP32 and by f16x3, a process each; `run` is such a process alone. The
+shapes need workspace: K is split. Results are exact (all ones) and are checked as the graphs are run. A part prints the memory in use on
+the device after each tenth, and fails where the last is more than ALLOWED above that after the first. Ends with 1 where one failed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import os
 import site
 import sys
 
-from contenders import CONTENDERS, PLAIN, Process, last_line, print_calls, program_named
+from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, print_calls, program_named
 
 M, N, K = 256, 256, 20000  # C is so small that K must be split to use the device
 ALLOWED = 16 << 20  # bytes of 9,000 captures, of which one has a workspace of several MiB
@@ -283,11 +283,16 @@ def run(part, times):
         sys.exit(f"captures.py: {failure}")
 
 
+def contenders_of(part):
+    """cuBLAS without a workspace captures nodes that allocate memory, which CUDA refuses to clone."""
+    return PRECISIONS if part == "runtime" else CONTENDERS
+
+
 def run_all(options):
     """Each part under each contender, a process each, one after the other: what is in use is the whole device's."""
     status = 0
     for part in options.parts or PARTS:
-        for contender in CONTENDERS:
+        for contender in contenders_of(part):
             print(f"{part}, {contender}", flush=True)
             process = Process(options.duogemm, contender, __file__, "run", part, "--times", options.times)
             for line in process.process.stdout:

@@ -173,7 +173,8 @@ def t5(machine):
     with torch.device(machine.device):
         model = transformers.T5ForConditionalGeneration(config).train()
     words = words_of(machine, machine.pick(8, 2), machine.pick(512, 16), config.vocab_size)
-    return training(model, lambda: model(input_ids=words, labels=words[:, :128]).loss)
+    labels = words[:, :128].contiguous()  # the model makes a view of them
+    return training(model, lambda: model(input_ids=words, labels=labels).loss)
 
 
 def bert_config(machine, vocabulary):

@@ -1,11 +1,10 @@
 #include "explain/artefacts.h"
 
-#include <fstream>
-
 #include "explain/parsers.h"
 #include "kernels/kernel_source.h"
 #include "runtime/executor.h"
 #include "support/tools.h"
+#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {
@@ -33,7 +32,7 @@ std::string text_of(const std::filesystem::path& tool, std::vector<std::string> 
 std::string disassemble(const std::string& cubin) {
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "kernel.cubin";
-  std::ofstream(file, std::ios::binary) << cubin;
+  write_file(file, cubin);
   if (const auto tool = find_tool("cuobjdump")) {
     return text_of(*tool, {"-sass"}, file);
   }

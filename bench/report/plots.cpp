@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "duogemm/error.h"
-#include "report/result_files.h"
 #include "support/program_files.h"
 #include "support/tools.h"
 #include "system/temporary_directory.h"
+#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {

@@ -1,9 +1,13 @@
 #include "report/result_files.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
+#include <system_error>
 
 #include "support/standard_output.h"
+#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {
@@ -134,6 +138,12 @@ void require_writable(const std::string& option, const std::string& path) {
   if (std::filesystem::is_directory(file)) {
     throw Error(Status::invalid_argument, option + " " + path + ": that is a folder; give a file's name");
   }
+  const bool writable = ::access(file.c_str(), F_OK) == 0 ? ::access(file.c_str(), W_OK) == 0
+                                                          : ::access(folder.c_str(), W_OK) == 0;
+  if (!writable) {
+    throw Error(Status::invalid_argument,
+                option + " " + path + ": " + std::generic_category().message(errno));
+  }
 }
 
 void require_place(const std::string& option, const std::string& path) {
@@ -149,21 +159,6 @@ void write_result(const std::string& path, const std::string& text) {
     give_result(text);
   } else if (!path.empty()) {
     write_file(path, text);
-  }
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".unfinished";
-  std::ofstream file(unfinished, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code failed;
-  if (file) {
-    std::filesystem::rename(unfinished, path, failed);
-  }
-  if (!file || failed) {
-    std::filesystem::remove(unfinished, failed);
-    throw Error(Status::invalid_argument, path + " could not be written");
   }
 }
 

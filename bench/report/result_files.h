@@ -21,7 +21,4 @@ void require_writable(const std::string& option, const std::string& path);
 void require_place(const std::string& option, const std::string& path);
 void write_result(const std::string& path, const std::string& text);
 
-// Replaces the file as a whole: there is never half of one.
-void write_file(const std::string& path, const std::string& text);
-
 }  // namespace duogemm::bench

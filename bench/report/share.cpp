@@ -8,15 +8,14 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "report/result_files.h"
+#include "system/parse_json.h"
 #include "system/read_file.h"
 #include "system/reject.h"
+#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {
@@ -40,6 +39,27 @@ const std::set<std::string>& kept_members() {
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// How long the path is that a text begins with: an absolute one, or one from a home folder; 0 where there is
+// none. By hand: std::regex calls itself for each character, and long texts end the process.
+std::size_t length_of_path(std::string_view text) {
+  constexpr std::string_view of_names =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+@~-";
+  constexpr std::string_view ends = " \t\n\v\f\r\"',;:)";
+  if (text.front() != '/' && text.front() != '~') {
+    return 0;
+  }
+  const std::size_t first_name = text.find_first_not_of(of_names, 1);
+  if (first_name != std::string_view::npos && text[first_name] == '/') {
+    return std::min(text.find_first_of(ends, first_name), text.size());
+  }
+  for (const std::string_view folder : {"/home", "/root", "/tmp"}) {
+    if (text.starts_with(folder) && (text.size() == folder.size() || !is_word(text[folder.size()]))) {
+      return folder.size();
+    }
+  }
+  return 0;
+}
 
 class Cleaner {
  public:
@@ -87,13 +107,19 @@ class Cleaner {
     return cleaned;
   }
 
-  // An absolute path, or one from a home folder, begins a text or stands behind what is no part of a word.
-  std::string without_paths(const std::string& original) {
-    static const std::regex path(
-        R"((^|[^A-Za-z0-9_.\)/~])((~|/)[A-Za-z0-9_.+@~-]*/[^\s"',;:)]*|/(home|root|tmp)\b))");
-    replaced_ += static_cast<int>(
-        std::distance(std::sregex_iterator(original.begin(), original.end(), path), std::sregex_iterator()));
-    return std::regex_replace(original, path, "$1PATH");
+  // A path begins a text or stands behind what is no part of a word.
+  std::string without_paths(std::string_view rest) {
+    constexpr std::string_view inside_paths = ".)/~";
+    std::string cleaned;
+    while (!rest.empty()) {
+      const char before = cleaned.empty() ? ' ' : cleaned.back();
+      const bool inside = is_word(before) || inside_paths.find(before) != std::string_view::npos;
+      const std::size_t path = inside ? 0 : length_of_path(rest);
+      cleaned.append(path > 0 ? "PATH" : rest.substr(0, 1));
+      rest.remove_prefix(std::max<std::size_t>(path, 1));
+      replaced_ += path > 0 ? 1 : 0;
+    }
+    return cleaned;
   }
 
   // Where it is a word of its own.
@@ -167,14 +193,6 @@ std::string name_of(const Json& document, const std::string& kind) {
   return name;
 }
 
-std::string contents_of(const std::string& path) {
-  std::optional<std::string> text = read_file(path);
-  if (!text) {
-    reject(path + ": it cannot be read");
-  }
-  return std::move(*text);
-}
-
 // Gives those that would have the same name a number.
 void number_names(std::vector<SharedFile>& files) {
   std::multiset<std::string> seen;
@@ -200,18 +218,17 @@ Identity own_identity() {
 }
 
 SharedFile shared_file(const std::string& path, const std::string& text, const Identity& identity) {
-  Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded()) {
-    reject(path + ": this is no JSON");
-  }
   try {
+    Json document = parse_json(text);
     const std::string kind = kind_of(document);
     if (kind.empty()) {
-      reject(path + ": its schema is none of duogemm.ladder/1, compare/1, explain/1, replay/1 and sweep/1");
+      reject("its schema is none of duogemm.ladder/1, compare/1, explain/1, replay/1 and sweep/1");
     }
     Cleaner cleaner(identity);
     cleaner.clean(document);
     return {name_of(document, kind), std::move(document), cleaner.replaced()};
+  } catch (const Error& error) {
+    reject(path + ": " + error.what());
   } catch (const Json::exception&) {
     reject(path + ": this is no whole result file: it does not name its device and runtime");
   }
@@ -221,7 +238,7 @@ void share_results(const std::vector<std::string>& paths, const std::string& fol
   const Identity identity = own_identity();
   std::vector<SharedFile> files;
   for (const std::string& path : paths) {
-    files.push_back(shared_file(path, contents_of(path), identity));
+    files.push_back(shared_file(path, read_file_or_reject(path), identity));
   }
   number_names(files);
   for (const SharedFile& file : files) {

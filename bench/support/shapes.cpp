@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
 
 #include "duogemm/error.h"
 #include "support/program_files.h"
+#include "system/read_file.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -156,13 +156,7 @@ std::vector<NamedShape> parse_shapes(const std::string& text, const std::string&
 
 ShapeList load_shapes(const std::string& name) {
   const fs::path file = find_file(name);
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    reject(file.string() + " could not be read");
-  }
-  return {file.stem().string(), parse_shapes(text.str(), file.string())};
+  return {file.stem().string(), parse_shapes(read_file_or_reject(file), file.string())};
 }
 
 std::vector<std::string> shipped_shapes() {

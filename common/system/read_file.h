@@ -2,19 +2,16 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 
 namespace duogemm {
 
-// All of it; nothing where it cannot be opened.
-inline std::optional<std::string> read_file(const std::filesystem::path& path) {
-  const std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return file ? std::optional(text.str()) : std::nullopt;
-}
+// All of a regular file, through links; nothing where it cannot be read or is of another kind, such as a
+// FIFO, of which a reader may wait forever.
+std::optional<std::string> read_file(const std::filesystem::path& path);
+
+// The same. Throws invalid_argument where there is nothing: "PATH: it is not a regular file".
+std::string read_file_or_reject(const std::filesystem::path& path);
 
 }  // namespace duogemm

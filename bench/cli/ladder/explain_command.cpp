@@ -11,6 +11,7 @@
 #include "explain/explain_text.h"
 #include "report/result_files.h"
 #include "system/reject.h"
+#include "system/write_file.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {

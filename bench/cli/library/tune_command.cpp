@@ -14,6 +14,7 @@
 #include "support/interrupt.h"
 #include "system/read_file.h"
 #include "system/reject.h"
+#include "system/write_file.h"
 #include "timing/timing_warnings.h"
 #include "tune/tune_json.h"
 
@@ -73,13 +74,7 @@ std::string default_file(const DeviceInfo& info) {
   return folder / file_name(info);
 }
 
-Tuning read_tuning(const std::string& option, const std::string& path) {
-  const std::optional<std::string> text = read_file(path);
-  if (!text) {
-    reject(option + " " + path + " could not be read");
-  }
-  return parse_tuning(*text, path);
-}
+Tuning read_tuning(const std::string& path) { return parse_tuning(read_file_or_reject(path), path); }
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -120,11 +115,11 @@ class Session {
     report_.budget = options.budget;
     report_.seed = options.seed;
     report_.precision = options.precision;
-    const bool goes_on = flags.resume && fs::exists(out_);
-    const Tuning resumed = goes_on ? read_tuning("--out", out_) : Tuning();
+    const bool goes_on = flags.resume && fs::is_regular_file(out_);
+    const Tuning resumed = goes_on ? read_tuning(out_) : Tuning();
     std::vector<Tuning> known = from;
-    if (flags.resume && fs::exists(partial_)) {
-      known.push_back(read_tuning("--out", partial_));
+    if (flags.resume && fs::is_regular_file(partial_)) {
+      known.push_back(read_tuning(partial_));
     }
     known.push_back(tuning_for(info_));
     before_ = goes_on ? resumed : tuning_for(info_);
@@ -242,7 +237,7 @@ int run(const TuneFlags& flags) {
   options.shapes = load(flags.shapes, options.precision);
   std::vector<Tuning> from;
   for (const std::string& file : flags.from) {
-    from.push_back(read_tuning("--from", file));
+    from.push_back(read_tuning(file));
   }
   if (!flags.out.empty()) {
     require_writable("--out", flags.out);

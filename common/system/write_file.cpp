@@ -1,0 +1,106 @@
+#include "system/write_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <random>
+#include <system_error>
+
+#include "system/reject.h"
+
+namespace duogemm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int attempts = 100;
+constexpr mode_t mode_of_new_files = 0666;  // less what the process's umask takes
+
+std::string six_letters() {
+  std::string letters;
+  std::random_device random;
+  for (int i = 0; i < 6; ++i) {
+    letters += static_cast<char>('a' + random() % 26);
+  }
+  return letters;
+}
+
+// The descriptor of a file that nobody has, with its name; -1 and none where there cannot be one.
+int create(const std::string& name_begin, mode_t mode, std::string& name) {
+  for (int i = 0; i < attempts; ++i) {
+    name = name_begin + six_letters();
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file >= 0) {
+      return file;
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  name.clear();
+  return -1;
+}
+
+bool write_in_place(const fs::path& path, std::string_view text) {
+  Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode_of_new_files));
+  return file.is_open() && write_all(file, text) && file.close();
+}
+
+// `old` is what is there, null for nothing.
+bool replace(const fs::path& path, const struct stat* old, std::string_view text) {
+  UnfinishedFile file(path.string() + ".unfinished-", old == nullptr ? mode_of_new_files : 0600);
+  if (!file.is_open()) {
+    return write_in_place(path, text);
+  }
+  if (old != nullptr && (::fchown(file.descriptor().get(), old->st_uid, old->st_gid) != 0 ||
+                         ::fchmod(file.descriptor().get(), old->st_mode & 07777) != 0)) {
+    return write_in_place(path, text);
+  }
+  return write_all(file.descriptor(), text) && file.finish(path);
+}
+
+bool write_whole(const fs::path& path, std::string_view text) {
+  struct stat there;
+  if (::stat(path.c_str(), &there) != 0) {
+    return fs::is_symlink(fs::symlink_status(path)) ? write_in_place(path, text)
+                                                    : replace(path, nullptr, text);
+  }
+  if (::access(path.c_str(), W_OK) != 0) {
+    return false;  // renaming would not ask
+  }
+  std::error_code failed;
+  const fs::path itself = fs::canonical(path, failed);
+  const bool replaceable = S_ISREG(there.st_mode) && there.st_nlink == 1 && !failed;
+  return replaceable ? replace(itself, &there, text) : write_in_place(path, text);
+}
+
+}  // namespace
+
+UnfinishedFile::UnfinishedFile(const std::string& name_begin, mode_t mode)
+    : file_(create(name_begin, mode, name_)) {}
+
+UnfinishedFile::~UnfinishedFile() {
+  if (!name_.empty()) {
+    const int error = errno;
+    ::unlink(name_.c_str());
+    errno = error;
+  }
+}
+
+bool UnfinishedFile::finish(const fs::path& path) {
+  const bool done = file_.close() && std::rename(name_.c_str(), path.c_str()) == 0;
+  if (done) {
+    name_.clear();
+  }
+  return done;
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  if (!write_whole(path, text)) {
+    reject(path.string() + " could not be written: " + std::generic_category().message(errno));
+  }
+}
+
+}  // namespace duogemm

@@ -1,0 +1,183 @@
+// How files are read and written, whatever stands where they are, and what JSON is taken from them.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "files.h"
+#include "refusal.h"
+#include "system/parse_json.h"
+#include "system/read_file.h"
+#include "system/temporary_directory.h"
+#include "system/write_file.h"
+
+namespace duogemm::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public ::testing::Test {
+ protected:
+  fs::path in_folder(const std::string& name) const { return folder_.path() / name; }
+  void expect_nothing_besides(std::size_t count) const { EXPECT_EQ(files_in(folder_.path()).size(), count); }
+  static mode_t mode_of(const fs::path& file) {
+    struct stat status {};
+    EXPECT_EQ(stat(file.c_str(), &status), 0);
+    return status.st_mode & 07777;
+  }
+
+  const TemporaryDirectory folder_;
+  const fs::path file_ = folder_.path() / "file.json";
+};
+
+TEST_F(Files, AreReadThroughLinksAndWhateverTheirSizeSays) {
+  overwrite(file_, std::string(100'000, 'x'));
+  fs::create_symlink("file.json", in_folder("link"));
+  EXPECT_EQ(read_file(in_folder("link")), std::string(100'000, 'x'));
+  EXPECT_EQ(read_file_or_reject("/proc/self/comm").back(), '\n') << "which is 0 bytes long";
+}
+
+TEST_F(Files, OfOtherKindsAreNotReadAndSaidSo) {
+  ASSERT_EQ(mkfifo(in_folder("fifo").c_str(), 0600), 0);
+  fs::create_symlink("nowhere", in_folder("dangling"));
+  for (const auto& [path, reason] : {std::pair(in_folder("fifo"), "it is not a regular file"),
+                                     {folder_.path(), "it is not a regular file"},
+                                     {"/dev/zero", "it is not a regular file"},
+                                     {in_folder("dangling"), "there is no such file"},
+                                     {in_folder("missing"), "there is no such file"}}) {
+    EXPECT_EQ(read_file(path), std::nullopt) << path;
+    EXPECT_EQ(refusal([&path = path] { read_file_or_reject(path); }), path.string() + ": " + reason);
+  }
+}
+
+TEST_F(Files, KeepTheirModeAndTheirLinks) {
+  write_file(file_, "first");
+  const mode_t mask = umask(0);
+  umask(mask);
+  EXPECT_EQ(mode_of(file_), 0666 & ~mask);
+  for (const mode_t mode : {0600, 0640, 0666}) {
+    ASSERT_EQ(chmod(file_.c_str(), mode), 0);
+    write_file(file_, "second");
+    EXPECT_EQ(mode_of(file_), mode);
+  }
+  fs::create_symlink("file.json", in_folder("link"));
+  fs::create_symlink("target", in_folder("dangling"));
+  fs::create_hard_link(file_, in_folder("other name"));
+  write_file(in_folder("link"), "third");
+  write_file(in_folder("dangling"), "fourth");
+  EXPECT_TRUE(fs::is_symlink(in_folder("link")) && fs::is_symlink(in_folder("dangling")));
+  EXPECT_EQ(contents_of(file_), "third");
+  EXPECT_EQ(contents_of(in_folder("other name")), "third");
+  EXPECT_EQ(contents_of(in_folder("target")), "fourth");
+  expect_nothing_besides(5);
+}
+
+TEST_F(Files, OfOtherKindsAreWrittenInPlace) {
+  ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = contents_of(file_); });
+  write_file(file_, "through a pipe");
+  reader.join();
+  EXPECT_EQ(read, "through a pipe");
+  EXPECT_TRUE(fs::is_fifo(file_));
+  write_file("/dev/null", "nothing");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  expect_nothing_besides(1);
+}
+
+TEST_F(Files, AreLeftAloneWhereTheyCannotBeWritten) {
+  EXPECT_EQ(refusal([] { write_file("/dev/full", "text"); }),
+            "/dev/full could not be written: No space left on device");
+  EXPECT_EQ(refusal([&] { write_file(in_folder("none") / "file", "text"); }),
+            (in_folder("none") / "file").string() + " could not be written: No such file or directory");
+  EXPECT_EQ(refusal([&] { write_file(folder_.path(), "text"); }),
+            folder_.path().string() + " could not be written: Is a directory");
+  overwrite(file_, "precious");
+  ASSERT_EQ(chmod(file_.c_str(), 0444), 0);
+  if (geteuid() != 0) {
+    EXPECT_EQ(refusal([&] { write_file(file_, "text"); }),
+              file_.string() + " could not be written: Permission denied");
+    EXPECT_EQ(contents_of(file_), "precious");
+  }
+  expect_nothing_besides(1);
+}
+
+// In processes and threads: each text is there whole, and none fails.
+TEST_F(Files, HaveAnyNumberOfWriters) {
+  constexpr int processes = 4;
+  constexpr int threads = 4;
+  const auto write_often = [&](char letter) {
+    for (int i = 0; i < 50; ++i) {
+      write_file(file_, std::string(20'000, letter));
+    }
+  };
+  for (int process = 0; process < processes; ++process) {
+    if (fork() == 0) {
+      bool failed = false;
+      std::vector<std::thread> all;
+      for (int thread = 0; thread < threads; ++thread) {
+        all.emplace_back([&, letter = static_cast<char>('a' + thread)] {
+          try {
+            write_often(letter);
+          } catch (const Error&) {
+            failed = true;
+          }
+        });
+      }
+      for (std::thread& thread : all) {
+        thread.join();
+      }
+      _exit(failed ? 1 : 0);
+    }
+  }
+  for (int process = 0; process < processes; ++process) {
+    int status = -1;
+    wait(&status);
+    EXPECT_EQ(status, 0);
+  }
+  const std::string found = contents_of(file_);
+  EXPECT_EQ(found, std::string(20'000, found.front()));
+  expect_nothing_besides(1);
+}
+
+std::string nested(int levels) {
+  return std::string(static_cast<std::size_t>(levels), '[') +
+         std::string(static_cast<std::size_t>(levels), ']');
+}
+
+TEST(ParseJson, TakesNoDocumentThatIsNestedWithoutEnd) {
+  EXPECT_EQ(parse_json(nested(deepest_json)).dump(), nested(deepest_json));
+  for (const int levels : {deepest_json + 1, 100'000}) {
+    EXPECT_EQ(refusal([&] { parse_json(nested(levels)); }), "this JSON is nested deeper than 64 levels");
+    EXPECT_EQ(refusal([&] { parse_json("{\"a\":" + nested(levels) + "}"); }),
+              "this JSON is nested deeper than 64 levels");
+  }
+}
+
+TEST(ParseJson, SaysWhereATextIsNone) {
+  EXPECT_EQ(refusal([] { parse_json(""); }), "this is no JSON from column 1 on");
+  EXPECT_EQ(refusal([] { parse_json("{\"a\": }"); }), "this is no JSON from column 7 on");
+  EXPECT_EQ(refusal([] { parse_json("{\n \"a\": 1,\n}"); }), "this is no JSON from line 3, column 1 on");
+  EXPECT_EQ(refusal([] { parse_json("[1e999]"); }), "this JSON has a number that is too large");
+}
+
+TEST(ParseJson, ChangesNoNumber) {
+  const auto integer = [](const char* text) { return integer_of(parse_json(text), "m", -5, 7); };
+  EXPECT_EQ(integer("-5"), -5);
+  EXPECT_EQ(integer("7"), 7);
+  for (const std::string text :
+       {"-6", "8", "7.0", "1e2", "4294967296", "18446744073709551615", "true", "\"1\"", "null", "[1]"}) {
+    EXPECT_TRUE(refusal([&] { integer(text.c_str()); }).ends_with("; it must be a whole number from -5 to 7"))
+        << text;
+  }
+  EXPECT_EQ(number_of(parse_json("2"), "us", 0.0, 10.0), 2.0);
+  EXPECT_EQ(refusal([] { number_of(parse_json("-1"), "us", 0.0, 10.0); }),
+            "us is -1; it must be a number from 0 to 10");
+  const std::string shown = refusal([] { integer_of(parse_json('"' + std::string(1000, 'x') + '"'), "m"); });
+  EXPECT_LT(shown.size(), 200u);
+}
+
+}  // namespace
+}  // namespace duogemm::testing

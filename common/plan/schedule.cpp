@@ -106,11 +106,15 @@ ScheduleRequest parse_schedule(const std::string& text) {
     rest = item.size() == rest.size() ? "" : rest.substr(item.size() + 1);
     set(request, item);
   }
+  validate(request);
+  return request;
+}
+
+void validate(const ScheduleRequest& request) {
   if (request.slices < 1 || (request.slices > 1 && !request.spec->gemm->splits_k)) {
     reject("slices=" + std::to_string(request.slices) +
            ": at least 1, and 1 for kernels that do not split k");
   }
-  return request;
 }
 
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {

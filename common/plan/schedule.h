@@ -42,6 +42,9 @@ struct ScheduleRequest {
 // schedule_for() tells.
 ScheduleRequest parse_schedule(const std::string& text);
 
+// Throws invalid_argument where no problem can be done so. Whatever reads a request asks this.
+void validate(const ScheduleRequest& request);
+
 // The request for a problem, with the tunables that the problem fixes. Throws invalid_argument where the
 // kernel cannot do the problem, or not in slices, or the tunables break its rules or the problem's level, and
 // unsupported where the device cannot run it.

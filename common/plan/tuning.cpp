@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "problem/extent.h"
+#include "problem/rounding.h"
 #include "system/log.h"
+#include "system/parse_json.h"
 #include "system/read_file.h"
 #include "system/reject.h"
 #include "system/user_directory.h"
 
 namespace duogemm {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "duogemm.tuning/4";
 constexpr const char* schema_of_objects = "duogemm.tuning/3";
@@ -49,10 +51,34 @@ Json tunables_json(const Tunables& tunables) {
   return json;
 }
 
+int read_int(const Json& json, const std::string& name, int least = std::numeric_limits<int>::min()) {
+  return static_cast<int>(integer_of(json, name, least, std::numeric_limits<int>::max()));
+}
+
+// Of what was measured: sums and quotients of such numbers neither overflow nor become negative.
+double read_quantity(const Json& json, const std::string& name) { return number_of(json, name, 0.0, 1e12); }
+
+// A member that may be left out, which is text or a switch.
+std::string read_text(const Json& object, const char* name) {
+  const Json value = object.value(name, Json(""));
+  if (!value.is_string()) {
+    reject(std::string(name) + " is " + brief(value) + "; it must be a text");
+  }
+  return value.get<std::string>();
+}
+
+bool read_switch(const Json& object, const char* name) {
+  const Json value = object.value(name, Json(false));
+  if (!value.is_boolean()) {
+    reject(std::string(name) + " is " + brief(value) + "; it must be true or false");
+  }
+  return value.get<bool>();
+}
+
 Tunables read_tunables(const Json& json) {
   Tunables tunables;
   for (const auto& [name, value] : json.items()) {
-    tunables[name] = value.get<int>();
+    tunables[name] = read_int(value, name);
   }
   return tunables;
 }
@@ -71,10 +97,20 @@ Json to_json(const std::vector<Timing>& timings) {
 std::vector<Timing> read_timings(const Json& json) {
   std::vector<Timing> timings;
   for (const Json& timing : json) {
-    timings.push_back(
-        {timing.at(0).get<int>(), timing.at(1).get<double>() * 1e-6, timing.at(2).get<double>() * 1e-9});
+    const int more = timings.empty() ? 1 : timings.back().groups + 1;
+    timings.push_back({read_int(timing.at(0), "a timing's number of work-groups", more),
+                       read_quantity(timing.at(1), "a timing's time") * 1e-6,
+                       read_quantity(timing.at(2), "a timing's time for each k") * 1e-9});
   }
   return timings;
+}
+
+std::vector<int> read_values(const Json& json) {
+  std::vector<int> values;
+  for (const Json& value : json) {
+    values.push_back(read_int(value, "a tunable's value"));
+  }
+  return values;
 }
 
 // Of schema 3, where each setting of a kernel was an object of its own with its tunables by name.
@@ -117,7 +153,7 @@ void read_settings(const Json& json, std::vector<Calibration>& calibrations) {
   const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get_ref<const std::string&>());
   const auto names = json.at("tunables").get<std::vector<std::string_view>>();
   for (const Json& row : json.at("settings")) {
-    add_setting(spec, names, row.at(0).get<std::vector<int>>(), read_timings(row.at(1)), calibrations);
+    add_setting(spec, names, read_values(row.at(0)), read_timings(row.at(1)), calibrations);
   }
 }
 
@@ -155,15 +191,29 @@ TunedShape read_shape(const Json& json) {
   const KernelSpec& spec = find_gemm_kernel(json.at("kernel").get<std::string>());
   const Tunables tunables = read_tunables(json.at("tunables"));
   resolve(spec, tunables);
-  return {json.at("a_op") == "T",
-          json.at("b_op") == "T",
-          json.at("m"),
-          json.at("n"),
-          json.at("k"),
-          json.at("batch"),
-          {&spec, tunables, json.at("slices"), json.value("clustered", false), json.value("pack_a", false),
-           json.value("pack_b", false)},
-          json.at("us").get<double>() * 1e-6};
+  const ScheduleRequest request{&spec,
+                                tunables,
+                                read_int(json.at("slices"), "slices"),
+                                read_switch(json, "clustered"),
+                                read_switch(json, "pack_a"),
+                                read_switch(json, "pack_b")};
+  validate(request);
+  const auto transposed = [&](const char* name) {
+    const Json& op = json.at(name);
+    if (op != "N" && op != "T") {
+      reject(std::string(name) + " is " + brief(op) + "; it must be \"N\" or \"T\"");
+    }
+    return op == "T";
+  };
+  const auto size = [&](const char* name) { return integer_of(json.at(name), name, 1, most_elements); };
+  return {transposed("a_op"), transposed("b_op"), size("m"), size("n"),
+          size("k"),          size("batch"),      request,   read_quantity(json.at("us"), "us") * 1e-6};
+}
+
+TuningTarget read_target(const Json& json) {
+  const auto number = [&](const char* name) { return read_int(json.value(name, Json(0)), name, 0); };
+  return {read_text(json, "backend"), read_text(json, "kind"), read_text(json, "name"),
+          number("compute_capability"), number("vector_floats")};
 }
 
 // How closely the target describes the device; nothing when it speaks of others.
@@ -192,7 +242,7 @@ std::vector<Tuning> users_tunings() {
   std::vector<Tuning> tunings;
   for (const std::filesystem::path& path : paths) {
     try {
-      tunings.push_back(parse_tuning(read_file(path).value_or(""), path.string()));
+      tunings.push_back(parse_tuning(read_file_or_reject(path), path.string()));
     } catch (const Error& error) {
       warn_line(std::string("this tuning file is passed over: ") + error.what());
     }
@@ -292,26 +342,25 @@ const char* kind_name(DeviceKind kind) {
 
 Tuning parse_tuning(std::string_view text, const std::string& source) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json(text);
     const Json& found = json.at("schema");
     if (found == schema_of_old_names) {
       return parse_tuning(with_new_names(text), source);
     }
     if (found != schema && found != schema_of_objects) {
-      reject("schema " + found.dump() + "; this version reads \"" + schema + "\" and the two before it");
+      reject("schema " + brief(found) + "; this version reads \"" + schema + "\" and the two before it");
     }
-    const Json& target = json.at("device");
+    const auto quantity = [&](const char* name) { return read_quantity(json.value(name, Json(0)), name); };
     Tuning tuning;
-    tuning.target = {target.value("backend", ""), target.value("kind", ""), target.value("name", ""),
-                     target.value("compute_capability", 0), target.value("vector_floats", 0)};
+    tuning.target = read_target(json.at("device"));
     tuning.source = source;
-    tuning.evidence = json.value("evidence", "");
-    tuning.bandwidth = json.at("bandwidth_gb_s").get<double>() * 1e9;
-    tuning.reading = json.value("reading_gb_s", 0.0) * 1e9;
-    tuning.cached = json.value("cached_gb_s", 0.0) * 1e9;
-    tuning.launch = json.at("launch_us").get<double>() * 1e-6;
-    tuning.cache = json.value("cache_mb", 0.0) * 1e6;
-    tuning.clusters = {json.value("cluster_group_units", 0.0), json.value("cluster_units", 0.0)};
+    tuning.evidence = read_text(json, "evidence");
+    tuning.bandwidth = read_quantity(json.at("bandwidth_gb_s"), "bandwidth_gb_s") * 1e9;
+    tuning.reading = quantity("reading_gb_s") * 1e9;
+    tuning.cached = quantity("cached_gb_s") * 1e9;
+    tuning.launch = read_quantity(json.at("launch_us"), "launch_us") * 1e-6;
+    tuning.cache = quantity("cache_mb") * 1e6;
+    tuning.clusters = {whole_down(quantity("cluster_group_units")), whole_down(quantity("cluster_units"))};
     if (json.contains("kernels_of")) {
       tuning.calibrations = calibrations_of(json.at("kernels_of").get<std::string>());
     }

@@ -86,7 +86,8 @@ std::string refusal(const std::string& text) {
 TEST(Trace, IsRefusedWithTheLineAndTheReason) {
   const std::string good = "{\"m\":2,\"n\":3,\"k\":4}\n";
   const std::pair<std::string, std::string> bad[] = {
-      {R"({"m":2,"n":3,"k")", "this is no JSON object"},
+      {R"({"m":2,"n":3,"k")", "this is no JSON from column 17 on"},
+      {R"([2,3,4])", "this is no JSON object, but [2,3,4]"},
       {R"({"m":2,"n":3})", "the member 'k' is missing"},
       {R"({"m":2,"n":3,"k":null})", "k is null"},
       {R"({"m":2.5,"n":3,"k":4})", "m is 2.5; it must be a whole number"},
@@ -98,10 +99,16 @@ TEST(Trace, IsRefusedWithTheLineAndTheReason) {
       {R"({"m":2,"n":3,"k":4,"alpha":"one"})", "alpha is \"one\"; it must be a number"},
       {R"({"m":2,"n":3,"k":4,"times":0})", "times is 0; it must be at least 1"},
       {R"({"m":2,"n":3,"k":4,"times":20000001})", "the calls are more than 20000000"},
-      {R"({"m":2,"n":3,"k":4,"size":5})", "there is no member 'size' of a call"},
+      {R"({"m":2,"n":3,"k":4,"size":5})", "there is no member \"size\" of a call"},
       {R"({"m":0,"n":3,"k":4})", "this call changes nothing"},
       {R"({"m":9000000000000000000,"n":9000000000000000000,"k":4})", "c reaches beyond 2^60 elements"},
-      {"", "this is no JSON object"},
+      {"", "this is no JSON from column 1 on"},
+      {R"({"m":18446744073709551615,"n":3,"k":4})",
+       "m is 18446744073709551615; it must be a whole number of 64 bits"},
+      {R"({"m":2,"n":3,"k":4,"alpha":1e40})", "alpha is 1e+40; it must be a number from -3.40282e+38 to"},
+      {R"({"m":2,"n":3,"k":4,"alpha":1e999})", "this JSON has a number that is too large"},
+      {R"({"m":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}",
+       "this JSON is nested deeper than 64 levels"},
   };
   for (const auto& [line, reason] : bad) {
     const std::string said = refusal(head + good + line + "\n");

@@ -10,6 +10,7 @@
 #include "problem/precision.h"
 #include "replay/operands.h"
 #include "support/tools.h"
+#include "system/log.h"
 #include "system/reject.h"
 #include "system/temporary_directory.h"
 
@@ -147,6 +148,9 @@ class Replaying {
     TraceReport report;
     report.file = file;
     report.trace = load_trace(file);
+    if (report.trace.breaks_off) {
+      warn_line(file + ": its last line breaks off, and is left out");
+    }
     report.through = choose_memory(request_, report.trace, file);
     report.against = choose_library(request_, report.through);
     if (!report.against.empty()) {

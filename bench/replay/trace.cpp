@@ -2,47 +2,43 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "problem/precision.h"
 #include "problem/rounding.h"
+#include "system/parse_json.h"
+#include "system/read_file.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* trace_schema = "duogemm.trace/1";
 
 // Takes the members of a call's object, each once; none may be left.
 class Members {
  public:
-  explicit Members(json object) : object_(std::move(object)) {}
+  explicit Members(Json object) : object_(std::move(object)) {}
 
   std::int64_t integer(const char* name, std::optional<std::int64_t> usual = {}) {
-    const json value = take(name, !usual);
+    const Json value = take(name, !usual);
     if (value.is_null()) {
       return *usual;
     }
-    if (!value.is_number_integer()) {
-      reject(std::string(name) + " is " + value.dump() + "; it must be a whole number");
-    }
-    return value.get<std::int64_t>();
+    return integer_of(value, name);
   }
 
   float scalar(const char* name, float usual) {
-    const json value = take(name, false);
+    const Json value = take(name, false);
     if (value.is_null()) {
       return usual;
     }
     if (value.is_number()) {
-      return value.get<float>();
+      constexpr double most = std::numeric_limits<float>::max();
+      return static_cast<float>(number_of(value, name, -most, most));
     }
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (const auto& [text, number] :
@@ -51,12 +47,12 @@ class Members {
         return number;
       }
     }
-    reject(std::string(name) + " is " + value.dump() + R"(; it must be a number, "nan", "inf" or "-inf")");
+    reject(std::string(name) + " is " + brief(value) + R"(; it must be a number, "nan", "inf" or "-inf")");
   }
 
   // Which of the words, the first of which is meant when nothing is said.
   std::size_t word(const char* name, const std::vector<std::string>& words) {
-    const json value = take(name, false);
+    const Json value = take(name, false);
     if (value.is_null()) {
       return 0;
     }
@@ -67,24 +63,24 @@ class Members {
       }
       known += (i == 0 ? "" : " or ") + words[i];
     }
-    reject(std::string(name) + " is " + value.dump() + "; it must be " + known);
+    reject(std::string(name) + " is " + brief(value) + "; it must be " + known);
   }
 
   Precision precision() {
-    const json value = take("precision", false);
+    const Json value = take("precision", false);
     return value.is_null()     ? Precision::fp32
            : value.is_string() ? parse_precision("precision", value.get<std::string>())
-                               : parse_precision("precision", value.dump());
+                               : parse_precision("precision", brief(value));
   }
 
   void require_none_left() const {
     if (!object_.empty()) {
-      reject("there is no member '" + object_.begin().key() + "' of a call");
+      reject("there is no member " + brief(object_.begin().key()) + " of a call");
     }
   }
 
  private:
-  json take(const char* name, bool required) {
+  Json take(const char* name, bool required) {
     const auto found = object_.find(name);
     if (found == object_.end()) {
       if (required) {
@@ -92,7 +88,7 @@ class Members {
       }
       return nullptr;
     }
-    json value = std::move(*found);
+    Json value = std::move(*found);
     object_.erase(found);
     if (value.is_null()) {
       reject(std::string(name) + " is null");
@@ -100,13 +96,13 @@ class Members {
     return value;
   }
 
-  json object_;
+  Json object_;
 };
 
-json parse_object(const std::string& line) {
-  json object = json::parse(line, nullptr, false);
+Json parse_object(const std::string& line) {
+  Json object = parse_json(line);
   if (!object.is_object()) {
-    reject("this is no JSON object");
+    reject("this is no JSON object, but " + brief(object));
   }
   return object;
 }
@@ -188,10 +184,10 @@ Line parse_call(const std::string& text) {
 }
 
 std::string parse_head(const std::string& text) {
-  const json head = parse_object(text);
-  const json found = head.value("schema", json());
+  const Json head = parse_object(text);
+  const Json found = head.value("schema", Json());
   if (found != trace_schema) {
-    reject("the schema is " + found.dump() + "; it must be \"" + trace_schema + "\"");
+    reject("the schema is " + brief(found) + "; it must be \"" + trace_schema + "\"");
   }
   const auto about = head.find("about");
   return about != head.end() && about->is_string() ? about->get<std::string>() : "";
@@ -209,6 +205,14 @@ std::string identity_of(const TraceCall& call) {
        << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(p.precision)
        << static_cast<int>(call.memory) << static_cast<int>(call.batch);
   return text.str();
+}
+
+// Whether a line is there, and after it the beginning of another: the program was ended, or the disk was
+// full.
+bool breaks_off(const std::string& text) {
+  const std::size_t end = text.rfind('\n');
+  return end != std::string::npos && end + 1 < text.size() &&
+         !Json::accept(text.begin() + static_cast<std::ptrdiff_t>(end) + 1, text.end());
 }
 
 }  // namespace
@@ -240,8 +244,9 @@ void Trace::permit(Precision precision) {
 Trace parse_trace(const std::string& text, const std::string& file) {
   Trace trace;
   trace.name = std::filesystem::path(file).stem();
+  trace.breaks_off = breaks_off(text);
   std::map<std::string, std::size_t> known;
-  std::istringstream lines(text);
+  std::istringstream lines(trace.breaks_off ? text.substr(0, text.rfind('\n')) : text);
   std::int64_t count = 0;
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -271,13 +276,6 @@ Trace parse_trace(const std::string& text, const std::string& file) {
   return trace;
 }
 
-Trace load_trace(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!std::filesystem::is_regular_file(file) || !(text << stream.rdbuf())) {
-    reject(file + ": there is no such file, or it is empty");
-  }
-  return parse_trace(text.str(), file);
-}
+Trace load_trace(const std::string& file) { return parse_trace(read_file_or_reject(file), file); }
 
 }  // namespace duogemm::bench

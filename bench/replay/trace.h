@@ -23,8 +23,9 @@ struct TraceStep {
 };
 
 struct Trace {
-  std::string name;   // of the file, without folder and extension
-  std::string about;  // as its first line has it; may be empty
+  std::string name;         // of the file, without folder and extension
+  std::string about;        // as its first line has it; may be empty
+  bool breaks_off = false;  // in the middle of a last line, which is left out
   std::vector<TraceCall> calls;
   std::vector<TraceStep> steps;
 

@@ -20,6 +20,7 @@
 #include "duogemm/version.h"
 #include "problem/precision.h"
 #include "problem/problem.h"
+#include "system/descriptor.h"
 
 namespace duogemm {
 namespace {
@@ -103,7 +104,8 @@ class CallRecorder {
     if (call == last_) {
       ++times_;
     } else {
-      begin_ = end_;
+      begin_ += static_cast<off_t>(line_.size());
+      line_.clear();
       last_ = call;
       times_ = 1;
     }
@@ -132,7 +134,8 @@ class CallRecorder {
     }
     const bool own = !forked_ || place != std::string::npos;
     if ((own && take(name)) || failed_ || take(name + "." + process)) {
-      begin_ = end_ = 0;
+      begin_ = 0;
+      line_.clear();
       last_.clear();
       write(head());
     }
@@ -159,18 +162,21 @@ class CallRecorder {
     return file_ >= 0;
   }
 
-  // From where the last call begins.
-  void write(const std::string& text) {
-    end_ = begin_;
-    for (std::size_t done = 0; done < text.size() && !failed_;) {
-      const ssize_t count = pwrite(file_, text.data() + done, text.size() - done, end_);
-      if (count > 0) {
-        done += static_cast<std::size_t>(count);
-        end_ += count;
-      } else if (errno != EINTR) {
-        give_up(std::strerror(errno));
-      }
+  // In place of the last line. On a disk that is full that one stays: no line is ever there by half.
+  void write(const std::string& line) {
+    if (put(line)) {
+      line_ = line;
+      return;
     }
+    const int error = errno;
+    const auto end = begin_ + static_cast<off_t>(put(line_) ? line_.size() : 0);
+    give_up(ftruncate(file_, end) == 0 ? std::strerror(error) : std::strerror(errno));
+  }
+
+  bool put(const std::string& line) {
+    return transfer_all(line.size(), [&](std::size_t done) {
+      return pwrite(file_, line.data() + done, line.size() - done, begin_ + static_cast<off_t>(done));
+    });
   }
 
   void give_up(const char* reason) {
@@ -189,8 +195,8 @@ class CallRecorder {
   int file_ = -1;
   std::string last_;  // call
   std::uint64_t times_ = 0;
-  off_t begin_ = 0;  // of the last call's line
-  off_t end_ = 0;
+  off_t begin_ = 0;   // of the last line
+  std::string line_;  // as the file has it
 };
 
 CallRecorder* make_recorder();

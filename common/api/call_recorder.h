@@ -13,7 +13,7 @@ enum class CallBatch { strides, lists };
 // that bench/traces/README.md describes. Does nothing without the variable, nor for a call that changes
 // nothing. Any thread may call. The file is complete after every call, so that nothing is lost when the
 // process is killed; the child of a fork writes a file of its own. A file that cannot be written is
-// complained about once.
+// complained about once, and ends with the last call that was written whole.
 void record_call(const Sgemm& call, CallMemory memory, CallBatch batch = CallBatch::strides) noexcept;
 
 }  // namespace duogemm

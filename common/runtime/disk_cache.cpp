@@ -17,8 +17,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "system/descriptor.h"
 #include "system/log.h"
 #include "system/user_directory.h"
+#include "system/write_file.h"
 
 namespace duogemm {
 namespace {
@@ -31,9 +33,9 @@ constexpr int format_version = 1;
 // Far above any program; a larger file is not one of ours.
 constexpr off_t most_bytes = off_t{256} << 20;
 
-// Of a file until it is whole; mkostemp replaces the last six letters.
-constexpr std::string_view temporary_name = "new-XXXXXX";
-constexpr std::size_t unique_from = temporary_name.size() - 6;
+// Of a file until it is whole; UnfinishedFile adds six letters.
+constexpr std::string_view unfinished_begin = "new-";
+constexpr std::size_t unfinished_length = unfinished_begin.size() + 6;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -55,44 +57,10 @@ std::string header(std::string_view key, std::string_view payload) {
          hex(payload.size()) + " " + hash(payload) + "\n";
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  bool is_open() const { return number_ >= 0; }
-  int get() const { return number_; }
-  // Some file systems say only here that the disk is full.
-  bool close() { return is_open() && ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
-
-// Calls `transfer(done)` until `size` bytes are done; false when it fails or comes to an end before.
-template <typename Transfer>
-bool transfer_all(std::size_t size, Transfer transfer) {
-  for (std::size_t done = 0; done < size;) {
-    const ssize_t count = transfer(done);
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-    } else if (count == 0 || errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool write_all(int file, std::string_view bytes) {
+bool read_all(const Descriptor& file, std::string& bytes) {
   return transfer_all(bytes.size(), [&](std::size_t done) {
-    return ::write(file, bytes.data() + done, bytes.size() - done);
+    return ::read(file.get(), bytes.data() + done, bytes.size() - done);
   });
-}
-
-bool read_all(int file, std::string& bytes) {
-  return transfer_all(
-      bytes.size(), [&](std::size_t done) { return ::read(file, bytes.data() + done, bytes.size() - done); });
 }
 
 // Only this user can have written the file.
@@ -117,7 +85,7 @@ std::optional<std::string> read_trusted(const fs::path& path, std::string_view k
   const auto bytes = static_cast<std::size_t>(status.st_size);
   std::string start(header(key, {}).size() + key.size() + 1, '\0');
   std::string payload(bytes - std::min(bytes, start.size()), '\0');
-  if (bytes >= start.size() && !(read_all(file.get(), start) && read_all(file.get(), payload))) {
+  if (bytes >= start.size() && !(read_all(file, start) && read_all(file, payload))) {
     why = "it could not be read";
     return std::nullopt;
   }
@@ -140,23 +108,14 @@ void make_directories(const fs::path& path) {
   }
 }
 
-// Makes the file whole under a name of its own, and then renames it, so that no reader ever finds a part of
-// it and the last of several writers wins. False, with errno, when that fails.
+// Renamed when it is whole, so that no reader ever finds a part of it and the last of several writers wins.
+// False, with errno, when that fails.
 bool write_whole(const fs::path& path, std::string_view key, std::string_view payload) {
-  std::string temporary = path.parent_path() / temporary_name;
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // of mode 0600
-  if (!file.is_open()) {
-    return false;
-  }
-  if (write_all(file.get(), header(key, payload)) && write_all(file.get(), key) &&
-      write_all(file.get(), "\n") && write_all(file.get(), payload) && file.close() &&
-      ::rename(temporary.c_str(), path.c_str()) == 0) {
-    return true;
-  }
-  const int error = errno;
-  ::unlink(temporary.c_str());
-  errno = error;
-  return false;
+  constexpr mode_t of_this_user = 0600;
+  UnfinishedFile file(path.parent_path() / unfinished_begin, of_this_user);
+  const Descriptor& to = file.descriptor();
+  return file.is_open() && write_all(to, header(key, payload)) && write_all(to, key) && write_all(to, "\n") &&
+         write_all(to, payload) && file.finish(path);
 }
 
 // A process that was killed while it wrote has left its file, which nobody will rename. One that is older
@@ -167,7 +126,7 @@ void remove_leftovers(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, nothing_there)) {
     const std::string name = entry.path().filename();
     struct stat status;
-    if (name.size() == temporary_name.size() && name.starts_with(temporary_name.substr(0, unique_from)) &&
+    if (name.size() == unfinished_length && name.starts_with(unfinished_begin) &&
         ::lstat(entry.path().c_str(), &status) == 0 && is_trusted(status) &&
         std::time(nullptr) - status.st_mtime > std::chrono::seconds(age).count()) {
       ::unlink(entry.path().c_str());

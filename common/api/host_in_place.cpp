@@ -127,12 +127,39 @@ class InPlace final : public HostCall {
     if (!queue) {
       queue = runtime_.device().create_queue();
     }
-    if (problem.batch_by == BatchBy::addresses) {
+    if (problem.batch_by != BatchBy::addresses) {
+      multiply_strided(problem, operands, *queue);
+    } else if (are_elements_apart(problem, operands)) {
       multiply_listed(problem, operands, *queue);
     } else {
-      multiply_strided(problem, operands, *queue);
+      multiply_one_by_one(problem, operands, *queue);
     }
     queues_.give_back(std::move(queue));
+  }
+
+  // Kernels take what a table says for multiples of an element's size.
+  static bool are_elements_apart(const Problem& problem, const HostOperands& operands) {
+    const auto is_apart = [](const float* matrix) {
+      return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
+    };
+    const std::int64_t inputs = problem.multiplies() ? problem.batch : 0;
+    return std::all_of(operands.a_list, operands.a_list + inputs, is_apart) &&
+           std::all_of(operands.b_list, operands.b_list + inputs, is_apart) &&
+           std::all_of(operands.c_list, operands.c_list + problem.batch, is_apart);
+  }
+
+  void multiply_one_by_one(const Problem& problem, const HostOperands& operands, Queue& queue) {
+    Problem member = problem;
+    member.batch = 1;
+    member.batch_by = BatchBy::strides;
+    for (std::int64_t i = 0; i < problem.batch; ++i) {
+      const bool reads_inputs = problem.multiplies();
+      multiply_strided(member,
+                       {.a = reads_inputs ? operands.a_list[i] : nullptr,
+                        .b = reads_inputs ? operands.b_list[i] : nullptr,
+                        .c = operands.c_list[i]},
+                       queue);
+    }
   }
 
   void multiply_strided(const Problem& problem, const HostOperands& operands, Queue& queue) {

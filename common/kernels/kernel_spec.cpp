@@ -38,6 +38,26 @@ bool reorders(const KernelSpec& spec, const Tunables& tunables) {
   return spec.gemm && spec.gemm->reorders(tunables);
 }
 
+// All that problems fix, whatever they store their operands as; one that fixes nothing is among them.
+std::vector<Tunables> all_fixed_tunables(const KernelSpec& spec) {
+  std::vector<Tunables> all(1);
+  while (spec.gemm && spec.gemm->fixed) {
+    Tunables fixed = spec.gemm->fixed(static_cast<int>(all.size()) - 1);
+    if (fixed.empty()) {
+      break;
+    }
+    all.push_back(std::move(fixed));
+  }
+  return all;
+}
+
+bool keeps_rules_with(const KernelSpec& spec, const Tunables& tunables, std::span<const Tunables> all_fixed) {
+  return std::all_of(all_fixed.begin(), all_fixed.end(), [&](Tunables fixed) {
+    fixed.insert(tunables.begin(), tunables.end());
+    return keeps_rules(spec, fixed);
+  });
+}
+
 std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
   const Multiples tile = tile_of(spec, tunables);
   return tile.m * tile.n * tile.k;
@@ -173,10 +193,13 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
     best[tunable.name] = given != fixed.end() ? given->second : tunable.standard;
   }
   // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
+  const std::vector<Tunables> fixed_by_problems = all_fixed_tunables(spec);
   const auto size = [&](const Tunables& t) {
     const bool legal = keeps_rules(spec, t);
     return std::tuple(!legal, legal ? tile_volume(spec, t) : 0, legal ? work_items(spec, t) : 0);
   };
+  const auto serves_all = [&](const Tunables& t) { return keeps_rules_with(spec, t, fixed_by_problems); };
+  bool serves = serves_all(best);
   for (bool smaller = true; smaller;) {
     smaller = false;
     for (const TunableDeclaration& one : declared) {
@@ -186,16 +209,16 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
             Tunables changed = best;
             changed[one.name] = value;
             changed[other.name] = second;
-            if (size(changed) < size(best)) {
+            if ((!serves || size(changed) < size(best)) && serves_all(changed)) {
               best = std::move(changed);
-              smaller = true;
+              serves = smaller = true;
             }
           }
         }
       }
     }
   }
-  if (!keeps_rules(spec, best)) {
+  if (!serves) {
     reject(to_text(fixed) + ": kernel " + spec.name + " has no legal setting with these");
   }
   return best;

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +249,33 @@ TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
     EXPECT_NE(said.find("DUOGEMM_RECORD=" + file + ": calls are not recorded: "), std::string::npos) << said;
   }
+}
+
+// As a disk that is full after so many bytes, which may be in the middle of a line.
+TEST_F(CallRecorder, LeavesWholeLinesWhereTheDiskIsFull) {
+  std::size_t most_lines = 0;
+  for (rlim_t bytes = 1; bytes < 450; bytes += 3) {
+    EXPECT_EQ(record([=] {
+                std::signal(SIGXFSZ, SIG_IGN);
+                const rlimit limit{bytes, bytes};
+                ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+                Sgemm other = small;
+                other.beta = 1.0f;
+                for (int i = 0; i < 12; ++i) {
+                  record_call(small, CallMemory::device);
+                }
+                record_call(other, CallMemory::device);
+                record_call(small, CallMemory::device);
+              }),
+              0);
+    const std::string text = contents_of(file_);
+    EXPECT_LE(text.size(), bytes);
+    EXPECT_TRUE(text.empty() || text.back() == '\n') << bytes << " bytes: " << text;
+    if (!text.empty()) {
+      most_lines = std::max(most_lines, calls().size());
+    }
+  }
+  EXPECT_EQ(most_lines, 3u);
 }
 
 // The public calls, on a device if there is one.

@@ -133,13 +133,14 @@ class CallRecorder {
       name.replace(place, 2, process);
     }
     const bool own = !forked_ || place != std::string::npos;
-    if ((own && take(name)) || failed_ || take(name + "." + process)) {
+    const bool taken = (own && take(name)) || (!failed_ && take(name + "." + process));
+    if (taken) {
       begin_ = 0;
       line_.clear();
       last_.clear();
       write(head());
     }
-    return !failed_;
+    return taken && !failed_;
   }
 
   // Whether the file is ours now, and empty: not when another process writes it, nor when it cannot be

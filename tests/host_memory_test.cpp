@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <limits>
 #include <new>
+#include <span>
 #include <thread>
+#include <tuple>
 
 #include "api/host_call.h"
 #include "context_test.h"
@@ -87,6 +91,121 @@ TEST_P(HostMemory, NothingOutsideTheMatricesIsTouched) {
       }
     }
   }
+}
+
+// Floats that begin so many bytes behind where floats usually do, with more around them.
+class Shifted {
+ public:
+  Shifted(std::span<const float> floats, std::size_t shift)
+      : count_(floats.size()),
+        begin_(around + shift),
+        memory_(floats.size_bytes() + 2 * around + shift, filling) {
+    std::memcpy(memory_.data() + begin_, floats.data(), floats.size_bytes());
+  }
+  float* data() { return reinterpret_cast<float*>(memory_.data() + begin_); }
+  std::vector<float> floats() const {
+    std::vector<float> copy(count_);
+    std::memcpy(copy.data(), memory_.data() + begin_, sizeof(float) * count_);
+    return copy;
+  }
+  bool nothing_around_changed() const {
+    const auto is_filling = [](char byte) { return byte == filling; };
+    const auto first = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
+    return std::all_of(memory_.begin(), first, is_filling) &&
+           std::all_of(first + static_cast<std::ptrdiff_t>(sizeof(float) * count_), memory_.end(),
+                       is_filling);
+  }
+
+ private:
+  static constexpr std::size_t around = 64;
+  static constexpr char filling = 0x5a;
+  std::size_t count_;
+  std::size_t begin_;
+  std::vector<char> memory_;
+};
+
+// Calls that differ in where their matrices begin alone.
+void expect_right_at_any_address(const Problem& problem,
+                                 const std::function<void(std::vector<Shifted>& a, std::vector<Shifted>& b,
+                                                          std::vector<Shifted>& c)>& multiply) {
+  constexpr std::size_t members = 3;
+  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
+  for (const auto& [shift_a, shift_b, shift_c] : {std::tuple(1, 2, 3), {0, 0, 1}, {2, 0, 0}, {0, 3, 4}}) {
+    std::vector<Shifted> a, b, c;
+    for (std::size_t i = 0; i < members; ++i) {
+      a.emplace_back(host.a, (static_cast<std::size_t>(shift_a) + i) % 4);
+      b.emplace_back(host.b, (static_cast<std::size_t>(shift_b) + 3 * i) % 4);
+      c.emplace_back(host.c, (static_cast<std::size_t>(shift_c) + 2 * i) % 4);
+    }
+    multiply(a, b, c);
+    const Oracle oracle(problem, host.a, host.b, host.c);
+    for (const Shifted& result : c) {
+      EXPECT_TRUE(oracle.compare(result.floats()).exact())
+          << problem.m << " " << problem.n << " " << problem.k << " at bytes " << shift_a << " " << shift_b
+          << " " << shift_c;
+      EXPECT_TRUE(result.nothing_around_changed());
+    }
+  }
+}
+
+std::vector<Problem> problems_at_any_address() {
+  std::vector<Problem> problems;
+  for (const Size& size : sizes) {
+    for (const float alpha : {1.5f, 0.0f}) {
+      Problem p = Problem::packed(size.m, size.n, size.k, alpha, 0.5f);
+      p.level = Reproducibility::everywhere;
+      problems.push_back(p);
+      p.a_op = p.b_op = Transpose::yes;
+      p.lda = p.k + 1;
+      p.ldb = p.n + 2;
+      p.ldc = p.m + 3;
+      problems.push_back(p);
+    }
+  }
+  return problems;
+}
+
+template <typename Pointer>
+std::vector<Pointer> list_of(std::vector<Shifted>& matrices) {
+  std::vector<Pointer> list;
+  for (Shifted& matrix : matrices) {
+    list.push_back(matrix.data());
+  }
+  return list;
+}
+
+TEST_P(HostMemory, BeginsAtAnyAddress) {
+  for (const Problem& problem : problems_at_any_address()) {
+    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        context_->sgemm(request_of(problem), a[i].data(), b[i].data(), c[i].data());
+      }
+    });
+    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
+      Sgemm request = request_of(problem);
+      request.batch = static_cast<std::int64_t>(c.size());
+      context_->sgemm_batched(request, list_of<const float*>(a).data(), list_of<const float*>(b).data(),
+                              list_of<float*>(c).data());
+    });
+  }
+}
+
+// A batch a stride apart begins where its first matrix does.
+TEST_P(HostMemory, BeginsAtAnyAddressWithABatch) {
+  Problem p = Problem::packed(33, 17, 50, 1.5f, 0.5f);
+  p.batch = 3;
+  p.a_stride = p.a_elements() + 1;
+  p.b_stride = p.b_elements() + 2;
+  p.c_stride = p.c_elements() + 3;
+  const HostProblem host = random_problem(p, Distribution::signed_unit, 2);
+  std::vector<float> expected = host.c;
+  Sgemm request = request_of(p);
+  request.level = Reproducibility::everywhere;
+  context_->sgemm(request, host.a.data(), host.b.data(), expected.data());
+  Shifted a(host.a, 1), b(host.b, 2), c(host.c, 3);
+  context_->sgemm(request, a.data(), b.data(), c.data());
+  EXPECT_EQ(std::memcmp(c.floats().data(), expected.data(), sizeof(float) * expected.size()), 0);
+  EXPECT_TRUE(c.nothing_around_changed());
 }
 
 // Each thread's C stands in the gaps of the others' columns.
@@ -182,6 +301,26 @@ TEST_P(HostCopies, OfSeveralPieces) {
   check(with_gaps({1'100'000, 3, 1}, 0.5f), 1);
   check(with_gaps({1500, 1501, 5}, 0.0f), 2);
   check(with_gaps({5, 7, 300'001}, 1.0f), 3);
+}
+
+TEST_P(HostCopies, BeginAtAnyAddress) {
+  for (const Problem& problem : problems_at_any_address()) {
+    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        call_->multiply(problem, {.a = a[i].data(), .b = b[i].data(), .c = c[i].data()}, {});
+      }
+    });
+    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
+      Problem listed = problem;
+      listed.batch = static_cast<std::int64_t>(c.size());
+      listed.batch_by = BatchBy::addresses;
+      const auto list_a = list_of<const float*>(a);
+      const auto list_b = list_of<const float*>(b);
+      const auto list_c = list_of<float*>(c);
+      call_->multiply(listed, {.a_list = list_a.data(), .b_list = list_b.data(), .c_list = list_c.data()},
+                      {});
+    });
+  }
 }
 
 TEST_P(HostCopies, OfSeveralThreads) {

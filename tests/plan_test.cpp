@@ -353,6 +353,21 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
   EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
 }
 
+// Vectors of four values where operands are aligned, single ones where they are not, and either transposed.
+TEST(Storage, IsOneThatTheSmallestSettingCanHave) {
+  for (const KernelSpec& spec : registry()) {
+    if (!spec.gemm || !spec.gemm->fixed) {
+      continue;
+    }
+    const Tunables smallest = smallest_setting(spec, {});
+    for (int storage = 0; !spec.gemm->fixed(storage).empty(); ++storage) {
+      Tunables tunables = spec.gemm->fixed(storage);
+      tunables.insert(smallest.begin(), smallest.end());
+      EXPECT_TRUE(keeps_rules(spec, tunables)) << spec.name << " " << to_text(tunables);
+    }
+  }
+}
+
 TEST(Storage, CountsOffsetsThatDoNotFitInAnInt) {
   const KernelSpec& spec = find_kernel("general");
   const Problem problem = Problem::packed(128, 128, 8);

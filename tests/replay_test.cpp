@@ -120,6 +120,22 @@ TEST(Trace, IsRefusedWithTheLineAndTheReason) {
   EXPECT_EQ(refusal(head), "some.jsonl: there is no call in this trace");
 }
 
+// As a program that was ended, or a full disk, leaves it.
+TEST(Trace, IsReadAsFarAsItsLinesAreWhole) {
+  const std::string calls =
+      "{\"m\":2,\"n\":3,\"k\":4,\"times\":12}\n{\"m\":3,\"n\":3,\"k\":4,\"times\":12}\n";
+  const std::size_t first = head.size() + calls.find('\n');
+  const std::string text = head + calls;
+  for (std::size_t length = first; length <= text.size(); ++length) {
+    const Trace trace = parse_trace(text.substr(0, length), "some.jsonl");
+    const bool both = length + 1 >= text.size();  // or without the end of the last line
+    EXPECT_EQ(trace.call_count(), both ? 24 : 12) << length;
+    EXPECT_EQ(trace.breaks_off, !both && length > first + 1) << length;
+  }
+  EXPECT_EQ(refusal(text.substr(0, first - 1)), "some.jsonl: there is no call in this trace");
+  EXPECT_TRUE(refusal(head.substr(0, head.size() / 2)).starts_with("some.jsonl:1: this is no JSON"));
+}
+
 TEST(Trace, NeedsMemoryForItsLargestMatrices) {
   DeviceInfo device;
   device.backend = "opencl";
@@ -212,6 +228,18 @@ TEST_F(Replay, RunsATraceOnADeviceAndOnPlainArraysBesideTheOtherLibrary) {
   EXPECT_GT(warmed.at("wall_s"), 0.0);
   EXPECT_GT(warmed.at("warms_s").at(0), 0.0);
   EXPECT_NE(output().find("first, after warm()"), std::string::npos);
+}
+
+TEST_F(Replay, SaysThatATraceBreaksOff) {
+  write_trace("{\"m\":3,\"n\":1,\"k\":2}\n{\"m\":3,\"n\":");
+  const int status = run("trace.jsonl --through host --against none --json out.json");
+  if (errors().find("device was found") != std::string::npos) {
+    GTEST_SKIP() << errors();
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(errors(), "duogemm: trace.jsonl: its last line breaks off, and is left out\n");
+  const Json json = Json::parse(contents_of(folder_.path() / "out.json"));
+  EXPECT_EQ(json.at("traces").at(0).at("calls"), 1);
 }
 
 TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {

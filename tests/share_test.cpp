@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "refusal.h"
+
 namespace duogemm::bench {
 namespace {
 
@@ -28,6 +30,18 @@ TEST(Share, TakesOutPathsAndNames) {
   EXPECT_EQ(shared_warnings({"kernels of /home/bob/duogemm, on redbox"}), Json({"kernels of PATH, on HOST"}));
   EXPECT_EQ(shared_warnings({"in ~/notes/a.txt", "DIR=/root", "alice@redbox: \"/tmp/x\""}),
             Json({"in PATH", "DIR=PATH", "USER@HOST: \"PATH\""}));
+}
+
+TEST(Share, TakesOutPathsHoweverLongATextIs) {
+  const std::string words(2'000'000, 'x');
+  EXPECT_EQ(shared_warnings({words + " /home/" + words + "/a", "/home /rooted ~ /tmp. a+/b/c (/d/e)"}),
+            Json({words + " PATH", "PATH /rooted ~ PATH. a+PATH (PATH)"}));
+}
+
+TEST(Share, RefusesWhatIsNestedWithoutEnd) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(testing::refusal([&] { shared_file("r.json", deep, alice); }),
+            "r.json: this JSON is nested deeper than 64 levels");
 }
 
 TEST(Share, LeavesWordsThatOnlyLookAlike) {

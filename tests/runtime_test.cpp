@@ -59,6 +59,25 @@ TEST_F(Plans, AreThoseOfTheLastProblems) {
   EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
 }
 
+// One more than are kept: the first is forgotten, and planned anew when it comes again.
+TEST_F(Plans, AreMadeAnewForAProblemThatWasForgotten) {
+  std::fill_n(a_.data(), 64, 1.0f);
+  std::fill_n(b_.data(), 64, 1.0f);
+  const Problem first = Problem::packed(3, 3, 5);
+  multiply(first);
+  for (std::size_t i = 0; i < Runtime::most_plans + 8; ++i) {
+    Problem other = Problem::packed(1, 1, 1);
+    other.lda = 1 + static_cast<std::int64_t>(i);
+    multiply(other);
+  }
+  for (int again = 0; again < 2; ++again) {
+    std::fill_n(c_.data(), 9, 0.0f);
+    multiply(first);
+    EXPECT_EQ(std::count(c_.data(), c_.data() + 9, 5.0f), 9);
+    EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
+  }
+}
+
 // A problem that differs in one thing from another that came before.
 struct Change {
   const char* name;

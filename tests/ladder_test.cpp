@@ -145,6 +145,22 @@ TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
   }
 }
 
+// Of rungs that number their tiles in strips: one that is full, and another that is not.
+TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
+  const Tunables& tunables = GetParam().setting.tunables;
+  if (!tunables.contains("GROUP_M")) {
+    return;
+  }
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  const Multiples tile = as_rung(*GetParam().setting.spec)->multiples(tunables);
+  const std::int64_t rows = (tunables.at("GROUP_M") + 2) * tile.m - 3;
+  std::string reason;
+  if (!check(device, random_problem(Problem::packed(rows, 2 * tile.n, 5), Distribution::integers, 1),
+             reason)) {
+    GTEST_SKIP() << "needs " << reason;
+  }
+}
+
 TEST_P(Ladder, TransposesAndLeadingDimensions) {
   DUOGEMM_TEST_DEVICE(device, GetParam().device);
   const Shape shape = shapes()[3];

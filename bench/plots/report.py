@@ -182,7 +182,7 @@ def warnings_of(document):
 
 
 # What reading a document raises that lacks a member, or has another kind of value there.
-BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError)
+BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def why_broken(error):
@@ -255,7 +255,7 @@ def write_report(paths, folder):
     warnings = [f"{pathlib.Path(path).name}: {warning}" for path, document, _ in loaded for warning in warnings_of(document)]
     content += page.section("Files", before=page.table(files)) + page.folded(f"Warnings ({len(warnings)})", warnings)
     index = folder / "index.html"
-    index.write_text(page.page(content))
+    results.write(index, page.page(content).encode())
     print(index)
 
 

@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import pathlib
+import stat
+import tempfile
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
@@ -18,13 +21,41 @@ def load(path):
         document = json.loads(pathlib.Path(path).read_text())
     except OSError as error:
         raise BadFile(f"{path}: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError):
+    except RecursionError:
+        raise BadFile(f"{path}: this JSON is nested too deep") from None
+    except ValueError:  # UnicodeDecodeError, JSONDecodeError, and what an integer of thousands of digits raises
         raise BadFile(f"{path}: this is no JSON") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     for kind in KINDS:
         if schema == f"duogemm.{kind}/1":
             return document, kind
     raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
+
+
+def write(path, content):
+    """Gives a file these bytes, as the program writes its own: a regular one is replaced whole, through links, and keeps its mode."""
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            pathlib.Path(path).write_bytes(content)
+        else:
+            replace(pathlib.Path(os.path.realpath(path)), content)
+    except OSError as error:
+        raise BadFile(f"{path} could not be written: {error.strerror}") from None
+
+
+def replace(path, content):
+    mask = os.umask(0)
+    os.umask(mask)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~mask
+    descriptor, unfinished = tempfile.mkstemp(prefix=f"{path.name}.unfinished-", dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(unfinished, mode)
+        os.replace(unfinished, path)
+    except OSError:
+        os.unlink(unfinished)
+        raise
 
 
 def recorded(folder):

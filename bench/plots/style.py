@@ -1,8 +1,11 @@
 """How every figure looks: legible 400 pixels wide, readable in black and white, the same file from the same data."""
 
+import io
+import pathlib
 import textwrap
 
 import matplotlib
+import results
 
 matplotlib.use("agg")
 matplotlib.rcParams.update({"svg.hashsalt": "duogemm", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.linewidth": 0.3,
@@ -96,5 +99,8 @@ def finish(figure, axis, legend_columns=0):
 
 def save(figure, *paths):
     for path in paths:
-        figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None, dpi=150, bbox_inches="tight", pad_inches=0.05)
+        picture = io.BytesIO()
+        kind = pathlib.Path(path).suffix[1:]
+        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None, dpi=150, bbox_inches="tight", pad_inches=0.05)
+        results.write(path, picture.getvalue())
     plt.close(figure)

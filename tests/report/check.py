@@ -208,12 +208,16 @@ def main():
         check_recorded(page)
         check_longer_ladder(program, folder)
         check_steps()
-        for bad, word in (("{}", "schema"), ("no json", "JSON")):
+        deep = "[" * 100_000 + "]" * 100_000
+        for bad, word in (("{}", "schema"), ("no json", "JSON"), (deep, "nested"), ('{"a":' + deep + "}", "nested"), ("1" * 5000, "JSON")):
             (folder / "bad.json").write_text(bad)
             refused = run_program(program, "report", folder / "bad.json", "-o", folder / "none")
             expect(refused.returncode == 2 and word in refused.stderr and refused.stderr.count("\n") == 1,
-                   f"of {bad!r} it says: {refused.stderr}")
+                   f"of {bad[:40]!r} it says: {refused.stderr}")
         whole = next(file for file in recorded if file.name == "cpu_opencl.json").read_text()
+        for spoilt in (re.sub(r'"gflops": [0-9.e+-]+', f'"gflops": {"9" * 400}', whole), re.sub(r'"m": [0-9]+', f'"m": {"[" * 300}{"]" * 300}', whole)):
+            (folder / "bad.json").write_text(spoilt)
+            check_refused(run_program(program, "report", folder / "bad.json", "-o", folder / "none"), "bad.json")
         for spoil, word in (("gflops", "gflops"), ("tunables", "tunables"), ("date", "date")):
             (folder / "bad.json").write_text(whole.replace(f'"{spoil}"', '"other"'))
             check_refused(run_program(program, "report", folder / "bad.json", "-o", folder / "none"), "bad.json", word)

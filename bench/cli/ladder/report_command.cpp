@@ -18,7 +18,7 @@ struct ReportFlags {
 int run(const ReportFlags& flags) {
   for (const std::string& file : flags.results) {
     if (!std::filesystem::is_regular_file(file)) {
-      reject(file + ": there is no such file");
+      reject(file + (std::filesystem::exists(file) ? ": it is not a regular file" : ": there is no such file"));
     }
   }
   if (std::filesystem::exists(flags.folder) && !std::filesystem::is_directory(flags.folder)) {

@@ -10,6 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The program for the shell, which ends it where it waits for what never comes.
+const std::string program = "timeout 60 '" DUOGEMM_PROGRAM "' ";
+
 class ProgramWrites : public Program {
  protected:
   static bool is_result(const std::string& text) {
@@ -73,8 +76,7 @@ TEST_F(ProgramOnADevice, PassesOverWhatIsNoTuningFile) {
   fs::create_symlink("nowhere", folder / "dangling.json");
   overwrite(folder / "deep.json", std::string(100'000, '[') + std::string(100'000, ']'));
   overwrite(folder / "half.json", "{\"schema\": \"duogemm.tun");
-  const Outcome outcome =
-      run_shell("DUOGEMM_TUNING_DIR=tunings timeout 60 '" DUOGEMM_PROGRAM "' plan --size 64");
+  const Outcome outcome = run_shell("DUOGEMM_TUNING_DIR=tunings " + program + "plan --size 64");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const std::string line :
        {"folder.json: it is not a regular file", "fifo.json: it is not a regular file",
@@ -92,9 +94,11 @@ TEST_F(Program, ReadsNoFileOfAnotherKind) {
   fs::create_directories(folder_ / "folder");
   for (const std::string place : {"fifo", "folder"}) {
     for (const std::string command : {"report --share ", "tune --budget 1s --from "}) {
-      expect_refused(run(command + place), {command + place, {place, "it is not a regular file"}});
+      expect_refused(run_shell(program + command + place),
+                     {command + place, {place, "it is not a regular file"}});
     }
-    expect_refused(run("compare --shapes " + place), {"compare --shapes " + place, {place, "no such file"}});
+    expect_refused(run_shell(program + "compare --shapes " + place),
+                   {"compare --shapes " + place, {place, "no such file"}});
   }
   overwrite(folder_ / "deep.json", std::string(100'000, '[') + std::string(100'000, ']'));
   for (const std::string command : {"report --share ", "tune --budget 1s --from "}) {
@@ -104,7 +108,7 @@ TEST_F(Program, ReadsNoFileOfAnotherKind) {
 
 TEST_F(ProgramOnADevice, ReplaysNoFileOfAnotherKind) {
   ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
-  expect_refused(run("replay fifo"), {"replay fifo", {"fifo: it is not a regular file"}});
+  expect_refused(run_shell(program + "replay fifo"), {"replay fifo", {"fifo: it is not a regular file"}});
   overwrite(folder_ / "deep.jsonl", std::string(100'000, '[') + std::string(100'000, ']'));
   expect_refused(run("replay deep.jsonl"), {"replay deep.jsonl", {"deep.jsonl:1: this JSON is nested"}});
 }

@@ -72,8 +72,8 @@ typedef struct duogemm_problem {
    that calls only after it was forked is served. */
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
 
-/* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins.
-   The strides do not count. */
+/* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins,
+   at any byte. The strides do not count. */
 duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
                                      const float* const* b, float* const* c);
 

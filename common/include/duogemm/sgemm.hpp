@@ -135,7 +135,7 @@ class Context {
              const ProgressListener& progress = {});
 
   // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c list where each
-  // begins. The strides of the problem do not count.
+  // begins, at any byte. The strides of the problem do not count.
   void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
                      const ProgressListener& progress = {});
 

@@ -18,7 +18,7 @@ duogemm_status duogemm_cuda_sgemm(struct CUstream_st* stream, const duogemm_prob
                                   const float* b, float* c);
 
 /* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c are device memory that
-   holds the device address of each. The strides do not count. */
+   holds the device address of each, a multiple of 4. The strides do not count. */
 duogemm_status duogemm_cuda_sgemm_batched(struct CUstream_st* stream, const duogemm_problem* problem,
                                           const float* const* a, const float* const* b, float* const* c);
 

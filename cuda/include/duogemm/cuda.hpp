@@ -23,7 +23,8 @@ namespace duogemm::cuda {
 void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c);
 
 // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that
-// holds the device address of each, read when the commands run. The strides of the problem do not count.
+// holds the device address of each, a multiple of 4, read when the commands run. The strides of the problem
+// do not count.
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
                    float* const* c);
 

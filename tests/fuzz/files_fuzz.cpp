@@ -1,0 +1,74 @@
+// A libFuzzer target: the text of a file that is read, a tuning file, a trace or a result file to share. It
+// is refused with a reason in one line, or what it says is of use: the planner of a GPU plans by it.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "plan/lower.h"
+#include "replay/trace.h"
+#include "report/share.h"
+
+namespace duogemm::fuzz {
+namespace {
+
+DeviceInfo gpu() {
+  DeviceInfo info;
+  info.kind = DeviceKind::gpu;
+  info.compute_units = 132;
+  info.clock_mhz = 1980;
+  info.cache_bytes = 60'000'000;
+  info.local_bytes = 48 << 10;
+  info.max_work_group = 1024;
+  info.max_groups = {1u << 31, 65535, 65535};
+  info.clusters = true;
+  return info;
+}
+
+// Of the shapes that the file knows, and of one that it may not.
+void plan_by(const Tuning& tuning) {
+  static const DeviceInfo device = gpu();
+  const Planner planner(device, tuning);
+  const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    try {
+      const Problem problem = Problem::packed(m, n, k);
+      validate(problem);
+      lay_out_workspaces(lower(planner.select(problem), problem, device), device);
+    } catch (const Error&) {
+      // It is larger than any memory.
+    }
+  };
+  plan(100, 70, 640);
+  for (const TunedShape& shape : tuning.shapes) {
+    plan(shape.m, shape.n, shape.k);
+  }
+}
+
+void read(std::uint8_t kind, const std::string& text) {
+  if (kind == 't') {
+    plan_by(parse_tuning(text, "file"));
+  } else if (kind == 'c') {
+    bench::parse_trace(text, "file");
+  } else {
+    bench::shared_file("file", text, {"alice", "redbox"});
+  }
+}
+
+}  // namespace
+}  // namespace duogemm::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  try {
+    duogemm::fuzz::read(data[0], std::string(data + 1, data + size));
+  } catch (const duogemm::Error& error) {
+    if (error.status() != duogemm::Status::invalid_argument || *error.what() == '\0') {
+      std::fprintf(stderr, "refused with another status, or without a reason: %s\n", error.what());
+      std::abort();
+    }
+  }
+  return 0;
+}

@@ -191,6 +191,13 @@ TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
   }
 }
 
+// Strips are 1024 rows of C high, and the last one is not.
+TEST(TensorEmulation, CoversTheLastStripOfTiles) {
+  for (const Setting& setting : settings()) {
+    expect_right(setting, problem_of(setting, 1200, 140, 8), 1);
+  }
+}
+
 TEST(TensorEmulation, AddsUpSlices) {
   for (const Setting& setting : settings()) {
     expect_right(setting, problem_of(setting, 130, 70, 130), 2);

@@ -18,7 +18,8 @@ struct ReportFlags {
 int run(const ReportFlags& flags) {
   for (const std::string& file : flags.results) {
     if (!std::filesystem::is_regular_file(file)) {
-      reject(file + (std::filesystem::exists(file) ? ": it is not a regular file" : ": there is no such file"));
+      reject(file +
+             (std::filesystem::exists(file) ? ": it is not a regular file" : ": there is no such file"));
     }
   }
   if (std::filesystem::exists(flags.folder) && !std::filesystem::is_directory(flags.folder)) {
@@ -41,7 +42,9 @@ void add_report_command(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = app.add_subcommand(
       "report", "Draw result files: the climb, pictures, and one page that needs no network");
-  command->add_option("results", flags->results, "Result files of ladder, compare, sweep, explain, replay and accuracy")
+  command
+      ->add_option("results", flags->results,
+                   "Result files of ladder, compare, sweep, explain, replay and accuracy")
       ->required();
   command->add_option("-o,--output", flags->folder,
                       "The folder for index.html and the pictures, or for the copies (this one)");

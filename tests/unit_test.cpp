@@ -479,7 +479,7 @@ TEST(Tuning, NamesTheFileAndWhatIsWrongInIt) {
         std::tuple(",128,", ",129,", "TSM=129"), std::tuple(",128,", ",", "values"),
         std::tuple("\"TSM\"", "\"TSQ\"", "TSQ"), std::tuple("[[1,1.25,50.0]]", "[]", "no timings"),
         std::tuple("\"WIDTH\": 16", "\"WIDTH\": 17", "WIDTH=17"),
-        std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "parse")}) {
+        std::tuple("\"kernels\"", "\"kernel\"", "kernels"), std::tuple("{", "", "no JSON")}) {
     const std::string message = refusal(from, to);
     EXPECT_EQ(message.find("t.json: "), 0u) << message;
     EXPECT_NE(message.find(named), std::string::npos) << message;

@@ -79,7 +79,7 @@ PyObject* new_array(std::int64_t rows, std::int64_t columns) {
   return shape ? PyObject_CallFunctionObjArgs(cupy.ndarray, shape.get(), cupy.float32, nullptr) : nullptr;
 }
 
-PyObject* product(const Request& request) {
+PyObject* array_product(const Request& request) {
   const Owned current(PyObject_CallNoArgs(cupy.current_device));
   if (!current) {
     return nullptr;
@@ -117,7 +117,7 @@ PyObject* know_cupy(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* cupy_product(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const std::optional<Request> request = request_of(arguments, count);
-  return result_or_none(request ? product(*request) : nullptr);
+  return result_or_none(request ? array_product(*request) : nullptr);
 }
 
 }  // namespace duogemm::python

@@ -13,6 +13,7 @@ from ._errors import ArgumentError
 from ._library import LEVELS, PRECISIONS, Problem
 
 ITEM = 4  # bytes of a float32
+_LARGEST = 2.0**128 - 2.0**104  # float32
 
 
 class Call(NamedTuple):
@@ -176,12 +177,33 @@ def words_to_numbers(precision, level):
     return PRECISIONS[precision], LEVELS[level]
 
 
+def is_scalar(value):
+    """Whether it is a number of Python's, and one that float32 has but for rounding."""
+    return type(value) in (int, float) and not _LARGEST < abs(value) != math.inf
+
+
+def number(name, value):
+    """As a float that float32 has but for rounding."""
+    if type(value) is not int and type(value) is not float:
+        value = _as_float(name, value)
+    if not is_scalar(value):
+        raise ArgumentError(f"{name} is too large: the largest number of float32 is {_LARGEST}")
+    return float(value)
+
+
+def _as_float(name, value):
+    """What is real and one number. float() would take words too, and the real part of what is complex."""
+    try:
+        if hasattr(value, "__float__") and not isinstance(value, (str, bytes)) and "complex" not in str(getattr(value, "dtype", "")):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ArgumentError(f"{name} is {value!r}; it must be a real number")
+
+
 def problem_without_sizes(alpha, beta, precision, level):
     """What a product is asked besides its sizes."""
-    try:
-        problem = Problem(alpha=alpha, beta=beta, batch=1)
-    except OverflowError as error:
-        raise ArgumentError(f"alpha or beta: {error}") from None
+    problem = Problem(alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
     problem.precision, problem.level = words_to_numbers(precision, level)
     return problem
 

@@ -3,8 +3,8 @@
 import importlib
 from typing import Literal, TypeVar
 
-from ._errors import ArgumentError, ArrayTypeError
-from ._layout import words_to_numbers
+from ._errors import ArrayTypeError
+from ._layout import number, words_to_numbers
 
 Array = TypeVar("Array")
 Precision = Literal["fp32", "bf16x6", "f16x3"]
@@ -66,14 +66,6 @@ def require_float32(**arrays):
     for name, array in arrays.items():
         if array.dtype.str[1:] != "f4" or not array.dtype.isnative:
             raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
-
-
-def number(name, value):
-    """As a float."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError(f"{name} is {value!r}; it must be a number") from None
 
 
 def matmul(

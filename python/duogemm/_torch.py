@@ -1,6 +1,8 @@
 """PyTorch's tensors: on the current stream of their device, or on the host's memory."""
 
 import torch
+from torch.autograd import forward_ad
+from torch.autograd.graph import increment_version
 
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError, ArrayTypeError
@@ -11,7 +13,14 @@ from ._numpy import run_on_host
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FLOAT32, _DENSE = torch.float32, torch.strided
-_is_tracing = torch.compiler.is_dynamo_compiling
+_is_compiling = torch.compiler.is_dynamo_compiling
+# Each answers something that is true while a part of PyTorch wants to see all operations: modes, transforms of torch.func, a tracer.
+_OBSERVERS = (
+    torch._C._len_torch_dispatch_stack,
+    torch._C._is_torch_function_mode_enabled,
+    torch._C._are_functorch_transforms_active,
+    torch._C._is_tracing,
+)
 
 
 def _learn_quick():
@@ -20,7 +29,8 @@ def _learn_quick():
     if calls is None or exchange is None or not torch.backends.cuda.is_built():
         return False
     empty = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None) or _empty
-    if not calls.know_torch(*_PLAIN, _FLOAT32, exchange, torch._C._cuda_getDevice, torch.is_grad_enabled, empty):
+    functions = torch._C._cuda_getDevice, torch.is_grad_enabled, empty, increment_version
+    if not calls.know_torch(*_PLAIN, _FLOAT32, exchange, *functions, _OBSERVERS, forward_ad):
         return False
     matmul._torchdynamo_inline = matmul_in_python  # what torch.compile looks into in its place
     for kind in _PLAIN:
@@ -46,27 +56,29 @@ def _check(a, b, out):
             raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
         if tensor.device != device:
             raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
-        if tensor.is_neg():
-            raise ArgumentError(f"{name} is negated lazily (resolve_neg makes a copy)")
     if device.type not in ("cpu", "cuda"):
         raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
     if device.type == "cuda":
         require_cuda()
 
 
+def is_lazy(tensor):
+    """Whether its elements are others than those in its memory: negated when they are read, or zeros that take no memory."""
+    return tensor.is_neg() or tensor._is_zerotensor()
+
+
 def _is_plain(a, b, out):
-    """Whether nobody but the library has to know of the call: no autograd, no compiler, no subclass."""
-    if _is_tracing() or type(a) not in _PLAIN or type(b) not in _PLAIN:
+    """Whether nobody but the library has to know of the call: no autograd, compiler, mode or transform, and no subclass."""
+    if _is_compiling() or forward_ad._current_level >= 0 or any(ask() for ask in _OBSERVERS):
         return False
-    if not (a.requires_grad or b.requires_grad or getattr(out, "requires_grad", False)):
-        return True
-    return not torch.is_grad_enabled()
+    tensors = (a, b) if out is None else (a, b, out)
+    if any(type(tensor) not in _PLAIN or is_lazy(tensor) for tensor in tensors):
+        return False
+    return not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors))
 
 
 def _is_right(tensor, device):
-    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device:
-        return False
-    if tensor.is_neg() or tensor.is_nested:
+    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device or tensor.is_nested:
         return False
     return device >= 0 or tensor.is_cpu  # others than CUDA's have no number either
 
@@ -74,13 +86,14 @@ def _is_right(tensor, device):
 def multiply(a, b, out, alpha, beta, precision, level):
     if _is_plain(a, b, out):
         return _multiply_in_python(a, b, out, alpha, beta, precision, level)
-    require_kind(torch.Tensor, a=a, b=b)
-    if out is not None:
-        raise ArgumentError("out cannot be given where autograd or a compiler takes part")
-    if beta != 0:
-        raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
+    tensors = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
+    require_kind(torch.Tensor, **tensors)
     from . import torch as own
 
+    if out is not None:
+        return own.multiply_into(a, b, out, alpha, beta, precision, level)
+    if beta != 0:
+        raise ArgumentError(f"beta is {beta} and there is no out to multiply by it")
     return own.matmul(a, b, alpha=alpha, precision=precision, level=level)
 
 
@@ -100,8 +113,10 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
     result = a.new_empty(call.shape) if out is None else out
     try:
         addresses = a.data_ptr(), b.data_ptr(), result.data_ptr()
-    except RuntimeError as error:  # within vmap and others of torch.func
-        raise ArgumentError(f"a tensor's memory cannot be reached: {error}") from None
+        if out is not None:
+            increment_version(out)  # autograd then knows of gradients that would need what was there before
+    except RuntimeError as error:  # it comes from a transform of torch.func that has ended
+        raise ArgumentError(f"a tensor's memory cannot be used: {error}") from None
     if device < 0:
         run_on_host(call, *addresses)
     elif torch._C._cuda_getDevice() == device:

@@ -8,12 +8,17 @@
         loss.backward()
 """
 
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+import math
 
-from ._layout import fits, result_shape, words_to_numbers
-from ._matmul import Level, Precision, learn, number, require_kind
-from ._torch import multiply, multiply_plain
+import torch
+from torch.autograd import forward_ad
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import register_flop_formula
+
+from ._errors import ArgumentError
+from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
+from ._matmul import Level, Precision, learn, require_kind
+from ._torch import is_lazy, multiply, multiply_plain
 
 __all__ = ["enabled", "matmul"]
 
@@ -21,21 +26,32 @@ __all__ = ["enabled", "matmul"]
 learn(torch.Tensor, multiply)
 learn(torch.nn.Parameter, multiply)
 
+# What PyTorch knows of the products: everything but a plain call goes through these, so that derivatives, transforms, compilers and
+# modes find what they need.
+_library = torch.library.Library("duogemm", "DEF")
+for _signature in (
+    "matmul(Tensor a, Tensor b, float alpha=1.0, {words}) -> Tensor",
+    "matmul_out(Tensor a, Tensor b, Tensor(a!) out, float alpha=1.0, float beta=0.0, {words}) -> ()",
+):
+    _words = "str precision='fp32', str level='run_to_run'"
+    _library.define(_signature.format(words=_words), tags=(torch.Tag.pt2_compliant_tag,))
+_product, _product_into = torch.ops.duogemm.matmul, torch.ops.duogemm.matmul_out
 
-@torch.library.custom_op("duogemm::matmul", mutates_args=())
-def _product(a: torch.Tensor, b: torch.Tensor, alpha: float = 1.0, precision: str = "fp32", level: str = "run_to_run") -> torch.Tensor:
+
+def _compute(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
     return multiply_plain(a, b, None, alpha, 0, precision, level)
 
 
-@_product.register_fake
-def _(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
+def _compute_into(a, b, out, alpha=1.0, beta=0.0, precision="fp32", level="run_to_run"):
+    multiply_plain(a, b, out, alpha, beta, precision, level)
+
+
+def _shape_alone(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
     return a.new_empty(result_shape(tuple(a.shape), tuple(b.shape)))
 
 
-def _keep(ctx, inputs, output):
-    a, b, alpha, precision, level = inputs
-    ctx.save_for_backward(a, b)
-    ctx.rest = (alpha, precision, level)
+def _nothing(*arguments, **named):
+    """What matmul_out does to tensors without elements."""
 
 
 def _sum_to(gradient, shape):
@@ -45,23 +61,120 @@ def _sum_to(gradient, shape):
     return gradient.sum(dim=along, keepdim=True).reshape(shape) if along else gradient
 
 
-def _gradients(ctx, gradient):
-    a, b = ctx.saved_tensors
-    # Vectors as the matrices that they are multiplied as.
-    rows = a.unsqueeze(0) if a.dim() == 1 else a
-    columns = b.unsqueeze(-1) if b.dim() == 1 else b
-    gradient = gradient.unsqueeze(-1) if b.dim() == 1 else gradient
-    gradient = gradient.unsqueeze(-2) if a.dim() == 1 else gradient
-    gradient = gradient.contiguous()  # an expanded scalar, as sum() gives it, has strides of 0
-    to_a = to_b = None
-    if ctx.needs_input_grad[0]:
-        to_a = _sum_to(_product(gradient, columns.mT, *ctx.rest), rows.shape).reshape(a.shape)
-    if ctx.needs_input_grad[1]:
-        to_b = _sum_to(_product(rows.mT, gradient, *ctx.rest), columns.shape).reshape(b.shape)
-    return to_a, to_b, None, None, None
+def _mapped_first(tensor, dimension, is_vector, rank):
+    """With the dimension that vmap maps, if any, before the batches of a matrix, which are as many as the rank leaves."""
+    if dimension is None:
+        return tensor
+    # Only the first dimension leaves rows or columns contiguous for certain.
+    moved = tensor.movedim(dimension, 0).contiguous() if dimension != 0 else tensor
+    return moved[(slice(None), *[None] * (rank - moved.dim() + 1 - is_vector))]
 
 
-_product.register_autograd(_gradients, setup_context=_keep)
+class _Product(torch.autograd.Function):
+    """The derivatives of a product, of any order and in both directions, and the product of what vmap maps."""
+
+    @staticmethod
+    def forward(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
+        with torch._C._AutoDispatchBelowAutograd():
+            return _product(a, b, alpha, precision, level)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        a, b, *ctx.rest = inputs
+        ctx.save_for_backward(a, b)
+        ctx.save_for_forward(a, b)
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        a, b = ctx.saved_tensors
+        if gradient is None:
+            return (None,) * 5
+        # Vectors as the matrices that they are multiplied as.
+        rows = a.unsqueeze(0) if a.dim() == 1 else a
+        columns = b.unsqueeze(-1) if b.dim() == 1 else b
+        gradient = gradient.unsqueeze(-1) if b.dim() == 1 else gradient
+        gradient = gradient.unsqueeze(-2) if a.dim() == 1 else gradient
+        gradient = gradient.contiguous()  # an expanded scalar, as sum() gives it, has strides of 0
+        to_a = to_b = None
+        if ctx.needs_input_grad[0]:
+            to_a = _sum_to(_product(gradient, columns.mT, *ctx.rest), rows.shape).reshape(a.shape)
+        if ctx.needs_input_grad[1]:
+            to_b = _sum_to(_product(rows.mT, gradient, *ctx.rest), columns.shape).reshape(b.shape)
+        return to_a, to_b, None, None, None
+
+    @staticmethod
+    def jvp(ctx, to_a, to_b, *_):
+        a, b = ctx.saved_tensors
+        if to_a is None or to_b is None:
+            return _product(a, to_b.contiguous(), *ctx.rest) if to_a is None else _product(to_a.contiguous(), b, *ctx.rest)
+        return _product(to_a.contiguous(), b, *ctx.rest) + _product(a, to_b.contiguous(), *ctx.rest)
+
+    @staticmethod
+    def vmap(info, dimensions, a, b, *rest):
+        ranks = [tensor.dim() - (dimension is not None) for tensor, dimension in zip((a, b), dimensions)]
+        a_is_vector, b_is_vector = (rank == 1 for rank in ranks)
+        rank = max(2, *ranks)
+        rows = _mapped_first(a, dimensions[0], a_is_vector, rank)
+        columns = _mapped_first(b, dimensions[1], b_is_vector, rank)
+        product = _product(rows.unsqueeze(-2) if a_is_vector else rows, columns.unsqueeze(-1) if b_is_vector else columns, *rest)
+        product = product.squeeze(-2) if a_is_vector else product
+        return product.squeeze(-1) if b_is_vector else product, 0
+
+
+def _differentiated(*tensors):
+    """Whether a derivative is wanted, in either direction."""
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        return True
+    return forward_ad._current_level >= 0 and any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
+
+
+def _with_derivatives(a, b, *rest):
+    if _differentiated(a, b):
+        return _Product.apply(a, b, *rest)
+    with torch._C._AutoDispatchBelowAutograd():
+        return _product(a, b, *rest)
+
+
+def _without_derivatives(a, b, out, *rest):
+    if _differentiated(a, b, out):
+        _refuse_out()
+    if is_lazy(out):
+        raise ArgumentError("out is negated lazily, or of zeros that take no memory; it must be what its memory holds (resolve_neg copies)")
+    with torch._C._AutoDispatchBelowAutograd():
+        _product_into(a, b, out, *rest)
+
+
+def _refuse_out(*arguments):
+    raise ArgumentError("out cannot be given where autograd or a transform of torch.func takes part")
+
+
+def _zeros_in_memory(product):
+    """The product, where an operand is zeros that take no memory. PyTorch would give them a single one, for all rows and columns."""
+
+    def call(a, b, *rest):
+        operands = (torch.zeros(x.shape, dtype=x.dtype, device=x.device) if x._is_zerotensor() else x for x in (a, b))
+        return product(*operands, *rest)
+
+    return call
+
+
+_library.impl("matmul", _compute, "CompositeExplicitAutograd")
+_library.impl("matmul_out", _compute_into, "CompositeExplicitAutograd")
+torch.library.register_fake("duogemm::matmul", _shape_alone, lib=_library)
+torch.library.register_fake("duogemm::matmul_out", _nothing, lib=_library)
+_library.impl("matmul", _with_derivatives, "Autograd")
+_library.impl("matmul_out", _without_derivatives, "Autograd")
+_library.impl("matmul", _zeros_in_memory(_product), "ZeroTensor")
+_library.impl("matmul_out", _zeros_in_memory(_product_into), "ZeroTensor")
+# Before torch.func takes a transform apart, as it knows what to do with such a function, and not with an operator.
+_library.impl("matmul", _Product.apply, "FuncTorchDynamicLayerFrontMode")
+_library.impl("matmul_out", _refuse_out, "FuncTorchDynamicLayerFrontMode")
+
+
+@register_flop_formula([_product, _product_into])
+def _operations(a_shape, b_shape, *_, **named):
+    return 2 * math.prod(result_shape(tuple(a_shape), tuple(b_shape))) * a_shape[-1]
 
 
 def matmul(
@@ -69,7 +182,13 @@ def matmul(
 ) -> torch.Tensor:
     """alpha * (a @ b) by duogemm, as an operator that autograd and torch.compile know. See duogemm.matmul."""
     require_kind(torch.Tensor, a=a, b=b)
-    return torch.ops.duogemm.matmul(a, b, number("alpha", alpha), precision, level)
+    return _product(a, b, number("alpha", alpha), precision, level)
+
+
+def multiply_into(a, b, out, alpha, beta, precision, level):
+    """out <- alpha * (a @ b) + beta * out, as an operator. Answers out."""
+    _product_into(a, b, out, number("alpha", alpha), number("beta", beta), precision, level)
+    return out
 
 
 class enabled(TorchDispatchMode):
@@ -84,15 +203,32 @@ class enabled(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, arguments=(), named=None):
         named = named or {}
-        own = _PRODUCTS.get(function)
-        if own is not None and all(map(_is_ours, arguments)):
+        dimensions, own = _PRODUCTS.get(function, (0, None))
+        if own and all(map(is_scalar, named.values())) and all(map(_is_ours, arguments)) and _fit_together(dimensions, *arguments):
             return own(self._words, *arguments, **named)
         return function(*arguments, **named)
 
 
+_has_names = getattr(torch.Tensor, "has_names", lambda tensor: False)  # PyTorch has had names for dimensions
+
+
 def _is_ours(tensor):
+    """Whether there is no more to it than elements of float32 in memory."""
     return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.dtype is torch.float32
-            and tensor.layout is torch.strided and tensor.device.type in ("cpu", "cuda") and not tensor.is_neg())
+            and tensor.layout is torch.strided and tensor.device.type in ("cpu", "cuda")
+            and not (is_lazy(tensor) or tensor.is_nested or _has_names(tensor)))
+
+
+def _fit_together(dimensions, *tensors):
+    """Whether PyTorch multiplies tensors of these shapes on these devices: two of them, or what is added and two."""
+    *added, a, b = tensors
+    if not a.dim() == b.dim() == dimensions or a.shape[-1] != b.shape[-2] or a.shape[:-2] != b.shape[:-2]:
+        return False
+    return all(tensor.device == a.device for tensor in tensors) and all(_expands(c.shape, (*a.shape[:-1], b.shape[-1])) for c in added)
+
+
+def _expands(shape, wanted):
+    return len(shape) <= len(wanted) and all(x in (1, y) for x, y in zip(reversed(shape), reversed(wanted)))
 
 
 def _as_blas_has_it(tensor):
@@ -101,21 +237,25 @@ def _as_blas_has_it(tensor):
 
 
 def _multiply(words, a, b):
-    return multiply_plain(_as_blas_has_it(a), _as_blas_has_it(b), None, 1, 0, *words)
+    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    if torch._C._len_torch_dispatch_stack():  # other modes, which see operators
+        return _product(a, b, 1.0, *words)
+    return multiply_plain(a, b, None, 1, 0, *words)
 
 
 def _multiply_add(words, c, a, b, *, beta=1, alpha=1):
-    shape = result_shape(tuple(a.shape), tuple(b.shape))
-    if beta == 0:
-        out = a.new_empty(shape)
-    else:
-        out = c.expand(shape).clone(memory_format=torch.contiguous_format)
-    return multiply_plain(_as_blas_has_it(a), _as_blas_has_it(b), out, alpha, beta, *words)
+    shape = (*a.shape[:-1], b.shape[-1])
+    out = a.new_empty(shape) if beta == 0 else c.expand(shape).clone(memory_format=torch.contiguous_format)
+    a, b = _as_blas_has_it(a), _as_blas_has_it(b)
+    if torch._C._len_torch_dispatch_stack():
+        return multiply_into(a, b, out, alpha, beta, *words)
+    return multiply_plain(a, b, out, alpha, beta, *words)
 
 
+# By the operator of PyTorch: how many dimensions its operands have, and what multiplies them here.
 _PRODUCTS = {
-    torch.ops.aten.mm.default: _multiply,
-    torch.ops.aten.bmm.default: _multiply,
-    torch.ops.aten.addmm.default: _multiply_add,
-    torch.ops.aten.baddbmm.default: _multiply_add,
+    torch.ops.aten.mm.default: (2, _multiply),
+    torch.ops.aten.bmm.default: (3, _multiply),
+    torch.ops.aten.addmm.default: (2, _multiply_add),
+    torch.ops.aten.baddbmm.default: (3, _multiply_add),
 }

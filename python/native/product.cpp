@@ -1,6 +1,8 @@
 #include "product.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace duogemm::python {
@@ -23,7 +25,8 @@ std::optional<float> number(PyObject* object) {
     return std::nullopt;
   }
   const double value = PyFloat_AsDouble(object);
-  return PyErr_Occurred() == nullptr ? std::optional(static_cast<float>(value)) : std::nullopt;
+  const bool fits = std::abs(value) <= std::numeric_limits<float>::max() || !std::isfinite(value);
+  return fits && PyErr_Occurred() == nullptr ? std::optional(static_cast<float>(value)) : std::nullopt;
 }
 
 }  // namespace

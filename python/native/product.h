@@ -83,13 +83,15 @@ PyObject* result_or_none(PyObject* result);
 PyObject* know_cupy(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 PyObject* cupy_product(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
-// know_torch(Tensor, Parameter, float32, exchange, current_device, is_grad_enabled, empty): before the first
-// product of PyTorch's tensors. `exchange` is the capsule of DLPack's exchange functions, and
-// `empty(sizes, strides, dtype)` makes a tensor on the current device. Answers whether the functions are
-// known here.
+// know_torch(Tensor, Parameter, float32, exchange, current_device, is_grad_enabled, empty, increment_version,
+// observers, forward_ad): before the first product of PyTorch's tensors. `exchange` is the capsule of
+// DLPack's exchange functions, `empty(sizes, strides, dtype)` makes a tensor on the current device, and
+// `observers` is a tuple of functions one of which answers something true while all operations have to be
+// seen. Answers whether the functions are known here.
 PyObject* know_torch(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 PyObject* torch_product(PyObject*, PyObject* const* arguments, Py_ssize_t count);
-// The same where no tensor takes part in autograd. Otherwise nothing is done.
+// The same where no tensor takes part in autograd and nothing observes PyTorch's operations. Otherwise
+// nothing is done.
 PyObject* torch_product_without_autograd(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
 }  // namespace duogemm::python

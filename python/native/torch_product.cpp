@@ -45,8 +45,12 @@ struct {
   PyObject* current_device;
   PyObject* is_grad_enabled;
   PyObject* empty;
+  PyObject* increment_version;
+  PyObject* observers;
+  PyObject* forward_derivatives;
   PyObject* requires_grad;  // names
   PyObject* is_neg;
+  PyObject* current_level;
 } torch;
 
 // Others have a meaning that is not known here.
@@ -87,7 +91,12 @@ PyObject* new_tensor(std::int64_t rows, std::int64_t columns) {
              : nullptr;
 }
 
-PyObject* product(const Request& request) {
+// Autograd then refuses gradients that would need what was in memory before.
+bool is_known_as_changed(PyObject* tensor) {
+  return static_cast<bool>(Owned(PyObject_CallFunctionObjArgs(torch.increment_version, tensor, nullptr)));
+}
+
+PyObject* tensor_product(const Request& request) {
   const std::optional<Placed> a = look_at(request.a);
   const std::optional<Placed> b = a && is_current(a->device) ? look_at(request.b) : std::nullopt;
   if (!b) {
@@ -99,11 +108,24 @@ PyObject* product(const Request& request) {
   CUstream_st* stream = nullptr;
   const bool done = c && b->device == a->device && c->device == a->device &&
                     torch.exchange->current_stream(cuda, a->device, &stream) == 0 &&
+                    (request.out == Py_None || is_known_as_changed(request.out)) &&
                     multiply(stream, request, a->matrix, b->matrix, c->matrix);
   return done ? result.release() : nullptr;
 }
 
 bool is_true(const Owned& object) { return object.get() == Py_True; }
+
+// Whether modes, transforms, a tracer or derivatives in forward mode have to see each operation.
+bool is_observed() {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(torch.observers); ++i) {
+    const Owned answer(PyObject_CallNoArgs(PyTuple_GetItem(torch.observers, i)));
+    if (!answer || PyObject_IsTrue(answer.get()) != 0) {
+      return true;
+    }
+  }
+  const Owned level(PyObject_GetAttr(torch.forward_derivatives, torch.current_level));
+  return !level || PyLong_AsLong(level.get()) >= 0;
+}
 
 bool takes_part_in_autograd(const Request& request) {
   for (PyObject* const object : {request.a, request.b, request.out}) {
@@ -122,7 +144,7 @@ bool is_plain(const Request& request) {
 
 PyObject* know_torch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   constexpr unsigned known_major = 1;
-  const void* functions = count == 7 ? PyCapsule_GetPointer(arguments[3], "dlpack_exchange_api") : nullptr;
+  const void* functions = count == 10 ? PyCapsule_GetPointer(arguments[3], "dlpack_exchange_api") : nullptr;
   const auto* exchange = static_cast<const Exchange*>(functions);
   if (exchange == nullptr || exchange->version.major != known_major) {
     PyErr_Clear();
@@ -135,20 +157,24 @@ PyObject* know_torch(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
            Py_NewRef(arguments[4]),
            Py_NewRef(arguments[5]),
            Py_NewRef(arguments[6]),
+           Py_NewRef(arguments[7]),
+           Py_NewRef(arguments[8]),
+           Py_NewRef(arguments[9]),
            PyUnicode_InternFromString("requires_grad"),
-           PyUnicode_InternFromString("is_neg")};
+           PyUnicode_InternFromString("is_neg"),
+           PyUnicode_InternFromString("_current_level")};
   Py_RETURN_TRUE;
 }
 
 PyObject* torch_product(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const std::optional<Request> request = request_of(arguments, count);
-  return result_or_none(request && is_plain(*request) ? product(*request) : nullptr);
+  return result_or_none(request && is_plain(*request) ? tensor_product(*request) : nullptr);
 }
 
 PyObject* torch_product_without_autograd(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const std::optional<Request> request = request_of(arguments, count);
-  const bool usual = request && is_plain(*request) && !takes_part_in_autograd(*request);
-  return result_or_none(usual ? product(*request) : nullptr);
+  const bool usual = request && is_plain(*request) && !takes_part_in_autograd(*request) && !is_observed();
+  return result_or_none(usual ? tensor_product(*request) : nullptr);
 }
 
 }  // namespace duogemm::python

@@ -18,7 +18,7 @@ def _check(a, b, out):
     require_kind(pyopencl.array.Array, **arrays)
     require_float32(**arrays)
     for name, array in arrays.items():
-        if not isinstance(array.base_data, pyopencl.MemoryObject) and array.size:
+        if not isinstance(array.base_data, pyopencl.MemoryObjectHolder) and array.size:  # that of a pool is no MemoryObject
             raise ArgumentError(f"{name} is in shared virtual memory; it must be in a buffer")
         if array.offset % 4:
             raise ArgumentError(f"{name} begins {array.offset} bytes into its buffer; it must be a multiple of 4")
@@ -42,6 +42,23 @@ def _handle(array):
     return array.base_data.int_ptr if array.size else None
 
 
+def _place(array):
+    """The buffer that holds its memory, and where there it begins: a sub-buffer is a part of another."""
+    memory = array.base_data
+    whole = memory.get_info(pyopencl.mem_info.ASSOCIATED_MEMOBJECT)
+    if whole is None:
+        return memory.int_ptr, array.offset
+    return whole.int_ptr, memory.get_info(pyopencl.mem_info.OFFSET) + array.offset
+
+
+def _require_apart(call, a, b, out):
+    if 0 in (a.size, b.size, out.size):
+        return
+    places = [_place(array) for array in (a, b, out)]
+    far = 1 << 62  # what is in another buffer cannot overlap
+    require_apart(call, *(offset if buffer == places[2][0] else far for buffer, offset in places))
+
+
 def _enqueue(queue, call, wait_for, a, b, c):
     """The event of what was enqueued."""
     events = (ctypes.c_void_p * len(wait_for))(*(event.int_ptr for event in wait_for))
@@ -62,11 +79,8 @@ def multiply(a, b, out, alpha, beta, precision, level):
     layout = None if out is None else (out.shape, out.strides)
     call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
     result = pyopencl.array.empty(queue, call.shape, "float32") if out is None else out
-    if out is not None and out.size:
-        # Only what is in the result's own buffer can overlap it: others are a buffer's length away.
-        far = 1 << 62
-        places = [array.offset if _handle(array) == _handle(out) else far for array in (a, b)]
-        require_apart(call, *places, out.offset)
+    if out is not None:
+        _require_apart(call, a, b, out)
     wait_for = [event for array in (a, b, result) for event in array.events]
     _enqueue(queue, call, wait_for, a, b, result)
     return result

@@ -7,7 +7,7 @@ from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError
 from ._layout import call_for
 from ._library import calls
-from ._matmul import learn_quick, require_float32, require_kind
+from ._matmul import learn_quick, require_float32, require_kind, require_no_meaning
 
 require_cuda()
 _ARRAY, _FLOAT32 = cupy.ndarray, cupy.dtype("float32")
@@ -22,6 +22,7 @@ def _is_right(array, device):
 def _check(a, b, out):
     arrays = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
     require_kind(cupy.ndarray, **arrays)
+    require_no_meaning(**arrays)
     require_float32(**arrays)
     for name, array in arrays.items():
         if array.data.device_id != a.data.device_id:

@@ -5,6 +5,7 @@ import numpy
 from ._cuda import require_cuda, run_on_stream
 from ._errors import ArgumentError, ArrayTypeError
 from ._layout import call_for, contiguous
+from ._matmul import matmul, require_no_meaning
 
 
 class _CudaArray:
@@ -68,10 +69,9 @@ def _imported(name, array):
 
 
 def multiply(a, b, out, alpha, beta, precision, level):
+    require_no_meaning(a=a, b=b, out=out)
     if hasattr(a, "__cuda_array_interface__"):
         return _multiply_cuda(a, b, out, alpha, beta, precision, level)
-    from ._matmul import matmul
-
     imported = [None if array is None else _imported(name, array) for name, array in (("a", a), ("b", b), ("out", out))]
     result = matmul(*imported[:2], out=imported[2], alpha=alpha, beta=beta, precision=precision, level=level)
     return result if out is None else out

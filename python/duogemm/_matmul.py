@@ -27,15 +27,19 @@ _multiply = {}  # by type
 _quick = {}  # by type: what multiplies usual arrays without any more of Python, and answers None for others
 
 
-def _find(array):
-    for base in type(array).__mro__:
+def _known(kind):
+    """The class among a type's that is known here, or object, and the name of the module for it."""
+    for base in kind.__mro__:
         module = _KINDS.get((base.__module__.partition(".")[0], base.__name__))
         if module:
-            break
-    else:
-        if not hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__dlpack__"):
-            raise ArrayTypeError(f"a is {_name(array)}; it must be an array of NumPy, pyopencl, CuPy, PyTorch, JAX, or DLPack")
-        module = "_interchange"
+            return base, module
+    return object, "_interchange"
+
+
+def _find(array):
+    base, module = _known(type(array))
+    if base is object and not hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__dlpack__"):
+        raise ArrayTypeError(f"a is {_name(array)}; it must be an array of NumPy, pyopencl, CuPy, PyTorch, JAX, or DLPack")
     return learn(type(array), importlib.import_module("." + module, __package__).multiply)
 
 
@@ -66,6 +70,13 @@ def require_float32(**arrays):
     for name, array in arrays.items():
         if array.dtype.str[1:] != "f4" or not array.dtype.isnative:
             raise ArrayTypeError(f"{name} is of {array.dtype}; it must be of float32")
+
+
+def require_no_meaning(**arrays):
+    """Raises where an array's class gives NumPy's functions a meaning of its own, such as units, which would be lost."""
+    for name, array in arrays.items():
+        if getattr(type(array), "__array_ufunc__", None) is not getattr(_known(type(array))[0], "__array_ufunc__", None):
+            raise ArrayTypeError(f"{name} is {_name(array)}, whose __array_ufunc__ would be ignored (give the array without it)")
 
 
 def matmul(

@@ -5,7 +5,7 @@ import numpy
 from ._errors import ArgumentError, ArrayTypeError
 from ._layout import call_for, require_apart
 from ._library import fail, host_sgemm
-from ._matmul import require_float32, require_kind
+from ._matmul import require_float32, require_kind, require_no_meaning
 
 _FLOAT32 = numpy.dtype("float32")
 
@@ -27,6 +27,7 @@ def _check(a, b, out):
             raise ArrayTypeError(f"{name} is a masked array; its mask would be ignored")
         if not array.flags.aligned:
             raise ArgumentError(f"{name} is not aligned to its elements")
+    require_no_meaning(**arrays)
     require_float32(**arrays)
 
 

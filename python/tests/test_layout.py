@@ -12,9 +12,9 @@ from duogemm import _cuda
 from duogemm._layout import call_for, contiguous
 
 
-def call(a, b, out=None, a_strides=None, b_strides=None):
+def call(a, b, out=None, a_strides=None, b_strides=None, out_strides=None):
     """For contiguous arrays of these shapes, or others' strides in elements."""
-    layout = None if out is None else (out, contiguous(out))
+    layout = None if out is None else (out, out_strides or contiguous(out))
     return call_for(a, a_strides or contiguous(a), b, b_strides or contiguous(b), layout, 1, 1, 0, "fp32", "run_to_run")
 
 
@@ -26,6 +26,18 @@ def test_a_shared_operand_makes_one_multiplication():
 def test_a_decoding_step_makes_one_multiplication():
     problem = call((8, 1, 7), (7, 4)).problem
     assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 8, 7, 4)
+
+
+def test_rows_of_wider_arrays_make_one_multiplication():
+    problem = call((8, 1, 7), (7, 4), (8, 1, 4), a_strides=(11, 11, 1), out_strides=(9, 9, 1)).problem
+    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 8, 11, 9)
+    problem = call((8, 5, 7), (7, 4), (8, 5, 4), a_strides=(55, 11, 1), out_strides=(45, 9, 1)).problem
+    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 40, 11, 9)
+
+
+def test_a_wider_out_beside_contiguous_rows_is_a_batch():
+    problem = call((8, 5, 7), (7, 4), (8, 5, 4), out_strides=(50, 9, 1)).problem
+    assert (problem.batch, problem.m, problem.ldc, problem.c_stride) == (8, 5, 9, 50)
 
 
 def test_a_shared_first_operand_is_a_batch():

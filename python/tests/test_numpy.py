@@ -1,5 +1,7 @@
 """NumPy's arrays, through the library's calls on host memory."""
 
+import decimal
+import fractions
 import itertools
 import threading
 
@@ -12,6 +14,7 @@ import duogemm
 from duogemm._library import cuda_sgemm
 
 pytestmark = pytest.mark.usefixtures("host_device")
+LARGEST = float(numpy.finfo("float32").max)
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -42,6 +45,17 @@ def test_scalars(random):
     assert (numpy.abs(out - exact) <= error_bound(a, b) + 16 * 2.0**-24 * numpy.abs(before)).all()
 
 
+@pytest.mark.parametrize("two", [2, 2.0, numpy.float32(2), numpy.int64(2), numpy.array(2), fractions.Fraction(2), decimal.Decimal(2)], ids=repr)
+def test_kinds_of_numbers(random, two):
+    a, b = random(6, 5), random(5, 7)
+    expect_product(duogemm.matmul(a, b, alpha=two), a, b, 2)
+    expect_product(duogemm.matmul(a, b, alpha=True), a, b)
+    one = numpy.ones((1, 1), "float32")
+    assert duogemm.matmul(one, one, alpha=LARGEST) == LARGEST
+    for special in (numpy.nan, numpy.inf):
+        assert not numpy.isfinite(duogemm.matmul(a, b, alpha=special)).any()
+
+
 def test_beta_0_does_not_read_out(random):
     a, b, out = random(6, 5), random(5, 7), numpy.full((6, 7), numpy.nan, "float32")
     expect_product(duogemm.matmul(a, b, out=out), a, b)
@@ -60,6 +74,17 @@ def test_broadcast_batch_without_copy(random):
     expect_product(duogemm.matmul(a, b), a, b)
 
 
+def test_rows_of_a_wider_out(random):
+    """Batches of one row, which are multiplied as the rows of one matrix."""
+    a, b, whole = random(8, 1, 7), random(7, 4), random(8, 1, 9)
+    around = whole[:, :, 4:].copy()
+    duogemm.matmul(a, b, out=whole[:, :, :4])
+    expect_product(whole[:, :, :4], a, b)
+    assert (whole[:, :, 4:] == around).all(), "something beside out was written"
+    wide = random(8, 1, 10)
+    expect_product(duogemm.matmul(wide[:, :, 2:9], b), wide[:, :, 2:9], b)
+
+
 def test_out_beside_an_operand(random):
     whole, b = random(6, 10), random(5, 5)
     a = whole[:, :5]
@@ -72,11 +97,11 @@ def test_out_beside_an_operand(random):
 def refused(kind, words, *arrays, **named):
     """Raises unless the call raises that, and writes nothing."""
     out = named.get("out")
-    before = out.copy() if isinstance(out, numpy.ndarray) else None
+    before = numpy.array(out) if isinstance(out, numpy.ndarray) else None
     with pytest.raises(kind, match=words) as raised:
         duogemm.matmul(*arrays, **named)
     assert isinstance(raised.value, duogemm.Error)
-    assert before is None or (before == out).all()
+    assert before is None or (before == numpy.array(out)).all()
 
 
 def test_wrong_types(random):
@@ -88,6 +113,41 @@ def test_wrong_types(random):
     refused(TypeError, "a is builtins.list", [[1.0]], b)
     refused(TypeError, "b is builtins.list", a, [[1.0]])
     refused(TypeError, "masked", numpy.ma.masked_array(a, a > 0), b)
+
+
+def test_subclasses(random, tmp_path):
+    class Metres(numpy.ndarray):
+        """Knows its unit, and what functions make of it."""
+
+        def __array_ufunc__(self, function, method, *arguments, **named):
+            return NotImplemented
+
+    class Untouchable(numpy.ndarray):
+        """No function of NumPy's takes it."""
+
+        __array_ufunc__ = None
+
+    class Plain(numpy.ndarray):
+        """Has a name and nothing else of its own."""
+
+    class Foreign:
+        """Has DLPack, and a meaning of its own."""
+
+        __array_ufunc__ = Metres.__array_ufunc__
+
+        def __init__(self, array):
+            self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+    a, b = random(4, 4), random(4, 4)
+    for kind in (Metres, Untouchable):
+        refused(TypeError, f"a is .*{kind.__name__}, whose __array_ufunc__", a.view(kind), b)
+        refused(TypeError, f"b is .*{kind.__name__}, whose __array_ufunc__", a, b.view(kind))
+        refused(TypeError, f"out is .*{kind.__name__}, whose __array_ufunc__", a, b, out=random(4, 4).view(kind))
+    refused(TypeError, "a is .*Foreign, whose __array_ufunc__", Foreign(a), b)
+    expect_product(duogemm.matmul(a.view(Plain), b), a, b)
+    on_disk = numpy.memmap(tmp_path / "b", "float32", "w+", shape=(4, 4))
+    on_disk[...] = b
+    expect_product(duogemm.matmul(a, on_disk), a, b)
 
 
 def test_wrong_shapes(random):
@@ -124,7 +184,12 @@ def test_wrong_words(random):
     refused(ValueError, "level is 'never'", a, b, level="never")
     refused(ValueError, r"precision is \['fp32'\]", a, b, precision=["fp32"])
     refused(ValueError, "alpha is 'x'", a, b, alpha="x")
-    refused(ValueError, "too large", a, b, alpha=10**400)
+    for word in ("2", b"2", bytearray(b"2"), numpy.str_("2"), 1j, numpy.complex64(2), numpy.array(2j), None, [2], numpy.ones(2)):
+        refused(ValueError, "alpha is .*; it must be a real number", a, b, alpha=word)
+        refused(ValueError, "beta is .*; it must be a real number", a, b, out=random(4, 4), beta=word)
+    for large in (10**400, 1e40, -1e40, numpy.float64(1e300), fractions.Fraction(10**40), 10**5000):
+        refused(ValueError, "alpha is too large", a, b, alpha=large)
+        refused(ValueError, "beta is too large", a, b, out=random(4, 4), beta=large)
     refused(ValueError, "beta is 2 and there is no out", a, b, beta=2)
     out = random(4, 4)
     out.flags.writeable = False

@@ -98,6 +98,8 @@ def test_refusals(array):
         (TypeError, "b is list", lambda: matmul(a, [[1.0]])),
         (ValueError, "inner dimensions", lambda: matmul(a, array(5, 4))),
         (ValueError, "precision is 'fp8'", lambda: matmul(a, a, precision="fp8")),
+        (ValueError, "alpha is too large", lambda: duogemm.matmul(a, a, alpha=1e40)),
+        (ValueError, "alpha is '2'", lambda: duogemm.matmul(a, a, alpha="2")),
         (ValueError, "out cannot be given", lambda: duogemm.matmul(a, a, out=a)),
     ):
         with pytest.raises(kind, match=words) as raised:

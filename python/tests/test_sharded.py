@@ -81,6 +81,70 @@ def test_matmul_in_shard_map(mesh, random):
     numpy.testing.assert_allclose(product, a @ b, rtol=1e-4, atol=1e-5)
 
 
+@pytest.fixture
+def explicit_mesh():
+    """Of two axes, whose shardings are part of types."""
+    if not hasattr(jax, "set_mesh"):
+        pytest.skip("this JAX has no explicit meshes")
+    if len(jax.devices("cpu")) < 8:
+        pytest.skip("JAX was started with fewer than eight virtual devices")
+    kinds = (jax.sharding.AxisType.Explicit,) * 2
+    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=kinds, devices=jax.devices("cpu")[:8])
+    with jax.set_mesh(mesh):
+        yield mesh
+
+
+def theirs(a, b):
+    return jax.numpy.matmul(a, b, precision=jax.lax.Precision.HIGHEST)
+
+
+def same(function, *arguments):
+    """Raises unless a function makes the same of both products, types included."""
+    for found, expected in zip(jax.tree.leaves(function(duogemm.jax.matmul)(*arguments)),
+                               jax.tree.leaves(function(theirs)(*arguments)), strict=True):
+        assert jax.typeof(found) == jax.typeof(expected)
+        numpy.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def gradients(product):
+    return jax.grad(lambda a, b: jax.numpy.sin(product(a, b)).sum(), argnums=(0, 1))
+
+
+@pytest.mark.parametrize("a, a_axes, b, b_axes", [
+    ((8, 16), ("x", None), (16, 24), (None, None)),
+    ((8, 16), (None, None), (16, 24), (None, "y")),
+    ((8, 16), ("x", None), (16, 24), (None, "y")),
+    ((8, 16), (("x", "y"), None), (16, 24), (None, None)),
+    ((8, 16), ("x", None), (16, 24), ("x", None)),
+    ((8, 16), (None, None), (16, 24), (None, None)),
+    ((8, 4, 16), ("x", "y", None), (16, 24), (None, None)),
+    ((8, 4, 16), (None, "y", None), (16, 24), (None, "x")),
+    ((8, 4, 16), ("x", None, None), (8, 16, 24), ("x", None, "y")),
+    ((8, 4, 16), ("x", None, None), (1, 16, 24), (None, None, "y")),
+    ((1, 4, 16), (None, None, "x"), (8, 16, 24), ("x", None, None)),
+    ((2, 1, 4, 16), ("x", None, None, None), (3, 16, 24), (None, None, "y")),
+    ((4, 16), ("x", None), (8, 16, 24), (None, None, "y")),
+    ((16,), (None,), (16, 24), (None, "y")),
+    ((4, 8, 16), ("x", "y", None), (16,), (None,)),
+], ids=str)
+def test_explicit_mesh(explicit_mesh, random, a, a_axes, b, b_axes):
+    operands = placed(explicit_mesh, random(*a), *a_axes), placed(explicit_mesh, random(*b), *b_axes)
+    same(lambda product: product, *operands)
+    same(gradients, *operands)
+    same(lambda product: jax.jit(gradients(product)), *operands)
+
+
+def test_transforms_on_an_explicit_mesh(explicit_mesh, random):
+    a, shared = placed(explicit_mesh, random(8, 4, 16), "x", None, None), placed(explicit_mesh, random(16, 24), None, "y")
+    b = placed(explicit_mesh, random(8, 16, 24), "x", None, "y")
+    same(jax.vmap, a, b)
+    same(lambda product: jax.vmap(gradients(product)), a, b)
+    same(lambda product: gradients(jax.vmap(product)), a, b)
+    same(lambda product: gradients(jax.vmap(product, in_axes=(0, None))), a, shared)
+    same(lambda product: gradients(jax.vmap(product, in_axes=(1, None))), a, shared)
+    same(lambda product: jax.grad(lambda a: (gradients(product)(a, shared)[0] ** 2).sum()), placed(explicit_mesh, random(8, 16), "x", None))
+
+
 def test_copies_stand_before_products(mesh, random):
     """The next piece must be on its way while one is multiplied: its copy may not wait for the product."""
     where = {"mesh": mesh, "a_spec": PartitionSpec("x", None), "b_spec": PartitionSpec("x", None)}

@@ -115,8 +115,11 @@ def test_refusals(tensor, device):
         duogemm.matmul(tensor(4, 4, grad=True), a, out=out)
     with pytest.raises(ValueError, match="transform of torch.func"):
         torch.vmap(lambda row: duogemm.matmul(row, a, out=out[0]))(a)
-    with pytest.raises(ValueError, match="alpha is 'x'"):
-        duogemm.torch.matmul(a, a, alpha="x")
+    for alpha, words in (("2", "alpha is '2'"), (1j, "must be a real number"), (torch.tensor(2j), "must be a real number"), (1e40, "too large")):
+        for function in (duogemm.matmul, duogemm.torch.matmul):
+            with pytest.raises(ValueError, match=words):
+                function(a, a, alpha=alpha)
+    assert torch.equal(duogemm.matmul(a, a, alpha=torch.tensor(2.0)), 2 * duogemm.matmul(a, a))
     with pytest.raises(TypeError, match="b is numpy.ndarray"):
         duogemm.torch.matmul(a, host(a))
     with torch.no_grad():

@@ -48,6 +48,32 @@ def host_device():
         raise
 
 
+def host(tensor):
+    """A tensor of PyTorch's as an array of NumPy's."""
+    return tensor.detach().cpu().numpy()
+
+
+@pytest.fixture(scope="module", params=["cpu", "cuda"])
+def torch_device(request):
+    """Both kinds of memory that PyTorch's tensors are multiplied in, where there are devices for them."""
+    import torch
+
+    if request.param == "cuda":
+        if not torch.cuda.is_available() or not has_cuda():
+            pytest.skip("no CUDA device was found")
+    else:
+        request.getfixturevalue("host_device")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def tensor(torch_device, random):
+    """Makes a random tensor of a shape."""
+    import torch
+
+    return lambda *shape, **named: torch.from_numpy(random(*shape)).to(torch_device).requires_grad_(named.get("grad", False))
+
+
 def has_cuda():
     """Whether the library was built with CUDA and there is a driver with a device."""
     if cuda_sgemm is None:

@@ -1,36 +1,13 @@
-"""PyTorch's tensors, the operator, and PyTorch's own products within duogemm.torch.enabled."""
+"""PyTorch's tensors, and PyTorch's own products within duogemm.torch.enabled."""
 
 import numpy
 import pytest
 from cases import SHAPES, STORED
-from conftest import error_bound, expect_product, has_cuda
-
-import duogemm
+from conftest import error_bound, expect_product, host
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
 import duogemm.torch  # noqa: E402
-
-
-@pytest.fixture(scope="module", params=["cpu", "cuda"])
-def device(request):
-    """Both kinds of memory, where there are devices for them."""
-    if request.param == "cuda":
-        if not torch.cuda.is_available() or not has_cuda():
-            pytest.skip("no CUDA device was found")
-    else:
-        request.getfixturevalue("host_device")
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def tensor(device, random):
-    """Makes a random tensor of a shape."""
-    return lambda *shape, **named: torch.from_numpy(random(*shape)).to(device).requires_grad_(named.get("grad", False))
-
-
-def host(value):
-    return value.detach().cpu().numpy()
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -47,11 +24,11 @@ def test_views(tensor, stored):
     expect_product(host(out), host(a), host(b), 2)
 
 
-def test_short_way(tensor, device, monkeypatch):
+def test_short_way(tensor, torch_device, monkeypatch):
     """Usual products are looked at in C alone."""
     from duogemm import _torch
 
-    if device == "cpu" or not _torch._is_quick:
+    if torch_device == "cpu" or not _torch._is_quick:
         pytest.skip("it needs CUDA and DLPack's exchange functions, which PyTorch has from 2.10 on")
     monkeypatch.setattr(_torch, "call_for", None)
     a, b, out = tensor(60, 50), tensor(50, 70), tensor(60, 70)
@@ -62,8 +39,8 @@ def test_short_way(tensor, device, monkeypatch):
     assert numpy.allclose(host(out), 0.5 * (host(a) @ host(b)) - before, rtol=1e-4, atol=1e-4)
 
 
-def test_stream(tensor, device):
-    if device == "cpu":
+def test_stream(tensor, torch_device):
+    if torch_device == "cpu":
         pytest.skip("streams are CUDA's")
     a, b = tensor(2048, 2048), tensor(2048, 2048)
     stream = torch.cuda.Stream()
@@ -74,8 +51,8 @@ def test_stream(tensor, device):
     assert torch.allclose(result.double(), a.double() @ b.double() @ b.double(), rtol=1e-3, atol=1e-1)
 
 
-def test_graph(tensor, device):
-    if device == "cpu":
+def test_graph(tensor, torch_device):
+    if torch_device == "cpu":
         pytest.skip("graphs are CUDA's")
     a, b, out = tensor(256, 256), tensor(256, 256), tensor(256, 256)
     stream = torch.cuda.Stream()
@@ -91,7 +68,7 @@ def test_graph(tensor, device):
     expect_product(host(out), host(a), host(b))
 
 
-def test_refusals(tensor, device):
+def test_refusals(tensor, torch_device):
     a = tensor(4, 4)
     out = tensor(4, 4)
     before = out.clone()
@@ -126,39 +103,6 @@ def test_refusals(tensor, device):
         assert duogemm.matmul(tensor(4, 4, grad=True), a, out=out) is out
 
 
-@pytest.mark.parametrize("shapes", [shapes for shapes in SHAPES if 0 not in shapes[0]], ids=str)
-def test_gradients(tensor, shapes):
-    a, b = (tensor(*shape, grad=True) for shape in shapes)
-    weights = tensor(*(a @ b).shape)
-    (duogemm.matmul(a, b) * weights).sum().backward()
-    ours = a.grad.clone(), b.grad.clone()
-    a.grad = b.grad = None
-    ((a @ b) * weights).sum().backward()
-    for own, theirs in zip(ours, (a.grad, b.grad)):
-        assert torch.allclose(own, theirs, rtol=1e-4, atol=1e-5)
-
-
-def test_operator(tensor):
-    a, b = tensor(4, 5, grad=True), tensor(5, 6, grad=True)
-    torch.library.opcheck(torch.ops.duogemm.matmul, (a, b))
-    torch.library.opcheck(torch.ops.duogemm.matmul_out, (a.detach(), b.detach(), tensor(4, 6), 2.0, 0.5))
-
-
-@pytest.mark.parametrize("function", [duogemm.matmul, duogemm.torch.matmul], ids=["duogemm.matmul", "duogemm.torch.matmul"])
-def test_compiled(tensor, function):
-    def step(a, b):
-        return torch.relu(function(a, b)).sum()
-
-    a, b = tensor(8, 5, grad=True), tensor(5, 6, grad=True)
-    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
-    result = compiled(a, b)
-    result.backward()
-    ours = a.grad.clone()
-    a.grad = None
-    torch.relu(a @ b).sum().backward()
-    assert torch.allclose(ours, a.grad, rtol=1e-4, atol=1e-5)
-
-
 def products(monkeypatch):
     """Counts the library's calls."""
     from duogemm import torch as own
@@ -166,238 +110,6 @@ def products(monkeypatch):
     counted, call = [], own.multiply_plain
     monkeypatch.setattr(own, "multiply_plain", lambda *arguments: (counted.append(arguments), call(*arguments))[1])
     return counted
-
-
-def into(a, b):
-    return duogemm.matmul(a, b, out=a.new_empty(a.shape[0], b.shape[1]))
-
-
-def within_enabled(function):
-    """The function, in the context."""
-
-    def call(*arguments):
-        with duogemm.torch.enabled():
-            return function(*arguments)
-
-    return call
-
-
-# Every way to a product of two matrices.
-WAYS = {
-    "duogemm.matmul": duogemm.matmul,
-    "out": into,
-    "duogemm.torch.matmul": duogemm.torch.matmul,
-    "mm": within_enabled(torch.mm),
-    "bmm": within_enabled(lambda a, b: torch.bmm(a[None], b[None])[0]),
-    "addmm": within_enabled(lambda a, b: torch.addmm(torch.zeros_like(a[:1, :1]), a, b)),
-}
-every_way = pytest.mark.parametrize("product", WAYS.values(), ids=WAYS)
-with_derivatives = pytest.mark.parametrize("product", [WAYS[name] for name in WAYS if name != "out"], ids=[name for name in WAYS if name != "out"])
-
-
-@every_way
-def test_make_fx(tensor, product):
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
-    traced = make_fx(lambda a, b: product(a, b))(a, b)
-    assert "duogemm" in traced.code
-    expect_product(host(traced(other, b)), host(other), host(b))
-
-
-def test_enabled_around_make_fx(tensor):
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
-    with duogemm.torch.enabled():
-        traced = make_fx(torch.mm)(a, b)
-    assert "duogemm" in traced.code
-    expect_product(host(traced(other, b)), host(other), host(b))
-
-
-@every_way
-@pytest.mark.filterwarnings("ignore")
-def test_jit_trace(tensor, product):
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
-    expect_product(host(torch.jit.trace(product, (a, b), check_trace=False)(other, b)), host(other), host(b))
-
-
-@every_way
-def test_flop_counter(tensor, product):
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter:
-        product(tensor(6, 5), tensor(5, 7))
-    assert counter.get_total_flops() == 2 * 6 * 5 * 7
-
-
-@every_way
-def test_other_modes_see_the_product(tensor, product):
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Log(TorchDispatchMode):
-        """Keeps the operators' names."""
-
-        seen = ""
-
-        def __torch_dispatch__(self, function, types, arguments=(), named=None):
-            self.seen += str(function) + " "
-            return function(*arguments, **(named or {}))
-
-    a, b = tensor(6, 5), tensor(5, 7)
-    with Log() as log:
-        result = product(a, b)
-    assert "duogemm.matmul" in log.seen
-    expect_product(host(result), host(a), host(b))
-
-
-@pytest.mark.parametrize("product", [duogemm.matmul, duogemm.torch.matmul], ids=["duogemm.matmul", "duogemm.torch.matmul"])
-def test_function_modes_see_the_product(tensor, product):
-    class Log(torch.overrides.TorchFunctionMode):
-        """Keeps the functions' names."""
-
-        seen = ""
-
-        def __torch_function__(self, function, types, arguments=(), named=None):
-            self.seen += str(function) + " "
-            return function(*arguments, **(named or {}))
-
-    with Log() as log:
-        product(tensor(6, 5), tensor(5, 7))
-    assert "duogemm" in log.seen
-
-
-@every_way
-def test_fake_tensors(tensor, product):
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-
-    with FakeTensorMode() as mode:
-        result = product(mode.from_tensor(tensor(6, 5)), mode.from_tensor(tensor(5, 7)))
-    assert isinstance(result, FakeTensor)
-    assert result.shape == (6, 7)
-
-
-def test_version_of_out(tensor):
-    p, a = torch.ones(4, 4, device=tensor(1).device, requires_grad=True), tensor(4, 4)
-    h = 3 * p
-    loss = (h * h).sum()
-    duogemm.matmul(a, a, out=h.detach())
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        loss.backward()
-
-
-def test_inference_mode(tensor):
-    a, b = tensor(6, 5), tensor(5, 7)
-    with torch.inference_mode():
-        out = torch.empty(6, 7, device=a.device)
-        expect_product(host(duogemm.matmul(a, b, out=out)), host(a), host(b))
-
-
-@with_derivatives
-def test_forward_mode(tensor, product):
-    a, b, to_a, to_b = tensor(6, 5), tensor(5, 7), tensor(6, 5), tensor(5, 7)
-    forward = torch.autograd.forward_ad
-    for tangents in ((to_a, to_b), (to_a, None), (None, to_b)):
-        with forward.dual_level():
-            duals = [x if tangent is None else forward.make_dual(x, tangent) for x, tangent in zip((a, b), tangents)]
-            found = forward.unpack_dual(product(*duals)).tangent
-            expected = forward.unpack_dual(torch.mm(*duals)).tangent
-        assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_forward_mode_refuses_out(tensor):
-    a, forward = tensor(4, 4), torch.autograd.forward_ad
-    out = tensor(4, 4)
-    with forward.dual_level():
-        assert duogemm.matmul(a, a, out=out) is out
-        with pytest.raises(duogemm.ArgumentError, match="autograd"):
-            duogemm.matmul(forward.make_dual(a, a), a, out=out)
-
-
-@with_derivatives
-@pytest.mark.parametrize("transform", ["jvp", "grad", "hessian", "jacrev", "jacfwd", "vmap", "vmap of grad", "gradient of jvp"])
-def test_transforms(tensor, product, transform):
-    func, a, b = torch.func, tensor(3, 4), tensor(4, 5)
-    stacked_a, stacked_b, weights = tensor(3, 2, 4), tensor(4, 5, 2), tensor(3, 5)
-
-    def loss(product):
-        return lambda a: (product(a, b) * weights).square().sum()
-
-    apply = {
-        "jvp": lambda product: func.jvp(product, (a, b), (a + 1, b.mT.contiguous().mT - 1)),
-        "grad": lambda product: func.grad(loss(product))(a),
-        "hessian": lambda product: func.hessian(loss(product))(a),
-        "jacrev": lambda product: func.jacrev(product, argnums=(0, 1))(a, b),
-        "jacfwd": lambda product: func.jacfwd(product, argnums=(0, 1))(a, b),
-        "vmap": lambda product: func.vmap(product, in_dims=(1, 2))(stacked_a, stacked_b),
-        "vmap of grad": lambda product: func.vmap(func.grad(loss(product)))(stacked_a.movedim(1, 0)),
-        "gradient of jvp": lambda product: func.grad(lambda a: func.jvp(loss(product), (a,), (a.detach(),))[1])(a),
-    }[transform]
-    for found, expected in zip(apply(product), apply(torch.mm), strict=True):
-        for x, y in zip(found, expected, strict=True):
-            assert torch.allclose(x, y, rtol=1e-3, atol=1e-4)
-
-
-@pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0), (1, 1), (-1, 0)], ids=str)
-@pytest.mark.parametrize("shapes", [shapes for shapes in SHAPES if 0 not in shapes[0]], ids=str)
-def test_vmap(tensor, shapes, axes):
-    operands = []
-    for shape, axis in zip(shapes, axes):
-        whole = list(shape)
-        if axis is not None:
-            whole.insert(axis if axis >= 0 else len(shape), 2)
-        operands.append(tensor(*whole))
-    found, expected = (torch.vmap(product, in_dims=axes)(*operands) for product in (duogemm.matmul, torch.matmul))
-    assert found.shape == expected.shape
-    assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
-
-
-@every_way
-def test_lazy_tensors(tensor, product):
-    a, b = tensor(6, 5), tensor(5, 7)
-    zero = torch._efficientzerotensor((5, 7), device=a.device)
-    assert torch.equal(product(a, zero), torch.zeros(6, 7, device=a.device))
-    expect_product(host(product(a, torch._neg_view(b))), host(a), -host(b))
-
-
-def test_lazy_out(tensor):
-    a = tensor(4, 4)
-    for out in (torch._neg_view(tensor(4, 4)), torch._efficientzerotensor((4, 4), device=a.device)):
-        with pytest.raises(duogemm.ArgumentError, match="out is negated lazily, or"):
-            duogemm.matmul(a, a, out=out)
-
-
-@with_derivatives
-def test_zero_gradients(tensor, product):
-    """As autograd makes them, of what a loss does not depend on in the end."""
-    a, b = tensor(6, 5, grad=True), tensor(5, 7)
-    forward = torch.autograd.forward_ad
-    with forward.dual_level():
-        loss = forward.unpack_dual(product(forward.make_dual(a, torch._efficientzerotensor((6, 5), device=a.device)), b))
-    assert loss.tangent is None or not loss.tangent.any()
-
-
-def test_checkpoint(tensor):
-    from torch.utils.checkpoint import checkpoint
-
-    a, b = tensor(6, 5, grad=True), tensor(5, 7)
-    checkpoint(lambda a: duogemm.matmul(a, b).relu().sum(), a, use_reentrant=False).backward()
-    found = a.grad.clone()
-    a.grad = None
-    torch.mm(a, b).relu().sum().backward()
-    assert torch.allclose(found, a.grad, rtol=1e-4, atol=1e-5)
-
-
-def test_compiled_with_out(tensor):
-    a, b, out = tensor(6, 5), tensor(5, 7), tensor(6, 7)
-
-    def step(a, b, out):
-        return duogemm.matmul(a, b, out=out, alpha=2, beta=0.5) + 1
-
-    expected = 2 * (a @ b) + 0.5 * out
-    result = torch.compile(step, fullgraph=True, backend="aot_eager")(a, b, out)
-    assert torch.allclose(out, expected, rtol=1e-4, atol=1e-5)
-    assert torch.allclose(result, expected + 1, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["mm", "addmm", "bmm", "baddbmm", "linear", "linear_batch", "matmul", "einsum"])
@@ -438,7 +150,7 @@ def outcome(call):
     """The result, or what PyTorch says is wrong."""
     try:
         return call()
-    except Exception as error:  # noqa: BLE001: any is to be the same
+    except Exception as error:  # whatever it is, it is to be the same
         return type(error), str(error)
 
 
@@ -489,10 +201,10 @@ def test_enabled_leaves_what_is_not_plain(tensor, monkeypatch, name):
     assert not counted or name in ("negated", "zero", "mm of nothing")  # those of which PyTorch has made plain ones
 
 
-def test_training_step(device, monkeypatch):
+def test_training_step(torch_device, monkeypatch):
     torch.manual_seed(26)
-    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True).to(device)
-    x = torch.randn(3, 5, 16, device=device)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True).to(torch_device)
+    x = torch.randn(3, 5, 16, device=torch_device)
 
     def step():
         layer.zero_grad()

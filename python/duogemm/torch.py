@@ -11,6 +11,7 @@
 import math
 
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import register_flop_formula
@@ -70,13 +71,25 @@ def _mapped_first(tensor, dimension, is_vector, rank):
     return moved[(slice(None), *[None] * (rank - moved.dim() + 1 - is_vector))]
 
 
-class _Product(torch.autograd.Function):
-    """The derivatives of a product, of any order and in both directions, and the product of what vmap maps."""
+def _mapped(info, dimensions, a, b, *rest):
+    ranks = [tensor.dim() - (dimension is not None) for tensor, dimension in zip((a, b), dimensions)]
+    a_is_vector, b_is_vector = (rank == 1 for rank in ranks)
+    rank = max(2, *ranks)
+    rows = _mapped_first(a, dimensions[0], a_is_vector, rank)
+    columns = _mapped_first(b, dimensions[1], b_is_vector, rank)
+    product = _product(rows.unsqueeze(-2) if a_is_vector else rows, columns.unsqueeze(-1) if b_is_vector else columns, *rest)
+    product = product.squeeze(-2) if a_is_vector else product
+    return product.squeeze(-1) if b_is_vector else product, 0
+
+
+class _Product(torch.autograd.function._SingleLevelFunction):
+    """The derivatives of a product, of any order and in both directions. torch.func has several levels of them, and comes here for
+    each of them in turn."""
 
     @staticmethod
-    def forward(a, b, alpha=1.0, precision="fp32", level="run_to_run"):
-        with torch._C._AutoDispatchBelowAutograd():
-            return _product(a, b, alpha, precision, level)
+    def forward(a, b, *rest):
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():  # for the levels below
+            return _product(a, b, *rest)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -110,28 +123,18 @@ class _Product(torch.autograd.Function):
             return _product(a, to_b.contiguous(), *ctx.rest) if to_a is None else _product(to_a.contiguous(), b, *ctx.rest)
         return _product(to_a.contiguous(), b, *ctx.rest) + _product(a, to_b.contiguous(), *ctx.rest)
 
-    @staticmethod
-    def vmap(info, dimensions, a, b, *rest):
-        ranks = [tensor.dim() - (dimension is not None) for tensor, dimension in zip((a, b), dimensions)]
-        a_is_vector, b_is_vector = (rank == 1 for rank in ranks)
-        rank = max(2, *ranks)
-        rows = _mapped_first(a, dimensions[0], a_is_vector, rank)
-        columns = _mapped_first(b, dimensions[1], b_is_vector, rank)
-        product = _product(rows.unsqueeze(-2) if a_is_vector else rows, columns.unsqueeze(-1) if b_is_vector else columns, *rest)
-        product = product.squeeze(-2) if a_is_vector else product
-        return product.squeeze(-1) if b_is_vector else product, 0
-
 
 def _differentiated(*tensors):
     """Whether a derivative is wanted, in either direction."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return True
-    return forward_ad._current_level >= 0 and any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
+    return any(forward_ad.unpack_dual(tensor, level=0).tangent is not None for tensor in tensors)  # there is but one level
 
 
 def _with_derivatives(a, b, *rest):
     if _differentiated(a, b):
-        return _Product.apply(a, b, *rest)
+        with enable_single_level_autograd_function():
+            return _Product.apply(a, b, *rest)
     with torch._C._AutoDispatchBelowAutograd():
         return _product(a, b, *rest)
 
@@ -167,9 +170,8 @@ _library.impl("matmul", _with_derivatives, "Autograd")
 _library.impl("matmul_out", _without_derivatives, "Autograd")
 _library.impl("matmul", _zeros_in_memory(_product), "ZeroTensor")
 _library.impl("matmul_out", _zeros_in_memory(_product_into), "ZeroTensor")
-# Before torch.func takes a transform apart, as it knows what to do with such a function, and not with an operator.
-_library.impl("matmul", _Product.apply, "FuncTorchDynamicLayerFrontMode")
-_library.impl("matmul_out", _refuse_out, "FuncTorchDynamicLayerFrontMode")
+torch.library.register_vmap("duogemm::matmul", _mapped, lib=_library)
+_library.impl("matmul_out", _refuse_out, "FuncTorchBatched")
 
 
 @register_flop_formula([_product, _product_into])

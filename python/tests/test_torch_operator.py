@@ -193,6 +193,29 @@ def test_vmap(tensor, shapes, axes):
     assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("product", [duogemm.matmul, duogemm.torch.matmul], ids=["duogemm.matmul", "duogemm.torch.matmul"])
+def test_functionalize(tensor, product):
+    func, a, b = torch.func, tensor(6, 5), tensor(5, 7)
+    expect_product(host(func.functionalize(lambda a: product(a, b))(a)), host(a), host(b))
+    found = func.functionalize(func.jacrev(lambda a: product(a, b)))(a)
+    assert torch.allclose(found, func.jacrev(lambda a: torch.mm(a, b))(a), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("transform", ["vmap", "jvp", "grad"])
+def test_compiled_transforms(tensor, transform):
+    func, a, b = torch.func, tensor(3, 5), tensor(5, 7)
+
+    def step(product):
+        return {
+            "vmap": lambda a: func.vmap(lambda row: product(row[None], b))(a),
+            "jvp": lambda a: func.jvp(lambda a: product(a, b), (a,), (a + 1,))[1],
+            "grad": lambda a: func.grad(lambda a: product(a, b).square().sum())(a),
+        }[transform]
+
+    found = torch.compile(step(duogemm.torch.matmul), fullgraph=True, backend="aot_eager")(a)
+    assert torch.allclose(found, step(torch.mm)(a), rtol=1e-4, atol=1e-4)
+
+
 @every_way
 def test_lazy_tensors(tensor, product):
     a, b = tensor(6, 5), tensor(5, 7)

@@ -146,6 +146,8 @@ TEST_F(ProgramCacheTest, LoadsOnlyTheSameSource) {
   }
   setenv("DUOGEMM_KERNEL_DIR", edited.path().c_str(), 1);
   EXPECT_EQ(get(), compiled);
+  setenv("DUOGEMM_KERNEL_DIR", "", 1);  // counts as unset
+  EXPECT_EQ(get(), loaded);
   unsetenv("DUOGEMM_KERNEL_DIR");
   EXPECT_EQ(get(), loaded);
 }

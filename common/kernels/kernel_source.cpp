@@ -50,7 +50,7 @@ std::optional<std::string> kernel_directory() {
     return *directory_of_thread;
   }
   const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
-  return directory ? std::optional<std::string>(directory) : std::nullopt;
+  return directory != nullptr && *directory != '\0' ? std::optional<std::string>(directory) : std::nullopt;
 }
 
 std::string read(const std::string& path) {

@@ -57,8 +57,9 @@ class KernelsFrom {
 };
 
 // path: relative to kernels/, such as "ladder/01_naive.cl".
-// With the environment variable DUOGEMM_KERNEL_DIR set, kernels/ and compat/ are looked for in that directory
-// instead. A process reads and parses a file once; what it answers stays until the process ends.
+// With the environment variable DUOGEMM_KERNEL_DIR set and not empty, kernels/ and compat/ are looked for in
+// that directory instead. A process reads and parses a file once; what it answers stays until the process
+// ends.
 const KernelSource& load_kernel(const std::string& path);
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest

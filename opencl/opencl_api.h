@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "duogemm/error.h"
+#include "system/stack.h"
 
 namespace duogemm::opencl {
 
@@ -38,6 +39,14 @@ auto translated(Call&& call) -> decltype(call()) {
     throw Error(status_of(error.err()),
                 std::string("OpenCL: ") + error.what() + " returned " + std::to_string(error.err()));
   }
+}
+
+// The same where a driver may start its compiler, which PoCL does as soon as it is asked what there is: with
+// the stack that a compiler expects, whatever thread calls.
+template <typename Call>
+auto on_driver_stack(const Call& call) {
+  constexpr std::size_t of_compiler = std::size_t{4} << 20;
+  return with_stack(of_compiler, [&] { return translated(call); });
 }
 
 }  // namespace duogemm::opencl

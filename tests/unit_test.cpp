@@ -9,6 +9,7 @@
 #include <limits>
 #include <regex>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "check/inputs.h"
@@ -20,6 +21,7 @@
 #include "plan/plan.h"
 #include "plan/tuning.h"
 #include "rungs/rungs.h"
+#include "system/stack.h"
 #include "system/temporary_directory.h"
 #include "timing/measure.h"
 
@@ -369,6 +371,16 @@ TEST(Measure, StopsWhenTimeIsUp) {
   const Contender noisy{"noisy", [&](int) { return next = 3.0 - next; }};
   const std::vector<Samples> samples = measure({&noisy, 1}, {.seconds = 30.0}, [](const std::string&) {});
   EXPECT_LE(samples[0].seconds.size(), 20u);
+}
+
+TEST(Stack, IsAnothersWhereTheCallersIsTooSmall) {
+  constexpr std::size_t little = 1 << 10, much = std::size_t{64} << 20;
+  const auto thread = [] { return std::this_thread::get_id(); };
+  EXPECT_EQ(with_stack(little, thread), thread());
+  EXPECT_NE(with_stack(much, thread), thread());
+  EXPECT_GT(with_stack(much, stack_left), much);
+  const auto fail = []() -> int { throw Error(Status::unsupported, "why"); };
+  EXPECT_EQ(message_of([&] { with_stack(much, fail); }, Status::unsupported), "why");
 }
 
 TEST(Measure, LosesPatienceWithTheSlow) {

@@ -9,9 +9,13 @@
 #include "host/host_queue.h"
 #include "host/worker_threads.h"
 #include "kernels/kernel_spec.h"
+#include "system/stack.h"
 
 namespace duogemm {
 namespace {
+
+// Local memory is on the stack: 245760 bytes of the settings that cmake/DuogemmHostPrograms.cmake lists.
+constexpr std::size_t stack_of_program = std::size_t{320} << 10;
 
 [[noreturn]] void refuse(const char* what) {
   throw Error(Status::unsupported, std::string("the calling thread ") + what);
@@ -58,11 +62,14 @@ class CallingThreadQueue final : public HostQueue {
     HostProgram::Entry& entry = *static_cast<const HostKernel&>(kernel).entry();
     const auto& groups = geometry.groups;
     const std::size_t all = groups[0] * groups[1];
+    const auto compute = [&](std::size_t first, std::size_t end) {
+      call_with_stack(stack_of_program,
+                      [&] { entry(pointers.data(), numbers.data(), groups.data(), first, end); });
+    };
     if (workers_ == nullptr) {
-      entry(pointers.data(), numbers.data(), groups.data(), 0, all);
+      compute(0, all);
     } else {
-      workers_->compute(
-          all, [&](std::size_t i) { entry(pointers.data(), numbers.data(), groups.data(), i, i + 1); });
+      workers_->compute(all, [&](std::size_t i) { compute(i, i + 1); });
     }
   }
 

@@ -1,0 +1,37 @@
+// Work that takes more stack than a caller may have: a thread of musl's, or of a Java program, has 128 KiB to
+// 1 MiB.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace duogemm {
+
+// How many bytes of the calling thread's stack are left; 0 on a stack that is not its own, as a coroutine's.
+std::size_t stack_left();
+
+// Calls `work` on a thread of its own with twice so many bytes of stack, and waits for it. What it throws,
+// this throws. Where no thread can be had, the calling one has to do.
+void call_on_own_stack(std::size_t bytes, const std::function<void()>& work);
+
+// Calls `work` where so many bytes of stack are left: here, or else on a thread of its own.
+template <typename Work>
+void call_with_stack(std::size_t bytes, const Work& work) {
+  if (stack_left() >= bytes) {
+    work();
+  } else {
+    call_on_own_stack(bytes, work);
+  }
+}
+
+// The same for work with a result.
+template <typename Work>
+auto with_stack(std::size_t bytes, const Work& work) {
+  std::optional<decltype(work())> result;
+  call_with_stack(bytes, [&] { result.emplace(work()); });
+  return std::move(*result);
+}
+
+}  // namespace duogemm

@@ -95,18 +95,32 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
 namespace {
 
 Context& default_context() {
+  require_devices_work_here();  // or the guard may never be released
   static Context context;
   return context;
+}
+
+// After a fork there is no default context. What has nothing to do needs none.
+bool has_nothing_to_do_in_child(const Sgemm& request, BatchBy batch_by) {
+  return !devices_work_here() && to_column_major(request, batch_by).problem.is_empty();
 }
 
 }  // namespace
 
 void sgemm(const Sgemm& problem, const float* a, const float* b, float* c, const ProgressListener& progress) {
+  if (has_nothing_to_do_in_child(problem, BatchBy::strides)) {
+    report_nothing_to_do(progress);
+    return;
+  }
   default_context().sgemm(problem, a, b, c, progress);
 }
 
 void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
                    const ProgressListener& progress) {
+  if (has_nothing_to_do_in_child(problem, BatchBy::addresses)) {
+    report_nothing_to_do(progress);
+    return;
+  }
   default_context().sgemm_batched(problem, a, b, c, progress);
 }
 

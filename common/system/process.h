@@ -3,8 +3,10 @@
 
 namespace duogemm {
 
-// Whether devices work in this process. The first process that asks is told so. They do not survive a fork:
-// in its children drivers answer errors at best, and wait forever for threads that are not there at worst.
+// Whether devices work in this process: not in one that was forked after this was asked. There drivers answer
+// errors at best, and wait forever for threads that are not there at worst. Ask before anything that a thread
+// may hold while another one forks, such as the guard of a function's static variable: in the child nobody
+// releases it.
 bool devices_work_here();
 
 // Throws unsupported unless devices work here.

@@ -206,7 +206,11 @@ class InPlace final : public HostCall {
       }
       throw;
     }
-    queue.finish();
+    try {
+      queue.finish();
+    } catch (const Error& error) {
+      throw Error(Status::device_error, error.what());  // C may have changed (see Status)
+    }
   }
 
   Runtime& runtime_;

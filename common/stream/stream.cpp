@@ -1,6 +1,7 @@
 #include "stream/stream.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -50,10 +51,12 @@ class Stream::Carrier {
     queue_->finish();
   }
 
+  // changed: set before the first element is.
   void download(const Buffer& from, std::int64_t at, const HostMatrices<float>& to, const Window& window,
-                const CopyQueue::Piece& piece) {
+                const CopyQueue::Piece& piece, std::atomic<bool>& changed) {
     queue_->start_read(from, bytes(at + piece.begin), floats(), bytes(piece.end - piece.begin));
     queue_->finish();
+    changed = true;
     each_piece(to, window, piece.begin, piece.end, [&](std::int64_t place, float* part, std::size_t length) {
       std::memcpy(part, floats() + place, sizeof(float) * length);
     });
@@ -80,7 +83,17 @@ class Stream::Product {
         c_(p.ldc, operands.c, p.c_stride, operands.c_list),
         copies_(plan, stream.options_.piece_floats) {}
 
+  // Once a part of C has changed, whatever fails is a device_error (see Status).
   void run(std::size_t threads) {
+    try {
+      copy_and_multiply(threads);
+    } catch (const Error& error) {
+      throw Error(c_changed_ ? Status::device_error : error.status(), error.what());
+    }
+  }
+
+ private:
+  void copy_and_multiply(std::size_t threads) {
     alone_ = threads == 0;
     std::vector<std::jthread> copying;
     const Ending ending(copies_);  // before the threads are waited for
@@ -102,7 +115,6 @@ class Stream::Product {
     }
   }
 
- private:
   class Ending {
    public:
     explicit Ending(CopyQueue& copies) : copies_(copies) {}
@@ -136,7 +148,7 @@ class Stream::Product {
     } else {
       const Download& download = plan_.downloads[piece.number];
       carrier.download(*stream_.memory_[2], download.slot * plan_.blocks.slot_floats[2], c_, download.window,
-                       piece);
+                       piece, c_changed_);
     }
     copies_.copied(piece);
   }
@@ -186,6 +198,7 @@ class Stream::Product {
   const HostMatrices<const float> a_, b_, old_c_;
   const HostMatrices<float> c_;
   CopyQueue copies_;
+  std::atomic<bool> c_changed_ = false;
   bool alone_ = true;
   double reported_ = 0.0;
 };

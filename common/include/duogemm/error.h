@@ -6,6 +6,7 @@
 
 namespace duogemm {
 
+// A call on host memory that fails has left C as it was, unless its status is device_error.
 enum class Status {
   invalid_argument,  // the caller asked for something that does not exist or is not allowed
   unsupported,       // the request is valid, but this device, build or process cannot serve it

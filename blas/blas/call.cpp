@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <optional>
 #include <string>
 
 #include "duogemm/error.h"
@@ -13,6 +15,7 @@
 #include "next_blas.h"
 #include "permitted.h"
 #include "reached.h"
+#include "system/process.h"
 
 namespace duogemm::blas {
 namespace {
@@ -40,25 +43,17 @@ bool strides_forwards(const Sgemm& p) {
   return p.batch == 1 || (p.a_stride >= 0 && p.b_stride >= 0 && results_apart(p));
 }
 
-// Gives each member of the batch to multiply_one(problem, a, b, c).
+// Gives each member of the batch to multiply_one(call).
 template <typename MultiplyOne>
 void one_by_one(const Call& call, const MultiplyOne& multiply_one) {
-  Sgemm one = call.problem;
-  one.batch = 1;
-  one.a_stride = one.b_stride = one.c_stride = 0;
+  Call one = call;
+  one.problem.batch = 1;
+  one.problem.a_stride = one.problem.b_stride = one.problem.c_stride = 0;
   for (std::int64_t member = 0; member < call.problem.batch; ++member) {
-    multiply_one(one, call.a + member * call.problem.a_stride, call.b + member * call.problem.b_stride,
-                 call.c + member * call.problem.c_stride);
-  }
-}
-
-void multiply(Call call) {
-  static const Precision precision = permitted_precision();
-  call.problem.precision = precision;
-  if (strides_forwards(call.problem)) {
-    sgemm(call.problem, call.a, call.b, call.c);
-  } else {
-    one_by_one(call, [](const Sgemm& p, const float* a, const float* b, float* c) { sgemm(p, a, b, c); });
+    multiply_one(one);
+    one.a += call.problem.a_stride;
+    one.b += call.problem.b_stride;
+    one.c += call.problem.c_stride;
   }
 }
 
@@ -67,6 +62,8 @@ using SgemmOfFortran = void(const char* transa, const char* transb, const int* m
                             const int* ldb, const float* beta, float* c, const int* ldc, std::size_t,
                             std::size_t);
 
+constinit Next<SgemmOfFortran> next_sgemm("sgemm_");
+
 [[noreturn]] void give_up(const std::string& reason) {
   std::fprintf(stderr, "duogemm: SGEMM cannot be computed: %s\n", reason.c_str());
   std::abort();
@@ -74,43 +71,88 @@ using SgemmOfFortran = void(const char* transa, const char* transb, const int* m
 
 // Has the next BLAS compute the call. A legal one has the sizes of BLAS, so that all of them fit an int.
 void pass_on(const Call& call, const std::string& reason) {
-  static SgemmOfFortran* const next_sgemm = next<SgemmOfFortran>("sgemm_");
-  if (next_sgemm == nullptr) {
+  SgemmOfFortran* const sgemm = next_sgemm.find();
+  if (sgemm == nullptr) {
     give_up(reason + "; and there is no other BLAS to pass it on to");
   }
   if (!family().warned.exchange(true)) {
-    std::fprintf(stderr, "duogemm: %s; SGEMM is passed on to another BLAS\n", reason.c_str());
+    const std::string first_line = reason.substr(0, reason.find('\n'));  // of a compiler's log
+    std::fprintf(stderr, "duogemm: %s; SGEMM is passed on to another BLAS\n", first_line.c_str());
   }
-  one_by_one(call, [](const Sgemm& p, const float* a, const float* b, float* c) {
+  one_by_one(call, [&](const Call& one) {
+    const Sgemm& p = one.problem;
     const char* a_op = p.a_op == Transpose::no ? "N" : "T";
     const char* b_op = p.b_op == Transpose::no ? "N" : "T";
     const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
     const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb), ldc = static_cast<int>(p.ldc);
-    next_sgemm(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, b, &ldb, &p.beta, c, &ldc, 1, 1);
+    sgemm(a_op, b_op, &m, &n, &k, &p.alpha, one.a, &lda, one.b, &ldb, &p.beta, one.c, &ldc, 1, 1);
   });
 }
 
-// A call that is refused because of a null pointer is the caller's fault, and no device is missing.
-bool has_device() {
+// Why nothing is computed here and never will be; null as long as something is. It is not freed, and nor is
+// the device: calls may come until the very end.
+std::atomic<const std::string*> out_of_use = nullptr;
+
+void put_out_of_use(const std::string& reason) { out_of_use = new std::string(reason); }
+
+std::string reason_of(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) ? "the host's memory is exhausted" : error.what();
+}
+
+// Null where there is no device that can be used.
+Context* open_device() {
   try {
-    const Context any;
-    return true;
-  } catch (const Error&) {
-    return false;
+    return new Context;
+  } catch (const std::exception& error) {
+    put_out_of_use(reason_of(error));
+    return nullptr;
   }
 }
 
-// Why nothing is computed here and never will be; none of it is freed, for calls may come until the very end.
-std::atomic<const std::string*> no_device = nullptr;
+void multiply(Context& device, const Call& call) {
+  static const Precision precision = permitted_precision();
+  Sgemm problem = call.problem;
+  problem.precision = precision;
+  device.sgemm(problem, call.a, call.b, call.c);
+}
 
-void serve_refused(const Call& call, const Error& error) {
-  if (error.status() == Status::unsupported) {  // as after a fork
-    pass_on(call, error.what());
-  } else if (error.status() == Status::invalid_argument && !has_device()) {
-    no_device = new std::string(error.what());
-    pass_on(call, error.what());
-  } else {
-    give_up(error.what());
+// What comes of a call that failed. Here alone is decided whether it is passed on: where C is as it was, or
+// not read.
+void serve_failed(const Call& call, const std::string& reason, std::optional<Status> status) {
+  switch (status.value_or(Status::device_error)) {
+    case Status::invalid_argument:  // a null pointer, with which another BLAS could do no better
+      give_up(reason);
+    case Status::unsupported:  // as after a fork
+    case Status::out_of_memory:
+      break;
+    case Status::build_failed:
+      put_out_of_use(reason);  // to try with every call would take longer than the other BLAS does
+      break;
+    case Status::device_error:
+      if (call.problem.beta != 0.0f) {
+        give_up(reason);
+      }
+      if (status) {
+        put_out_of_use(reason);
+      }
+      break;
+  }
+  pass_on(call, reason);
+}
+
+void serve(const Call& call) {
+  try {
+    require_devices_work_here();  // before the guards of static variables
+    static Context* const device = open_device();
+    if (const std::string* reason = out_of_use) {
+      pass_on(call, *reason);
+    } else {
+      multiply(*device, call);
+    }
+  } catch (const Error& error) {
+    serve_failed(call, error.what(), error.status());
+  } catch (const std::exception& error) {
+    serve_failed(call, reason_of(error), std::nullopt);
   }
 }
 
@@ -141,16 +183,10 @@ void compute(const Call& call) {
   if (leaves_c_alone(call.problem)) {
     return;
   }
-  if (const std::string* reason = no_device) {
-    pass_on(call, *reason);
-    return;
-  }
-  try {
-    multiply(call);
-  } catch (const Error& error) {
-    serve_refused(call, error);
-  } catch (const std::exception& error) {
-    give_up(error.what());
+  if (strides_forwards(call.problem)) {
+    serve(call);
+  } else {
+    one_by_one(call, serve);
   }
 }
 

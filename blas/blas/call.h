@@ -32,7 +32,8 @@ int first_illegal(const Sgemm& problem, const Positions& positions);
 // Computes a legal call. Where there is no device, or none is usable because of a fork, or the device cannot
 // serve the call, the next BLAS computes it, and a process and its forks say so once on stderr. BLAS has no
 // way to tell a caller that it failed, and a program that went on would use a result that is not there: if
-// the device fails, or there is no next BLAS, this says why on stderr and aborts.
+// the device fails when it may have changed a C that is read, or there is no next BLAS, this says why on
+// stderr and aborts.
 void compute(const Call& call);
 
 }  // namespace duogemm::blas

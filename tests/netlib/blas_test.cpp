@@ -1,17 +1,23 @@
 // What Netlib's drivers do not ask of the drop-in library, in a program that has it by link order, and behind
 // it a BLAS that only notes its calls.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "noting_blas.h"
+#include "system/temporary_directory.h"
 
 // As any caller declares them, the hidden lengths of strings left away.
 extern "C" {
@@ -277,44 +283,200 @@ TEST_F(Ending, PassesOnInForksOfAUserOfTheDevice) {
               "^duogemm: [^\n]*forked[^\n]*passed on to another BLAS\n$");
 }
 
+// What happens in a process of its own: the next call, once another thread has begun the first one.
+TEST_F(Ending, PassesOnInForksThatComeDuringTheFirstCall) {
+  const auto multiply = [this] {
+    float c = 0.0f;
+    cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1);
+  };
+  const auto fork_meanwhile = [&] {
+    std::atomic<bool> has_begun = false;
+    std::thread first([&] {
+      has_begun = true;
+      multiply();
+    });
+    while (!has_begun) {
+    }
+    std::vector<pid_t> children;
+    for (int i = 0; i < 40; ++i) {
+      children.push_back(fork());
+      if (children.back() == 0) {
+        alarm(30);  // where the call never returns
+        multiply();
+        std::_Exit(0);
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    int failed = 0;
+    for (const pid_t child : children) {
+      int status = 1;
+      waitpid(child, &status, 0);
+      failed += status != 0;
+    }
+    first.join();
+    std::_Exit(failed);
+  };
+  EXPECT_EXIT(fork_meanwhile(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Ending, PassesOnWhatTheDeviceHasNoMemoryFor) {
+  const auto multiply = [this] {
+    setenv("DUOGEMM_DEVICE_MEMORY", "1", 1);
+    float c = 7.0f;
+    for (int again = 0; again < 2; ++again) {
+      cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, &x, 1, &x, 1, beta, &c, 1);
+    }
+    const std::string call = noted("sgemm_", 'N', 'N', 1, 1, 1, 1.0f, &x, 1, &x, 1, beta, &c, 1);
+    exit_after({call, call});
+  };
+  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0),
+              "^duogemm: [^\n]*device memory[^\n]*passed on to another BLAS\n$");
+}
+
+// Kernels that do not compile, in the place of the library's.
+class BrokenKernels {
+ public:
+  BrokenKernels() {
+    namespace fs = std::filesystem;
+    for (const char* part : {"kernels", "compat"}) {
+      fs::copy(fs::path(DUOGEMM_SOURCE) / part, folder_.path() / part, fs::copy_options::recursive);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "kernels")) {
+      if (entry.path().extension() == ".cl") {
+        std::ofstream(entry.path(), std::ios::app) << "\n#error broken on purpose\n";
+      }
+    }
+    setenv("DUOGEMM_KERNEL_DIR", folder_.path().c_str(), 1);
+  }
+
+ private:
+  const duogemm::TemporaryDirectory folder_;
+};
+
+TEST_F(Ending, PassesOnWhatCannotBeCompiled) {
+  const auto multiply = [] {
+    const BrokenKernels broken;
+    const std::vector<float> a(600 * 600, 1.0f);
+    std::vector<float> c(600 * 600, 7.0f);
+    std::vector<std::string> expected;
+    for (int again = 0; again < 2; ++again) {
+      cblas_sgemm(col_major, no_trans, no_trans, 600, 600, 600, 1, a.data(), 600, a.data(), 600, beta,
+                  c.data(), 600);
+      expected.push_back(
+          noted("sgemm_", 'N', 'N', 600, 600, 600, 1.0f, a.data(), 600, a.data(), 600, beta, c.data(), 600));
+    }
+    EXPECT_EQ(c, std::vector<float>(600 * 600, 7.0f));
+    exit_after(expected);
+  };
+  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0),
+              "duogemm: [^\n]*broken on purpose; SGEMM is passed on");
+}
+
+// Threads of musl's, of Java and of Go may have so little. What is computed by PoCL is compiled anew, and
+// where several threads call at once, large products are computed on them.
+TEST_F(Ending, ServesThreadsWithSmallStacks) {
+  static constexpr auto multiply = [](void*) -> void* {
+    for (const int size : {1, 100, 300, 600}) {
+      const auto count = static_cast<std::size_t>(size * size);
+      const std::vector<float> a(count, 1.0f);
+      std::vector<float> c(count, 0.0f);
+      cblas_sgemm(col_major, no_trans, no_trans, size, size, size, 1, a.data(), size, a.data(), size, 0,
+                  c.data(), size);
+      if (c != std::vector<float>(count, static_cast<float>(size))) {
+        std::_Exit(1);
+      }
+    }
+    return nullptr;
+  };
+  const auto call_on_small_stacks = [](int count) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 128 << 10);
+    std::vector<pthread_t> threads(static_cast<std::size_t>(count));
+    for (pthread_t& thread : threads) {
+      pthread_create(&thread, &attributes, multiply, nullptr);
+    }
+    for (const pthread_t thread : threads) {
+      pthread_join(thread, nullptr);
+    }
+  };
+  const auto call_on_one_and_many = [&] {
+    const duogemm::TemporaryDirectory cache;
+    setenv("POCL_CACHE_DIR", cache.path().c_str(), 1);
+    call_on_small_stacks(1);
+    call_on_small_stacks(16);
+    std::exit(0);
+  };
+  EXPECT_EXIT(call_on_one_and_many(), ::testing::ExitedWithCode(0), "");
+}
+
 // A device is there, and another BLAS could do no better.
 TEST_F(Ending, AbortsOnANullPointer) {
   EXPECT_EXIT(cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, nullptr, 1, &x, 1, 0, &x, 1),
               ::testing::KilledBySignal(SIGABRT), "^duogemm: SGEMM cannot be computed: .*null");
 }
 
-// Without XERBLA, the library ends the program as the reference's own handlers do.
-TEST_F(EndingWithoutDevice, ReportsAsXerbla) {
-  const int one = 1, two = 2;
-  EXPECT_EXIT(sgemm_("N", "N", &two, &one, &one, &x, &x, &one, &x, &one, &x, &x, &two),
-              ::testing::ExitedWithCode(1), "On entry to SGEMM parameter number  8 had an illegal value");
-  EXPECT_EXIT(sgemm_("N", "?", &two, &one, &one, &x, &x, &one, &x, &one, &x, &x, &two),
-              ::testing::ExitedWithCode(1), "On entry to SGEMM parameter number  2 had an illegal value");
-  EXPECT_EXIT(sgemm_batch_strided_("N", "N", &one, &one, &two, &x, &x, &one, &one, &x, &one, &one, &x, &x,
-                                   &one, &one, &one),
-              ::testing::ExitedWithCode(1),
-              "On entry to SGEMM_BATCH_STRIDED parameter number 11 had an illegal value");
+// A call of SGEMM with one argument that is illegal, and the number that the caller gives to it.
+struct Illegal {
+  int position;
+  int m = 3, n = 4, k = 5;
+  int lda = 5, ldb = 5, ldc = 4;  // enough for any layout
+};
+
+// Counted as Fortran does, from TRANSA on.
+std::vector<Illegal> illegal_sizes() {
+  return {{3, -1}, {4, 3, -1}, {5, 3, 4, -1}, {8, 3, 4, 5, 2}, {10, 3, 4, 5, 5, 3}, {13, 3, 4, 5, 5, 5, 2}};
 }
 
-TEST_F(EndingWithoutDevice, ReportsAsCblasXerbla) {
-  const auto call = [this](int layout, int a_op, int rows, int cols, int lda, int ldb) {
-    cblas_sgemm(layout, a_op, no_trans, rows, cols, 2, 1, &x, lda, &x, ldb, 0, &x, 2);
+// Without XERBLA, the library ends the program as the reference's own handlers do.
+TEST_F(EndingWithoutDevice, ReportsEachArgumentAsXerbla) {
+  const auto call = [this](const char* a_op, const char* b_op, const Illegal& of) {
+    sgemm_(a_op, b_op, &of.m, &of.n, &of.k, &x, &x, &of.lda, &x, &of.ldb, &x, &x, &of.ldc);
+  };
+  const auto message = [](int position) {
+    return "On entry to SGEMM parameter number " + std::string(position < 10 ? " " : "") +
+           std::to_string(position) + " had an illegal value";
+  };
+  const ::testing::ExitedWithCode ended(1);
+  EXPECT_EXIT(call("?", "N", {}), ended, message(1));
+  EXPECT_EXIT(call("N", "?", {}), ended, message(2));
+  for (const Illegal& illegal : illegal_sizes()) {
+    EXPECT_EXIT(call("N", "N", illegal), ended, message(illegal.position));
+  }
+  // The first of several.
+  EXPECT_EXIT(call("N", "N", {.position = 3, .m = -1, .n = -1, .ldc = 0}), ended, message(3));
+  // A transposed operand has as many rows as the other has columns.
+  EXPECT_EXIT(call("T", "N", {.position = 8, .lda = 4}), ended, message(8));
+  EXPECT_EXIT(call("N", "T", {.position = 10, .ldb = 3}), ended, message(10));
+  const int one = 1, two = 2;
+  EXPECT_EXIT(sgemm_batch_strided_("N", "N", &one, &one, &two, &x, &x, &one, &one, &x, &one, &one, &x, &x,
+                                   &one, &one, &one),
+              ended, "On entry to SGEMM_BATCH_STRIDED parameter number 11 had an illegal value");
+}
+
+TEST_F(EndingWithoutDevice, ReportsEachArgumentAsCblasXerbla) {
+  const auto call = [this](int layout, int a_op, int b_op, const Illegal& of) {
+    cblas_sgemm(layout, a_op, b_op, of.m, of.n, of.k, 1, &x, of.lda, &x, of.ldb, 0, &x, of.ldc);
+  };
+  const auto message = [](int position) {
+    return "Parameter " + std::to_string(position) + " to routine cblas_sgemm was incorrect";
   };
   const ::testing::ExitedWithCode ended(255);
-  EXPECT_EXIT(call(0, no_trans, 1, 1, 2, 2), ended,
+  EXPECT_EXIT(call(0, no_trans, no_trans, {}), ended,
               "Parameter 1 to .* cblas_sgemm .*\nIllegal layout setting, 0");
-  EXPECT_EXIT(call(col_major, 0, 1, 1, 2, 2), ended,
-              "Parameter 2 to .* cblas_sgemm .*\nIllegal TransA setting, 0");
-  EXPECT_EXIT(call(col_major, no_trans, 1, -1, 1, 2), ended,
-              "Parameter 5 to routine cblas_sgemm was incorrect");
-  EXPECT_EXIT(call(row_major, no_trans, 1, -1, 2, 1), ended,
-              "Parameter 5 to routine cblas_sgemm was incorrect");
-  EXPECT_EXIT(call(col_major, no_trans, 2, 1, 1, 2), ended,
-              "Parameter 9 to routine cblas_sgemm was incorrect");
-  EXPECT_EXIT(call(row_major, no_trans, 2, 1, 1, 1), ended,
-              "Parameter 9 to routine cblas_sgemm was incorrect");
-  EXPECT_EXIT(call(row_major, no_trans, 1, 2, 2, 1), ended,
-              "Parameter 11 to routine cblas_sgemm was incorrect");
+  for (const int layout : {row_major, col_major}) {
+    EXPECT_EXIT(call(layout, 0, no_trans, {}), ended,
+                "Parameter 2 to .* cblas_sgemm .*\nIllegal TransA setting, 0");
+    EXPECT_EXIT(call(layout, no_trans, 0, {}), ended,
+                "Parameter 3 to .* cblas_sgemm .*\nIllegal TransB setting, 0");
+    for (const Illegal& illegal : illegal_sizes()) {
+      EXPECT_EXIT(call(layout, no_trans, no_trans, illegal), ended, message(illegal.position + 1));
+    }
+  }
+  // One less than there must be in a row.
+  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 9, .lda = 4}), ended, message(9));
+  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 11, .ldb = 3}), ended, message(11));
+  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 14, .ldc = 3}), ended, message(14));
 }
 
 TEST_F(EndingWithoutDevice, ReportsBatchStridedByTheCallersNumbers) {

@@ -12,25 +12,29 @@ class OpenClBackend final : public Backend {
   std::string_view name() const override { return "opencl"; }
 
   std::vector<DeviceInfo> devices() const override {
-    std::vector<DeviceInfo> infos;
-    for (const cl::Device& device : opencl::find_devices()) {
-      infos.push_back(opencl::translated([&] { return opencl::describe(device, infos.size()); }));
-    }
-    return infos;
+    return opencl::on_driver_stack([] {
+      std::vector<DeviceInfo> infos;
+      for (const cl::Device& device : opencl::find_devices()) {
+        infos.push_back(opencl::describe(device, infos.size()));
+      }
+      return infos;
+    });
   }
 
-  Versions versions() const override { return opencl::translated(opencl::versions); }
+  Versions versions() const override { return opencl::on_driver_stack(opencl::versions); }
+
+  std::string obstacle() const override { return opencl::on_driver_stack(opencl::obstacle); }
 
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
       throw Error(Status::unsupported, "OpenCL has no cache preference and no bank width; only cuda has");
     }
-    const std::vector<cl::Device> devices = opencl::find_devices();
-    if (index >= devices.size()) {
-      throw Error(Status::invalid_argument, "no OpenCL device " + std::to_string(index) + "; there are " +
-                                                std::to_string(devices.size()));
-    }
-    return opencl::translated([&] {
+    return opencl::on_driver_stack([&] {
+      const std::vector<cl::Device> devices = opencl::find_devices();
+      if (index >= devices.size()) {
+        throw Error(Status::invalid_argument, "no OpenCL device " + std::to_string(index) + "; there are " +
+                                                  std::to_string(devices.size()));
+      }
       const cl::Device& device = devices[index];
       const DeviceInfo info = opencl::describe(device, index);
       const cl::Context context(device);

@@ -6,6 +6,7 @@
 
 #include "device/argument_struct.h"
 #include "numbers.h"
+#include "pocl_cache.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -176,11 +177,10 @@ std::string ClKernel::binary() const {
     return {};
   }
   return translated([&] {
-    const cl::Program program = kernel_.getInfo<CL_KERNEL_PROGRAM>();
-    const std::vector<cl::Device> devices = program.getInfo<CL_PROGRAM_DEVICES>();
+    const std::vector<cl::Device> devices = program_.getInfo<CL_PROGRAM_DEVICES>();
     const std::size_t ours =
         static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device_) - devices.begin());
-    const auto binaries = program.getInfo<CL_PROGRAM_BINARIES>();
+    const auto binaries = program_.getInfo<CL_PROGRAM_BINARIES>();
     const std::vector<unsigned char>& binary = binaries.at(ours);
     return std::string(binary.begin(), binary.end());
   });
@@ -192,7 +192,7 @@ KernelFacts ClKernel::facts(const Extent&) const {
     KernelFacts facts;
     facts.local_bytes = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
     if (explained_) {
-      facts.log = kernel_.getInfo<CL_KERNEL_PROGRAM>().getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+      facts.log = program_.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
       const std::string program = info_.is_nvidia() ? binary() : "";
       facts.ptx = program.substr(0, program.find('\0'));  // it may end with one
     }
@@ -343,12 +343,22 @@ std::string ClDevice::build_options(const ProgramSource& source) const {
 }
 
 std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
-  return translated([&] {
-    const auto kernel = build(cl::Program(context_, source.text), source.entry, build_options(source));
-    const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
-    const std::string better = info_.is_nvidia() ? improved(binary, source) : binary;
-    return better != binary ? load(source.entry, better) : kernel;
-  });
+  const std::string options = build_options(source);
+  const auto compile_once = [&] {
+    return build([&] { return cl::Program(context_, source.text); }, source.entry, options);
+  };
+  if (info_.is_pocl()) {
+    require_room_in_pocl_cache();
+    try {
+      return compile_once();
+    } catch (const Error&) {
+      return compile_once();  // it may fail where other processes compile at the same time
+    }
+  }
+  const std::shared_ptr<const Kernel> kernel = compile_once();
+  const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
+  const std::string better = info_.is_nvidia() ? improved(binary, source) : binary;
+  return better != binary ? load(source.entry, better) : kernel;
 }
 
 std::shared_ptr<const Kernel> ClDevice::find_built(const ProgramSource& source) {
@@ -366,7 +376,7 @@ std::shared_ptr<const Kernel> ClDevice::find_built(const ProgramSource& source) 
 }
 
 std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std::string& binary) {
-  return translated([&] {
+  const auto create = [&] {
     // By OpenCL's own function: cl::Program has copies of all binaries made.
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
     const std::size_t size = binary.size();
@@ -374,25 +384,40 @@ std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std
     const cl::Program program(
         clCreateProgramWithBinary(context_(), 1, &device_(), &size, &bytes, nullptr, &status));
     cl::detail::errHandler(status, "clCreateProgramWithBinary");
-    return build(program, entry, info_.is_nvidia() && explain_ ? verbose : "");
-  });
+    return program;
+  };
+  return build(create, entry, info_.is_nvidia() && explain_ ? verbose : "");
 }
 
-std::shared_ptr<const Kernel> ClDevice::build(cl::Program program, const std::string& entry,
-                                              const std::string& options) {
+// Whatever fails here, the program could not be built.
+std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>& create,
+                                              const std::string& entry, const std::string& options) {
   // NVIDIA's compiler works on one program at a time, and has crashed with 15 threads waiting for it.
   static std::mutex nvidias;
   std::unique_lock one_at_a_time(nvidias, std::defer_lock);
   if (info_.is_nvidia()) {
     one_at_a_time.lock();
   }
-  try {
-    program.build(device_, options.c_str());
-  } catch (const cl::BuildError&) {
-    throw Error(Status::build_failed,
-                "OpenCL: " + entry + ": " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
-  }
-  return std::make_shared<ClKernel>(cl::Kernel(program, entry.c_str()), device_, info_, explain_);
+  const auto fail = [&](const std::string& why) {
+    throw Error(Status::build_failed, "OpenCL: " + entry + ": " + why);
+  };
+  return on_driver_stack([&]() -> std::shared_ptr<const Kernel> {
+    cl::Program program;
+    try {
+      program = create();
+      program.build(device_, options.c_str());
+      return std::make_shared<ClKernel>(program, entry, device_, info_, explain_);
+    } catch (const cl::BuildError&) {
+      const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+      fail(log.empty() ? "the compiler failed and says nothing" + remedy() : log);
+    } catch (const cl::Error& error) {
+      fail(std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
+    }
+    return nullptr;
+  });
 }
+
+// Files that were cut off, as on a full disk, are among what PoCL fails at, and it does not say so.
+std::string ClDevice::remedy() const { return info_.is_pocl() ? ": " + pocl_cache_remedy() : ""; }
 
 }  // namespace duogemm::opencl

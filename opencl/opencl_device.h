@@ -79,8 +79,10 @@ class ClBorrowed final : public ClMemory {
 
 class ClKernel final : public Kernel {
  public:
-  ClKernel(cl::Kernel kernel, cl::Device device, const DeviceInfo& info, bool explained)
-      : kernel_(std::move(kernel)),
+  ClKernel(cl::Program program, const std::string& entry, cl::Device device, const DeviceInfo& info,
+           bool explained)
+      : program_(std::move(program)),
+        kernel_(program_, entry.c_str()),
         parameters_(kernel_.getInfo<CL_KERNEL_NUM_ARGS>()),
         device_(std::move(device)),
         info_(info),
@@ -98,6 +100,8 @@ class ClKernel final : public Kernel {
  private:
   void set(cl_uint index, std::size_t bytes, const void* value) const;
 
+  // Intel's driver (2026.2) no longer has the program of a kernel that alone is left of it.
+  cl::Program program_;
   cl::Kernel kernel_;
   cl_uint parameters_;
   mutable std::mutex arguments_;
@@ -145,8 +149,9 @@ class ClDevice final : public Device {
   std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
 
  private:
-  std::shared_ptr<const Kernel> build(cl::Program program, const std::string& entry,
+  std::shared_ptr<const Kernel> build(const std::function<cl::Program()>& create, const std::string& entry,
                                       const std::string& options);
+  std::string remedy() const;  // for the end of a message
 
   cl::Device device_;
   DeviceInfo info_;

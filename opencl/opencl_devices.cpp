@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "pocl_cache.h"
+
 namespace duogemm::opencl {
 namespace {
 
@@ -86,6 +88,16 @@ std::vector<cl::Platform> find_platforms() {
   return platforms;
 }
 
+std::vector<cl::Device> devices_of(const cl::Platform& platform) {
+  std::vector<cl::Device> devices;
+  try {
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+  } catch (const cl::Error&) {
+    return {};  // CL_DEVICE_NOT_FOUND
+  }
+  return devices;
+}
+
 // cl_loader_info of the Khronos registry, which has no header. Khronos's loader and ocl-icd have it.
 std::string loader_version() {
   constexpr cl_uint version = 2;
@@ -116,15 +128,21 @@ Versions versions() {
   return versions;
 }
 
+std::string obstacle() {
+  for (const cl::Platform& platform : find_platforms()) {
+    const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
+    if (devices_of(platform).empty()) {
+      const std::string why = name == pocl_platform ? pocl_cache_obstacle() : "";
+      return why.empty() ? "the OpenCL platform " + name + " is installed and has none" : why;
+    }
+  }
+  return {};
+}
+
 std::vector<cl::Device> find_devices() {
   std::vector<cl::Device> found;
   for (const cl::Platform& platform : find_platforms()) {
-    std::vector<cl::Device> devices;
-    try {
-      platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    } catch (const cl::Error&) {
-      continue;  // CL_DEVICE_NOT_FOUND
-    }
+    const std::vector<cl::Device> devices = devices_of(platform);
     found.insert(found.end(), devices.begin(), devices.end());
   }
   return found;

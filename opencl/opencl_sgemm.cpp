@@ -11,6 +11,7 @@
 #include "opencl_devices.h"
 #include "problem/problem.h"
 #include "runtime/runtime.h"
+#include "system/process.h"
 #include "system/reject.h"
 
 namespace duogemm::opencl {
@@ -195,6 +196,7 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& c
 }
 
 void require_queue(cl_command_queue queue) {
+  require_devices_work_here();
   if (queue == nullptr) {
     reject("queue is null");
   }

@@ -37,11 +37,13 @@ Table make_table(const std::vector<DeviceInfo>& devices) {
   return table;
 }
 
-void print(const std::string& backend, const std::vector<DeviceInfo>& devices) {
+void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
+  const std::string name(backend.name());
   if (devices.empty()) {
-    std::printf("%s: no device was found\n", backend.c_str());
+    const std::string why = backend.obstacle();
+    std::printf("%s: no device was found%s\n", name.c_str(), (why.empty() ? "" : ": " + why).c_str());
   } else {
-    std::printf("%s:\n%s", backend.c_str(), make_table(devices).text().c_str());
+    std::printf("%s:\n%s", name.c_str(), make_table(devices).text().c_str());
   }
 }
 
@@ -50,7 +52,7 @@ int run(const JsonFlag& json) {
   Json all = Json::array();
   for (const Backend* backend : backends()) {
     const std::vector<DeviceInfo> devices = backend->devices();
-    print(std::string(backend->name()), devices);
+    print(*backend, devices);
     for (const DeviceInfo& info : devices) {
       all.push_back({{"number", info.index}, {"device", to_json(info)}});
     }

@@ -18,7 +18,7 @@ ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> inde
   const std::vector<DeviceInfo> devices = backend.devices();
   const std::string name(backend.name());
   if (devices.empty()) {
-    reject("--backend " + name + ": no " + name + " device was found");
+    reject("--backend " + name + ": " + no_device_of(backend));
   }
   if (index && *index >= devices.size()) {
     reject("--device " + std::to_string(*index) + ": " + name + " has devices 0 to " +

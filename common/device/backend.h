@@ -199,6 +199,8 @@ class Backend {
   virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
   // What it was built with and what it finds here; in place of a version, why it finds none.
   virtual Versions versions() const { return {}; }
+  // Why it has no device where a driver is installed; empty where nothing is known.
+  virtual std::string obstacle() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
   // DeviceOptions::explain, and can do nothing else. Throws invalid_argument for one that the compiler no
   // longer knows.

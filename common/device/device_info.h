@@ -12,6 +12,8 @@ using Extent = std::array<std::size_t, 3>;
 
 enum class DeviceKind { gpu, cpu, other };
 
+inline constexpr const char* pocl_platform = "Portable Computing Language";
+
 struct DeviceInfo {
   std::string backend;    // "opencl" or "cuda"
   std::size_t index = 0;  // among the devices of its backend
@@ -48,7 +50,7 @@ struct DeviceInfo {
   bool clusters = false;            // work-groups of a cluster can read each other's local memory
 
   bool is_nvidia() const { return compute_capability != 0; }
-  bool is_pocl() const { return platform == "Portable Computing Language"; }
+  bool is_pocl() const { return platform == pocl_platform; }
 
   bool operator==(const DeviceInfo&) const = default;
 };

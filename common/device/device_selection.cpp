@@ -21,7 +21,7 @@ SelectedDevice named_device(const std::string& source, const std::string& name) 
   }
   const std::vector<DeviceInfo> devices = backend->devices();
   if (devices.empty()) {
-    reject(named + "no " + runtime + " device was found");
+    reject(named + no_device_of(*backend));
   }
   if (colon == std::string::npos) {
     return {backend, preferred_device(devices)};
@@ -54,14 +54,22 @@ std::string known_backends() {
   return known;
 }
 
+std::string no_device_of(const Backend& backend) {
+  const std::string why = backend.obstacle();
+  return "no " + std::string(backend.name()) + " device was found" + (why.empty() ? "" : ": " + why);
+}
+
 const Backend& best_backend() {
+  std::string why;
   for (const Backend* backend : backends()) {
     if (!backend->devices().empty()) {
       return *backend;
     }
+    why += why.empty() ? backend->obstacle() : "";
   }
-  reject(
-      "no device was found; install an OpenCL driver (pocl-opencl-icd runs on any CPU) or NVIDIA's driver");
+  reject("no device was found" +
+         (why.empty() ? "; install an OpenCL driver (pocl-opencl-icd runs on any CPU) or NVIDIA's driver"
+                      : ": " + why));
 }
 
 std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {

@@ -28,6 +28,9 @@ const Backend* find_backend(std::string_view name);
 // "cuda, opencl": what this build has, for messages.
 std::string known_backends();
 
+// "no opencl device was found", with the reason where one is known. The backend has none.
+std::string no_device_of(const Backend& backend);
+
 // The first backend that has a device. Throws invalid_argument when none has.
 const Backend& best_backend();
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -154,10 +153,14 @@ WarmUp warm(Device& device, ProgramCache& programs, const Share& share) {
   return result;
 }
 
+std::filesystem::path pocl_cache_directory() {
+  return user_directory("POCL_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "pocl/kcache");
+}
+
 // A folder for each program, in it one for each kernel, and in that one for each size of work-group.
 std::size_t kernels_kept_by_pocl() {
   namespace fs = std::filesystem;
-  const fs::path folder = user_directory("POCL_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "pocl/kcache");
+  const fs::path folder = pocl_cache_directory();
   std::error_code nothing_there;
   std::size_t count = 0;
   for (fs::recursive_directory_iterator entry(folder, nothing_there), end; entry != end;

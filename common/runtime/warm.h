@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -31,7 +32,10 @@ struct Share {
 // that failed did, with the program's name.
 WarmUp warm(Device& device, ProgramCache& programs, const Share& share = {});
 
-// How many kernels PoCL has in its own cache; 0 where that is not found.
+// PoCL's own cache; empty where no variable says where that is.
+std::filesystem::path pocl_cache_directory();
+
+// How many kernels are in it; 0 where it is not found.
 std::size_t kernels_kept_by_pocl();
 
 }  // namespace duogemm

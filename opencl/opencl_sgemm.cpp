@@ -10,7 +10,7 @@
 #include "opencl_device.h"
 #include "opencl_devices.h"
 #include "problem/problem.h"
-#include "runtime/runtime.h"
+#include "runtime/driver_trial.h"
 #include "system/process.h"
 #include "system/reject.h"
 
@@ -38,38 +38,44 @@ Value info(cl_command_queue queue, cl_command_queue_info what) {
 
 cl_context context_of(cl_command_queue queue) { return info<cl_context>(queue, CL_QUEUE_CONTEXT); }
 
-// One runtime for each device of each context that calls have come from.
-class Runtimes {
+// A device of a caller's context.
+struct CallersDevice {
+  CallersDevice(cl_context context, const cl::Device& device)
+      : runtime(std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true))) {}
+  Runtime runtime;
+  DriverTrial trial;
+};
+
+// Each from which calls have come.
+class CallersDevices {
  public:
-  std::shared_ptr<Runtime> find(cl_context context, cl_device_id device) {
+  std::shared_ptr<CallersDevice> find(cl_context context, cl_device_id device) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Runtime>& runtime = runtimes_[{context, device}];
-    if (!runtime) {
-      const cl::Device its(device, true);
-      runtime = std::make_shared<Runtime>(
-          std::make_unique<ClDevice>(its, describe(its, 0), cl::Context(context, true)));
+    std::shared_ptr<CallersDevice>& found = devices_[{context, device}];
+    if (!found) {
+      found = std::make_shared<CallersDevice>(context, cl::Device(device, true));
     }
-    return runtime;
+    return found;
   }
 
   void forget(cl_context context) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(runtimes_, [&](const auto& entry) { return entry.first.first == context; });
+    std::erase_if(devices_, [&](const auto& entry) { return entry.first.first == context; });
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<Runtime>> runtimes_;
+  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<CallersDevice>> devices_;
 };
 
 // Never destroyed: at the end of the process the OpenCL driver may be gone before us.
-Runtimes& runtimes() {
-  static Runtimes& all = *new Runtimes;
+CallersDevices& callers_devices() {
+  static CallersDevices& all = *new CallersDevices;
   return all;
 }
 
-std::shared_ptr<Runtime> runtime_of(cl_command_queue queue, cl_context context) {
-  return runtimes().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
+std::shared_ptr<CallersDevice> device_of(cl_command_queue queue, cl_context context) {
+  return callers_devices().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
 }
 
 // What kernels do with memory.
@@ -157,7 +163,7 @@ struct Call {
 
 // Everything is looked at before the first command is enqueued. What the problem does not read may be
 // anything.
-void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& call) {
+void enqueue(ClQueue& queue, CallersDevice& device, cl_context context, const Call& call) {
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
@@ -192,7 +198,8 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& c
       lent = {&*workspace, call.workspace->offset, call.workspace->bytes};
     }
   }
-  runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
+  device.trial.require_right(device.runtime);
+  device.runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
 }
 
 void require_queue(cl_command_queue queue) {
@@ -212,7 +219,7 @@ void run(cl_command_queue queue, const Call& call, Events events, cl_event* done
     if (call.problem.is_empty()) {
       ours.wait_for_events();
     } else {
-      enqueue(ours, *runtime_of(queue, context), context, call);
+      enqueue(ours, *device_of(queue, context), context, call);
     }
     if (done != nullptr) {
       cl::detail::errHandler(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done),
@@ -240,7 +247,7 @@ Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, c
 std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
   return translated([&] {
     require_queue(queue);
-    return problem.is_empty() ? 0 : runtime_of(queue, context_of(queue))->workspace_bytes(problem);
+    return problem.is_empty() ? 0 : device_of(queue, context_of(queue))->runtime.workspace_bytes(problem);
   });
 }
 
@@ -282,10 +289,10 @@ WarmUp warm(cl_command_queue queue) {
   return translated([&] {
     require_queue(queue);
     ClQueue ours(cl::CommandQueue(queue, true));
-    return runtime_of(queue, context_of(queue))->warm(ours);
+    return device_of(queue, context_of(queue))->runtime.warm(ours);
   });
 }
 
-void forget(cl_context context) { runtimes().forget(context); }
+void forget(cl_context context) { callers_devices().forget(context); }
 
 }  // namespace duogemm::opencl

@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "device/backend.h"
+#include "runtime/driver_trial.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -37,6 +37,17 @@ Table make_table(const std::vector<DeviceInfo>& devices) {
   return table;
 }
 
+// Why the library does not multiply on it; empty where it does.
+std::string refusal(const Backend& backend, const DeviceInfo& info) {
+  try {
+    Runtime runtime(backend.open(info.index, {}));
+    DriverTrial().require_right(runtime);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
   const std::string name(backend.name());
   if (devices.empty()) {
@@ -54,7 +65,13 @@ int run(const JsonFlag& json) {
     const std::vector<DeviceInfo> devices = backend->devices();
     print(*backend, devices);
     for (const DeviceInfo& info : devices) {
-      all.push_back({{"number", info.index}, {"device", to_json(info)}});
+      const std::string why = backend->name() == "opencl" ? refusal(*backend, info) : "";
+      if (!why.empty()) {
+        std::printf("%zu: %s\n", info.index, why.c_str());
+      }
+      all.push_back({{"number", info.index},
+                     {"device", to_json(info)},
+                     {"refused", why.empty() ? Json(nullptr) : Json(why)}});
     }
   }
   Json document = dated_head("duogemm.devices/1");

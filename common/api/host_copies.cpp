@@ -7,6 +7,7 @@
 #include "host_call.h"
 #include "pocl_turn.h"
 #include "pool.h"
+#include "runtime/driver_trial.h"
 
 namespace duogemm {
 namespace {
@@ -43,6 +44,7 @@ class Copies final : public HostCall {
     }
     {
       const PoclTurn turn(runtime_.device().info());
+      trial_.require_right(runtime_);
       stream->multiply(problem, plan, operands, share(), progress);
     }
     streams_.give_back(std::move(stream));
@@ -78,6 +80,7 @@ class Copies final : public HostCall {
   };
 
   Runtime& runtime_;
+  DriverTrial trial_;
   const DeviceMemory memory_;
   const CopyOptions options_;
   Places places_;

@@ -9,6 +9,7 @@
 #include "kernels/kernel_spec.h"
 #include "pocl_turn.h"
 #include "pool.h"
+#include "runtime/driver_trial.h"
 
 namespace duogemm {
 namespace {
@@ -196,6 +197,7 @@ class InPlace final : public HostCall {
   // Whatever happens: when this returns, no command works on the caller's memory any more.
   void run(const Problem& problem, const PreparedPlan::Operands& operands, Queue& queue) {
     const PoclTurn turn(runtime_.device().info());
+    trial_.require_right(runtime_);
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
@@ -214,6 +216,7 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
+  DriverTrial trial_;
   std::size_t vector_floats_ = 0;
   std::unique_ptr<OnThreads> alone_;  // null where there are no programs
   std::unique_ptr<OnThreads> together_;

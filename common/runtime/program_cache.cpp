@@ -34,23 +34,19 @@ std::string lacking_operation(const std::string& log) {
   return log.substr(reason, log.find_first_of("\"\n", reason) - reason);
 }
 
-// All that decides what the compiler answers. Each field begins with its length: no two lists of fields give
-// the same text.
-std::string key_of(const Device& device, const ProgramSource& source) {
-  const DeviceInfo& info = device.info();
-  const std::string capability = std::to_string(info.compute_capability);
-  const std::string options = device.build_options(source);
-  std::string key;
-  key.reserve(source.text.size() + 4096);
-  for (std::string_view field :
-       {std::string_view(DUOGEMM_VERSION), std::string_view(info.backend), std::string_view(info.name),
-        std::string_view(info.vendor), std::string_view(info.platform),
-        std::string_view(info.platform_version), std::string_view(info.driver),
-        std::string_view(info.runtime), std::string_view(capability), std::string_view(source.entry),
-        std::string_view(options), std::string_view(source.text)}) {
+// Each field begins with its length: no two lists of fields give the same text.
+void append(std::string& key, std::initializer_list<std::string_view> fields) {
+  for (const std::string_view field : fields) {
     key += std::to_string(field.size()) + ":";
     key += field;
   }
+}
+
+// All that decides what the compiler answers.
+std::string key_of(const Device& device, const ProgramSource& source) {
+  std::string key = key_of(device.info());
+  key.reserve(key.size() + source.text.size() + 4096);
+  append(key, {source.entry, device.build_options(source), source.text});
   return key;
 }
 
@@ -63,6 +59,13 @@ void log_ready(const char* how, const std::string& kernel, const DeviceInfo& dev
 }
 
 }  // namespace
+
+std::string key_of(const DeviceInfo& info) {
+  std::string key;
+  append(key, {DUOGEMM_VERSION, info.backend, info.name, info.vendor, info.platform, info.platform_version,
+               info.driver, info.runtime, std::to_string(info.compute_capability)});
+  return key;
+}
 
 ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);

@@ -15,6 +15,9 @@ namespace duogemm {
 // What the compiler is given. Throws as load_kernel does.
 ProgramSource program_source(const Variant& variant);
 
+// What of a device, its driver and the library decides what a program is and does, as a text.
+std::string key_of(const DeviceInfo& info);
+
 // May be used by several threads.
 class ProgramCache {
  public:

@@ -9,6 +9,7 @@
 
 #include "check/inputs.h"
 #include "check/parallel.h"
+#include "support/table.h"
 
 namespace duogemm {
 namespace {
@@ -125,7 +126,8 @@ void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Elemen
   verdict.different_bits += differs;
   std::string& first = units > 1.0 ? verdict.first_fault : verdict.first_difference;
   if ((units > 1.0 || differs) && first.empty()) {
-    first = name_of(element) + " is " + std::to_string(found) + ", expected " + std::to_string(chain_[at]);
+    first =
+        name_of(element) + bench::format(" is %.9g", found) + bench::format(", expected %.9g", chain_[at]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "ladder/ladder_session.h"
 
 #include "ladder/traffic.h"
+#include "support/interrupt.h"
 #include "timing/peak.h"
 
 namespace duogemm::bench {
@@ -103,8 +104,8 @@ void LadderSession::take_samples(std::vector<Samples>::iterator& next) {
 }
 
 void LadderSession::measure_abilities() {
-  report_.peak = measure_peak(*device_, *queue_, programs_);
-  report_.bandwidth = measure_bandwidth(*device_, *queue_, programs_);
+  report_.peak = measure_peak(*device_, *queue_, programs_, interrupted());
+  report_.bandwidth = measure_bandwidth(*device_, *queue_, programs_, interrupted());
 }
 
 void LadderSession::note_states(const std::vector<GpuMoment>& moments) {

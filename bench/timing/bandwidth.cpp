@@ -20,8 +20,10 @@ struct Reading {
 
 class Reader {
  public:
-  Reader(Device& device, Queue& queue, ProgramCache& programs, std::size_t most_bytes)
+  Reader(Device& device, Queue& queue, ProgramCache& programs, std::size_t most_bytes,
+         const std::atomic<bool>& stop)
       : queue_(queue),
+        stop_(stop),
         cpu_(device.info().kind == DeviceKind::cpu),
         spec_(any_kernel("bandwidth")),
         tunables_(resolve(spec_, {{"GROUP", cpu_ ? 1 : 256}, {"WIDTH", cpu_ ? 16 : 4}})),
@@ -67,12 +69,16 @@ class Reader {
                                   }
                                 });
                               }};
-    const MeasureOptions options{.seconds = 0.25};
+    const MeasureOptions options{.seconds = 0.25, .stop = &stop_};
     const Samples samples = duogemm::measure({&contender, 1}, options, [](const std::string&) {}).front();
+    if (samples.seconds.empty()) {
+      return 0.0;
+    }
     return static_cast<double>(work_items_ * vector_bytes()) * reading.rounds / samples.median();
   }
 
   Queue& queue_;
+  const std::atomic<bool>& stop_;
   const bool cpu_;
   const KernelSpec& spec_;
   const Tunables tunables_;
@@ -90,12 +96,13 @@ std::size_t bandwidth_bytes(const DeviceInfo& info) {
   return std::min({wanted, info.max_allocation_bytes / 4, info.memory_bytes / 16});
 }
 
-Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs) {
+Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
+                            const std::atomic<bool>& stop) {
   const DeviceInfo& info = device.info();
   const std::size_t large = bandwidth_bytes(info);
   // A quarter of the cache.
   const std::size_t small = std::clamp(info.cache_bytes / 4, mebibyte / 2, 16 * mebibyte);
-  Reader reader(device, queue, programs, large);
+  Reader reader(device, queue, programs, large, stop);
   const bool gpu = info.kind == DeviceKind::gpu;
   return {gpu ? reader.from_cache(small) : 0.0, reader.from_memory(large)};
 }

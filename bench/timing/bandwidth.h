@@ -1,6 +1,8 @@
 // How fast the device can read.
 #pragma once
 
+#include <atomic>
+
 #include "runtime/program_cache.h"
 
 namespace duogemm::bench {
@@ -14,6 +16,8 @@ struct Bandwidth {
 // Of device memory that measuring takes.
 std::size_t bandwidth_bytes(const DeviceInfo& info);
 
-Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs);
+// 0 where it is stopped before it knows.
+Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
+                            const std::atomic<bool>& stop);
 
 }  // namespace duogemm::bench

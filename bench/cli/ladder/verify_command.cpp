@@ -92,6 +92,25 @@ class Verifier {
     return outcome;
   }
 
+  // Whether fma rounds once, as IEEE 754 says: (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24 then, and 0 where the
+  // square was rounded.
+  bool fuses() {
+    Problem problem = Problem::packed(1, 1, 2);
+    problem.level = Reproducibility::everywhere;
+    const SelfContainedPlan plan(plan_sgemm(problem, info()), *device_, programs_);
+    const auto place = [&](const std::vector<float>& values) {
+      auto buffer = device_->allocate(sizeof(float) * values.size());
+      queue_->write(*buffer, values.data(), sizeof(float) * values.size());
+      return buffer;
+    };
+    const auto a = place({-1.0f - 0x1p-11f, 1.0f + 0x1p-12f}), b = place({1.0f, 1.0f + 0x1p-12f}),
+               c = place({0.0f});
+    plan.enqueue(*queue_, {{{a.get()}, {b.get()}, {c.get()}}});
+    float result = 0.0f;
+    queue_->read(*c, &result, sizeof result);
+    return result == 0x1p-24f;
+  }
+
  private:
   struct Run {
     Run(HostProblem data, const Plan& steps, Device& device, Queue& queue, ProgramCache& programs,
@@ -263,6 +282,10 @@ int run(const VerifyFlags& flags) {
   progress.clear();
   std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
               table.text().c_str());
+  if (!ok && !verifier.fuses()) {
+    std::printf(
+        "fma of this driver rounds twice, which is not IEEE 754's: no kernel gives the right bits here\n");
+  }
   flags.json.write(result);
   return ok ? 0 : 1;
 }

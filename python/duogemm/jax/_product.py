@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 from jax import lax
+from jax.custom_batching import custom_vmap
 from jax.sharding import NamedSharding, PartitionSpec
 
 from .._errors import ArrayTypeError, DeviceError
@@ -85,7 +86,7 @@ def _call(a, b, transposed_a, transposed_b, words, sharding):
     # What JAX knows of its own product, such as how it is sharded, holds for ours.
     call = jax.ffi.ffi_call(_TARGET, jax.eval_shape(theirs, a, b))
 
-    @jax.custom_batching.custom_vmap
+    @custom_vmap
     def product(a, b):
         return call(a, b, transpose_a=transposed_a, transpose_b=transposed_b, level=level, precision=precision)
 

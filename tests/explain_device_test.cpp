@@ -1,6 +1,8 @@
 // What `duogemm explain` finds in every kernel as this machine's devices compile it.
 #include "explain/explain.h"
 #include "test_devices.h"
+#include "timing/bandwidth.h"
+#include "timing/peak.h"
 
 namespace duogemm::testing {
 namespace {
@@ -59,6 +61,14 @@ TEST_P(ExplainedDevice, HasAMainLoopInEveryKernel) {
                 explanation.occupancy->groups);
     }
   }
+}
+
+TEST_P(ExplainedDevice, IsNotMeasuredOnceItIsStopped) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  ProgramCache programs(*device.device, DiskCache({}));
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(measure_peak(*device.device, *device.queue, programs, stop), 0.0);
+  EXPECT_EQ(measure_bandwidth(*device.device, *device.queue, programs, stop).memory, 0.0);
 }
 
 // The environment must be set before the list of devices is made.

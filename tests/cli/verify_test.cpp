@@ -60,6 +60,18 @@ struct Mistake {
   std::string verdict;
 };
 
+// As a driver may have it: a product is rounded before it is added.
+TEST_F(ProgramOnADevice, SaysThatFmaRoundsTwice) {
+  if (run("verify --backend opencl --kernels 1 --size 1").status != 0) {
+    GTEST_SKIP() << "no opencl device was found";
+  }
+  const std::string contract = "#pragma OPENCL FP_CONTRACT OFF";
+  use_kernels_with("compat/opencl.h", contract, contract + "\n#define fma(a, b, c) ((a) * (b) + (c))");
+  const Outcome outcome = run("verify --backend opencl --kernels 1");
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
+  EXPECT_TRUE(matches(outcome.out, "arithmetic is not IEEE 754's, .*: fma \\(not fused\\)")) << outcome.out;
+}
+
 TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
   const std::string verify_general = "verify --gemm --kernels general --size 19 --set " + small_tiles;
   const std::string verify_scale = "verify --gemm --kernels scale --size 19";

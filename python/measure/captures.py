@@ -39,7 +39,8 @@ def in_turn_of_tenths(times, act, in_use):
             act(number)
         levels.append(in_use())
         resident = int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        print(f"  after {(tenth + 1) * times // 10}: {levels[-1] / 2**20:.1f} MiB on the device, {resident / 2**20:.0f} MiB here", flush=True)
+        sizes = f"{levels[-1] / 2**20:.1f} MiB on the device, {resident / 2**20:.0f} MiB here"
+        print(f"  after {(tenth + 1) * times // 10}: {sizes}", flush=True)
     if levels[-1] - levels[0] > ALLOWED:
         raise Failed(f"memory on the device grew by {(levels[-1] - levels[0]) / 2**20:.1f} MiB")
 
@@ -186,8 +187,8 @@ class Graphs:
 
     def product(self, alpha, beta=0.0):
         """C = alpha A B + beta C, of ones: K alpha at first."""
-        alpha, beta = ctypes.c_float(alpha), ctypes.c_float(beta)
-        self.cublas_call("cublasSgemm_v2", self.handle, 0, 0, M, N, K, ctypes.byref(alpha), self.a, M, self.b, K, ctypes.byref(beta), self.c, M)
+        scalars = [ctypes.byref(ctypes.c_float(scalar)) for scalar in (alpha, beta)]
+        self.cublas_call("cublasSgemm_v2", self.handle, 0, 0, M, N, K, scalars[0], self.a, M, self.b, K, scalars[1], self.c, M)
 
     def captured(self, alpha):
         """A graph of two products, one after the other: 1.5 K alpha."""

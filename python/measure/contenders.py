@@ -14,7 +14,9 @@ import threading
 PLAIN = "cuBLAS"
 PRECISIONS = ("fp32", "f16x3")
 CONTENDERS = (PLAIN, *PRECISIONS)
-SUMMED = re.compile(r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?", re.MULTILINE)
+SUMMED = re.compile(
+    r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
+    re.MULTILINE)
 
 
 class Process:
@@ -28,7 +30,8 @@ class Process:
             command = [str(duogemm), "run", "--", *command]
             environment["DUOGEMM_PRECISION"] = contender
         self.told = tempfile.TemporaryFile("w+", errors="replace")
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.told, text=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.told}
+        self.process = subprocess.Popen(command, env=environment, text=True, **pipes)
 
     def tell(self, line):
         with contextlib.suppress(BrokenPipeError):  # Reading from it shows that it has ended.

@@ -19,7 +19,8 @@ shift 3
 export DUOGEMM_LOG=1 XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONDONTWRITEBYTECODE=1
 
 # Of JAX's, whose files hold much else.
-declare -A only=([cupy_tests]="" [jax_tests]="dot or Dot or einsum or Matmul or MatMul or Inner or Matvec or Vecmat or MatrixPower or MultiDot or Cov or Corr")
+declare -A only=([cupy_tests]=""
+  [jax_tests]="dot or Dot or einsum or Matmul or MatMul or Inner or Matvec or Vecmat or MatrixPower or MultiDot or Cov or Corr")
 
 # What the suite says under the contender: suite, contender.
 run_suite() {

@@ -14,7 +14,6 @@ toy sizes, on the CPU.
 import argparse
 import datetime
 import importlib
-import importlib.metadata
 import json
 import math
 import os
@@ -89,7 +88,7 @@ def run(name, small, seconds, turn, answer):
         modules = [module.replace("cupy", "numpy") for module in modules]
     for module in modules:
         importlib.import_module(module)
-    answer({"libraries": ", ".join(f"{module} {importlib.metadata.version(distribution(module))}" for module in modules)})
+    answer({"libraries": ", ".join(f"{module} {sys.modules[module].__version__}" for module in modules)})
     turn()
     machine = Machine(small)
     without_tf32(modules)
@@ -101,10 +100,6 @@ def run(name, small, seconds, turn, answer):
     while turn():
         count = count or min(100, max(3, round(1e3 * seconds / statistics.median(timed(step, wait, 3)))))
         answer({"ms": [round(ms, 4) for ms in timed(step, wait, count)]})
-
-
-def distribution(module):
-    return "cupy-cuda13x" if module == "cupy" and importlib.util.find_spec("cupy") else module
 
 
 def run_alone(options):

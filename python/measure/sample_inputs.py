@@ -24,8 +24,9 @@ import tempfile
 
 from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, print_calls, program_named
 
-PRODUCTS = ["mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul", "__rmatmul__", "mv", "addmv", "dot", "vdot", "inner", "tensordot", "einsum",
-            "linalg.multi_dot", "linalg.vecdot", "nn.functional.linear", "nn.functional.bilinear"]
+PRODUCTS = [
+    "mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul", "__rmatmul__", "mv", "addmv", "dot", "vdot", "inner", "tensordot", "einsum",
+    "linalg.multi_dot", "linalg.vecdot", "nn.functional.linear", "nn.functional.bilinear"]
 CAPTURED = ["mm", "addmm", "bmm", "baddbmm", "matmul", "nn.functional.linear"]
 MADE_OF_PRODUCTS = [
     "linalg.matrix_power", "matrix_exp", "cov", "corrcoef", "cdist", "nn.functional.scaled_dot_product_attention",
@@ -106,8 +107,11 @@ def reference(op, sample):
     near = [in_double(lambda t: t * (1 + (k + 4) * U * (2 * torch.rand(t.shape, generator=draw, dtype=t.dtype) - 1))) for _ in range(4)]
     bounds = {}
     for key, values in right.items():
-        moved = max([float((values - other[key]).abs().max()) for other in near if values.numel() and values.dtype.is_floating_point] or [0])
-        largest = float(values.abs().max()) if values.numel() else 0.0
+        if not values.numel():
+            bounds[key] = values
+            continue
+        moved = max(float((values - other[key]).abs().max()) for other in near)
+        largest = float(values.abs().max())
         bounds[key] = torch.full(values.shape, 10 * moved + (k + 4) * U * largest, dtype=torch.float64)
     return right, bounds
 
@@ -194,6 +198,7 @@ def compute_all(options):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False  # which PyTorch's tests fix
     from torch.testing._internal.common_methods_invocations import op_db
 
+    torch.set_num_threads(1)  # The references are small.
     wanted = options.only.split(",") if options.only else [*PRODUCTS, *MADE_OF_PRODUCTS]
     with open(options.file, "w", buffering=1) as file:
         for op in sorted((op for op in op_db if op.name in wanted), key=lambda op: wanted.index(op.name)):
@@ -229,7 +234,8 @@ def computed_under_all(options, folder):
 
 def differences(ours, plain):
     """Of one precision, in words; and how many samples were within the bound, beyond it for both, and in error for both."""
-    found, counts = [], {"within the bound": 0, "beyond it for PyTorch alone too": 0, "in error as in PyTorch alone": 0, "without a reference": 0}
+    kinds = ("within the bound", "beyond it for PyTorch alone too", "in error as in PyTorch alone", "without a reference")
+    found, counts = [], dict.fromkeys(kinds, 0)
     for key, record in plain.items():
         where, other = ", ".join(key), ours.get(key)
         if other is None:

@@ -15,7 +15,7 @@ PLAIN = "cuBLAS"
 PRECISIONS = ("fp32", "f16x3")
 CONTENDERS = (PLAIN, *PRECISIONS)
 SUMMED = re.compile(
-    r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
+    r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(\n]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
     re.MULTILINE)
 
 

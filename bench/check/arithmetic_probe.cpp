@@ -10,7 +10,6 @@ namespace duogemm {
 namespace {
 
 constexpr const char* probe_text = R"(
-#include "dialect.h"
 __kernel void probe(const int which, const __global float* In, __global float* Out) {
   const float a = In[0], b = In[1], c = In[2];
   if (which == 0) { Out[0] = fma(a, b, c); }
@@ -58,7 +57,8 @@ std::string broken_instructions(Device& device, Queue& queue) {
       {"multiplication (a denormal result is flushed)", 2, tiny, 0x1p-60f, 0.0f, 0x1p-140f},
       {"multiplication and addition (contracted to fma)", 3, x, x, rounded, 0.0f},
   };
-  const auto kernel = device.compile({"probe", complete_text(probe_text), {}, false});
+  const auto kernel = device.compile(
+      {"probe", complete_text(std::string("#include \"dialect.h\"\n") + probe_text), {}, false});
   std::string broken;
   for (const Probe& probe : probes) {
     const float found = run(probe, *kernel, device, queue);

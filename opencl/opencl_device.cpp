@@ -394,7 +394,7 @@ std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std
     const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
     const std::size_t size = binary.size();
     cl_int status = CL_SUCCESS;
-    const cl::Program program(
+    cl::Program program(
         clCreateProgramWithBinary(context_(), 1, &device_(), &size, &bytes, nullptr, &status));
     cl::detail::errHandler(status, "clCreateProgramWithBinary");
     return program;

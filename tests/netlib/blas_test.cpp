@@ -377,7 +377,7 @@ TEST_F(Ending, PassesOnWhatCannotBeCompiled) {
 TEST_F(Ending, ServesThreadsWithSmallStacks) {
   static constexpr auto multiply = [](void*) -> void* {
     for (const int size : {1, 100, 300, 600}) {
-      const auto count = static_cast<std::size_t>(size * size);
+      const auto count = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
       const std::vector<float> a(count, 1.0f);
       std::vector<float> c(count, 0.0f);
       cblas_sgemm(col_major, no_trans, no_trans, size, size, size, 1, a.data(), size, a.data(), size, 0,

@@ -402,7 +402,7 @@ std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std
   return build(create, entry, info_.is_nvidia() && explain_ ? verbose : "");
 }
 
-// Whatever fails here, the program could not be built.
+// Whatever fails here but for lack of memory, the program could not be built.
 std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>& create,
                                               const std::string& entry, const std::string& options) {
   // NVIDIA's compiler works on one program at a time, and has crashed with 15 threads waiting for it.
@@ -411,8 +411,8 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
   if (info_.is_nvidia()) {
     one_at_a_time.lock();
   }
-  const auto fail = [&](const std::string& why) {
-    throw Error(Status::build_failed, "OpenCL: " + entry + ": " + why);
+  const auto failure = [&](Status status, const std::string& why) {
+    return Error(status, "OpenCL: " + entry + ": " + why);
   };
   return on_driver_stack([&]() -> std::shared_ptr<const Kernel> {
     cl::Program program;
@@ -422,11 +422,13 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
       return std::make_shared<ClKernel>(program, entry, device_, info_, explain_);
     } catch (const cl::BuildError&) {
       const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-      fail(log.empty() ? "the compiler failed and says nothing" + remedy() : log);
+      throw failure(Status::build_failed,
+                    log.empty() ? "the compiler failed and says nothing" + remedy() : log);
     } catch (const cl::Error& error) {
-      fail(std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
+      const bool no_memory = status_of(error.err()) == Status::out_of_memory;
+      throw failure(no_memory ? Status::out_of_memory : Status::build_failed,
+                    std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
     }
-    return nullptr;
   });
 }
 

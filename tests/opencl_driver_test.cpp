@@ -27,6 +27,7 @@ struct Faults {
   bool programs_are_gone = false;  // once only a kernel is left of one, as of Intel's driver
   bool devices_are_missing = false;
   bool launches_nothing = false;
+  bool finishes_badly = false;  // by a status that also stands for a lack of memory
 } faults;
 
 // The function that one here hides.
@@ -69,6 +70,11 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint coun
   return faults.devices_are_missing
              ? CL_DEVICE_NOT_FOUND
              : real(&clGetDeviceIDs, "clGetDeviceIDs")(platform, type, count, devices, found);
+}
+
+cl_int clFinish(cl_command_queue queue) {
+  const cl_int status = real(&clFinish, "clFinish")(queue);
+  return faults.finishes_badly ? CL_OUT_OF_RESOURCES : status;
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -201,6 +207,17 @@ TEST_F(OpenClDriver, IsNotTrustedWithWrongResults) {
   const std::vector<float> a(size * size, 1.0f);
   std::vector<float> c(size * size, 7.0f);
   EXPECT_NO_THROW(third.sgemm(request, a.data(), a.data(), c.data()));
+  faults = {};
+}
+
+// Whoever reads another status may compute the product in another way.
+TEST_F(OpenClDriver, FailsWithADeviceErrorWhenCMayHaveChanged) {
+  Context context("opencl");
+  multiply(context);  // trusts the driver
+  faults = {.finishes_badly = true};
+  const std::vector<float> a(size * size, 1.0f);
+  std::vector<float> c(size * size, 7.0f);
+  refusal(Status::device_error, [&] { context.sgemm(request, a.data(), a.data(), c.data()); });
   faults = {};
 }
 

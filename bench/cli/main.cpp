@@ -52,7 +52,7 @@ int status_of(duogemm::Status status) {
 
 // The status, unless something that was printed has not arrived, as on a disk that is full.
 int finish_output(int status) {
-  duogemm::bench::print_result();
+  duogemm::bench::write_given_results();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return arrived ? status : complain("the standard output could not be written", failure);
 }

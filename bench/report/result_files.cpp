@@ -155,8 +155,11 @@ void require_place(const std::string& option, const std::string& path) {
 }
 
 void write_result(const std::string& path, const std::string& text) {
-  if (path == standard_output) {
-    give_result(text);
+  std::error_code none;
+  const bool is_of_another_kind =
+      std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none);
+  if (path == standard_output || is_of_another_kind) {
+    give_result(path, text);
   } else if (!path.empty()) {
     write_file(path, text);
   }

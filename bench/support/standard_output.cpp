@@ -3,14 +3,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <map>
 
 #include "system/reject.h"
+#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {
 
-int kept = -1;  // a file descriptor
-std::string result;
+int kept = -1;                               // a file descriptor
+std::map<std::string, std::string> results;  // by place
 
 }  // namespace
 
@@ -25,15 +27,20 @@ void keep_standard_output(const std::string& option) {
   }
 }
 
-void give_result(std::string text) { result = std::move(text); }
+void give_result(const std::string& place, std::string text) { results[place] = std::move(text); }
 
-void print_result() {
-  if (kept < 0) {
-    return;
+void write_given_results() {
+  if (kept >= 0) {
+    std::fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
   }
-  std::fflush(stdout);
-  dup2(kept, STDOUT_FILENO);
-  std::fputs(result.c_str(), stdout);
+  for (const auto& [place, text] : results) {
+    if (place == standard_output) {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      write_file(place, text);
+    }
+  }
 }
 
 }  // namespace duogemm::bench

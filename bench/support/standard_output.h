@@ -1,4 +1,5 @@
-// A result on the standard output: `--json -`.
+// Results that are written once, at the end: on the standard output (`--json -`), and into what a file cannot
+// take the place of, such as a FIFO, whose reader waits for one.
 #pragma once
 
 #include <string>
@@ -12,10 +13,11 @@ inline constexpr const char* standard_output = "-";
 // on. Throws invalid_argument when it is kept already, naming `option`.
 void keep_standard_output(const std::string& option);
 
-// What the result is, in place of what was given before: of a run that is interrupted, the last counts.
-void give_result(std::string text);
+// What the result for a place is, in place of what was given before: of a run that is interrupted, the last
+// counts.
+void give_result(const std::string& place, std::string text);
 
-// At the end: prints the result, if there is one.
-void print_result();
+// At the end: writes the results that there are. Throws invalid_argument where a place takes none.
+void write_given_results();
 
 }  // namespace duogemm::bench

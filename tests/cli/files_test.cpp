@@ -53,6 +53,19 @@ TEST_F(ProgramWrites, IntoDevicesAndPipes) {
   }
 }
 
+// A comparison writes its result whenever a list is done. The reader of a FIFO goes after the first.
+TEST_F(ProgramOnADevice, WritesOnceIntoAFifo) {
+  ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  overwrite(folder_ / "one.txt", "cube 8 8 8\n");
+  overwrite(folder_ / "two.txt", "small 3 2 1\n");
+  const Outcome outcome =
+      run_shell("(cat fifo >copy.json & " + program +
+                "compare --shapes one.txt,two.txt --against none --seconds 0.001 --json fifo && wait)");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(contents_of(folder_ / "copy.json"));
+  EXPECT_EQ(json["runs"][0]["rows"].size(), 2u);
+}
+
 TEST_F(ProgramWrites, AllOfSeveralAtOnce) {
   const Outcome outcome = run_shell("(for i in 1 2 3 4 5 6 7 8 9 10; do ('" DUOGEMM_PROGRAM
                                     "' devices --json r.json || echo failed) & done; wait)");

@@ -10,6 +10,7 @@
 #include "duogemm/cuda.hpp"
 #include "problem/problem.h"
 #include "runtime/runtime.h"
+#include "system/process.h"
 #include "system/reject.h"
 
 namespace duogemm::cuda {
@@ -46,6 +47,7 @@ Kept& kept_for(CUcontext context) {
 }
 
 CUcontext context_of(CUstream stream) {
+  require_devices_work_here();
   if (driver() == nullptr) {
     throw Error(Status::unsupported, "CUDA needs an NVIDIA driver; none was found");
   }
@@ -107,6 +109,13 @@ std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
+// Kernels read whole elements: from another address they would end the context.
+void require_element(const char* name, const void* pointer) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % sizeof(float) != 0) {
+    reject(std::string(name) + " is not at a multiple of " + std::to_string(sizeof(float)) + " bytes");
+  }
+}
+
 // Buffers on the caller's memory, for as long as a call takes.
 class Borrowed {
  public:
@@ -153,6 +162,9 @@ void multiply(CUstream stream, const Sgemm& request, const float* a, const float
     return;
   }
   require_pointers(problem, a, b, c);
+  require_element("a", a);
+  require_element("b", b);
+  require_element("c", c);
   const Kept& kept = kept_for(context_of(stream));
   Borrowed memory(kept);
   memory.add(operand_a, swapped ? b : a);

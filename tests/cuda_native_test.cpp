@@ -202,6 +202,20 @@ TEST_F(CudaNative, RefusesEpiloguesThatDoNotFit) {
       "a batch by lists has an addend, a bias or an activation; its epilogue may have alpha and beta alone");
 }
 
+TEST_F(CudaNative, RefusesMatricesThatBeginWithinAnElement) {
+  Sgemm request;
+  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
+  const cuda::CurrentContext current(context_);
+  const CudaMemory memory(std::vector<float>(8, 1.0f));
+  for (int moved = 0; moved < 3; ++moved) {
+    const auto place = [&](int which) {
+      return reinterpret_cast<float*>(memory.as<char>() + (moved == which ? 2 : 0));
+    };
+    EXPECT_EQ(refusal([&] { cuda::sgemm(nullptr, request, place(0), place(1), place(2)); }),
+              std::string(1, "abc"[moved]) + " is not at a multiple of 4 bytes");
+  }
+}
+
 TEST_F(CudaNative, RefusesNullPointers) {
   Sgemm request;
   request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;

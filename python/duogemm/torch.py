@@ -211,14 +211,11 @@ class enabled(TorchDispatchMode):
         return function(*arguments, **named)
 
 
-_has_names = getattr(torch.Tensor, "has_names", lambda tensor: False)  # PyTorch has had names for dimensions
-
-
 def _is_ours(tensor):
     """Whether there is no more to it than elements of float32 in memory."""
     return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.dtype is torch.float32
             and tensor.layout is torch.strided and tensor.device.type in ("cpu", "cuda")
-            and not (is_lazy(tensor) or tensor.is_nested or _has_names(tensor)))
+            and not (is_lazy(tensor) or tensor.is_nested))
 
 
 def _fit_together(dimensions, *tensors):

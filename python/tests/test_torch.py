@@ -158,14 +158,12 @@ def outcome(call):
 @pytest.mark.parametrize("name", ["mm of 3-D", "mm of 1-D", "mm that does not fit", "bmm of two batches", "bmm of 2-D", "addmm of 3-D",
                                   "addmm with a wrong C", "addmm with beta 0 and a wrong C", "baddbmm with a wrong C", "addmm of a scalar",
                                   "alpha too large", "complex alpha", "float64", "meta", "sparse", "quantized", "nested", "negated", "zero",
-                                  "subclass", "named", "mm of nothing"])
+                                  "subclass", "mm of nothing"])
 def test_enabled_leaves_what_is_not_plain(tensor, monkeypatch, name):
     class Mine(torch.Tensor):
         """Nothing more than a subclass."""
 
     a, b, c, x = tensor(5, 7), tensor(7, 3), tensor(5, 3), tensor(2, 5, 7)
-    if name == "named" and not hasattr(a, "has_names"):
-        pytest.skip("this PyTorch has no named tensors")
     call = {
         "mm of 3-D": lambda: torch.mm(x, b),
         "mm of 1-D": lambda: torch.mm(a[0], b),
@@ -187,7 +185,6 @@ def test_enabled_leaves_what_is_not_plain(tensor, monkeypatch, name):
         "negated": lambda: torch.mm(torch._neg_view(a), b),
         "zero": lambda: torch.mm(torch._efficientzerotensor((5, 7), device=a.device), b) + 0,
         "subclass": lambda: torch.mm(a.as_subclass(Mine), b).as_subclass(torch.Tensor),
-        "named": lambda: torch.mm(a.rename("x", "y"), b).names,
         "mm of nothing": lambda: torch.mm(a[:, :0], b[:0]),
     }[name]
     counted, expected = products(monkeypatch), outcome(call)

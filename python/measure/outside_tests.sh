@@ -4,9 +4,9 @@
 #   python/measure/outside_tests.sh DUOGEMM FOLDER RESULTS [cupy_tests] [jax_tests]
 #
 # FOLDER holds cupy_tests and jax_tests: the files with tests of products from the sources of the versions that are installed, with a
-# pytest.ini each; the packages do not have them. They need pytest and absl-py, and CuPy's need SciPy. The three contenders of a suite run
-# at once, because nothing is timed. Prints what each says at its end and every test whose outcome is another one than without duogemm, and
-# ends with 1 where there is one. RESULTS gets what they printed.
+# pytest.ini each; the packages do not have them. They need pytest with xdist and absl-py, and CuPy's need SciPy. JAX multiplies in FP32,
+# and has cuBLAS multiply small matrices too. Prints what each contender says at its end and every test whose outcome is another one than
+# without duogemm, and ends with 1 where there is one. RESULTS gets what they printed.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: outside_tests.sh DUOGEMM FOLDER RESULTS [cupy_tests] [jax_tests]" >&2; exit 2; }
 duogemm=$(command -v "$1") || { echo "outside_tests.sh: there is no program $1" >&2; exit 2; }
@@ -24,7 +24,7 @@ declare -A only=([cupy_tests]=""
 
 # What the suite says under the contender: suite, contender.
 run_suite() {
-  local command=(python3 -m pytest -q -rA --tb=line -m "not slow" -k "${only[$1]}")
+  local command=(python3 -m pytest -q -rA --tb=line -n auto -m "not slow" -k "${only[$1]}")
   case $2 in
     plain) ;;
     *) command=("$duogemm" run -- "${command[@]}"); export DUOGEMM_PRECISION=$2 ;;
@@ -39,8 +39,7 @@ outcomes() { sed -nE 's/^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (.*)/\2 \1/p'
 status=0
 for suite in "$@"; do
   [ -n "${only[$suite]+there}" ] || { echo "outside_tests.sh: no suite '$suite'; there are ${!only[*]}" >&2; exit 2; }
-  for contender in plain fp32 f16x3; do (run_suite "$suite" $contender) & done
-  wait
+  for contender in plain fp32 f16x3; do (run_suite "$suite" $contender); done
   for contender in plain fp32 f16x3; do
     echo "$suite, $contender: $(grep -E '^[=]*.*(passed|failed|error).* in ' "$results/$suite.$contender.txt" | tail -n 1)"
     grep -E '^duogemm: .* served' "$results/$suite.$contender.txt" || true

@@ -16,10 +16,11 @@ mkdir -p "$3"
 results=$(realpath "$3")
 shift 3
 [ $# -gt 0 ] || set -- cupy_tests jax_tests
-export DUOGEMM_LOG=1 XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONDONTWRITEBYTECODE=1
+export DUOGEMM_LOG=1 XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONDONTWRITEBYTECODE=1 JAX_DEFAULT_MATMUL_PRECISION=highest
+export XLA_FLAGS="--xla_gpu_gemm_rewrite_size_threshold=0 --xla_gpu_enable_triton_gemm=false"
 
-# Of JAX's, whose files hold much else.
-declare -A only=([cupy_tests]=""
+# The files hold much else.
+declare -A only=([cupy_tests]="test_product or test_matmul or test_einsum"
   [jax_tests]="dot or Dot or einsum or Matmul or MatMul or Inner or Matvec or Vecmat or MatrixPower or MultiDot or Cov or Corr")
 
 # What the suite says under the contender: suite, contender.

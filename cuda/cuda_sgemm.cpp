@@ -72,8 +72,7 @@ std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspac
                        workspace->bytes};
 }
 
-// The problem with the epilogue.
-ColumnMajor with(const Epilogue& epilogue, ColumnMajor call) {
+ColumnMajor with_epilogue(const Epilogue& epilogue, ColumnMajor call) {
   Problem& p = call.problem;
   if ((epilogue.alpha == nullptr) != (epilogue.beta == nullptr)) {
     reject("alpha and beta must both be in device memory, or neither");
@@ -140,6 +139,10 @@ class Borrowed {
 
 void enqueue(const Kept& kept, CUstream stream, const Problem& problem, Borrowed& memory,
              const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  require_element("the addend", epilogue.addend);
+  require_element("the bias", epilogue.bias);
+  require_element("alpha", epilogue.alpha);
+  require_element("beta", epilogue.beta);
   const bool bias_is_addend = epilogue.bias != nullptr && !problem.bias;
   memory.add(operand_addend, bias_is_addend ? epilogue.bias : epilogue.addend);
   memory.add(operand_bias, epilogue.bias);
@@ -157,7 +160,7 @@ void enqueue(const Kept& kept, CUstream stream, const Problem& problem, Borrowed
 // Without a workspace: in the library's own.
 void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
               const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with(epilogue, to_column_major(request));
+  const auto [problem, swapped] = with_epilogue(epilogue, to_column_major(request));
   if (problem.is_empty()) {
     return;
   }
@@ -176,7 +179,7 @@ void multiply(CUstream stream, const Sgemm& request, const float* a, const float
 
 void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
                       float* const* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with(epilogue, by_addresses(request));
+  const auto [problem, swapped] = with_epilogue(epilogue, by_addresses(request));
   if (problem.is_empty()) {
     return;
   }
@@ -210,12 +213,12 @@ WarmUp warm(CUstream_st* stream) {
 }
 
 std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue) {
-  return workspace_bytes(stream, with(epilogue, to_column_major(request)).problem);
+  return workspace_bytes(stream, with_epilogue(epilogue, to_column_major(request)).problem);
 }
 
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,
                                           const Epilogue& epilogue) {
-  return workspace_bytes(stream, with(epilogue, by_addresses(request)).problem);
+  return workspace_bytes(stream, with_epilogue(epilogue, by_addresses(request)).problem);
 }
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,

@@ -1,6 +1,7 @@
 #include "graph_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -92,6 +93,7 @@ struct GraphMemory::Piece {
 struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
   std::mutex mutex;
   std::list<Piece> pieces;
+  std::atomic<std::size_t> unused = 0;  // of them, those that no graph has; every call asks
 
   // The first idle piece of the capture, behind those in `passed`, that is large enough, and what used it
   // last. Null where there is none.
@@ -112,15 +114,16 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
     for (Piece& piece : pieces) {
       if (!piece.capture && piece.bytes >= bytes && piece.bytes / 2 <= bytes) {
         piece.capture = capture;
+        --unused;
         return &piece;
       }
     }
     return nullptr;
   }
 
-  // Where all pieces of a capture are too small, the next has at least twice as much as the largest, so that they
-  // have little more than twice what is needed together. The first is as large as it must be: programs such as XLA
-  // capture each product into a graph of its own.
+  // Where all pieces of a capture are too small, the next has at least twice as much as the largest, so that
+  // they have little more than twice what is needed together. The first is as large as it must be: programs
+  // such as XLA capture each product into a graph of its own.
   Piece* add(cuuint64_t capture, std::size_t bytes) {
     CUdeviceptr pointer = 0;
     const std::size_t present = largest(capture);
@@ -148,6 +151,7 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
     const std::lock_guard lock(mutex);
     piece.capture.reset();
     piece.last.reset();
+    ++unused;
   }
 
   // Has the graph own a piece that is lent to its capture.
@@ -179,15 +183,16 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
 
   std::list<Piece> take_unused() {
     const std::lock_guard lock(mutex);
-    std::list<Piece> unused;
+    std::list<Piece> taken;
     for (auto piece = pieces.begin(); piece != pieces.end();) {
       const auto next = std::next(piece);
       if (!piece->capture) {
-        unused.splice(unused.end(), pieces, piece);
+        taken.splice(taken.end(), pieces, piece);
       }
       piece = next;
     }
-    return unused;
+    unused -= taken.size();
+    return taken;
   }
 };
 
@@ -241,11 +246,7 @@ std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceCont
   return std::make_unique<Lent>(context, stream, pool_, *piece);
 }
 
-bool GraphMemory::has_unused() const {
-  const std::lock_guard lock(pool_->mutex);
-  return std::any_of(pool_->pieces.begin(), pool_->pieces.end(),
-                     [](const Piece& piece) { return !piece.capture; });
-}
+bool GraphMemory::has_unused() const { return pool_->unused > 0; }
 
 void GraphMemory::free_unused() {
   for (const Piece& piece : pool_->take_unused()) {

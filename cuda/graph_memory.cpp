@@ -173,7 +173,7 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
       end(piece);
       check(created, "cuUserObjectCreate");
     }
-    owned.release();
+    static_cast<void>(owned.release());  // the object has it now
     const CUresult given = driver()->cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
     if (given != CUDA_SUCCESS) {
       driver()->cuUserObjectRelease(object, 1);

@@ -342,7 +342,9 @@ TEST_F(CudaWorkspace, IsAllocatedInACaptureWithoutACallBefore) {
 TEST_F(CudaWorkspace, IsSharedByCallsThatFollowEachOtherInAGraph) {
   const CUstream stream = make_stream();
   const DeviceProduct first(1501, 1503, 1505, 1), second(1401, 1403, 1405, 2);
-  Graph(stream, [&] { first.enqueue(stream); });  // loads the programs
+  {
+    const Graph loads_programs(stream, [&] { first.enqueue(stream); });
+  }
   const std::size_t bytes = first.workspace_bytes();
   cuda::sgemm(stream, {}, nullptr, nullptr, nullptr);
   std::unique_ptr<Graph> graph;

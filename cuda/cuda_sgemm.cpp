@@ -83,6 +83,9 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, ColumnMajor call) {
   }
   p.addend_apart = epilogue.addend != nullptr && p.beta != 0.0f;
   if (p.addend_apart) {
+    if (epilogue.addend_ld == 0) {  // which would repeat one column
+      reject("the leading dimension of the addend is 0; it must be at least " + std::to_string(p.m));
+    }
     p.addend_ld = epilogue.addend_ld;
     p.addend_stride = epilogue.addend_stride;
   }

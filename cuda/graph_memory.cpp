@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_device.h"
+#include "system/reject.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -35,10 +36,12 @@ Capture capture_of(CUstream stream) {
         cuStreamGetCaptureInfo_v3(stream, &status, &capture.id, &capture.graph, &nodes, &edges, &count));
   } else if (driver()->cuStreamGetCaptureInfo_v2 != nullptr) {
     DUOGEMM_CUDA(cuStreamGetCaptureInfo_v2(stream, &status, &capture.id, &capture.graph, &nodes, &count));
+  } else {
+    throw Error(Status::out_of_memory,
+                "a graph's memory: the driver is older than CUDA 11.3, which tells of captures");
   }
-  if (capture.graph == nullptr) {
-    throw Error(Status::unsupported,
-                "the stream's capture is no longer valid, or the driver does not tell of it");
+  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+    reject("the stream's capture is no longer valid");
   }
   capture.last.assign(nodes, nodes + count);
   return capture;
@@ -205,7 +208,7 @@ class GraphMemory::Lent final : public Buffer {
   ~Lent() override {
     try {
       pool_->set_last(piece_, capture_of(stream_).last);
-    } catch (const Error&) {
+    } catch (...) {
     }
   }
   Lent(const Lent&) = delete;
@@ -240,7 +243,15 @@ std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceCont
   }
   Piece* piece = pool_->claim_unused(capture.id, bytes);
   if (piece == nullptr) {
-    piece = pool_->add(capture.id, bytes);
+    try {
+      piece = pool_->add(capture.id, bytes);
+    } catch (const Error&) {
+      if (!has_unused()) {
+        throw;
+      }
+      free_unused();
+      piece = pool_->add(capture.id, bytes);
+    }
   }
   pool_->give(capture.graph, *piece);
   return std::make_unique<Lent>(context, stream, pool_, *piece);

@@ -192,6 +192,8 @@ TEST_F(CudaNative, RefusesEpiloguesThatDoNotFit) {
   EXPECT_EQ(refused({.alpha = memory.data()}), "alpha and beta must both be in device memory, or neither");
   EXPECT_EQ(refused({.addend = memory.data(), .addend_ld = 7}),
             "the leading dimension of the addend is 7; it must be at least 8");
+  EXPECT_EQ(refused({.addend = memory.data()}),
+            "the leading dimension of the addend is 0; it must be at least 8");
   EXPECT_EQ(refused({.bias = memory.data(), .bias_stride = -1}),
             "the stride of the bias is -1; it must be at least 0");
   EXPECT_EQ(

@@ -32,6 +32,11 @@ GuardedOperands::GuardedOperands(const HostProblem& host, Device& device, Queue&
       queue.write(*tables_[i], places[i]->data(), tables_[i]->bytes());
     }
   }
+  const float factors[] = {host.problem.alpha, host.problem.beta};
+  for (std::size_t i = 0; i < factors_.size() && host.problem.device_scalars; ++i) {
+    factors_[i] = device.allocate(sizeof(float));
+    queue.write(*factors_[i], &factors[i], sizeof(float));
+  }
 }
 
 GuardedOperands::GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue)
@@ -46,12 +51,15 @@ PreparedPlan::Operands GuardedOperands::operands(std::size_t turn) const {
 }
 
 PreparedPlan::Operands GuardedOperands::offset_operands() const {
-  return {{{a_.whole(), a_.begin()},
-           {b_.whole(), b_.begin()},
-           {c_.whole(), c_.begin()},
-           {tables_[0].get()},
-           {tables_[1].get()},
-           {tables_[2].get()}}};
+  PreparedPlan::Operands operands = {{{a_.whole(), a_.begin()},
+                                      {b_.whole(), b_.begin()},
+                                      {c_.whole(), c_.begin()},
+                                      {tables_[0].get()},
+                                      {tables_[1].get()},
+                                      {tables_[2].get()}}};
+  operands[static_cast<std::size_t>(operand_alpha.slot)] = {factors_[0].get()};
+  operands[static_cast<std::size_t>(operand_beta.slot)] = {factors_[1].get()};
+  return operands;
 }
 
 OperandBytes operand_bytes(const Problem& problem, std::size_t count, const DeviceInfo& info) {

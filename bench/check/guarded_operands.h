@@ -20,8 +20,8 @@ class GuardedOperands {
 
   // Buffers that begin with the matrices: one set after the other, and then the first again.
   PreparedPlan::Operands operands(std::size_t turn = 0) const;
-  // The first set from an offset in its buffers, with the tables of a batch by offsets: for kernels that take
-  // these.
+  // The first set from an offset in its buffers, with the tables of a batch by offsets, and with alpha and
+  // beta where these are in device memory: for kernels that take all that.
   PreparedPlan::Operands offset_operands() const;
   std::size_t count() const { return count_; }
 
@@ -35,6 +35,7 @@ class GuardedOperands {
   std::size_t count_;
   GuardedArray a_, b_, c_;
   std::array<std::unique_ptr<Buffer>, 3> tables_;
+  std::array<std::unique_ptr<Buffer>, 2> factors_;
 };
 
 // Bytes of device memory for `count` sets, of all operands and of the largest.

@@ -62,6 +62,9 @@ std::vector<Problem> library_problems(const std::vector<Shape>& shapes) {
           add(problem);
         }
       }
+      Problem factors_in_memory = Problem::packed(m, n, k, 1.0f, 1.0f);
+      factors_in_memory.device_scalars = true;
+      add(factors_in_memory);
       add(Problem::packed(m, n, k, 0.0f, 0.0f));
       add(Problem::packed(m, n, k, 0.0f, 2.0f));
       add(Problem::packed(m, n, 0, 1.0f, -1.0f));
@@ -85,6 +88,9 @@ std::string describe(const Problem& p) {
   }
   if (p.b_op == Transpose::yes) {
     text += ", B transposed";
+  }
+  if (p.device_scalars) {
+    text += ", factors in memory";
   }
   if (p.batch > 1) {
     text += std::string(", a batch by ") + (p.batch_by == BatchBy::strides ? "strides" : "offsets");

@@ -11,8 +11,8 @@ namespace duogemm::bench {
 // One problem for each shape: what a rung of the ladder can be asked.
 std::vector<Problem> ladder_problems(const std::vector<Shape>& shapes);
 
-// For each shape, every transpose of a single multiplication and of batches by strides and by offsets, and
-// what is left of these when alpha or k is zero.
+// For each shape, every transpose of a single multiplication and of batches by strides and by offsets, one
+// with alpha and beta in device memory, and what is left of these when alpha or k is zero.
 std::vector<Problem> library_problems(const std::vector<Shape>& shapes);
 
 // With random data; the number chooses how they are distributed, so that over a list every way occurs.

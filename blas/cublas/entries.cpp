@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "driver.h"
 #include "entry.h"
 #include "handle.h"
 
@@ -58,12 +59,10 @@ bool is_operation(cublasOperation_t op) {
 }
 
 Outcome serve(cublasHandle_t handle, Call call, const Arithmetic& types) {
-  if (const std::optional<Reason> reason = not_fp32(types)) {
-    return {reason};
-  }
   const HandleAnswer answer = ask(handle);
-  if (answer.not_served) {
-    return {answer.not_served};
+  const std::optional<Reason> other_types = not_fp32(types);
+  if (other_types || answer.not_served) {
+    return {other_types ? other_types : answer.not_served, is_capturing(answer.state.stream)};
   }
   call.device_scalars = answer.state.device_scalars;
   return serve(call, answer.state.stream, answer.state.workspace);

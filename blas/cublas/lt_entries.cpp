@@ -1,4 +1,5 @@
 // The entry point of cuBLASLt that is hidden.
+#include "driver.h"
 #include "entry.h"
 #include "lt_call.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 Outcome serve(const LtArguments& arguments, void* workspace, std::size_t bytes, cudaStream_t stream) {
   const LtCall found = sgemm_of(arguments);
-  return found.not_served ? Outcome{found.not_served}
+  return found.not_served ? Outcome{found.not_served, is_capturing(stream)}
                           : serve(found.call, stream, cuda::Workspace{workspace, bytes});
 }
 

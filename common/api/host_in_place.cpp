@@ -149,17 +149,22 @@ class InPlace final : public HostCall {
            std::all_of(operands.c_list, operands.c_list + problem.batch, is_apart);
   }
 
+  // Once a member of C has changed, whatever fails is a device_error (see Status).
   void multiply_one_by_one(const Problem& problem, const HostOperands& operands, Queue& queue) {
     Problem member = problem;
     member.batch = 1;
     member.batch_by = BatchBy::strides;
     for (std::int64_t i = 0; i < problem.batch; ++i) {
       const bool reads_inputs = problem.multiplies();
-      multiply_strided(member,
-                       {.a = reads_inputs ? operands.a_list[i] : nullptr,
-                        .b = reads_inputs ? operands.b_list[i] : nullptr,
-                        .c = operands.c_list[i]},
-                       queue);
+      try {
+        multiply_strided(member,
+                         {.a = reads_inputs ? operands.a_list[i] : nullptr,
+                          .b = reads_inputs ? operands.b_list[i] : nullptr,
+                          .c = operands.c_list[i]},
+                         queue);
+      } catch (const Error& error) {
+        throw Error(i > 0 ? Status::device_error : error.status(), error.what());
+      }
     }
   }
 

@@ -97,10 +97,12 @@ Json to_json(const std::vector<Timing>& timings) {
 std::vector<Timing> read_timings(const Json& json) {
   std::vector<Timing> timings;
   for (const Json& timing : json) {
+    constexpr int most_groups = 1 << 30;
     const int more = timings.empty() ? 1 : timings.back().groups + 1;
-    timings.push_back({read_int(timing.at(0), "a timing's number of work-groups", more),
-                       read_quantity(timing.at(1), "a timing's time") * 1e-6,
-                       read_quantity(timing.at(2), "a timing's time for each k") * 1e-9});
+    timings.push_back(
+        {static_cast<int>(integer_of(timing.at(0), "a timing's number of work-groups", more, most_groups)),
+         read_quantity(timing.at(1), "a timing's time") * 1e-6,
+         read_quantity(timing.at(2), "a timing's time for each k") * 1e-9});
   }
   return timings;
 }
@@ -345,7 +347,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     const Json json = parse_json(text);
     const Json& found = json.at("schema");
     if (found == schema_of_old_names) {
-      return parse_tuning(with_new_names(text), source);
+      return parse_tuning(with_new_names(json.dump()), source);
     }
     if (found != schema && found != schema_of_objects) {
       reject("schema " + brief(found) + "; this version reads \"" + schema + "\" and the two before it");

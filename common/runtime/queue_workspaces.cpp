@@ -65,15 +65,18 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
     return;
   }
   const QueueState state = queue.state();
+  if (state.capturing) {
+    const std::lock_guard lock(captures_);
+    const std::unique_ptr<Buffer> of_graph = lent ? nullptr : queue.graph_memory(needed);
+    launch(*plan, queue, operands,
+           lent ? plan->workspaces_in(*lent->memory, lent->begin) : plan->workspaces_in(*of_graph, 0),
+           scalars);
+    return;
+  }
   const std::shared_ptr<Kept> kept = kept_for(state);
   const std::lock_guard lock(kept->mutex);
   if (lent) {
     launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
-    return;
-  }
-  if (state.capturing) {
-    const std::unique_ptr<Buffer> memory = queue.graph_memory(needed);
-    launch(*plan, queue, operands, plan->workspaces_in(*memory, 0), scalars);
     return;
   }
   provide(*kept, plan);
@@ -102,8 +105,7 @@ void QueueWorkspaces::warm(Queue& queue) {
 }
 
 std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueState& queue) {
-  // Outlives the lock: freeing memory may take as long as the device works on it. While a stream is captured
-  // it may not be asked for.
+  // Outlives the lock: freeing memory may take as long as the device works on it.
   std::vector<std::shared_ptr<Kept>> given_up;
   const std::lock_guard lock(mutex_);
   auto found = kept_.find(queue.handle);
@@ -113,9 +115,7 @@ std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueStat
     found = kept_.end();
   }
   if (found == kept_.end()) {
-    if (!queue.capturing) {
-      give_up_oldest(given_up);
-    }
+    give_up_oldest(given_up);
     found = kept_.emplace(queue.handle, std::make_shared<Kept>()).first;
     found->second->serial = queue.serial;
   }
@@ -123,8 +123,7 @@ std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueStat
   return found->second;
 }
 
-// Makes room for one more. There are more than most_queues while calls are at work with all of them, and
-// after captures, which give up none.
+// Makes room for one more. There are more than most_queues while calls are at work with all of them.
 void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up) {
   while (kept_.size() >= most_queues) {
     auto oldest = kept_.end();

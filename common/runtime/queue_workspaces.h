@@ -60,6 +60,7 @@ class QueueWorkspaces {
   void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan);
 
   Device& device_;
+  std::mutex captures_;  // held while a captured call's steps are launched
   std::mutex mutex_;
   std::map<std::uintptr_t, std::shared_ptr<Kept>> kept_;  // by the queues' handles
   std::uint64_t uses_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "stream/copy_queue.h"
@@ -89,6 +91,11 @@ class Stream::Product {
       copy_and_multiply(threads);
     } catch (const Error& error) {
       throw Error(c_changed_ ? Status::device_error : error.status(), error.what());
+    } catch (const std::bad_alloc&) {
+      throw Error(c_changed_ ? Status::device_error : Status::out_of_memory,
+                  "the host's memory is exhausted");
+    } catch (const std::system_error& error) {  // of a thread that could not be started
+      throw Error(c_changed_ ? Status::device_error : Status::out_of_memory, error.what());
     }
   }
 

@@ -42,9 +42,9 @@ WarmUp warm(CUstream_st* stream);
 //
 // A call that is captured has workspace that its CUDA graph owns: it is allocated during the capture, shared
 // by calls that follow each other in the graph, and lives as long as the graph, its copies and its
-// executables. The next call after that frees it. So graphs may run beside each other and beside other calls
-// on the stream. Executables of one graph that run at the same time share what the graph has, as they share
-// its matrices.
+// executables. The next call after that frees it, for which it waits for the device. So graphs may run beside
+// each other and beside other calls on the stream. Executables of one graph that run at the same time share
+// what the graph has, as they share its matrices.
 
 struct Workspace {
   void* pointer = nullptr;  // of the stream's context; a multiple of 256, as what cudaMalloc gives
@@ -82,9 +82,10 @@ struct Epilogue {
   const float* beta = nullptr;
 };
 
-// The calls above with an epilogue, in the library's own workspace where none is lent. A bias is added by the
-// kernel that multiplies where beta is 0, and the rest by a step after it. A batch by lists may have alpha
-// and beta alone; anything else is an invalid_argument. Throws as sgemm() does.
+// The calls above with an epilogue, in the library's own workspace where none is lent. A bias where beta is 0
+// is added by the kernel that multiplies, if that can; else, as an addend, it is copied to C first. The rest
+// is done by a step at the end. A batch by lists may have alpha and beta alone; anything else is an
+// invalid_argument. Throws as sgemm() does.
 void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace = {});
 void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* const* a,

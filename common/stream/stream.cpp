@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -91,11 +91,6 @@ class Stream::Product {
       copy_and_multiply(threads);
     } catch (const Error& error) {
       throw Error(c_changed_ ? Status::device_error : error.status(), error.what());
-    } catch (const std::bad_alloc&) {
-      throw Error(c_changed_ ? Status::device_error : Status::out_of_memory,
-                  "the host's memory is exhausted");
-    } catch (const std::system_error& error) {  // of a thread that could not be started
-      throw Error(c_changed_ ? Status::device_error : Status::out_of_memory, error.what());
     }
   }
 
@@ -105,8 +100,12 @@ class Stream::Product {
     std::vector<std::jthread> copying;
     const Ending ending(copies_);  // before the threads are waited for
     stream_.carrier(threads == 0 ? 0 : threads - 1);
-    for (std::size_t i = 0; i < threads; ++i) {
-      copying.emplace_back([this, i] { copy(*stream_.carriers_[i], i); });
+    try {
+      for (std::size_t i = 0; i < threads; ++i) {
+        copying.emplace_back([this, i] { copy(*stream_.carriers_[i], i); });
+      }
+    } catch (const std::system_error& error) {
+      throw Error(Status::out_of_memory, std::string("a thread cannot be started: ") + error.what());
     }
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
       multiply(step);

@@ -19,13 +19,14 @@ const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
 TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
   const Outcome outcome = run("verify --gemm --kernels general,scale --size 19 --set " + small_tiles);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  // Twelve problems to multiply and nine with nothing to multiply.
-  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +general +12 +0[.][0-9]+ +ok")) << outcome.out;
+  // Fifteen problems to multiply, three of them with factors in memory, and nine with nothing to multiply.
+  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +finish general +15 +0[.][0-9]+ +ok"))
+      << outcome.out;
   EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
 }
 
-// Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Twelve
-// problems, eight of them again in slices of k, and once more in clusters where the device has them.
+// Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Fifteen
+// problems, ten of them again in slices of k, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   const SelectedDevice selected = select_device("");
   if (const DeviceInfo info = selected.backend->devices().at(selected.index); miscompiles_pipelined(info)) {
@@ -35,7 +36,7 @@ TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
                             "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
     const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
     EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
-    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +pack pipelined reduce +(20|28) +0[.][0-9]+ +ok"))
+    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +finish pack pipelined reduce +(25|35) +0[.][0-9]+ +ok"))
         << outcome.out;
   }
 }

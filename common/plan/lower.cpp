@@ -210,37 +210,18 @@ Term addend_of(const Problem& p) {
              : Term{place_of_c, p.ldc, p.c_stride};
 }
 
-// The arguments of `finish` from the factors on.
-std::vector<StepArgument> plain_copy(const Problem& p) {
-  return {1.0f,
-          0.0f,
-          operand_none,
-          operand_none,
-          operand_none,
-          OffsetOf{operand_none},
-          std::int64_t{0},
-          std::int64_t{0},
-          p.batch};
-}
-
-std::vector<StepArgument> finishing(const Problem& p) {
-  const Operand alpha_at = p.device_scalars ? operand_alpha : operand_none;
-  const Operand beta_at = p.device_scalars ? operand_beta : operand_none;
-  const Operand bias = p.bias ? operand_bias : operand_none;
-  return {1.0f,   0.0f,           alpha_at,      beta_at,
-          bias,   OffsetOf{bias}, p.bias_stride, static_cast<std::int64_t>(p.activation),
-          p.batch};
-}
-
-void add_finish(Plan& plan, const Problem& p, const Term& t, const std::vector<StepArgument>& how,
-                const DeviceInfo& device) {
+// What the problem asks beyond the sum, of a term: of one that asks nothing of the kind, a copy.
+void add_finish(Plan& plan, const Problem& p, const Term& t, const DeviceInfo& device) {
   const Variant& kernel = support("finish", {});
   std::vector<StepArgument> arguments = {p.m, p.n};
   for (const Term& term : {t, addend_of(p), Term{place_of_c, p.ldc, p.c_stride}}) {
     arguments.insert(arguments.end(),
                      {term.place.operand, term.place.offset, term.ld, term.stride, term.place.table});
   }
-  arguments.insert(arguments.end(), how.begin(), how.end());
+  const Operand bias = p.bias ? operand_bias : operand_none;
+  arguments.insert(arguments.end(), {1.0f, 0.0f, p.device_scalars ? operand_alpha : operand_none,
+                                     p.device_scalars ? operand_beta : operand_none, bias, OffsetOf{bias},
+                                     p.bias_stride, static_cast<std::int64_t>(p.activation), p.batch});
   add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
            std::move(arguments), device);
 }
@@ -248,7 +229,7 @@ void add_finish(Plan& plan, const Problem& p, const Term& t, const std::vector<S
 // For a problem whose addend is elsewhere and not added by the plan's own steps: they find it in C.
 void put_behind_copy(Plan& plan, const Problem& problem, const DeviceInfo& device) {
   Plan copy;
-  add_finish(copy, problem, addend_of(problem), plain_copy(problem), device);
+  add_finish(copy, problem, addend_of(problem), device);
   plan.multiply += copy.steps.size();
   plan.steps.insert(plan.steps.begin(), copy.steps.begin(), copy.steps.end());
 }
@@ -316,8 +297,16 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     result = {{product, OffsetOf{product}, operand_none}, before.ldc, before.c_stride};
     redirect(plan, result.place);
   }
-  add_finish(plan, problem, result, finishing(problem), device);
+  add_finish(plan, problem, result, device);
   return plan;
+}
+
+// The plan that `plan_before` makes of what comes before `finish`, and that step where the problem needs it.
+template <typename PlanBefore>
+Plan plan_with_finish(const Problem& problem, const DeviceInfo& device, const PlanBefore& plan_before) {
+  const Problem before = before_finish(problem);
+  Plan plan = plan_before(before);
+  return problem.finishes() ? finished(std::move(plan), before, problem, device) : plan;
 }
 
 // Each way in which operands may be stored, as far as kernels care.
@@ -385,10 +374,10 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device) {
-  const Problem before = before_finish(problem);
-  Plan plan = before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
-                                  : scale(set, before, device);
-  return problem.finishes() ? finished(std::move(plan), before, problem, device) : plan;
+  return plan_with_finish(problem, device, [&](const Problem& before) {
+    return before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
+                               : scale(set, before, device);
+  });
 }
 
 Plan plan_sgemm(const Problem& problem, const Planner& planner) {
@@ -396,10 +385,10 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   if (problem.is_empty()) {
     return {};
   }
-  const Problem before = before_finish(problem);
-  Plan plan = before.multiplies() ? lower(planner.select(before), before, planner.device())
-                                  : scale({}, before, planner.device());
-  return problem.finishes() ? finished(std::move(plan), before, problem, planner.device()) : plan;
+  return plan_with_finish(problem, planner.device(), [&](const Problem& before) {
+    return before.multiplies() ? lower(planner.select(before), before, planner.device())
+                               : scale({}, before, planner.device());
+  });
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

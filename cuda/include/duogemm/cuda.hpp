@@ -70,8 +70,8 @@ struct Epilogue {
   // What beta is a factor of, in place of C, which then is only written. It is stored as C is. Null: C.
   const float* addend = nullptr;
   std::int64_t addend_ld = 0;
-  std::int64_t addend_stride =
-      0;  // from that of one member of a batch to that of the next; 0: all have the same
+  // From that of one member of a batch to that of the next; 0: all have the same. So for the bias.
+  std::int64_t addend_stride = 0;
   // A value for each row of C, as a linear layer adds it. Null: none.
   const float* bias = nullptr;
   std::int64_t bias_stride = 0;

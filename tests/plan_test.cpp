@@ -9,29 +9,16 @@
 #include <set>
 
 #include "files.h"
+#include "hopper.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 
 namespace duogemm {
 namespace {
 
-DeviceInfo large_gpu() {
-  DeviceInfo info;
-  info.kind = DeviceKind::gpu;
-  info.compute_units = 132;
-  info.clock_mhz = 1980;
-  info.cache_bytes = 60'000'000;
-  info.local_bytes = 48 * 1024;
-  info.max_work_group = 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
-  return info;
-}
+DeviceInfo large_gpu() { return testing::large_gpu(false); }
 
-DeviceInfo gpu_with_clusters() {
-  DeviceInfo info = large_gpu();
-  info.clusters = true;
-  return info;
-}
+DeviceInfo gpu_with_clusters() { return testing::large_gpu(true); }
 
 // Leading dimensions and strides as small as they can be.
 Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t batch) {

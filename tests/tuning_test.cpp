@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "hopper.h"
 #include "plan/lower.h"
 #include "refusal.h"
 #include "system/parse_json.h"
@@ -25,19 +26,6 @@ const char* const whole = R"({
              "us": 10.0}]
 })";
 
-DeviceInfo gpu(bool clusters) {
-  DeviceInfo info;
-  info.kind = DeviceKind::gpu;
-  info.compute_units = 132;
-  info.clock_mhz = 1980;
-  info.cache_bytes = 60'000'000;
-  info.local_bytes = 48 * 1024;
-  info.max_work_group = 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
-  info.clusters = clusters;
-  return info;
-}
-
 std::string refusal_of(const std::string& text) {
   return refusal([&] { parse_tuning(text, "x.json"); });
 }
@@ -52,7 +40,7 @@ std::string with(const Json::json_pointer& member, const Json& value) {
 // Plans whatever comes near to the file's own shape.
 void plan_by(const Tuning& tuning) {
   for (const bool clusters : {false, true}) {
-    const DeviceInfo device = gpu(clusters);
+    const DeviceInfo device = large_gpu(clusters);
     const Planner planner(device, tuning);
     for (const std::int64_t m : {64, 1000}) {
       const Problem problem = Problem::packed(m, 64, 640);
@@ -63,7 +51,7 @@ void plan_by(const Tuning& tuning) {
 
 TEST(TuningFile, IsReadAndPlannedBy) {
   const Tuning tuning = parse_tuning(whole, "x.json");
-  const Planner planner(gpu(false), tuning);
+  const Planner planner(large_gpu(false), tuning);
   EXPECT_EQ(planner.select(Problem::packed(64, 64, 640)).slices, 2);
   EXPECT_EQ(planner.select(Problem::packed(64, 64, 320)).kernel->spec->name, "general");
 }

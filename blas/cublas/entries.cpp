@@ -7,6 +7,7 @@
 #include "driver.h"
 #include "entry.h"
 #include "handle.h"
+#include "system/log.h"
 
 namespace duogemm::cublas {
 namespace {
@@ -59,8 +60,11 @@ bool is_operation(cublasOperation_t op) {
 }
 
 Outcome serve(cublasHandle_t handle, Call call, const Arithmetic& types) {
-  const HandleAnswer answer = ask(handle);
   const std::optional<Reason> other_types = not_fp32(types);
+  if (other_types && !log_is_wanted()) {
+    return {other_types};  // without asking what of the handle matters to the log alone
+  }
+  const HandleAnswer answer = ask(handle);
   if (other_types || answer.not_served) {
     return {other_types ? other_types : answer.not_served, is_capturing(answer.state.stream)};
   }

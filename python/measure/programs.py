@@ -22,6 +22,8 @@ import statistics
 import sys
 import time
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "plots"))  # files are written as the report writes them
+import results  # noqa: E402
 from contenders import CONTENDERS, PLAIN, Process, last_line, program_named, summed_up
 from program_list import PROGRAMS, Machine
 
@@ -243,12 +245,10 @@ def summary(rows):
 
 
 def write(path, rows):
-    """A line for each program. The file is replaced as a whole."""
+    """A line for each program."""
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     head = json.dumps({"schema": "duogemm.programs/1", "date": date, "summary": summary(rows)})
-    unfinished = path.with_name(path.name + ".new")
-    unfinished.write_text(head[:-1] + ', "programs": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n")
-    unfinished.replace(path)
+    results.write(path, (head[:-1] + ', "programs": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n").encode())
 
 
 def compare(options):

@@ -4,11 +4,11 @@
 #include <mutex>
 #include <optional>
 
-#include "api/call_recorder.h"
 #include "cuda_backend.h"
 #include "cuda_device.h"
 #include "duogemm/cuda.hpp"
 #include "problem/problem.h"
+#include "runtime/call_recorder.h"
 #include "runtime/runtime.h"
 #include "system/process.h"
 #include "system/reject.h"

@@ -5,11 +5,11 @@
 #include <mutex>
 #include <optional>
 
-#include "api/call_recorder.h"
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
 #include "opencl_devices.h"
 #include "problem/problem.h"
+#include "runtime/call_recorder.h"
 #include "runtime/driver_trial.h"
 #include "system/process.h"
 #include "system/reject.h"

@@ -1,5 +1,5 @@
 // What DUOGEMM_RECORD writes. The variable is read once in a process: each test records in children.
-#include "api/call_recorder.h"
+#include "runtime/call_recorder.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <tuple>
 
-#include "api/host_call.h"
+#include "host_memory/host_call.h"
 #include "context_test.h"
 #include "device/device_selection.h"
 #include "product.h"

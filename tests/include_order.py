@@ -10,7 +10,7 @@ import re
 import sys
 
 ROWS = {
-    "common": ["system", "problem", "device", "kernels", "host", "plan", "runtime", "stream", "api"],
+    "common": ["system", "problem", "device", "families", "host", "plan", "runtime", "host_memory", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "accuracy", "compare", "explain", "sweep",
               "replay", "tune", "help", "cli"],
 }

@@ -4,8 +4,8 @@
 
 #include <functional>
 
+#include "families/kernel_source.h"
 #include "files.h"
-#include "kernels/kernel_source.h"
 #include "ladder/ladder.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"

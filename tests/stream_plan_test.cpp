@@ -12,7 +12,7 @@
 #include <thread>
 #include <tuple>
 
-#include "api/host_call.h"
+#include "host_memory/host_call.h"
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "device/memory_limit.h"

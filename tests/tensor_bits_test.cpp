@@ -9,7 +9,7 @@
 #include "accuracy/input_classes.h"
 #include "check/judge.h"
 #include "check/pieces_oracle.h"
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "test_devices.h"

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "emulation/kernels.h"
-#include "kernels/tensor_kernels.h"
+#include "families/tensor_kernels.h"
 #include "plan/lower.h"
 
 namespace duogemm {

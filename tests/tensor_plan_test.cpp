@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "families/tensor_kernels.h"
 #include "hopper.h"
-#include "kernels/tensor_kernels.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 

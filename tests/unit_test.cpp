@@ -14,8 +14,8 @@
 
 #include "check/inputs.h"
 #include "check/oracle.h"
-#include "kernels/kernel_source.h"
-#include "kernels/kernel_spec.h"
+#include "families/kernel_source.h"
+#include "families/kernel_spec.h"
 #include "ladder/ladder.h"
 #include "ladder/ladder_plan.h"
 #include "plan/plan.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 
 namespace duogemm {
 namespace {

@@ -1,7 +1,7 @@
 #include "explain/artefacts.h"
 
 #include "explain/parsers.h"
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "runtime/executor.h"
 #include "support/tools.h"
 #include "system/write_file.h"

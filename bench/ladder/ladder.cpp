@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "ladder/ladder_plan.h"
 #include "plan/lower.h"
 #include "system/reject.h"

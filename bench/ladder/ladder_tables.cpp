@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "support/build_switches.h"
 #include "support/table.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "machine/host_device.h"
 #include "plan/lower.h"
 #include "problem/precision.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "api/call_recorder.h"
 #include "problem/problem.h"
+#include "runtime/call_recorder.h"
 
 namespace duogemm::bench {
 

@@ -1,7 +1,7 @@
 // What the build embeds of kernels/ladder/ and kernels/support/.
 #pragma once
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 
 namespace duogemm {
 

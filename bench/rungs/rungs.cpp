@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/kernel_parts.h"
+#include "families/kernel_parts.h"
 #include "rungs/rung_files.h"
 
 namespace duogemm {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 
 namespace duogemm {
 

@@ -1,7 +1,7 @@
 #include "support/build_switches.h"
 
 #include "device/backend.h"
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 
 namespace duogemm::bench {
 

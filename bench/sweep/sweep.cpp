@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "ladder/ladder_memory.h"
 #include "system/reject.h"
 

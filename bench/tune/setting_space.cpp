@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 
 namespace duogemm::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <random>
 
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 
 namespace duogemm::bench {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernels/kernel_parts.h"
+#include "families/kernel_parts.h"
 #include "plan/cpu_plan.h"
 #include "problem/precision.h"
 #include "tune/tuner_limits.h"

@@ -1,12 +1,12 @@
 // The call on host memory, and the choice of a default device.
 #include <utility>
 
-#include "api/call_recorder.h"
-#include "api/host_call.h"
 #include "device/device_selection.h"
 #include "device/memory_limit.h"
 #include "duogemm/sgemm.hpp"
+#include "host_memory/host_call.h"
 #include "problem/problem.h"
+#include "runtime/call_recorder.h"
 #include "system/process.h"
 
 namespace duogemm {

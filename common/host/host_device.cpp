@@ -6,9 +6,9 @@
 #include <string>
 
 #include "device/argument_struct.h"
+#include "families/kernel_spec.h"
 #include "host/host_queue.h"
 #include "host/worker_threads.h"
-#include "kernels/kernel_spec.h"
 #include "system/stack.h"
 
 namespace duogemm {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/gemm_parts.h"
+#include "families/gemm_parts.h"
 #include "plan/cpu_tiling.h"
 #include "problem/rounding.h"
 

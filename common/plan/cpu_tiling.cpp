@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "plan/tuning.h"
 #include "problem/rounding.h"
 

@@ -2,7 +2,7 @@
 // one for each work-group, of which every core gets as much as the others.
 #pragma once
 
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 
 namespace duogemm {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "kernels/gemm_parts.h"
-#include "kernels/tensor_kernels.h"
+#include "families/gemm_parts.h"
+#include "families/tensor_kernels.h"
 #include "plan/cpu_plan.h"
 #include "plan/lower_tensor.h"
 #include "problem/extent.h"

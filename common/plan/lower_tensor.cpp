@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "families/gemm_parts.h"
+#include "families/tensor_kernels.h"
 #include "gemm/batch.h"
 #include "gemm/tensor/arguments.h"
-#include "kernels/gemm_parts.h"
-#include "kernels/tensor_kernels.h"
 #include "plan/argument_lists.h"
 
 namespace duogemm {

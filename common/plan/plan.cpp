@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "families/gemm_parts.h"
 #include "gemm/batch.h"
-#include "gemm/pipelined/bias.h"
-#include "kernels/gemm_parts.h"
+#include "gemm/tiled/bias.h"
 #include "plan/argument_lists.h"
 #include "problem/rounding.h"
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 #include "problem/problem.h"
 
 namespace duogemm {
@@ -92,7 +92,7 @@ inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
 
 // What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and behind it those
 // that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), with a bias behind that (BIASED in
-// kernels/gemm/pipelined/bias.h), and those for CPUs (CPU_TILE).
+// kernels/gemm/tiled/bias.h), and those for CPUs (CPU_TILE).
 std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
                                             const Place& c, StepArgument alpha = ScalarOf::alpha,
                                             StepArgument beta = ScalarOf::beta);

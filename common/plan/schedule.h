@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 #include "problem/problem.h"
 
 namespace duogemm {

@@ -1,6 +1,6 @@
 #include "runtime/driver_trial.h"
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "runtime/known_product.h"
 #include "system/log.h"
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "duogemm/version.h"
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "system/log.h"
 
 namespace duogemm {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "device/backend.h"
-#include "kernels/kernel_spec.h"
+#include "families/kernel_spec.h"
 #include "runtime/disk_cache.h"
 
 namespace duogemm {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/gemm_parts.h"
+#include "families/gemm_parts.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 #include "problem/precision.h"

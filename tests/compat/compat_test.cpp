@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compat/item.h"
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 #include "test_devices.h"
 
 #ifdef DUOGEMM_WITH_CUDA

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/kernel_source.h"
+#include "families/kernel_source.h"
 
 namespace duogemm::testing {
 namespace {

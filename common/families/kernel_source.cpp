@@ -1,0 +1,202 @@
+#include "families/kernel_source.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "duogemm/error.h"
+#include "system/read_file.h"
+
+namespace duogemm {
+namespace {
+
+struct Found {
+  std::string_view text;
+  FindFatbin fatbin;
+};
+
+// All files, the library's first. Any thread may look for one while another adds some.
+struct AllFiles {
+  std::mutex mutex;
+  std::vector<KernelFiles> files{{embedded_files()}};
+};
+AllFiles& all_files() {
+  static AllFiles& all = *new AllFiles;
+  return all;
+}
+
+Found find_embedded(std::string_view path) {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  for (const KernelFiles& files : all.files) {
+    for (const EmbeddedFile& file : files.texts) {
+      if (file.path == path) {
+        return {file.text, files.fatbin};
+      }
+    }
+  }
+  return {};
+}
+
+thread_local const std::string* directory_of_thread = nullptr;
+
+std::optional<std::string> kernel_directory() {
+  if (directory_of_thread) {
+    return *directory_of_thread;
+  }
+  const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
+  return directory != nullptr && *directory != '\0' ? std::optional<std::string>(directory) : std::nullopt;
+}
+
+std::string read(const std::string& path) {
+  const std::optional<std::string> directory = kernel_directory();
+  return directory ? read_file(*directory + "/" + path).value_or("") : std::string(embedded_text(path));
+}
+
+std::string require(const std::string& path) {
+  std::string text = read(path);
+  if (text.empty()) {
+    const std::optional<std::string> directory = kernel_directory();
+    throw Error(Status::invalid_argument, directory
+                                              ? "no kernel file " + path + " in the folder " + *directory
+                                              : "no kernel file " + path);
+  }
+  return text;
+}
+
+constexpr std::string_view directive = "#include \"";
+
+// Where the next line is that includes.
+std::size_t next_include(std::string_view text) {
+  std::size_t found = text.find(directive);
+  while (found != std::string_view::npos && found != 0 && text[found - 1] != '\n') {
+    found = text.find(directive, found + 1);
+  }
+  return found;
+}
+
+// Takes such a line from the front of a text, and answers what it includes.
+std::string take_include(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return std::string(line.substr(directive.size(), line.size() - directive.size() - 1));
+}
+
+class Completer {
+ public:
+  std::string complete(const std::string& name, const std::string& text) {
+    std::string result;
+    append(name, text, result);
+    return result;
+  }
+
+ private:
+  // Lines between those that include are copied as one piece.
+  void append(const std::string& name, std::string_view text, std::string& result) {
+    result.append("#line 1 \"").append(name).append("\"\n");
+    std::ptrdiff_t number = 0;  // of lines that are done
+    while (!text.empty()) {
+      const std::string_view lines = text.substr(0, next_include(text));
+      result.append(lines);
+      text.remove_prefix(lines.size());
+      number += std::count(lines.begin(), lines.end(), '\n');
+      if (text.empty()) {
+        result.append(lines.ends_with('\n') ? "" : "\n");
+        return;
+      }
+      const std::string included = take_include(text);
+      ++number;
+      if (seen_.insert(included).second) {
+        const std::string found = read("compat/" + included);
+        append(included, found.empty() ? require("kernels/" + included) : found, result);
+        result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(name).append("\"\n");
+      }
+    }
+  }
+
+  std::set<std::string> seen_;
+};
+
+// The text with those of the files under kernels/ that it includes, one behind the other: there the tunables
+// of a kernel in a folder are.
+void append_kernel_files(std::string_view text, std::string& result, std::set<std::string>& seen) {
+  result.append(text);
+  for (std::size_t at = next_include(text); at != std::string_view::npos; at = next_include(text)) {
+    text.remove_prefix(at);
+    const std::string included = take_include(text);
+    if (seen.insert(included).second && read("compat/" + included).empty()) {
+      append_kernel_files(require("kernels/" + included), result, seen);
+    }
+  }
+}
+
+// What was made of a kernel's file, once in a process for each directory that files come from.
+template <typename Made>
+class Known {
+ public:
+  template <typename Make>
+  const Made& get(const std::string& path, const Make& make) {
+    const std::pair key(kernel_directory(), path);
+    const std::lock_guard lock(mutex_);
+    const auto found = made_.find(key);
+    return found != made_.end() ? found->second : made_.emplace(key, make(path)).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::optional<std::string>, std::string>, Made> made_;
+};
+
+KernelSource read_kernel(const std::string& path) {
+  const std::string text = require("kernels/" + path);
+  std::string with_included;
+  std::set<std::string> seen;
+  append_kernel_files(text, with_included, seen);
+  KernelSource source{parse_tunables(with_included), !kernel_directory(),
+                      text.find("#include \"warpgroups.h\"") != std::string::npos,
+                      text.find("AWAIT_STEP_BEFORE();") != std::string::npos,
+                      find_embedded("kernels/" + path).fatbin};
+  for (TunableDeclaration& tunable : source.tunables) {
+    for (const auto& [name, value] : build_tunables()) {
+      if (tunable.name == name) {
+        tunable.standard = value;
+      }
+    }
+  }
+  return source;
+}
+
+}  // namespace
+
+void add_kernel_files(const KernelFiles& files) {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  all.files.push_back(files);
+}
+
+KernelsFrom::KernelsFrom(const std::string& directory) : before_(directory_of_thread) {
+  directory_of_thread = &directory;
+}
+KernelsFrom::~KernelsFrom() { directory_of_thread = before_; }
+
+std::string_view embedded_text(std::string_view path) { return find_embedded(path).text; }
+
+std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
+
+const KernelSource& load_kernel(const std::string& path) {
+  static Known<KernelSource> known;
+  return known.get(path, read_kernel);
+}
+
+const std::string& kernel_text(const std::string& path) {
+  static Known<std::string> known;
+  return known.get(path,
+                   [](const std::string& of) { return Completer().complete(of, require("kernels/" + of)); });
+}
+
+}  // namespace duogemm

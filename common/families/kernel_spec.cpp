@@ -1,0 +1,275 @@
+#include "families/kernel_spec.h"
+
+#include <algorithm>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+
+#include "families/kernel_source.h"
+#include "problem/rounding.h"
+#include "system/reject.h"
+
+namespace duogemm {
+namespace {
+
+[[noreturn]] void reject_unknown(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
+                                 const Tunables& overrides) {
+  std::string known;
+  for (const TunableDeclaration& tunable : declared) {
+    known += (known.empty() ? "" : ", ") + tunable.name;
+  }
+  const Tunables meant = applicable(overrides, declared);
+  const auto unknown = std::find_if(overrides.begin(), overrides.end(),
+                                    [&](const auto& each) { return !meant.contains(each.first); });
+  reject(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
+}
+
+const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
+  const auto found = std::find_if(spec.rules.begin(), spec.rules.end(),
+                                  [&](const Rule& rule) { return !rule.holds(tunables); });
+  return found == spec.rules.end() ? nullptr : &*found;
+}
+
+Multiples tile_of(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.gemm ? spec.gemm->tile(tunables) : Multiples{};
+}
+
+bool reorders(const KernelSpec& spec, const Tunables& tunables) {
+  return spec.gemm && spec.gemm->reorders(tunables);
+}
+
+// All that problems fix, whatever they store their operands as; one that fixes nothing is among them.
+std::vector<Tunables> all_fixed_tunables(const KernelSpec& spec) {
+  std::vector<Tunables> all(1);
+  while (spec.gemm && spec.gemm->fixed) {
+    Tunables fixed = spec.gemm->fixed(static_cast<int>(all.size()) - 1);
+    if (fixed.empty()) {
+      break;
+    }
+    all.push_back(std::move(fixed));
+  }
+  return all;
+}
+
+bool keeps_rules_with(const KernelSpec& spec, const Tunables& tunables, std::span<const Tunables> all_fixed) {
+  return std::all_of(all_fixed.begin(), all_fixed.end(), [&](Tunables fixed) {
+    fixed.insert(tunables.begin(), tunables.end());
+    return keeps_rules(spec, fixed);
+  });
+}
+
+std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
+  const Multiples tile = tile_of(spec, tunables);
+  return tile.m * tile.n * tile.k;
+}
+
+std::size_t work_items(const KernelSpec& spec, const Tunables& tunables) {
+  const Extent local = spec.geometry(1, 1, tunables).local;
+  return local[0] * local[1] * local[2];
+}
+
+// With 255 registers for each work-item, of 64 Ki, and 227 KiB of local memory; or as many as it asks for.
+double surely_resident(const Tunables& tunables, const Extent& local, std::size_t local_bytes) {
+  constexpr std::size_t registers = 65536;
+  constexpr std::size_t memory = 227 * 1024;
+  const std::size_t by_registers = registers / (256 * local[0] * local[1]);
+  const std::size_t by_memory = memory / (local_bytes + 1024);
+  const int asked = value_or(tunables, "RESIDENT", 0);
+  return std::max({static_cast<double>(std::min(by_registers, by_memory)), static_cast<double>(asked), 1.0});
+}
+
+// Of the values alone: variants of a kernel have the same names.
+struct HashOfVariant {
+  std::size_t operator()(const std::pair<const KernelSpec*, Tunables>& key) const {
+    std::size_t hash = std::hash<const KernelSpec*>()(key.first);
+    for (const auto& [name, value] : key.second) {
+      hash = hash * 31 + static_cast<std::size_t>(value);
+    }
+    return hash;
+  }
+};
+
+// "8.0"
+std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
+  const Geometry geometry = spec.geometry(1, 1, tunables);
+  const Extent& local = geometry.local;
+  const std::size_t local_bytes = spec.local_bytes(tunables);
+  return {&spec,
+          tunables,
+          tile_of(spec, tunables),
+          local,
+          local_bytes,
+          geometry.large_local_bytes > 0,
+          reorders(spec, tunables),
+          value_or(tunables, "USE_SHUFFLE", 0) != 0,
+          load_kernel(spec.path).awaits,
+          surely_resident(tunables, local, local_bytes)};
+}
+
+}  // namespace
+
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
+  Tunables resolved;
+  resolved.reserve(declared.size());
+  std::size_t known = 0;
+  for (const TunableDeclaration& tunable : declared) {
+    const auto found = overrides.find(tunable.name);
+    const bool overridden = found != overrides.end();
+    if (overridden && !tunable.allows(found->second)) {
+      reject(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
+    }
+    known += overridden;
+    resolved.emplace(tunable.name, overridden ? found->second : tunable.standard);
+  }
+  if (known < overrides.size()) {
+    reject_unknown(spec, declared, overrides);
+  }
+  if (const Rule* broken = broken_rule(spec, resolved)) {
+    reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
+  }
+  return resolved;
+}
+
+std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
+  const int storage = spec.gemm && spec.gemm->storage ? spec.gemm->storage(problem) : -1;
+  return storage < 0 ? std::nullopt : std::optional(spec.gemm->fixed(storage));
+}
+
+Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+  std::optional<Tunables> fixed = fixed_tunables(spec, problem);
+  if (!fixed) {
+    reject("kernel " + spec.name + " does not take this problem");
+  }
+  fixed->merge(chosen);
+  Tunables resolved = resolve(spec, *fixed);
+  if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
+    reject("kernel " + spec.name + " with " + to_text(resolved) +
+           " adds up k in another order than the level everywhere has");
+  }
+  return resolved;
+}
+
+const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& variants =
+      *new std::unordered_map<std::pair<const KernelSpec*, Tunables>, Variant, HashOfVariant>;
+  const std::lock_guard lock(mutex);
+  const auto found = variants.find({&spec, tunables});
+  return found != variants.end()
+             ? found->second
+             : variants.emplace(std::pair(&spec, tunables), make_variant(spec, tunables)).first->second;
+}
+
+bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
+  return broken_rule(spec, tunables) == nullptr;
+}
+
+std::vector<Tunables> legal_settings(const KernelSpec& spec) {
+  std::vector<Tunables> settings(1);
+  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
+    std::vector<Tunables> extended;
+    for (const Tunables& setting : settings) {
+      for (int value : tunable.allowed) {
+        extended.push_back(setting);
+        extended.back()[tunable.name] = value;
+      }
+    }
+    settings = std::move(extended);
+  }
+  std::erase_if(settings, [&](const Tunables& setting) { return broken_rule(spec, setting) != nullptr; });
+  return settings;
+}
+
+Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
+  Tunables best;
+  for (const TunableDeclaration& tunable : declared) {
+    const auto given = fixed.find(tunable.name);
+    best[tunable.name] = given != fixed.end() ? given->second : tunable.standard;
+  }
+  // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
+  const std::vector<Tunables> fixed_by_problems = all_fixed_tunables(spec);
+  const auto size = [&](const Tunables& t) {
+    const bool legal = keeps_rules(spec, t);
+    return std::tuple(!legal, legal ? tile_volume(spec, t) : 0, legal ? work_items(spec, t) : 0);
+  };
+  const auto serves_all = [&](const Tunables& t) { return keeps_rules_with(spec, t, fixed_by_problems); };
+  bool serves = serves_all(best);
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (const TunableDeclaration& one : declared) {
+      for (const TunableDeclaration& other : declared) {
+        for (const int value : fixed.contains(one.name) ? std::vector<int>{} : one.allowed) {
+          for (const int second : fixed.contains(other.name) ? std::vector<int>{} : other.allowed) {
+            Tunables changed = best;
+            changed[one.name] = value;
+            changed[other.name] = second;
+            if ((!serves || size(changed) < size(best)) && serves_all(changed)) {
+              best = std::move(changed);
+              serves = smaller = true;
+            }
+          }
+        }
+      }
+    }
+  }
+  if (!serves) {
+    reject(to_text(fixed) + ": kernel " + spec.name + " has no legal setting with these");
+  }
+  return best;
+}
+
+std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device) {
+  const std::size_t items = kernel.local[0] * kernel.local[1] * kernel.local[2];
+  if (items > device.max_work_group) {
+    return "a work-group of " + std::to_string(items) + " work-items; the device allows " +
+           std::to_string(device.max_work_group);
+  }
+  const int capability = kernel.spec->compute_capability;
+  if (device.compute_capability < capability ||
+      (device.compute_capability > capability && !kernel.spec->newer_capabilities)) {
+    return "an NVIDIA device of compute capability " + capability_text(capability) +
+           (kernel.spec->newer_capabilities ? "" : " and no other") +
+           (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
+  }
+  const std::size_t has = kernel.large_local ? device.large_local_bytes : device.local_bytes;
+  if (kernel.local_bytes > has) {
+    return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
+           std::to_string(has);
+  }
+  if (kernel.shuffles && !device.shuffle) {
+    return "USE_SHUFFLE; the device has no sub-group shuffle";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
+                                              const DeviceInfo& device) {
+  return unsupported_reason(make_variant(spec, tunables), device);
+}
+
+const KernelSpec& find_kernel(std::string_view name) {
+  std::string known;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.name == name) {
+      return spec;
+    }
+    known += (known.empty() ? "" : ", ") + spec.name;
+  }
+  reject("no kernel " + std::string(name) + "; there are " + known);
+}
+
+const KernelSpec& find_gemm_kernel(std::string_view name) {
+  const KernelSpec& spec = find_kernel(name);
+  if (!spec.gemm || !spec.gemm->storage) {
+    reject(spec.name + " is not a production kernel");
+  }
+  return spec;
+}
+
+}  // namespace duogemm

@@ -1,0 +1,97 @@
+// The call on host memory where the device has memory of its own.
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <semaphore>
+
+#include "host_memory/host_call.h"
+#include "host_memory/pocl_turn.h"
+#include "host_memory/pool.h"
+#include "runtime/driver_trial.h"
+
+namespace duogemm {
+namespace {
+
+// Enough for one to pack, one to be copied and one to compute; each has memory of its own on the device.
+constexpr std::ptrdiff_t most_streams = 4;
+
+// Without a limit some is left for others, and for the programs. A device that does not tell has what it
+// takes.
+DeviceMemory memory_for(const DeviceInfo& info, std::optional<std::size_t> limit) {
+  constexpr std::size_t unknown = std::numeric_limits<std::int64_t>::max();
+  const std::size_t all = info.memory_bytes > 0 ? info.memory_bytes : unknown;
+  return {limit ? std::min(*limit, all) : all / 8 * 7,
+          info.max_allocation_bytes > 0 ? info.max_allocation_bytes : unknown};
+}
+
+class Copies final : public HostCall {
+ public:
+  Copies(Runtime& runtime, std::optional<std::size_t> limit, const CopyOptions& options)
+      : runtime_(runtime), memory_(memory_for(runtime.device().info(), limit)), options_(options) {}
+
+  void multiply(const Problem& problem, const HostOperands& operands,
+                const ProgressListener& progress) override {
+    const WorkspaceBytes prepare = [&](const Problem& product) { return runtime_.prepare(product); };
+    const StreamPlan plan = plan_stream(problem, choose_blocks(problem, memory_, prepare));
+    const bool alone = plan.blocks.bytes() > share();
+    const Places::Taken taken(places_, alone ? most_streams : 1);
+    std::unique_ptr<Stream> stream = streams_.take();
+    while (alone && streams_.take()) {
+      // What the others keep on the device is given up.
+    }
+    if (!stream) {
+      stream = std::make_unique<Stream>(runtime_, options_);
+    }
+    {
+      const PoclTurn turn(runtime_.device().info());
+      trial_.require_right(runtime_);
+      stream->multiply(problem, plan, operands, share(), progress);
+    }
+    streams_.give_back(std::move(stream));
+  }
+
+ private:
+  // What each may have when there are several at once.
+  std::size_t share() const { return memory_.bytes / most_streams; }
+
+  // For so many products at once, or for one that takes all places.
+  class Places {
+   public:
+    class Taken {
+     public:
+      Taken(Places& places, std::ptrdiff_t count) : places_(places), count_(count) {
+        const std::lock_guard lock(places_.taking_);  // two that want all must not have half of them each
+        for (std::ptrdiff_t i = 0; i < count_; ++i) {
+          places_.free_.acquire();
+        }
+      }
+      ~Taken() { places_.free_.release(count_); }
+      Taken(const Taken&) = delete;
+      Taken& operator=(const Taken&) = delete;
+
+     private:
+      Places& places_;
+      const std::ptrdiff_t count_;
+    };
+
+   private:
+    std::mutex taking_;
+    std::counting_semaphore<most_streams> free_{most_streams};
+  };
+
+  Runtime& runtime_;
+  DriverTrial trial_;
+  const DeviceMemory memory_;
+  const CopyOptions options_;
+  Places places_;
+  Pool<Stream> streams_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostCall> multiply_copies(Runtime& runtime, std::optional<std::size_t> device_memory,
+                                          const CopyOptions& options) {
+  return std::make_unique<Copies>(runtime, device_memory, options);
+}
+
+}  // namespace duogemm

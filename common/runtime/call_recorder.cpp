@@ -1,0 +1,238 @@
+#include "runtime/call_recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "duogemm/version.h"
+#include "problem/precision.h"
+#include "problem/problem.h"
+#include "system/descriptor.h"
+
+namespace duogemm {
+namespace {
+
+// The shortest decimal number that is this float and no other; JSON has no numbers that are not finite.
+std::string number(float value) {
+  if (!std::isfinite(value)) {
+    return std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+  }
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// The call as an object without its closing brace. What is as it is by default is left out.
+std::string describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
+  std::string text = "{\"m\":" + std::to_string(call.m);
+  const auto add = [&](const char* name, const std::string& value) {
+    text.append(",\"").append(name).append("\":").append(value);
+  };
+  add("n", std::to_string(call.n));
+  add("k", std::to_string(call.k));
+  if (call.a_op == Transpose::yes || call.b_op == Transpose::yes) {
+    add("ops", std::string(call.a_op == Transpose::yes ? "\"T" : "\"N") +
+                   (call.b_op == Transpose::yes ? "T\"" : "N\""));
+  }
+  add("lda", std::to_string(call.lda));
+  add("ldb", std::to_string(call.ldb));
+  add("ldc", std::to_string(call.ldc));
+  if (!(call.alpha == 1.0f)) {
+    add("alpha", number(call.alpha));
+  }
+  if (!(call.beta == 0.0f)) {
+    add("beta", number(call.beta));
+  }
+  if (batch == CallBatch::lists) {
+    add("batch_by", "\"lists\"");
+    add("batch", std::to_string(call.batch));
+  } else if (call.batch != 1) {
+    add("batch", std::to_string(call.batch));
+    add("a_stride", std::to_string(call.a_stride));
+    add("b_stride", std::to_string(call.b_stride));
+    add("c_stride", std::to_string(call.c_stride));
+  }
+  if (call.layout == Layout::row_major) {
+    add("layout", "\"row_major\"");
+  }
+  if (call.level == Reproducibility::everywhere) {
+    add("level", "\"everywhere\"");
+  }
+  if (call.precision != Precision::fp32) {
+    add("precision", std::string("\"") + to_text(call.precision) + "\"");
+  }
+  add("memory", memory == CallMemory::host ? "\"host\"" : "\"device\"");
+  return text;
+}
+
+std::string head() {
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+  const nlohmann::ordered_json head = {{"schema", "duogemm.trace/1"},
+                                       {"version", DUOGEMM_VERSION},
+                                       {"date", date},
+                                       {"program", program_invocation_short_name},
+                                       {"process", getpid()}};
+  return head.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// The file, of which the last line is written again as long as the same call comes: not even a process that
+// is killed leaves a call out.
+class CallRecorder {
+ public:
+  explicit CallRecorder(std::string path) : path_(std::move(path)) {}
+
+  void add(const std::string& call) {
+    const std::lock_guard lock(mutex_);
+    if (failed_ || (file_ < 0 && !open_file())) {
+      return;
+    }
+    if (call == last_) {
+      ++times_;
+    } else {
+      begin_ += static_cast<off_t>(line_.size());
+      line_.clear();
+      last_ = call;
+      times_ = 1;
+    }
+    write(last_ + (times_ == 1 ? "" : ",\"times\":" + std::to_string(times_)) + "}\n");
+  }
+
+  // Around a fork. The child has no part in its parent's file.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  void start_anew_in_child() {
+    if (file_ >= 0) {
+      close(file_);
+      file_ = -1;
+      forked_ = true;
+    }
+    mutex_.unlock();
+  }
+
+ private:
+  bool open_file() {
+    std::string name = path_;
+    const std::string process = std::to_string(getpid());
+    const std::size_t place = name.find("%p");
+    if (place != std::string::npos) {
+      name.replace(place, 2, process);
+    }
+    const bool own = !forked_ || place != std::string::npos;
+    const bool taken = (own && take(name)) || (!failed_ && take(name + "." + process));
+    if (taken) {
+      begin_ = 0;
+      line_.clear();
+      last_.clear();
+      write(head());
+    }
+    return taken && !failed_;
+  }
+
+  // Whether the file is ours now, and empty: not when another process writes it, nor when it cannot be
+  // written.
+  bool take(const std::string& name) {
+    file_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct stat status {};
+    if (file_ < 0 || fstat(file_, &status) != 0) {
+      give_up(std::strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+      give_up("it is not a regular file");
+    } else if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
+      if (ftruncate(file_, 0) != 0) {
+        give_up(std::strerror(errno));
+      }
+    } else {
+      close(file_);
+      file_ = -1;
+    }
+    return file_ >= 0;
+  }
+
+  // In place of the last line. On a disk that is full that one stays: no line is ever there by half.
+  void write(const std::string& line) {
+    if (put(line)) {
+      line_ = line;
+      return;
+    }
+    const int error = errno;
+    const auto end = begin_ + static_cast<off_t>(put(line_) ? line_.size() : 0);
+    give_up(ftruncate(file_, end) == 0 ? std::strerror(error) : std::strerror(errno));
+  }
+
+  bool put(const std::string& line) {
+    return transfer_all(line.size(), [&](std::size_t done) {
+      return pwrite(file_, line.data() + done, line.size() - done, begin_ + static_cast<off_t>(done));
+    });
+  }
+
+  void give_up(const char* reason) {
+    std::fprintf(stderr, "duogemm: DUOGEMM_RECORD=%s: calls are not recorded: %s\n", path_.c_str(), reason);
+    failed_ = true;
+    if (file_ >= 0) {
+      close(file_);
+      file_ = -1;
+    }
+  }
+
+  const std::string path_;
+  std::mutex mutex_;  // of all that follows
+  bool failed_ = false;
+  bool forked_ = false;  // from a process that has written the file
+  int file_ = -1;
+  std::string last_;  // call
+  std::uint64_t times_ = 0;
+  off_t begin_ = 0;   // of the last line
+  std::string line_;  // as the file has it
+};
+
+CallRecorder* make_recorder();
+
+// Null when nothing is to be recorded. Never destroyed: threads may still call when the process ends.
+CallRecorder* recorder() {
+  static CallRecorder* const only = make_recorder();
+  return only;
+}
+
+CallRecorder* make_recorder() {
+  const char* path = std::getenv("DUOGEMM_RECORD");
+  if (path == nullptr || *path == '\0') {
+    return nullptr;
+  }
+  pthread_atfork([] { recorder()->lock(); }, [] { recorder()->unlock(); },
+                 [] { recorder()->start_anew_in_child(); });
+  return new CallRecorder(path);
+}
+
+}  // namespace
+
+void record_call(const Sgemm& call, CallMemory memory, CallBatch batch) noexcept {
+  CallRecorder* const recorder = duogemm::recorder();
+  if (recorder == nullptr) {
+    return;
+  }
+  try {
+    const bool lists = batch == CallBatch::lists;
+    if (!to_column_major(call, lists ? BatchBy::addresses : BatchBy::strides).problem.is_empty()) {
+      recorder->add(describe(call, memory, batch));
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "duogemm: a call was not recorded: %s\n", error.what());
+  }
+}
+
+}  // namespace duogemm

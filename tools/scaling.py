@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a square product costs on many GPUs, simulated step by step: the tables of docs/scaling.md.
+"""What a square product costs on many GPUs, simulated step by step: the figures of docs/scaling.md.
 
-  tools/scaling.py                 prints the tables
-  tools/scaling.py --check PAGE    ends with 1 where the page has others
-  tools/scaling.py --write PAGE    puts them into the page
+  tools/scaling.py                 prints times, and the sizes that 0.9 of all GPUs' speed needs
+  tools/scaling.py --check PAGE    ends with 1 where the page has other sizes
+  tools/scaling.py --write PAGE    puts the sizes into the page
   tools/scaling.py --measured SIZE ONE TWO
                                    sets measured seconds, on one GPU and on two, beside the simulation
 
@@ -138,11 +138,10 @@ def sizes_table():
     return "\n".join(lines) + "\n"
 
 
-def with_tables(text):
-    for name, rows in (("table", table()), ("sizes", sizes_table())):
-        text, count = re.subn(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", lambda m: m[1] + rows + m[2], text, flags=re.S)
-        if count != 1:
-            sys.exit(f"scaling.py: the page has {count} places for '{name}'; expected one")
+def with_sizes(text):
+    text, count = re.subn(r"(<!-- sizes: begin -->\n).*?(<!-- sizes: end -->)", lambda m: m[1] + sizes_table() + m[2], text, flags=re.S)
+    if count != 1:
+        sys.exit(f"scaling.py: the page has {count} places for the table of sizes; expected one")
     return text
 
 
@@ -168,11 +167,11 @@ def main():
     if given.check or given.write:
         page = given.check or given.write
         text = page.read_text()
-        wanted = with_tables(text)
+        wanted = with_sizes(text)
         if given.write:
             page.write_text(wanted)
         elif text != wanted:
-            print(f"{page}: its tables are not those of tools/scaling.py; --write puts them there")
+            print(f"{page}: its table is not that of tools/scaling.py; --write puts it there")
             return 1
         return 0
     print(table())

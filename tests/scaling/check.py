@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/scaling.py: limits in which its simulation is known, bytes that can be counted, and its tables in docs/scaling.md."""
+"""tools/scaling.py: limits in which its simulation is known, bytes that can be counted, and its table in docs/scaling.md."""
 
 import math
 import pathlib
@@ -61,7 +61,7 @@ class Ways(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    def test_the_page_has_its_tables(self):
+    def test_the_page_has_its_table(self):
         answer = run("--check", ROOT / "docs/scaling.md")
         self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
 

@@ -265,7 +265,7 @@ TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {
   }
   write_trace(R"({"m":1000000,"n":1000000,"k":1000000})");
   EXPECT_EQ(run("trace.jsonl --through host"), 2);
-  EXPECT_NE(errors().find("of memory"), std::string::npos) << errors();
+  EXPECT_NE(errors().find("of the machine's memory"), std::string::npos) << errors();
 }
 
 }  // namespace

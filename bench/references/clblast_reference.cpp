@@ -25,32 +25,29 @@ struct Place {
   std::size_t offset;
 };
 
-Place place(const PreparedPlan::Operands& operands, Operand operand) {
-  const MatrixPlace& found = operands[static_cast<std::size_t>(operand.slot)];
-  return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
+std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
+  const auto place = [&](Operand operand) -> Place {
+    const MatrixPlace& found = place_of(operands, operand);
+    return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
+  };
+  return {place(operand_a), place(operand_b), place(operand_c)};
 }
 
 cl_command_queue commands_of(const Queue& queue) {
   return reinterpret_cast<cl_command_queue>(queue.native());
 }
 
-std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
-  return {place(operands, operand_a), place(operands, operand_b), place(operands, operand_c)};
-}
-
-// temporary: null when CLBlast is to allocate what it needs.
-void multiply_one(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
-                  cl_mem temporary, cl_event* done) {
+// temporary: null when CLBlast is to allocate what it needs; a batch gives it no choice.
+void multiply_plain(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
+                    cl_mem temporary, cl_event* done) {
   const auto [a, b, c] = places(operands);
-  check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n),
-                      size(p.k), p.alpha, a.memory, a.offset, size(p.lda), b.memory, b.offset, size(p.ldb),
-                      p.beta, c.memory, c.offset, size(p.ldc), &queue, done, temporary),
-        "Gemm");
-}
-
-void multiply_strided(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
-                      cl_event* done) {
-  const auto [a, b, c] = places(operands);
+  if (p.batch == 1) {
+    check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m),
+                        size(p.n), size(p.k), p.alpha, a.memory, a.offset, size(p.lda), b.memory, b.offset,
+                        size(p.ldb), p.beta, c.memory, c.offset, size(p.ldc), &queue, done, temporary),
+          "Gemm");
+    return;
+  }
   check(clblast::GemmStridedBatched(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op),
                                     size(p.m), size(p.n), size(p.k), p.alpha, a.memory, a.offset, size(p.lda),
                                     size(p.a_stride), b.memory, b.offset, size(p.ldb), size(p.b_stride),
@@ -112,15 +109,11 @@ class ClBlastReference final : public Reference {
 
  private:
   void launch(const PreparedPlan::Operands& operands, cl_event* done) {
-    if (p_.batch == 1) {
-      multiply_one(p_, operands, commands_of(queue()),
-                   temporary_ == nullptr ? nullptr : reinterpret_cast<cl_mem>(temporary_->native()), done);
-    } else {
-      multiply_strided(p_, operands, commands_of(queue()), done);
-    }
+    multiply_plain(p_, operands, commands_of(queue()),
+                   temporary_ ? reinterpret_cast<cl_mem>(temporary_->native()) : nullptr, done);
   }
 
-  // What CLBlast would otherwise allocate anew in each execution; a batch gives it no choice.
+  // What CLBlast would otherwise allocate anew in each execution.
   std::size_t temporary_bytes() {
     std::size_t bytes = 0;
     if (p_.batch == 1) {
@@ -139,14 +132,11 @@ class ClBlastReference final : public Reference {
 
 class ClBlast final : public ReferenceLibrary {
  public:
-  ClBlast(Device& device, Queue& queue) : device_(device), queue_(queue) {}
-  std::string title() const override { return "CLBlast"; }
+  explicit ClBlast(const Surroundings& of) : ReferenceLibrary("CLBlast", *of.device, *of.queue) {}
   std::string name() const override {
     return title() + " " + std::to_string(CLBLAST_VERSION_MAJOR) + "." +
            std::to_string(CLBLAST_VERSION_MINOR) + "." + std::to_string(CLBLAST_VERSION_PATCH);
   }
-  Device& device() override { return device_; }
-  Queue& queue() override { return queue_; }
   // Padded copies of the operands, by a little more than they take themselves.
   double workspace_bytes(const Problem& problem) const override {
     constexpr double padding = 1.1;
@@ -154,27 +144,21 @@ class ClBlast final : public ReferenceLibrary {
            static_cast<double>(problem.a_elements() + problem.b_elements() + problem.c_elements());
   }
   std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
-    return std::make_unique<ClBlastReference>(device_, queue_, problem);
+    return std::make_unique<ClBlastReference>(device(), queue(), problem);
   }
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
     if (problem.batch_by == BatchBy::offsets) {
-      multiply_listed(problem, operands, commands_of(queue_));
-    } else if (problem.batch == 1) {
-      multiply_one(problem, operands, commands_of(queue_), nullptr, nullptr);
+      multiply_listed(problem, operands, commands_of(queue()));
     } else {
-      multiply_strided(problem, operands, commands_of(queue_), nullptr);
+      multiply_plain(problem, operands, commands_of(queue()), nullptr, nullptr);
     }
   }
-
- private:
-  Device& device_;
-  Queue& queue_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_clblast(Device& device, Queue& queue) {
-  return std::make_unique<ClBlast>(device, queue);
+std::unique_ptr<ReferenceLibrary> make_clblast(const Surroundings& of) {
+  return std::make_unique<ClBlast>(of);
 }
 
 }  // namespace duogemm::bench

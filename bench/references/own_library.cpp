@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "families/kernel_source.h"
-#include "machine/host_device.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/program_files.h"
@@ -16,53 +15,29 @@ namespace {
 
 class OnDevice final : public ReferenceLibrary {
  public:
-  OnDevice(Runtime& runtime, Queue& queue) : runtime_(runtime), queue_(queue) {}
-
-  std::string title() const override { return "duogemm"; }
-  std::string name() const override { return title(); }
-  Device& device() override { return runtime_.device(); }
-  Queue& queue() override { return queue_; }
-  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
-    return std::make_unique<Multiplication>(problem, runtime_, queue_);
-  }
+  OnDevice(Runtime& runtime, Queue& queue)
+      : ReferenceLibrary("duogemm", runtime.device(), queue), runtime_(runtime) {}
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    runtime_.enqueue(problem, queue_, operands);
+    runtime_.enqueue(problem, queue(), operands);
   }
 
  private:
-  class Multiplication final : public Reference {
-   public:
-    Multiplication(const Problem& problem, Runtime& runtime, Queue& queue)
-        : Reference(queue), problem_(problem), runtime_(runtime) {}
-    void enqueue(const PreparedPlan::Operands& operands) override {
-      runtime_.enqueue(problem_, queue(), operands);
-    }
-
-   private:
-    const Problem problem_;
-    Runtime& runtime_;
-  };
-
   Runtime& runtime_;
-  Queue& queue_;
 };
 
 class OtherKernels final : public ReferenceLibrary {
  public:
   OtherKernels(const std::string& folder, Device& device, Queue& queue)
-      : folder_(folder), device_(device), queue_(queue), programs_(device) {}
+      : ReferenceLibrary(folder, device, queue), programs_(device) {}
 
-  std::string title() const override { return folder_; }
-  std::string name() const override { return "duogemm with the kernels of " + folder_; }
+  std::string name() const override { return "duogemm with the kernels of " + title(); }
   bool has_our_bits() const override { return true; }
-  Device& device() override { return device_; }
-  Queue& queue() override { return queue_; }
   std::unique_ptr<Reference> prepare(const Problem& problem,
                                      const PreparedPlan::Operands& operands) override {
-    return std::make_unique<Multiplication>(planned(problem, operands), queue_);
+    return std::make_unique<Multiplication>(planned(problem, operands), queue());
   }
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    planned(problem, operands).enqueue(queue_, operands);
+    planned(problem, operands).enqueue(queue(), operands);
   }
 
  private:
@@ -76,57 +51,25 @@ class OtherKernels final : public ReferenceLibrary {
   };
 
   SelfContainedPlan planned(const Problem& problem, const PreparedPlan::Operands& operands) {
-    const Plan plan = plan_sgemm(placed(problem, operands), device_.info());
-    const KernelsFrom folder(folder_);
-    return {plan, device_, programs_};
+    const Plan plan = plan_sgemm(placed(problem, operands), device().info());
+    const KernelsFrom folder(title());
+    return {plan, device(), programs_};
   }
 
-  const std::string folder_;
-  Device& device_;
-  Queue& queue_;
   ProgramCache programs_;
 };
-
-float* pointer(const PreparedPlan::Operands& operands, Operand operand) {
-  const MatrixPlace& place = operands[static_cast<std::size_t>(operand.slot)];
-  return reinterpret_cast<float*>(place.buffer->native()) + place.offset;
-}
 
 // A call on plain arrays.
 using Call = std::function<void(const Problem& problem, const float* a, const float* b, float* c)>;
 
 class OnHost final : public ReferenceLibrary {
  public:
-  explicit OnHost(Call call) : host_(open_host()), queue_(host_->create_queue()), call_(std::move(call)) {}
-
-  std::string title() const override { return "duogemm"; }
-  std::string name() const override { return title(); }
-  Device& device() override { return *host_; }
-  Queue& queue() override { return *queue_; }
-  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
-    return std::make_unique<Multiplication>(problem, *queue_, call_);
-  }
+  explicit OnHost(Call call) : ReferenceLibrary("duogemm"), call_(std::move(call)) {}
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
     call_(problem, pointer(operands, operand_a), pointer(operands, operand_b), pointer(operands, operand_c));
   }
 
  private:
-  class Multiplication final : public Reference {
-   public:
-    Multiplication(const Problem& problem, Queue& queue, const Call& call)
-        : Reference(queue), problem_(problem), call_(call) {}
-    void enqueue(const PreparedPlan::Operands& operands) override {
-      call_(problem_, pointer(operands, operand_a), pointer(operands, operand_b),
-            pointer(operands, operand_c));
-    }
-
-   private:
-    const Problem problem_;
-    const Call& call_;
-  };
-
-  std::unique_ptr<Device> host_;
-  std::unique_ptr<Queue> queue_;
   const Call call_;
 };
 

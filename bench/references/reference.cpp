@@ -1,10 +1,89 @@
 #include "references/reference.h"
 
+#include <algorithm>
 #include <thread>
 
+#include "machine/host_device.h"
 #include "references/library_references.h"
 
 namespace duogemm::bench {
+namespace {
+
+// Calls the library anew each time.
+class Calling final : public Reference {
+ public:
+  Calling(ReferenceLibrary& library, const Problem& problem)
+      : Reference(library.queue()), library_(library), problem_(problem) {}
+  void enqueue(const PreparedPlan::Operands& operands) override { library_.multiply(problem_, operands); }
+  double timed(int repeats, const Turn& turn) override {
+    const double seconds = Reference::timed(repeats, turn);
+    library_.rest();
+    return seconds;
+  }
+
+ private:
+  ReferenceLibrary& library_;
+  const Problem problem_;
+};
+
+struct Known {
+  std::string title;
+  std::string backend;  // whose devices it is for; empty for all
+  MakeLibrary* make;
+};
+
+// All of this build.
+const std::vector<Known>& known_libraries() {
+  static const std::vector<Known> known = {
+#ifdef DUOGEMM_WITH_CUBLAS
+      {"cuBLAS", "cuda", make_cublas},
+      {"cublasLt", "cuda", make_cublaslt},
+      {"cublasXt", "cuda", make_cublasxt},
+      {"cuBLAS-TF32", "cuda", make_cublas_tf32},
+      {"cuBLAS-BF16x9", "cuda", make_cublas_emulation},
+      {"cuBLAS-FP16", "cuda", make_cublas_fp16},
+#endif
+#ifdef DUOGEMM_WITH_CLBLAST
+      {"CLBlast", "opencl", make_clblast},
+#endif
+#ifdef DUOGEMM_WITH_OPENBLAS
+      {"OpenBLAS", "", make_openblas},
+#endif
+  };
+  return known;
+}
+
+std::unique_ptr<ReferenceLibrary> make(const std::string& title, const Surroundings& of) {
+  for (const Known& known : known_libraries()) {
+    if (known.title == title && (known.backend.empty() || known.backend == of.info.backend)) {
+      return known.make(of);
+    }
+  }
+  return nullptr;
+}
+
+// Those of the titles that there are.
+std::vector<std::unique_ptr<ReferenceLibrary>> make_all(const std::vector<std::string>& titles,
+                                                        const Surroundings& of) {
+  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
+  for (const std::string& title : titles) {
+    if (auto library = make(title, of)) {
+      libraries.push_back(std::move(library));
+    }
+  }
+  return libraries;
+}
+
+Surroundings around(Device& device, Queue& queue) {
+  return {device.info(), &device, &queue, host_threads_beside(device.info())};
+}
+
+// Of the main library for such a device.
+const char* main_title(const DeviceInfo& info) {
+  return info.backend == "cuda" ? "cuBLAS" : info.kind == DeviceKind::cpu ? "OpenBLAS" : "";
+}
+
+}  // namespace
 
 double Reference::timed(int repeats, const Turn& turn) {
   return queue_.timed([&] {
@@ -14,87 +93,48 @@ double Reference::timed(int repeats, const Turn& turn) {
   });
 }
 
-std::unique_ptr<ReferenceLibrary> make_library([[maybe_unused]] const std::string& title, Device& device,
-                                               [[maybe_unused]] Queue& queue,
-                                               [[maybe_unused]] std::size_t host_threads) {
-  [[maybe_unused]] const std::string& backend = device.info().backend;
-#ifdef DUOGEMM_WITH_CUBLAS
-  if (title == "cuBLAS" && backend == "cuda") {
-    return make_cublas(device, queue);
-  }
-  if (title == "cublasLt" && backend == "cuda") {
-    return make_cublaslt(device, queue);
-  }
-#endif
-#ifdef DUOGEMM_WITH_CLBLAST
-  if (title == "CLBlast" && backend == "opencl") {
-    return make_clblast(device, queue);
-  }
-#endif
-#ifdef DUOGEMM_WITH_OPENBLAS
-  if (title == "OpenBLAS") {
-    return make_openblas(host_threads);
-  }
-#endif
-  return nullptr;
+ReferenceLibrary::ReferenceLibrary(std::string title)
+    : title_(std::move(title)),
+      host_(open_host()),
+      host_queue_(host_->create_queue()),
+      device_(*host_),
+      queue_(*host_queue_) {}
+
+std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, const PreparedPlan::Operands&) {
+  return std::make_unique<Calling>(*this, problem);
+}
+
+bool build_has(const std::string& title) {
+  return std::ranges::any_of(known_libraries(), [&](const Known& known) { return known.title == title; });
+}
+
+std::size_t host_threads_beside(const DeviceInfo& info) {
+  return info.kind == DeviceKind::cpu ? info.compute_units : std::thread::hardware_concurrency();
+}
+
+std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
+                                               std::size_t host_threads) {
+  return make(title, {device.info(), &device, &queue, host_threads});
 }
 
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
-  const DeviceInfo& info = device.info();
-  if (info.backend == "cuda") {
-    return make_library("cuBLAS", device, queue, 0);
-  }
-  return info.kind == DeviceKind::cpu ? make_library("OpenBLAS", device, queue, info.compute_units) : nullptr;
+  return make(main_title(device.info()), around(device, queue));
 }
 
-bool main_library_works_on_host([[maybe_unused]] const DeviceInfo& info) {
-#ifdef DUOGEMM_WITH_OPENBLAS
-  return info.kind == DeviceKind::cpu;
-#else
-  return false;
-#endif
+bool main_library_works_on_host(const DeviceInfo& info) {
+  return main_title(info) == std::string("OpenBLAS") && build_has("OpenBLAS");
 }
 
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host([[maybe_unused]] const DeviceInfo& device) {
-  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
-#ifdef DUOGEMM_WITH_CUBLAS
-  if (device.backend == "cuda") {
-    libraries.push_back(make_cublasxt(device.index));
-  }
-#endif
-#ifdef DUOGEMM_WITH_OPENBLAS
-  libraries.push_back(make_openblas(device.kind == DeviceKind::cpu ? device.compute_units
-                                                                   : std::thread::hardware_concurrency()));
-#endif
-  return libraries;
-}
-
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions([[maybe_unused]] Device& device,
-                                                                             [[maybe_unused]] Queue& queue) {
-  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
-#ifdef DUOGEMM_WITH_CUBLAS
-  if (device.info().backend == "cuda") {
-    for (const auto make : {make_cublas_tf32, make_cublas_emulation, make_cublas_fp16}) {
-      if (auto library = make(device, queue)) {
-        libraries.push_back(std::move(library));
-      }
-    }
-  }
-#endif
-  return libraries;
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Device& device, Queue& queue) {
+  return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16"}, around(device, queue));
 }
 
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue) {
-  std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
-  if (auto library = main_library(device, queue)) {
-    libraries.push_back(std::move(library));
-  }
-  for (const char* title : {"cublasLt", "CLBlast"}) {
-    if (auto library = make_library(title, device, queue, 0)) {
-      libraries.push_back(std::move(library));
-    }
-  }
-  return libraries;
+  return make_all({main_title(device.info()), "cublasLt", "CLBlast"}, around(device, queue));
+}
+
+std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device) {
+  return make_all({"cublasXt", "OpenBLAS"}, {device, nullptr, nullptr, host_threads_beside(device)});
 }
 
 }  // namespace duogemm::bench

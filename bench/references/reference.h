@@ -9,6 +9,17 @@
 
 namespace duogemm::bench {
 
+inline const MatrixPlace& place_of(const PreparedPlan::Operands& operands, Operand operand) {
+  return operands[static_cast<std::size_t>(operand.slot)];
+}
+
+// The address of an operand, for libraries that take pointers.
+template <typename Element = float>
+Element* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+  const MatrixPlace& place = place_of(operands, operand);
+  return reinterpret_cast<Element*>(place.buffer->native()) + place.offset;
+}
+
 // One multiplication as a library does it.
 class Reference {
  public:
@@ -37,30 +48,56 @@ class Reference {
 class ReferenceLibrary {
  public:
   virtual ~ReferenceLibrary() = default;
-  virtual std::string title() const = 0;  // "cuBLAS"
-  virtual std::string name() const = 0;   // with the version: "cuBLAS 13.1.0"
+  ReferenceLibrary(const ReferenceLibrary&) = delete;
+  ReferenceLibrary& operator=(const ReferenceLibrary&) = delete;
+
+  const std::string& title() const { return title_; }  // "cuBLAS"
+  virtual std::string name() const { return title_; }  // with the version: "cuBLAS 13.1.0"
   // Whether the error bound of an FP32 sum holds for it. Others are there for their speed and their error.
   virtual bool is_fp32_accurate() const { return true; }
   // Whether its results must be ours bit for bit.
   virtual bool has_our_bits() const { return false; }
   // Where it wants its operands: a device's memory or the host's.
-  virtual Device& device() = 0;
-  virtual Queue& queue() = 0;
+  Device& device() const { return device_; }
+  Queue& queue() const { return queue_; }
   // Of its device's memory, what a multiplication takes besides the operands.
   virtual double workspace_bytes(const Problem&) const { return 0.0; }
-  // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C.
-  virtual std::unique_ptr<Reference> prepare(const Problem& problem,
-                                             const PreparedPlan::Operands& operands) = 0;
+  // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C. One that
+  // keeps nothing multiplies as multiply() does.
+  virtual std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands& operands);
   // Puts the multiplication on the library's queue as a program does that calls it once: nothing is kept for
   // the next time but what the library itself keeps. The members of a batch by tables stand its strides
   // apart. Only with the queue's device current.
   virtual void multiply(const Problem& problem, const PreparedPlan::Operands& operands) = 0;
+  // Gets ready for all calls of the device, where the library can.
+  virtual void warm() {}
+  // Called after each sample: returns when the library leaves the machine to others.
+  virtual void rest() {}
+
+ protected:
+  ReferenceLibrary(std::string title, Device& device, Queue& queue)
+      : title_(std::move(title)), device_(device), queue_(queue) {}
+  // One that works in the host's memory.
+  explicit ReferenceLibrary(std::string title);
+
+ private:
+  std::string title_;
+  std::unique_ptr<Device> host_;
+  std::unique_ptr<Queue> host_queue_;
+  Device& device_;
+  Queue& queue_;
 };
+
+// Whether this build has the library of that title.
+bool build_has(const std::string& title);
 
 // The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
 // works on `host_threads` threads, on whatever device.
 std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
                                                std::size_t host_threads);
+
+// As many threads as the device has cores if it is a CPU, and else as the host has.
+std::size_t host_threads_beside(const DeviceInfo& info);
 
 // The one that the ladder stands beside: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
 // others, or where this build lacks the library. `device` and `queue` must outlive it.
@@ -78,8 +115,7 @@ std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Dev
 // OpenCL device.
 std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
 
-// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS with as many threads as the
-// device, if it is a CPU, or else the host has.
+// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS.
 std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

@@ -1,35 +1,37 @@
-#include "replay/caller.h"
-
-#include <algorithm>
-#include <thread>
-#include <vector>
-
+// This library as a program calls it: by its public calls.
 #include "duogemm/version.h"
 #include "references/reference.h"
-#include "replay/operands.h"
+#include "replay/pass.h"
+#ifdef DUOGEMM_WITH_CUDA
+#include "duogemm/cuda.hpp"
+#endif
+#ifdef DUOGEMM_WITH_OPENCL
+#include "duogemm/opencl.hpp"
+#endif
 
 namespace duogemm::bench {
 namespace {
 
-template <typename Element>
-Element* array(const PreparedPlan::Operands& operands, Operand operand) {
-  const Buffer* buffer = operands[static_cast<std::size_t>(operand.slot)].buffer;
-  return reinterpret_cast<Element*>(buffer->native());
-}
-
-class HostCaller final : public Caller {
+class PublicCalls : public ReferenceLibrary {
  public:
-  explicit HostCaller(const ChosenDevice& device)
-      : context_(std::string(device.backend->name()) + ":" + std::to_string(device.index)) {}
-  std::string name() const override { return std::string("duogemm ") + DUOGEMM_VERSION; }
-  void call(const TraceCall& call, const PreparedPlan::Operands& operands) override {
-    const Sgemm request = request_of(call.problem);
-    if (call.batch == CallBatch::lists) {
-      context_.sgemm_batched(request, array<const float*>(operands, table_a),
-                             array<const float*>(operands, table_b), array<float*>(operands, table_c));
+  PublicCalls(Device& device, Queue& queue) : ReferenceLibrary(Subject::own_title, device, queue) {}
+  std::string name() const override { return title() + " " + DUOGEMM_VERSION; }
+};
+
+bool has_lists(const Problem& problem) { return problem.batch_by != BatchBy::strides; }
+
+class HostCalls final : public PublicCalls {
+ public:
+  HostCalls(const ChosenDevice& chosen, Device& host, Queue& queue)
+      : PublicCalls(host, queue),
+        context_(std::string(chosen.backend->name()) + ":" + std::to_string(chosen.index)) {}
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    if (has_lists(problem)) {
+      context_.sgemm_batched(request_of(problem), pointer<const float*>(operands, table_a),
+                             pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
     } else {
-      context_.sgemm(request, array<const float>(operands, operand_a),
-                     array<const float>(operands, operand_b), array<float>(operands, operand_c));
+      context_.sgemm(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
+                     pointer(operands, operand_c));
     }
   }
   void warm() override { context_.warm(); }
@@ -38,73 +40,76 @@ class HostCaller final : public Caller {
   Context context_;
 };
 
-class LibraryCaller final : public Caller {
+#ifdef DUOGEMM_WITH_CUDA
+class CudaCalls final : public PublicCalls {
  public:
-  LibraryCaller(std::unique_ptr<ReferenceLibrary> library, BatchBy lists)
-      : library_(std::move(library)), lists_(lists) {}
-  std::string name() const override { return library_->name(); }
-  void call(const TraceCall& call, const PreparedPlan::Operands& operands) override {
-    if (call.batch == CallBatch::strides) {
-      library_->multiply(call.problem, operands);
-      return;
+  CudaCalls(Device& device, Queue& queue)
+      : PublicCalls(device, queue), stream_(reinterpret_cast<CUstream_st*>(queue.native())) {}
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    if (has_lists(problem)) {
+      cuda::sgemm_batched(stream_, request_of(problem), pointer<const float*>(operands, table_a),
+                          pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
+    } else {
+      cuda::sgemm(stream_, request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
+                  pointer(operands, operand_c));
     }
-    Problem problem = call.problem;
-    problem.batch_by = lists_;
-    library_->multiply(problem, operands);
   }
+  void warm() override { cuda::warm(stream_); }
 
  private:
-  std::unique_ptr<ReferenceLibrary> library_;
-  const BatchBy lists_;
+  CUstream_st* stream_;
 };
-
-// OpenBLAS has as many threads as the device that it stands beside, if that is a CPU.
-std::size_t threads_beside(const DeviceInfo& info) {
-  return info.kind == DeviceKind::cpu ? info.compute_units : std::thread::hardware_concurrency();
-}
-
-std::unique_ptr<Caller> make_own_caller(const Subject& subject, [[maybe_unused]] Queue& queue) {
-  if (subject.through == CallMemory::host) {
-    return std::make_unique<HostCaller>(subject.device);
-  }
-#ifdef DUOGEMM_WITH_CUDA
-  if (subject.device.backend->name() == "cuda") {
-    return make_cuda_caller(queue);
-  }
 #endif
+
 #ifdef DUOGEMM_WITH_OPENCL
-  if (subject.device.backend->name() == "opencl") {
-    return make_opencl_caller(queue);
+class OpenClCalls final : public PublicCalls {
+ public:
+  OpenClCalls(Device& device, Queue& queue)
+      : PublicCalls(device, queue), queue_(reinterpret_cast<cl_command_queue>(queue.native())) {}
+  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+    const auto memory = [&](Operand operand) {
+      return reinterpret_cast<cl_mem>(place_of(operands, operand).buffer->native());
+    };
+    const opencl::Matrix a{memory(operand_a)}, b{memory(operand_b)}, c{memory(operand_c)};
+    if (has_lists(problem)) {
+      opencl::sgemm_batched(queue_, request_of(problem), a, b, c,
+                            {memory(table_a), memory(table_b), memory(table_c)});
+    } else {
+      opencl::sgemm(queue_, request_of(problem), a, b, c);
+    }
   }
+  void warm() override { opencl::warm(queue_); }
+
+ private:
+  cl_command_queue queue_;
+};
 #endif
-  throw Error(Status::unsupported, "no calls on handles of " + std::string(subject.device.backend->name()));
-}
 
 }  // namespace
 
-std::unique_ptr<Caller> make_caller(const Subject& subject, Device& device, Queue& queue) {
-  if (subject.ours()) {
-    return make_own_caller(subject, queue);
+std::unique_ptr<ReferenceLibrary> make_caller(const Subject& subject, Device& device, Queue& queue) {
+  if (!subject.ours()) {
+    auto library = make_library(subject.title, device, queue, host_threads_beside(subject.device.info()));
+    if (library == nullptr) {
+      throw Error(Status::unsupported, "this build has no " + subject.title + " for the device");
+    }
+    return library;
   }
-  auto library = make_library(subject.title, device, queue, threads_beside(subject.device.info()));
-  if (library == nullptr) {
-    throw Error(Status::unsupported, "this build has no " + subject.title + " for the device");
+  if (subject.through == CallMemory::host) {
+    return std::make_unique<HostCalls>(subject.device, device, queue);
   }
-  return std::make_unique<LibraryCaller>(std::move(library), lists_on(device.info()));
-}
-
-bool build_has(const std::string& title) {
-  std::vector<std::string> titles;
-#ifdef DUOGEMM_WITH_CUBLAS
-  titles.insert(titles.end(), {"cuBLAS", "cublasLt"});
+  const std::string backend(subject.device.backend->name());
+#ifdef DUOGEMM_WITH_CUDA
+  if (backend == "cuda") {
+    return std::make_unique<CudaCalls>(device, queue);
+  }
 #endif
-#ifdef DUOGEMM_WITH_CLBLAST
-  titles.push_back("CLBlast");
+#ifdef DUOGEMM_WITH_OPENCL
+  if (backend == "opencl") {
+    return std::make_unique<OpenClCalls>(device, queue);
+  }
 #endif
-#ifdef DUOGEMM_WITH_OPENBLAS
-  titles.push_back("OpenBLAS");
-#endif
-  return std::find(titles.begin(), titles.end(), title) != titles.end();
+  throw Error(Status::unsupported, "no calls on handles of " + backend);
 }
 
 }  // namespace duogemm::bench

@@ -6,47 +6,36 @@
 #include <vector>
 
 #include "check/guarded_array.h"
-#include "check/inputs.h"
 #include "replay/trace.h"
 #include "runtime/executor.h"
 
 namespace duogemm::bench {
 
-// How the device finds the members of a batch that is not strided.
-BatchBy lists_on(const DeviceInfo& info);
-
-// The tables of a call whose batch is by lists; none for others.
-class ListTables {
+// A call as a library on the device takes it, with its operands. The tables of a batch by lists are its own.
+class ReadyCall {
  public:
-  ListTables(const TraceCall& call, const PreparedPlan::Operands& matrices, Device& device, Queue& queue);
-  // The matrices with these tables.
-  PreparedPlan::Operands with(const PreparedPlan::Operands& matrices) const;
+  ReadyCall(const TraceCall& call, const PreparedPlan::Operands& matrices, Device& device, Queue& queue);
+  const Problem& problem() const { return problem_; }
+  const PreparedPlan::Operands& operands() const { return operands_; }
 
  private:
+  Problem problem_;
+  PreparedPlan::Operands operands_;
   std::array<std::unique_ptr<Buffer>, 3> tables_;
 };
-
-// The elements of A, B and C that the calls reach.
-struct Extents {
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  std::int64_t c = 0;
-};
-Extents extents_of(const Trace& trace);
 
 class TraceOperands {
  public:
   TraceOperands(const Trace& trace, Device& device, Queue& queue);
 
-  // Of one of the trace's different calls.
-  const PreparedPlan::Operands& of(std::size_t call) const { return operands_[call]; }
+  // One of the trace's different calls.
+  const ReadyCall& call(std::size_t which) const { return calls_[which]; }
   // C as it was in the beginning.
-  void restore_c(Queue& queue) { c_.restore(queue); }
+  void restore_c(Queue& queue) { arrays_[2].restore(queue); }
 
  private:
-  GuardedArray a_, b_, c_;
-  std::vector<ListTables> tables_;
-  std::vector<PreparedPlan::Operands> operands_;
+  std::vector<GuardedArray> arrays_;
+  std::vector<ReadyCall> calls_;
 };
 
 // Throws out_of_memory when a device, or the host where it works on plain arrays, has not enough for the

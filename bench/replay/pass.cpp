@@ -51,7 +51,7 @@ class Stage {
   double context_s() const { return context_s_; }
   Device& device() { return arrays_ ? *arrays_ : *opened_; }
   Queue& queue() { return arrays_ ? *array_queue_ : *own_queue_; }
-  Caller& caller() { return *caller_; }
+  ReferenceLibrary& caller() { return *caller_; }
 
   // What a program may do before its first call. Returns how many seconds that took.
   double warm() {
@@ -131,7 +131,10 @@ class Stage {
     return seconds;
   }
 
-  void call(std::size_t which) { caller_->call(trace_.calls[which], operands_->of(which)); }
+  void call(std::size_t which) {
+    const ReadyCall& call = operands_->call(which);
+    caller_->multiply(call.problem(), call.operands());
+  }
 
   const Trace& trace_;
   const Subject& subject_;
@@ -141,16 +144,15 @@ class Stage {
   std::unique_ptr<Queue> array_queue_;
   double context_s_ = 0.0;
   std::unique_ptr<TraceOperands> operands_;
-  std::unique_ptr<Caller> caller_;
+  std::unique_ptr<ReferenceLibrary> caller_;
   std::vector<float> call_seconds_;
 };
 
 std::string judge(const TraceCall& call, Stage& stage) {
   GuardedOperands sets(call.problem, 1, stage.device(), stage.queue());
-  const PreparedPlan::Operands matrices = sets.operands(0);
-  const ListTables tables(call, matrices, stage.device(), stage.queue());
+  const ReadyCall ready(call, sets.operands(0), stage.device(), stage.queue());
   stage.queue().with_device([&] {
-    stage.caller().call(call, tables.with(matrices));
+    stage.caller().multiply(ready.problem(), ready.operands());
     stage.queue().finish();
   });
   const Verdict verdict = Judge(call.problem).look_at_all(sets, stage.queue());
@@ -180,12 +182,6 @@ void judge_some(const Trace& trace, Stage& stage, PassResult& result) {
     }
   }
 }
-
-Json walk_to_json(const Walk& walk) {
-  return {walk.wall_s, walk.call_median_s, walk.call_p99_s, walk.new_median_s, walk.new_p99_s};
-}
-
-Walk walk_from_json(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)}; }
 
 }  // namespace
 
@@ -221,32 +217,6 @@ PassResult run_pass(const Trace& trace, const Subject& subject, PassKind kind) {
   result.call_s = stage.time_calls();
   stage.give_up_operands();
   judge_some(trace, stage, result);
-  return result;
-}
-
-Json to_json(const PassResult& result) {
-  Json json = {{"name", result.name},       {"context_s", result.context_s},
-               {"warm_s", result.warm_s},   {"first", walk_to_json(result.first)},
-               {"again", Json::array()},    {"call_s", result.call_s},
-               {"checked", result.checked}, {"fault", result.fault}};
-  for (const Walk& walk : result.again) {
-    json["again"].push_back(walk_to_json(walk));
-  }
-  return json;
-}
-
-PassResult pass_from_json(const Json& json) {
-  PassResult result;
-  result.name = json.at("name");
-  result.context_s = json.at("context_s");
-  result.warm_s = json.at("warm_s");
-  result.first = walk_from_json(json.at("first"));
-  for (const Json& walk : json.at("again")) {
-    result.again.push_back(walk_from_json(walk));
-  }
-  result.call_s = json.at("call_s").get<std::vector<double>>();
-  result.checked = json.at("checked");
-  result.fault = json.at("fault");
   return result;
 }
 

@@ -103,7 +103,7 @@ PassResult start_pass(const PassRequest& request, const Caches& caches) {
     arguments.insert(arguments.end(), {"--precision", to_text(*request.subject.precision)});
   }
   const ToolResult result = run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment());
-  const Json json = Json::parse(result.out, nullptr, false);
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
   if (json.is_object() && json.contains("error")) {
     throw Error(static_cast<Status>(json.at("status").get<int>()), json.at("error").get<std::string>());
   }
@@ -111,7 +111,7 @@ PassResult start_pass(const PassRequest& request, const Caches& caches) {
     throw Error(Status::device_error, "a pass of " + request.file + " by " + request.subject.title +
                                           " ended with status " + std::to_string(result.status));
   }
-  return pass_from_json(json);
+  return json.get<PassResult>();
 }
 
 void add_first(const PassResult& result, Passes& passes) {
@@ -281,13 +281,13 @@ ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
 }
 
 int serve_pass(const PassRequest& request) {
-  Json json;
+  nlohmann::json json;
   try {
     Trace trace = load_trace(request.file);
     if (request.subject.precision) {
       trace.permit(*request.subject.precision);
     }
-    json = to_json(run_pass(trace, request.subject, request.kind));
+    json = run_pass(trace, request.subject, request.kind);
   } catch (const Error& error) {
     json = {{"error", error.what()}, {"status", static_cast<int>(error.status())}};
   }

@@ -80,6 +80,10 @@ std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most);
 ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
                         const std::function<void(const ReplayReport&)>& after_trace);
 
+// What a replay tells, in words and as the result file that bench/schema/README.md describes.
+std::string trace_text(const TraceReport& report, const DeviceInfo& device);
+std::string replay_json(const ReplayReport& report);
+
 // What a process that run_replay has started is to do: runs the pass, and prints its result or its error.
 struct PassRequest {
   std::string file;

@@ -1,6 +1,6 @@
-#include "replay/replay_output.h"
-
 #include "problem/precision.h"
+#include "replay/replay.h"
+#include "report/json_parts.h"
 #include "support/shapes.h"
 #include "support/table.h"
 

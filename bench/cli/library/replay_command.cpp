@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "replay/replay.h"
-#include "replay/replay_output.h"
 #include "report/result_files.h"
 
 namespace duogemm::bench {

@@ -7,7 +7,6 @@
 #include "explain/main_loop.h"
 #include "explain/multiprocessor.h"
 #include "explain/parsers.h"
-#include "explain/ptxas_log.h"
 #include "explain/roofline.h"
 #include "support/tools.h"
 

@@ -1,6 +1,7 @@
 #include "explain/artefacts.h"
 
-#include "explain/parsers.h"
+#include <cstdlib>
+
 #include "families/kernel_source.h"
 #include "runtime/executor.h"
 #include "support/tools.h"
@@ -85,6 +86,18 @@ std::string source_of(const Step& step, const Device& device) {
 }
 
 }  // namespace
+
+PoclCache::PoclCache() { setenv("POCL_CACHE_DIR", folder_.path().c_str(), 1); }
+
+std::set<std::filesystem::path> PoclCache::fresh(const std::string& kernel) {
+  std::set<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (entry.path().filename() == kernel + ".so" && known_.insert(entry.path()).second) {
+      found.insert(entry.path());
+    }
+  }
+  return found;
+}
 
 Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device, Queue* queue,
                        PoclCache& pocl) {

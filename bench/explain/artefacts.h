@@ -1,17 +1,30 @@
 // A kernel as its compiler left it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "explain/instructions.h"
-#include "explain/pocl_cache.h"
-#include "explain/ptxas_log.h"
+#include "explain/parsers.h"
 #include "plan/plan.h"
 #include "runtime/program_cache.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
+
+// An empty cache for PoCL, for as long as this lives. Only before OpenCL is first used in the process.
+class PoclCache {
+ public:
+  PoclCache();
+  // The libraries that have come since this was last asked, compiled for the kernel.
+  std::set<std::filesystem::path> fresh(const std::string& kernel);
+
+ private:
+  TemporaryDirectory folder_;
+  std::set<std::filesystem::path> known_;
+};
 
 struct Artefacts {
   KernelFacts facts;

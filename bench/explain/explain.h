@@ -59,6 +59,12 @@ struct ExplainReport {
   std::vector<LadderReport> runs;         // one for each device: what was measured, and how
 };
 
+// A table with a column for each explanation, and what follows from it in a sentence for each.
+std::string explain_text(const std::vector<Explanation>& explanations);
+
+// For programs; bench/schema/README.md describes it.
+std::string explain_json(const ExplainReport& report, const ExplainRequest& request);
+
 // Throws unsupported when a device cannot run a setting, and build_failed.
 ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress);
 

@@ -1,5 +1,4 @@
-#include "explain/explain_json.h"
-
+#include "explain/explain.h"
 #include "problem/precision.h"
 #include "report/json_parts.h"
 

@@ -1,9 +1,8 @@
-#include "explain/explain_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "explain/explain.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -19,22 +18,6 @@ std::string number(double value) {
 
 std::string bytes_text(std::size_t bytes) {
   return bytes < 1024 ? std::to_string(bytes) + " B" : number(static_cast<double>(bytes) / 1024.0) + " KiB";
-}
-
-const char* title_of(Kind kind) {
-  static constexpr std::array<const char*, kinds> titles = {
-      "multiply-adds", "local loads",     "local stores",   "global loads",
-      "global stores", "copies to local", "loads of stack", "stores to stack",
-      "shuffles",      "barriers",        "additions",      "address arithmetic and moves",
-      "control"};
-  return titles[static_cast<std::size_t>(kind)];
-}
-
-// On a CPU there is one memory, and what is a work-group's is on a stack.
-std::string title_of(Kind kind, bool cpu) {
-  return cpu && kind == Kind::global_load    ? "loads"
-         : cpu && kind == Kind::global_store ? "stores"
-                                             : title_of(kind);
 }
 
 class Rows {
@@ -130,29 +113,25 @@ void add_mix(Rows& rows, bool cpu) {
   });
 }
 
+// The figure of that name, if the list has it.
+template <typename Named>
+const Named* find(const std::vector<Named>& list, const std::string& name) {
+  const auto found = std::ranges::find(list, name, &Named::name);
+  return found == list.end() ? nullptr : &*found;
+}
+
 void add_roofline(Rows& rows) {
-  static const std::string levels[] = {"local memory", "first cache", "loads", "shared cache", "memory"};
-  static const std::string bounds[] = {
-      "multiply-adds", "tensor cores", "vector width", "instructions", "loads, stores and shuffles",
-      "loads",         "stores",       "shared cache", "memory"};
-  for (const std::string& name : levels) {
-    rows.add("FLOP per byte, " + name, [&](const Explanation& e) -> std::string {
-      for (const Level& level : e.roofline.levels) {
-        if (level.name == name) {
-          return number(level.flops_per_byte);
-        }
-      }
-      return "";
+  for (const std::string name : {"local memory", "first cache", "loads", "shared cache", "memory"}) {
+    rows.add("FLOP per byte, " + name, [&](const Explanation& e) {
+      const Level* level = find(e.roofline.levels, name);
+      return level ? number(level->flops_per_byte) : "";
     });
   }
-  for (const std::string& name : bounds) {
-    rows.add("bound by " + name + ", GFLOP/s", [&](const Explanation& e) -> std::string {
-      for (const Bound& bound : e.roofline.bounds) {
-        if (bound.name == name) {
-          return format("%.1f", bound.flops / giga);
-        }
-      }
-      return "";
+  for (const std::string name : {"multiply-adds", "tensor cores", "vector width", "instructions",
+                                 "loads, stores and shuffles", "loads", "stores", "shared cache", "memory"}) {
+    rows.add("bound by " + name + ", GFLOP/s", [&](const Explanation& e) {
+      const Bound* bound = find(e.roofline.bounds, name);
+      return bound ? format("%.1f", bound->flops / giga) : "";
     });
   }
 }
@@ -180,13 +159,9 @@ void add_step_times(Rows& rows, const Explanations& explanations) {
     }
   }
   for (const std::string& name : names) {
-    rows.add("time of " + name + ", us", [&](const Explanation& e) -> std::string {
-      for (const StepTime& step : e.step_times) {
-        if (step.name == name) {
-          return format("%.1f", 1e6 * step.seconds);
-        }
-      }
-      return "";
+    rows.add("time of " + name + ", us", [&](const Explanation& e) {
+      const StepTime* step = find(e.step_times, name);
+      return step ? format("%.1f", 1e6 * step->seconds) : "";
     });
   }
 }

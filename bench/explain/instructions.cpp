@@ -1,38 +1,39 @@
 #include "explain/instructions.h"
 
-#include <algorithm>
-
 namespace duogemm::bench {
 
-const char* name_of(Kind kind) {
-  static constexpr std::array<const char*, kinds> names = {
-      "multiply_add", "local_load", "local_store", "global_load", "global_store", "copy",   "stack_load",
-      "stack_store",  "shuffle",    "barrier",     "addition",    "arithmetic",   "control"};
-  return names[static_cast<std::size_t>(kind)];
-}
+namespace {
 
-void link(Listing& listing, const Branches& branches, const Labels& labels) {
-  for (const auto& [from, label] : branches) {
-    if (const auto found = labels.find(label); found != labels.end()) {
-      listing[from].target = found->second;
-    }
-  }
-}
+struct Names {
+  const char* in_files;
+  const char* title;
+  const char* title_on_cpu;
+};
 
-void tell_additions(Listing& listing) {
-  constexpr int of_tensor_cores = 32;  // at least
-  const auto multiplies_blocks = [](const Instruction& each) {
-    return each.multiply_adds >= of_tensor_cores;
-  };
-  if (std::none_of(listing.begin(), listing.end(), multiplies_blocks)) {
-    return;
-  }
-  for (Instruction& each : listing) {
-    if (each.kind == Kind::multiply_add && !multiplies_blocks(each)) {
-      each.kind = Kind::addition;
-      each.multiply_adds = 0;
-    }
-  }
+// In the order of the kinds.
+constexpr std::array<Names, kinds> names = {{
+    {"multiply_add", "multiply-adds", "multiply-adds"},
+    {"local_load", "local loads", "local loads"},
+    {"local_store", "local stores", "local stores"},
+    {"global_load", "global loads", "loads"},
+    {"global_store", "global stores", "stores"},
+    {"copy", "copies to local", "copies to local"},
+    {"stack_load", "loads of stack", "loads of stack"},
+    {"stack_store", "stores to stack", "stores to stack"},
+    {"shuffle", "shuffles", "shuffles"},
+    {"barrier", "barriers", "barriers"},
+    {"addition", "additions", "additions"},
+    {"arithmetic", "address arithmetic and moves", "address arithmetic and moves"},
+    {"control", "control", "control"},
+}};
+
+}  // namespace
+
+const char* name_of(Kind kind) { return names[static_cast<std::size_t>(kind)].in_files; }
+
+std::string title_of(Kind kind, bool cpu) {
+  const Names& of = names[static_cast<std::size_t>(kind)];
+  return cpu ? of.title_on_cpu : of.title;
 }
 
 double Mix::instructions() const {

@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace duogemm::bench {
@@ -30,6 +28,8 @@ inline constexpr std::size_t kinds = 13;
 
 // "multiply_add": the name in result files.
 const char* name_of(Kind kind);
+// "multiply-adds": for people. A CPU has one memory, and what is a work-group's is on a stack.
+std::string title_of(Kind kind, bool cpu);
 
 struct Instruction {
   std::size_t address;  // or the place in the listing, where the language has no addresses
@@ -41,16 +41,6 @@ struct Instruction {
 
 // The instructions of one kernel in the order of their addresses.
 using Listing = std::vector<Instruction>;
-
-// Where tensor cores multiply, multiply-adds of single precision add to what they have multiplied.
-void tell_additions(Listing& listing);
-
-// Where labels stand, and from which instruction a branch leads to which label.
-using Labels = std::map<std::string, std::size_t>;
-using Branches = std::vector<std::pair<std::size_t, std::string>>;
-
-// Sets the targets of branches to labels that there are.
-void link(Listing& listing, const Branches& branches, const Labels& labels);
 
 // How many instructions of each kind, and what they do; in a loop, of one iteration.
 struct Mix {

@@ -7,8 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "explain/explain_json.h"
-#include "explain/explain_text.h"
+#include "explain/explain.h"
 #include "report/result_files.h"
 #include "system/reject.h"
 #include "system/write_file.h"

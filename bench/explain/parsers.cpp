@@ -1,0 +1,371 @@
+// One parser, and the description of each language that it reads.
+#include "explain/parsers.h"
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+namespace duogemm::bench {
+namespace {
+
+// An opcode of the kind begins so, and holds the part.
+struct Opcode {
+  Kind kind;
+  std::string beginning;
+  const char* part;
+};
+
+// The same for several beginnings, with spaces between them.
+struct Opcodes {
+  Kind kind;
+  const char* beginnings;
+  const char* part = "";
+};
+
+std::vector<Opcode> each_of(const std::vector<Opcodes>& table) {
+  std::vector<Opcode> opcodes;
+  for (const auto& [kind, beginnings, part] : table) {
+    std::istringstream words(beginnings);
+    for (std::string word; words >> word;) {
+      opcodes.push_back({kind, word, part});
+    }
+  }
+  return opcodes;
+}
+
+struct Language {
+  std::regex kernel;       // in the line with which a kernel begins: its name, in whichever group matches
+  std::regex label;        // a line that names the next instruction
+  std::regex instruction;  // address, which may be missing, opcode and operands
+  std::regex branch;       // in a branch: the address, in hexadecimal, or the label to which it leads
+  char separator;          // between the instructions of a line; 0 where a line has one
+  std::vector<Opcode> opcodes;  // the first that applies counts
+  // The kind of what is not among them.
+  Kind (*other)(const std::string& operands);
+  // Of one work-item, its share of a block, or of one vector on a CPU.
+  int (*multiply_adds)(const std::string& opcode, const std::string& operands);
+  // What an access moves, likewise, or a multiply-add reads.
+  int (*bytes)(Kind kind, const std::string& opcode, const std::string& operands);
+};
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// The first group of the pattern in the text as a number; 0 where it is not there.
+int number_in(const std::string& text, const std::regex& pattern) {
+  std::smatch match;
+  return std::regex_search(text, match, pattern) ? std::stoi(match[1]) : 0;
+}
+
+// The multiply-adds of a block for each of the work-items that share it; 0 when the opcode names none.
+int share_of_block(const std::string& opcode, const std::regex& sizes, int work_items) {
+  std::smatch match;
+  return std::regex_search(opcode, match, sizes)
+             ? std::stoi(match[1]) * std::stoi(match[2]) * std::stoi(match[3]) / work_items
+             : 0;
+}
+
+Kind arithmetic(const std::string&) { return Kind::arithmetic; }
+
+// A warp's product of 16 x 8 x 16 is "mma.sync.aligned.m16n8k16", and that of four warps "wgmma.mma_async"
+// followed by the like.
+int ptx_multiply_adds(const std::string& opcode, const std::string&) {
+  static const std::regex block(R"(\.m(\d+)n(\d+)k(\d+)\b)");
+  const int share = share_of_block(opcode, block, opcode.starts_with("wgmma.") ? 128 : 32);
+  return share > 0 ? share : has(opcode, ".f32x2") ? 2 : 1;
+}
+
+// 16 for "ld.shared.v4.f32". Of a copy it is the third operand: "cp.async.cg.shared.global [%r1], [%rd1],
+// 16".
+int ptx_bytes(Kind kind, const std::string& opcode, const std::string& operands) {
+  static const std::regex size(R"(\],\s*(\d+)\s*(?:,|$))");
+  static const std::regex width(R"(\.[busf](8|16|32|64|128)\b)");
+  if (kind == Kind::multiply_add) {
+    return 0;
+  }
+  if (kind == Kind::copy) {
+    return number_in(operands, size);
+  }
+  const int bits = number_in(opcode, width);
+  return (bits > 0 ? bits / 8 : 4) * (has(opcode, ".v4") ? 4 : has(opcode, ".v2") ? 2 : 1);
+}
+
+const Language& ptx() {
+  static const Language language = {
+      .kernel = std::regex(R"(\.entry\s+(\w+)|(\.func)\b)"),
+      .label = std::regex(R"(^\s*([$\w]+):\s*$)"),
+      .instruction = std::regex(R"(^[\s{}]*()(?:@!?%\w+\s+)?([a-z][\w.:]*)\b(.*))"),
+      .branch = std::regex(R"(^bra\S*\s+()([$\w]+))"),
+      .separator = ';',
+      .opcodes = each_of({{Kind::multiply_add, "mma.sync. wgmma.mma_async."},
+                          {Kind::multiply_add, "fma.", ".f32"},
+                          {Kind::local_load, "ld. ldu. ldmatrix.", ".shared"},
+                          {Kind::stack_load, "ld. ldu.", ".local"},
+                          {Kind::arithmetic, "ld. ldu.", ".param"},
+                          {Kind::global_load, "ld. ldu."},
+                          {Kind::local_store, "st.", ".shared"},
+                          {Kind::stack_store, "st.", ".local"},
+                          {Kind::global_store, "st."},
+                          {Kind::addition, "add.", ".f32"},
+                          {Kind::copy, "cp.async.bulk.shared"},
+                          {Kind::copy, "cp.async.c", ".global"},
+                          {Kind::shuffle, "shfl."},
+                          {Kind::barrier, "bar. barrier."},
+                          {Kind::control, "bra setp. ret exit call cp.async. trap"}}),
+      .other = arithmetic,
+      .multiply_adds = ptx_multiply_adds,
+      .bytes = ptx_bytes};
+  return language;
+}
+
+// A warp's product of 16 x 8 x 16 is "HMMA.16816", and one of 16 x 8 x 8 "HMMA.1688"; four warps' product is
+// "HGMMA.64x128x16".
+int sass_multiply_adds(const std::string& opcode, const std::string&) {
+  static const std::regex block(R"(^HGMMA\.(\d+)x(\d+)x(\d+))");
+  const int share = share_of_block(opcode, block, 128);
+  return share > 0                          ? share
+         : opcode.starts_with("HMMA.16816") ? 64
+         : opcode.starts_with("HMMA")       ? 32
+         : opcode.starts_with("FFMA2")      ? 2
+                                            : 1;
+}
+
+// 16 for "LDS.U.128". Without a width it is a word. Of a bulk copy a register says it.
+int sass_bytes(Kind kind, const std::string& opcode, const std::string&) {
+  if (kind == Kind::multiply_add || opcode.starts_with("UBLKCP")) {
+    return 0;
+  }
+  return has(opcode, ".128") ? 16 : has(opcode, ".64") ? 8 : has(opcode, "16") ? 2 : has(opcode, "8") ? 1 : 4;
+}
+
+// Of cuobjdump and nvdisasm: the latter has labels, and with the former branches name addresses.
+// Disassemblers for devices before Volta write a generic load as "LD", and a read-only one as "LDG.CI" or
+// "LD.E".
+const Language& sass() {
+  static const Language language = {
+      .kernel = std::regex(R"(Function\s*:\s*(\S+)|^//-+\s*\.text\.(\S+))"),
+      .label = std::regex(R"(^\s*(\.L_\w+):\s*$)"),
+      .instruction =
+          std::regex(R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)"),
+      .branch = std::regex(R"(^BRA.*(?:\b0x([0-9a-f]+)\s*$|\((\.L_\w+)\)))"),
+      .separator = 0,
+      .opcodes =
+          each_of({{Kind::multiply_add, "HMMA HGMMA FFMA"},
+                   {Kind::addition, "FADD"},
+                   {Kind::control, "LDGDEPBAR"},
+                   {Kind::copy, "UBLKCP LDGSTS"},
+                   {Kind::local_load, "LDS"},
+                   {Kind::local_store, "STS"},
+                   {Kind::global_load, "LDG LD. TEX"},
+                   {Kind::global_store, "STG ST."},
+                   {Kind::stack_load, "LDL"},
+                   {Kind::stack_store, "STL"},
+                   {Kind::shuffle, "SHFL"},
+                   {Kind::barrier, "BAR"},
+                   {Kind::control,
+                    "BRA BSYNC BSSY BREAK ISETP UISETP FSETP PLOP3 EXIT NOP DEPBAR WARPSYNC WARPGROUP SSY "
+                    "SYNC RET CALL YIELD"}}),
+      .other = arithmetic,
+      .multiply_adds = sass_multiply_adds,
+      .bytes = sass_bytes};
+  return language;
+}
+
+// Vector instructions end in ps for packed and in ss for one single-precision value.
+bool is_scalar(const std::string& opcode) { return opcode.ends_with("ss"); }
+
+// Of the widest register that an instruction names.
+int vector_bytes(const std::string& operands) {
+  return has(operands, "%zmm") ? 64 : has(operands, "%ymm") ? 32 : has(operands, "%xmm") ? 16 : 8;
+}
+
+// AT&T's order: the last operand is written.
+Kind x86_access(const std::string& operands) {
+  if (!has(operands, "(")) {
+    return Kind::arithmetic;
+  }
+  const bool stack = has(operands, "(%rsp") || has(operands, "(%rbp");
+  return operands.ends_with(')') ? (stack ? Kind::stack_store : Kind::global_store)
+                                 : (stack ? Kind::stack_load : Kind::global_load);
+}
+
+int x86_multiply_adds(const std::string& opcode, const std::string& operands) {
+  return is_scalar(opcode) ? 1 : vector_bytes(operands) / 4;
+}
+
+int x86_bytes(Kind, const std::string& opcode, const std::string& operands) {
+  const bool one_value = is_scalar(opcode) || has(operands, "{1to");
+  return !has(operands, "(") ? 0 : one_value ? 4 : vector_bytes(operands);
+}
+
+const Language& x86() {
+  static const Language language = {
+      .kernel = std::regex(R"(<([^>]*)>:$)"),
+      .label = std::regex(R"(^(\.L\w+):$)"),
+      .instruction =
+          std::regex(R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)"),
+      .branch = std::regex(R"(^j\w*\s+([0-9a-f]+)\b)"),
+      .separator = 0,
+      .opcodes =
+          each_of({{Kind::multiply_add, "vfmadd vfnmadd", "ps "},
+                   {Kind::multiply_add, "vfmadd vfnmadd", "ss "},
+                   {Kind::arithmetic, "vfmadd vfnmadd lea prefetch"},
+                   {Kind::control, "j nop data16 cs cmp test call ret vucomi ucomi vzeroupper endbr"}}),
+      .other = x86_access,
+      .multiply_adds = x86_multiply_adds,
+      .bytes = x86_bytes};
+  return language;
+}
+
+// Where tensor cores multiply, multiply-adds of single precision add to what they have multiplied.
+void tell_additions(Listing& listing) {
+  constexpr int of_tensor_cores = 32;  // at least
+  const auto multiplies_blocks = [](const Instruction& each) {
+    return each.multiply_adds >= of_tensor_cores;
+  };
+  if (std::none_of(listing.begin(), listing.end(), multiplies_blocks)) {
+    return;
+  }
+  for (Instruction& each : listing) {
+    if (each.kind == Kind::multiply_add && !multiplies_blocks(each)) {
+      each.kind = Kind::addition;
+      each.multiply_adds = 0;
+    }
+  }
+}
+
+class Parser {
+ public:
+  explicit Parser(const Language& language) : language_(language) {}
+
+  void read_line(const std::string& line) {
+    if (language_.separator == 0) {
+      if (!read_label(line)) {
+        read_instruction(line);
+      }
+      return;
+    }
+    std::istringstream parts(line.substr(0, line.find("//")));
+    for (std::string part; std::getline(parts, part, language_.separator);) {
+      if (parts.eof()) {
+        read_label(part);
+      } else {
+        read_instruction(part);
+      }
+    }
+  }
+
+  // Once all lines are read.
+  Listing listing() {
+    for (const auto& [from, label] : branches_) {
+      if (const auto found = labels_.find(label); found != labels_.end()) {
+        listing_[from].target = found->second;
+      }
+    }
+    tell_additions(listing_);
+    return std::move(listing_);
+  }
+
+ private:
+  bool read_label(const std::string& text) {
+    std::smatch match;
+    const bool found = std::regex_search(text, match, language_.label);
+    if (found) {
+      pending_.push_back(match[1]);
+    }
+    return found;
+  }
+
+  void read_instruction(const std::string& text) {
+    std::smatch match;
+    if (!std::regex_search(text, match, language_.instruction)) {
+      return;
+    }
+    const std::string opcode = match[2];
+    const std::string operands = match[3];
+    Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : listing_.size(),
+                            kind_of(opcode, operands)};
+    for (const std::string& label : pending_) {
+      labels_[label] = instruction.address;
+    }
+    pending_.clear();
+    if (instruction.kind == Kind::multiply_add) {
+      instruction.multiply_adds = language_.multiply_adds(opcode, operands);
+    }
+    if (instruction.kind < Kind::shuffle) {
+      instruction.bytes = language_.bytes(instruction.kind, opcode, operands);
+    }
+    if (instruction.kind == Kind::control) {
+      find_target(instruction, opcode + " " + operands);
+    }
+    listing_.push_back(instruction);
+  }
+
+  Kind kind_of(const std::string& opcode, const std::string& operands) const {
+    for (const auto& [kind, beginning, part] : language_.opcodes) {
+      if (opcode.starts_with(beginning) && has(opcode + " ", part)) {
+        return kind;
+      }
+    }
+    return language_.other(operands);
+  }
+
+  void find_target(Instruction& instruction, const std::string& text) {
+    std::smatch match;
+    if (!std::regex_search(text, match, language_.branch)) {
+      return;
+    }
+    if (match[1].length() > 0) {
+      instruction.target = std::stoul(match[1], nullptr, 16);
+    } else {
+      branches_.emplace_back(listing_.size(), match[2]);
+    }
+  }
+
+  const Language& language_;
+  Listing listing_;
+  std::vector<std::string> pending_;                           // labels of the next instruction
+  std::map<std::string, std::size_t> labels_;                  // their addresses
+  std::vector<std::pair<std::size_t, std::string>> branches_;  // which instruction leads to which label
+};
+
+Listing parse(const Language& language, const std::string& text, const std::string& kernel) {
+  Parser parser(language);
+  bool inside = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, language.kernel)) {
+      inside = std::any_of(match.begin() + 1, match.end(), [&](const auto& name) { return name == kernel; });
+    } else if (inside) {
+      parser.read_line(line);
+    }
+  }
+  return parser.listing();
+}
+
+// The last of all.
+std::optional<std::size_t> last_number(const std::string& log, const char* pattern) {
+  const std::regex expression(pattern);
+  std::optional<std::size_t> number;
+  for (std::sregex_iterator match(log.begin(), log.end(), expression), end; match != end; ++match) {
+    number = std::stoul((*match)[1]);
+  }
+  return number;
+}
+
+}  // namespace
+
+Listing parse_ptx(const std::string& text, const std::string& entry) { return parse(ptx(), text, entry); }
+
+Listing parse_sass(const std::string& text, const std::string& entry) { return parse(sass(), text, entry); }
+
+Listing parse_x86(const std::string& text, const std::string& function) {
+  return parse(x86(), text, function);
+}
+
+PtxasLog parse_ptxas_log(const std::string& log) {
+  return {last_number(log, R"(Used (\d+) registers)"), last_number(log, R"((\d+) bytes stack frame)"),
+          last_number(log, R"((\d+) bytes spill stores)")};
+}
+
+}  // namespace duogemm::bench

@@ -12,9 +12,8 @@
 #include "system/temporary_directory.h"
 #include "test_devices.h"
 #include "timing/probes.h"
-#include "tune/before_after.h"
 #include "tune/calibration.h"
-#include "tune/compile_pool.h"
+#include "tune/comparison.h"
 #include "tune/edge_check.h"
 #include "tune/planner_fit.h"
 #include "tune/setting_space.h"
@@ -265,34 +264,27 @@ class TogetherDevice final : public Device {
   unsigned compiled_ = 0;
 };
 
-TEST(CompilePool, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
+TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
   TogetherDevice device(3);
   ProgramCache programs(device, DiskCache({}));
-  CompilePool pool(programs, 3);
+  std::vector<const Variant*> kernels;
   for (const char* name : {"general", "pipelined", "scale"}) {
     const KernelSpec& spec = find_kernel(name);
-    pool.add({pool.pending(), &spec, resolve(spec, {})});
+    kernels.push_back(&variant_of(spec, resolve(spec, {})));
   }
-  EXPECT_EQ(pool.pending(), 3u);
-  std::set<std::size_t> ids;
-  while (pool.pending() > 0) {
-    const auto job = pool.take(60.0);
-    ASSERT_TRUE(job);
-    ids.insert(job->id);
-    EXPECT_EQ(job->failure, job->spec->name == "scale" ? "refused" : "");
-  }
-  EXPECT_EQ(ids.size(), 3u);
-  EXPECT_FALSE(pool.take(0.0));
+  const std::vector<std::optional<std::string>> refusals = {"", "", "refused"};
+  EXPECT_EQ(compile_all(kernels, programs, 3, never), refusals);
 }
 
-TEST(CompilePool, DropsWhatNobodyHasBegun) {
+TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
   TogetherDevice device(1);
   ProgramCache programs(device, DiskCache({}));
   const KernelSpec& spec = find_kernel("general");
-  CompilePool pool(programs, 1);
-  for (int i = 0; i < 1000; ++i) {
-    pool.add({0, &spec, resolve(spec, {})});
-  }
+  const std::vector<const Variant*> kernels(1000, &variant_of(spec, resolve(spec, {})));
+  int asked = 0;
+  const auto refusals = compile_all(kernels, programs, 1, [&] { return ++asked > 3; });
+  EXPECT_EQ(std::ranges::count(refusals, std::optional<std::string>("")), 3);
+  EXPECT_EQ(std::ranges::count(refusals, std::optional<std::string>()), 997);
 }
 
 class TunerOn : public ::testing::TestWithParam<testing::DeviceName> {};

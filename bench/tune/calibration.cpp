@@ -67,11 +67,10 @@ Timing timing_of(int groups, const Measured& little, const Measured& much) {
 
 }  // namespace
 
-std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
-                            const Problem& problem, const DeviceInfo& device) {
-  const Schedule schedule = schedule_for({&spec, tunables, slices}, problem, device);
-  return schedule.kernel->tunables == tunables ? std::optional(lower(schedule, problem, device))
-                                               : std::nullopt;
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t slices, const Problem& problem,
+                                    const DeviceInfo& device) {
+  const Schedule schedule = schedule_for({setting.spec, setting.tunables, slices}, problem, device);
+  return schedule.kernel->tunables == setting.tunables ? std::optional(schedule) : std::nullopt;
 }
 
 Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience)
@@ -79,83 +78,78 @@ Calibrator::Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double ca
 
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
                                   const Promising& promising) {
-  return {&spec, tunables,
-          kind.skinny != 0 ? skinny_timings(spec, tunables, kind, promising)
-                           : timings(spec, tunables, kind, promising)};
+  Calibration result{&spec, tunables, {}};
+  double longest = 0.0;
+  for (const int count : group_counts) {
+    if (result.timings.size() == 2 && !promising(result.timings)) {
+      break;
+    }
+    const auto measured =
+        kind.skinny != 0 ? skinny_timing(result, kind, count, longest) : timing(result, kind, count, longest);
+    if (!measured) {
+      break;
+    }
+    result.timings.push_back(*measured);
+  }
+  return result;
 }
 
-double Calibrator::seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem) {
-  const std::optional<Plan> plan = plan_of(spec, tunables, 1, problem, device_);
-  if (!plan) {
+double Calibrator::seconds(const Calibration& setting, const Problem& problem) {
+  const std::optional<Schedule> schedule = schedule_of(setting, 1, problem, device_);
+  if (!schedule) {
     throw Error(Status::unsupported, "the kernel does not take such operands");
   }
-  // Where operands are split into pieces first, the cost model adds what that takes.
-  return stopwatch_.seconds(*plan, problem,
+  // Where operands are split into terms first, the cost model adds what that takes.
+  return stopwatch_.seconds(lower(*schedule, problem, device_), problem,
                             {.samples = 3,
                              .sample_seconds = 1e-4,
                              .hopeless = patience_,
-                             .multiply_alone = spec.gemm->splits_operands});
+                             .multiply_alone = setting.spec->gemm->splits_operands});
 }
 
-// Takes less where one execution takes longer than the patience.
-std::vector<Timing> Calibrator::timings(const KernelSpec& spec, const Tunables& tunables,
-                                        const OperandKind& kind, const Promising& promising) {
-  const Multiples tile = spec.gemm->tile(tunables);
-  const auto seconds_for = [&](std::int64_t groups, std::int64_t k) {
-    const Tiled size = problem_of(tile, groups);
-    return seconds(spec, tunables, make_problem(kind, size.m, size.n, k));
-  };
-  std::vector<Timing> timings;
-  double longest = 0.0;
-  for (const int count : group_counts) {
-    if ((timings.size() >= 2 && longest * count > patience_) ||
-        (timings.size() == 2 && !promising(timings)) ||
-        (count > groups_at_once && longest * count > std::min(quick, patience_))) {
-      break;
-    }
-    const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
-    const double little = seconds_for(groups, shallow);
-    std::int64_t depth = little * (double{deep} / double{shallow}) > patience_ ? 4 * shallow : deep;
-    double much = seconds_for(groups, depth);
-    while (much < clearly_more * little && much < patience_ && depth < deepest) {
-      depth *= 4;
-      much = seconds_for(groups, depth);
-    }
-    timings.push_back(timing_of(count, {shallow, little}, {depth, much}));
-    longest = much / count;
+// Less deep where one execution takes longer than the patience.
+std::optional<Timing> Calibrator::timing(const Calibration& setting, const OperandKind& kind, int count,
+                                         double& longest) {
+  const double expected = longest * count;
+  if ((setting.timings.size() >= 2 && expected > patience_) ||
+      (count > groups_at_once && expected > std::min(quick, patience_))) {
+    return std::nullopt;
   }
-  return timings;
+  const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
+  const Tiled size = problem_of(setting.spec->gemm->tile(setting.tunables), groups);
+  const auto seconds_for = [&](std::int64_t k) {
+    return seconds(setting, make_problem(kind, size.m, size.n, k));
+  };
+  const double little = seconds_for(shallow);
+  std::int64_t depth = little * (double{deep} / double{shallow}) > patience_ ? 4 * shallow : deep;
+  double much = seconds_for(depth);
+  while (much < clearly_more * little && much < patience_ && depth < deepest) {
+    depth *= 4;
+    much = seconds_for(depth);
+  }
+  longest = much / count;
+  return timing_of(count, {shallow, little}, {depth, much});
 }
 
 // With a long operand that fills much of the cache, and with a short one: that says best what does not depend
 // on k.
-std::vector<Timing> Calibrator::skinny_timings(const KernelSpec& spec, const Tunables& tunables,
-                                               const OperandKind& kind, const Promising& promising) {
-  const double bytes = cached * cache_;
-  const std::int64_t rows_of_all =
-      spec.gemm->tile(tunables).m * static_cast<std::int64_t>(device_.compute_units);
-  std::vector<Timing> timings;
-  for (const int count : group_counts) {
-    if (timings.size() == 2 && !promising(timings)) {
-      break;
-    }
-    const std::int64_t rows = count * rows_of_all;
-    const auto measured = [&](std::int64_t depth) {
-      return Measured{depth, seconds(spec, tunables, make_problem(kind, rows, kind.skinny, depth))};
-    };
-    const auto fitting = static_cast<std::int64_t>(bytes / (sizeof(float) * static_cast<double>(rows)));
-    if (fitting < shortest_of_skinny && !timings.empty()) {
-      break;
-    }
-    const Measured much = measured(std::max(fitting, shortest_of_skinny));
-    const std::int64_t quarter = much.depth / shorter;
-    const Measured little = measured(std::min(quarter, shallow));
-    timings.push_back(timing_of(count, little, much));
-    if (much.seconds > patience_) {
-      break;
-    }
+std::optional<Timing> Calibrator::skinny_timing(const Calibration& setting, const OperandKind& kind,
+                                                int count, double& longest) {
+  const std::int64_t rows =
+      count * setting.spec->gemm->tile(setting.tunables).m * static_cast<std::int64_t>(device_.compute_units);
+  const auto fitting =
+      static_cast<std::int64_t>(cached * cache_ / (sizeof(float) * static_cast<double>(rows)));
+  const bool is_first = setting.timings.empty();
+  if (longest > patience_ || (fitting < shortest_of_skinny && !is_first)) {
+    return std::nullopt;
   }
-  return timings;
+  const auto measured = [&](std::int64_t depth) {
+    return Measured{depth, seconds(setting, make_problem(kind, rows, kind.skinny, depth))};
+  };
+  const Measured much = measured(std::max(fitting, shortest_of_skinny));
+  const Measured little = measured(std::min(much.depth / shorter, shallow));
+  longest = much.seconds;
+  return timing_of(count, little, much);
 }
 
 }  // namespace duogemm::bench

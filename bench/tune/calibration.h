@@ -1,6 +1,7 @@
 // Measures what the cost model wants to know of a kernel (common/plan/cost_model.h).
 #pragma once
 
+#include "plan/schedule.h"
 #include "plan/tuning.h"
 #include "timing/probes.h"
 #include "timing/stopwatch.h"
@@ -22,11 +23,13 @@ class Calibrator {
                         const Promising& promising);
 
  private:
-  double seconds(const KernelSpec& spec, const Tunables& tunables, const Problem& problem);
-  std::vector<Timing> timings(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                              const Promising& promising);
-  std::vector<Timing> skinny_timings(const KernelSpec& spec, const Tunables& tunables,
-                                     const OperandKind& kind, const Promising& promising);
+  double seconds(const Calibration& setting, const Problem& problem);
+  // Each answers nothing where there is no more to measure. `longest`: what the answer before took, for each
+  // group of `count`, or of skinny operands altogether; becomes that of this one.
+  std::optional<Timing> timing(const Calibration& setting, const OperandKind& kind, int count,
+                               double& longest);
+  std::optional<Timing> skinny_timing(const Calibration& setting, const OperandKind& kind, int count,
+                                      double& longest);
 
   Stopwatch& stopwatch_;
   const DeviceInfo& device_;
@@ -34,8 +37,8 @@ class Calibrator {
   double patience_;
 };
 
-// The plan of a kernel with all its tunables; empty where the problem fixes others.
-std::optional<Plan> plan_of(const KernelSpec& spec, const Tunables& tunables, std::int64_t slices,
-                            const Problem& problem, const DeviceInfo& device);
+// How a kernel with all its tunables computes the problem; empty where the problem fixes others.
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t slices, const Problem& problem,
+                                    const DeviceInfo& device);
 
 }  // namespace duogemm::bench

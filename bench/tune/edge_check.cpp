@@ -1,11 +1,12 @@
 #include "tune/edge_check.h"
 
+#include "plan/lower.h"
 #include "tune/calibration.h"
 
 namespace duogemm::bench {
 namespace {
 
-constexpr std::int64_t split = 3;
+constexpr std::int64_t several_slices = 3;
 
 // Numbers of very different size are not for tensor cores: another kernel computes what they leave out.
 Distribution distribution_for(const Problem& problem) {
@@ -14,7 +15,7 @@ Distribution distribution_for(const Problem& problem) {
 
 }  // namespace
 
-EdgeCheck::Case::Case(const Problem& problem, Device& device, Queue& queue)
+EdgeCheck::Edge::Edge(const Problem& problem, Device& device, Queue& queue)
     : host(random_problem(problem, distribution_for(problem), 1)),
       judge(host),
       operands(host, device, queue) {}
@@ -22,36 +23,35 @@ EdgeCheck::Case::Case(const Problem& problem, Device& device, Queue& queue)
 EdgeCheck::EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs)
     : device_(device), queue_(queue), programs_(programs) {
   for (const Problem& problem : edge_problems(kind)) {
-    cases_.push_back(std::make_unique<Case>(problem, device, queue));
+    edges_.push_back(std::make_unique<Edge>(problem, device, queue));
   }
 }
 
 std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
-  for (const std::unique_ptr<Case>& edge : cases_) {
-    if (std::string found = fault(*edge, spec, tunables, 1); !found.empty()) {
+  for (const std::unique_ptr<Edge>& edge : edges_) {
+    if (std::string found = fault(*edge, {&spec, tunables, {}}, 1); !found.empty()) {
       return found;
     }
   }
-  return spec.gemm->splits_k ? fault(*cases_.front(), spec, tunables, split) : "";
+  return spec.gemm->splits_k ? fault(*edges_.front(), {&spec, tunables, {}}, several_slices) : "";
 }
 
 // Sums in another order are right within the bound; others to the bit.
-std::string EdgeCheck::fault(Case& edge, const KernelSpec& spec, const Tunables& tunables,
-                             std::int64_t parts) {
+std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_t slices) {
   const Problem& p = edge.host.problem;
-  const std::optional<Plan> plan = plan_of(spec, tunables, parts, p, device_.info());
-  if (!plan) {
+  const auto schedule = schedule_of(setting, slices, p, device_.info());
+  if (!schedule) {
     return "";
   }
-  const SelfContainedPlan prepared(*plan, device_, programs_);
+  const SelfContainedPlan prepared(lower(*schedule, p, device_.info()), device_, programs_);
   edge.operands.restore_c(queue_);
   prepared.enqueue(queue_, edge.operands.operands());
   const Verdict found = edge.judge.look_at_all(edge.operands, queue_);
-  if (found.ok() && (parts > 1 || spec.gemm->reorders(tunables) || found.same_bits())) {
+  if (found.ok() && (slices > 1 || schedule->kernel->reorders || found.same_bits())) {
     return "";
   }
   return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
-         std::to_string(parts) + " parts: " + found.fault();
+         std::to_string(slices) + " parts: " + found.fault();
 }
 
 }  // namespace duogemm::bench

@@ -1,10 +1,10 @@
 // Whether a kernel computes the right bits on problems that show its mistakes.
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "check/judge.h"
+#include "plan/tuning.h"
 #include "timing/probes.h"
 
 namespace duogemm::bench {
@@ -17,18 +17,18 @@ class EdgeCheck {
   std::string fault(const KernelSpec& spec, const Tunables& tunables);
 
  private:
-  struct Case {
-    Case(const Problem& problem, Device& device, Queue& queue);
+  struct Edge {
+    Edge(const Problem& problem, Device& device, Queue& queue);
     HostProblem host;
     Judge judge;
     GuardedOperands operands;
   };
-  std::string fault(Case& edge, const KernelSpec& spec, const Tunables& tunables, std::int64_t parts);
+  std::string fault(Edge& edge, const Calibration& setting, std::int64_t slices);
 
   Device& device_;
   Queue& queue_;
   ProgramCache& programs_;
-  std::vector<std::unique_ptr<Case>> cases_;
+  std::vector<std::unique_ptr<Edge>> edges_;
 };
 
 }  // namespace duogemm::bench

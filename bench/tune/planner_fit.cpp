@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "tune/tuner_limits.h"
+#include "tune/workbench.h"
 
 namespace duogemm::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -16,7 +17,7 @@
 #include "system/reject.h"
 #include "system/write_file.h"
 #include "timing/timing_warnings.h"
-#include "tune/tune_json.h"
+#include "tune/tuner.h"
 
 namespace duogemm::bench {
 namespace {

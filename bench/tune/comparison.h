@@ -1,0 +1,53 @@
+// Whether what was found is worth keeping: what the library chose before versus what it would choose.
+#pragma once
+
+#include "report/json_parts.h"
+#include "tune/field.h"
+
+namespace duogemm::bench {
+
+struct BeforeAfter {
+  std::string label;
+  Problem problem;
+  bool asked;     // for the best of just this shape
+  double before;  // seconds
+  double after;
+
+  double ratio() const { return before / after; }  // above 1: it is faster than it was
+};
+
+// On several problems.
+struct Comparison {
+  std::vector<BeforeAfter> timed;
+  std::vector<std::string> unchanged;  // the library would choose as before: there is nothing to tell
+};
+
+// On these shapes, in turns, as far as the device has the memory for them. limited: only until the budget is
+// used up.
+Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
+                   Workbench& bench, bool limited);
+
+// The shapes that were asked for, and then, in any order, probes and judges that take a small part of the
+// budget.
+std::vector<NamedShape> shapes_to_compare(const std::vector<Field>& fields, Workbench& bench);
+
+// Over all of them.
+struct Gain {
+  double mean = 1.0;  // geometric, of the ratios
+  double worst = 1.0;
+  std::string worst_label;
+};
+Gain gain_of(const std::vector<BeforeAfter>& compared);
+
+// What is worth writing: what was found for any problem, if on those that were not asked for it is faster on
+// average, and on none slower by more than can be noise; and the shapes that were asked for and are faster
+// than before. For all else it is what there was. Nothing where nothing is faster.
+std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
+                                    const std::vector<BeforeAfter>& compared);
+
+// A line for each problem that was timed, and one for all. title: of the first column.
+std::string comparison_text(const Comparison& comparison, const std::string& title);
+
+Json to_json(const Comparison& comparison);
+
+}  // namespace duogemm::bench

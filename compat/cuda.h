@@ -24,22 +24,24 @@ typedef unsigned long ulong;
 #define work_group(items, resident) launch_bounds(items, resident)
 #define FUNCTION DUOGEMM_DEVICE
 
-// A kernel's parameters (see dialect.h): each by itself, in the list's order; for NVIDIA's OpenCL pointers, then
-// the struct. Its members are copied one by one: given the struct as it is, nvcc 13.0 lets other structs stand in
-// its place while it is still read (skinny_dots).
-#ifdef DUOGEMM_FOR_OPENCL
-#define DUOGEMM_VALUE(name) numbers.name,
-#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const LIST##_NUMBERS numbers
-#else
-#define DUOGEMM_POINTER(type, name) , type* name
-#define DUOGEMM_LONG(name) , const long name
-#define DUOGEMM_SINGLE(name) , const float name
-#define DUOGEMM_VALUE(name) name,
-#define DUOGEMM_BEHIND_FIRST(first, ...) __VA_ARGS__
-#define DUOGEMM_BEHIND_COMMA(...) DUOGEMM_BEHIND_FIRST(__VA_ARGS__)
-#define PARAMETERS(LIST) DUOGEMM_BEHIND_COMMA(LIST(DUOGEMM_POINTER, DUOGEMM_LONG, DUOGEMM_SINGLE))
-#endif
-#define NUMBERS(LIST) const LIST##_NUMBERS p = {DUOGEMM_LONGS_FIRST(LIST, DUOGEMM_VALUE, DUOGEMM_VALUE)}
+// A kernel's struct (see dialect.h). The kernel works on a copy that is made word by word: where the argument itself,
+// or a copy of the whole, goes on to functions, nvcc 13.0 lets other structs stand in its place while it is still
+// read.
+template <int words>
+struct duogemm_words {
+  static __device__ __forceinline__ void copy(ulong* to, const ulong* from) {
+    *to = *from;
+    duogemm_words<words - 1>::copy(to + 1, from + 1);
+  }
+};
+template <>
+struct duogemm_words<0> {
+  static __device__ __forceinline__ void copy(ulong*, const ulong*) {}
+};
+#define ARGUMENTS(Struct) const Struct duogemm_given
+#define TAKE_ARGUMENTS(Struct) \
+  Struct p;                    \
+  duogemm_words<sizeof(p) / sizeof(ulong)>::copy((ulong*)&p, (const ulong*)&duogemm_given)
 
 // --- Work-item functions ---------------------------------------------------------------------------------
 #define DUOGEMM_WORK_ITEM_FUNCTION(name, expression_x, expression_y, expression_z) \

@@ -4,7 +4,6 @@
 //   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
 //   opencl.h                 the few names that the dialect adds to OpenCL C
 //   operations.h             named operations that each target spells in its own way
-//   numbers.h                how a kernel's numbers lie in one argument, which the host reads too
 //
 // What the dialect leaves out, and what to write instead:
 //   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it
@@ -28,17 +27,12 @@
 //                            should fit on a multiprocessor. NVIDIA's compilers use as many registers as
 //                            that leaves; with 0 they also weigh how many work-groups fit. OpenCL C has no
 //                            word for n: the host asks for it, where n is the tunable RESIDENT
-//   PARAMETERS(LIST)         the parameters of a kernel, whose numbers are members of a struct p. For each,
-//                            LIST(POINTER, LONG, SINGLE) has a POINTER(type, name), a LONG(name) or, for a
-//                            float, a SINGLE(name). OpenCL gets the numbers as one argument: with 17 of them,
-//                            an H200's driver takes 8 us to launch a kernel, and 7 with the struct. CUDA gets
-//                            them one by one, which costs it nothing, and of which NVIDIA's compiler makes
-//                            better code for some kernels
-//   NUMBERS_OF(LIST);        before the kernel: defines the struct
-//   NUMBERS(LIST);           first in the kernel, or behind AWAIT_STEP_BEFORE(): p, where it is no parameter
+//   ARGUMENTS(Struct)        the first parameter of a kernel that takes its numbers in a struct, by value: with
+//                            17 numbers one by one, NVIDIA's OpenCL takes 8 us for a launch, and 7 so
+//   TAKE_ARGUMENTS(Struct);  first in the kernel, or after AWAIT_STEP_BEFORE(): the struct is `p` from there on
 //
-// DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches: its numbers are one
-// argument, and it has neither clusters nor early starts.
+// DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches, which has neither clusters
+// nor early starts.
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 
@@ -49,8 +43,6 @@
 #define FLOAT(width) DUOGEMM_FLOAT(width)
 #define VLOAD(width) DUOGEMM_VLOAD(width)
 #define VSTORE(width) DUOGEMM_VSTORE(width)
-
-#include "numbers.h"
 
 #ifdef __CUDACC__
 #include "cuda.h"

@@ -18,6 +18,6 @@
 // OpenCL has no word for how many work-groups should fit on a multiprocessor: opencl/ says it on NVIDIA's.
 #define work_group(items, resident) reqd_work_group_size(items, 1, 1)
 
-// A kernel's parameters (see dialect.h): pointers, then the struct.
-#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const struct LIST##_NUMBERS p
-#define NUMBERS(LIST)
+// A kernel's struct (see dialect.h).
+#define ARGUMENTS(Struct) const Struct p
+#define TAKE_ARGUMENTS(Struct)

@@ -255,6 +255,8 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
     if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
       pointers.push_back(*buffer != nullptr ? (*buffer)->native() : 0);
       parameters.push_back(&pointers.back());
+    } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
+      parameters.push_back(const_cast<std::byte*>(bytes->data()));
     } else {
       std::visit(
           [&](const auto& value) {

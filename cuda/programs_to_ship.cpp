@@ -36,9 +36,6 @@ std::vector<const Variant*> variants_for(const EmbeddedTuning& embedded, const s
   for (const Variant* kernel : programs_of(planner)) {
     if (can_ship(*kernel, runtime)) {
       variants.push_back(kernel);
-      if (const Variant* with_bias = biased(*kernel)) {
-        variants.push_back(with_bias);
-      }
     }
   }
   return variants;

@@ -1,12 +1,15 @@
-// How every multiplication ends: C <- alpha * acc + beta * C, for an element or a vector of C.
+// How every multiplication ends: d <- alpha * acc + beta * c, for an element or a vector.
 //
 // beta * C is rounded once and the fused rest once, so that the bits are the same from every kernel. C is not
 // read when beta is zero, so that a NaN there does not spread.
-#define UPDATE(type, c, alpha, acc, beta)                  \
+#define UPDATE_FROM(type, d, alpha, acc, beta, c)          \
   do {                                                     \
     if ((beta) == 0.0f) {                                  \
-      (c) = (type)(alpha) * (acc);                         \
+      (d) = (type)(alpha) * (acc);                         \
     } else {                                               \
-      (c) = fma((type)(alpha), (acc), (type)(beta) * (c)); \
+      (d) = fma((type)(alpha), (acc), (type)(beta) * (c)); \
     }                                                      \
   } while (0)
+
+// The same in place.
+#define UPDATE(type, c, alpha, acc, beta) UPDATE_FROM(type, c, alpha, acc, beta, c)

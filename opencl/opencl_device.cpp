@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "device/argument_struct.h"
-#include "numbers.h"
 #include "pocl_cache.h"
 
 namespace duogemm::opencl {
@@ -36,12 +34,6 @@ double believable(double by_device, double by_host) {
   constexpr double way = 0.02;
   return by_host > way && by_device < 0.1 * by_host ? by_host : by_device;
 }
-
-// What ArgumentStruct relies on.
-#define MIXED(POINTER, LONG, SINGLE) SINGLE(of_32) POINTER(void, none) LONG(of_64)
-NUMBERS_OF(MIXED);
-static_assert(offsetof(MIXED_NUMBERS, of_64) == 0 && offsetof(MIXED_NUMBERS, of_32) == sizeof(std::int64_t) &&
-              sizeof(MIXED_NUMBERS) == 2 * sizeof(std::int64_t));
 
 // A buffer in the host's memory, mapped as long as this lives: NVIDIA's driver pins such memory.
 class ClStaging final : public Staging {
@@ -240,7 +232,6 @@ void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {
 }
 
 void ClKernel::set(std::span<const Argument> arguments) const {
-  const bool in_struct = parameters_ < arguments.size();
   cl_uint index = 0;
   for (const Argument& argument : arguments) {
     if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
@@ -249,13 +240,11 @@ void ClKernel::set(std::span<const Argument> arguments) const {
       } else {
         set(index++, sizeof(cl_mem), nullptr);
       }
-    } else if (!in_struct) {
+    } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
+      set(index++, bytes->size(), bytes->data());
+    } else {
       std::visit([&](const auto& value) { set(index++, sizeof value, &value); }, argument);
     }
-  }
-  if (in_struct) {
-    const ArgumentStruct numbers(arguments);
-    set(index, numbers.size(), numbers.data());
   }
 }
 

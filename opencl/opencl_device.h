@@ -83,7 +83,6 @@ class ClKernel final : public Kernel {
            bool explained)
       : program_(std::move(program)),
         kernel_(program_, entry.c_str()),
-        parameters_(kernel_.getInfo<CL_KERNEL_NUM_ARGS>()),
         device_(std::move(device)),
         info_(info),
         explained_(explained) {}
@@ -93,8 +92,6 @@ class ClKernel final : public Kernel {
   const cl::Kernel& get() const { return kernel_; }
   // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
   std::mutex& arguments() const { return arguments_; }
-  // Where the kernel has fewer parameters than there are arguments, the last of them is a struct of all
-  // numbers (PARAMETERS in compat/dialect.h).
   void set(std::span<const Argument> arguments) const;
 
  private:
@@ -103,7 +100,6 @@ class ClKernel final : public Kernel {
   // Intel's driver (2026.2) no longer has the program of a kernel that alone is left of it.
   cl::Program program_;
   cl::Kernel kernel_;
-  cl_uint parameters_;
   mutable std::mutex arguments_;
   cl::Device device_;
   const DeviceInfo& info_;

@@ -173,9 +173,9 @@ TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
   const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
   EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 1);
   EXPECT_EQ(step.kernel->tunables.at("COLS"), 1);
-  EXPECT_EQ(std::get<std::int64_t>(step.arguments[0]), 1000);
-  EXPECT_EQ(std::get<Operand>(step.arguments[4]), operand_b);
-  EXPECT_EQ(std::get<Operand>(step.arguments[9]), operand_a);
+  EXPECT_EQ(std::get<StructArgument>(step.arguments[0]).as<GemmArguments>().M, 1000);
+  EXPECT_EQ(std::get<Operand>(step.arguments[1]), operand_b);
+  EXPECT_EQ(std::get<Operand>(step.arguments[3]), operand_a);
 }
 
 }  // namespace

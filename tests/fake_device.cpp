@@ -2,8 +2,9 @@
 
 #include <cstring>
 #include <new>
-#include <tuple>
 #include <utility>
+
+#include "gemm/arguments.h"
 
 namespace duogemm::testing {
 namespace {
@@ -19,53 +20,58 @@ Status status_of(Operation operation) {
   }
 }
 
-// A kernel's arguments that are of one type.
-template <typename T>
-std::vector<T> all_of(std::span<const Argument> arguments) {
-  std::vector<T> found;
-  for (const Argument& argument : arguments) {
-    if (const T* value = std::get_if<T>(&argument)) {
-      found.push_back(*value);
-    }
-  }
-  return found;
+template <typename Struct>
+Struct struct_of(std::span<const Argument> arguments) {
+  Struct result;
+  std::memcpy(&result, std::get<std::span<const std::byte>>(arguments[0]).data(), sizeof result);
+  return result;
 }
 
-struct FakeMatrix {
-  float* data;
-  std::int64_t ld;
-
-  float& operator()(std::int64_t row, std::int64_t col) const { return data[col * ld + row]; }
-};
-
-// The matrices among a kernel's arguments: each is a buffer that an offset and a leading dimension follow.
-std::vector<FakeMatrix> matrices(std::span<const Argument> arguments) {
-  std::vector<FakeMatrix> found;
-  for (std::size_t i = 0; i + 2 < arguments.size(); ++i) {
-    const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
-    const auto* offset = std::get_if<std::int64_t>(&arguments[i + 1]);
-    const auto* ld = std::get_if<std::int64_t>(&arguments[i + 2]);
-    if (buffer && *buffer && offset && ld) {
-      found.push_back({dynamic_cast<const FakeBuffer&>(**buffer).data() + *offset, *ld});
-    }
-  }
-  return found;
+bool multiplies(const std::string& kernel) {
+  return kernel == "general" || kernel == "pipelined" || kernel == "skinny_columns" || kernel == "skinny_dots";
 }
 
-// Does what the kernels that multiply do, for one matrix without transposes and without slices of k. Sizes
-// and scalars are in BLAS's order, and sizes are first.
+// Where in their buffers the matrices begin that a kernel's other arguments are.
+std::vector<std::int64_t> offsets(const std::string& kernel, std::span<const Argument> arguments) {
+  if (multiplies(kernel)) {
+    const auto x = struct_of<GemmArguments>(arguments);
+    return {x.a.offset, 0, x.b.offset, 0, x.c.offset, 0, x.d.offset, 0};
+  }
+  if (kernel == "pack") {
+    const auto x = struct_of<PackArguments>(arguments);
+    return {x.first.x.offset, x.first.y.offset, x.second.x.offset, x.second.y.offset};
+  }
+  if (kernel == "reduce") {
+    const auto x = struct_of<ReduceArguments>(arguments);
+    return {x.p_offset, x.c.offset, x.d.offset};
+  }
+  if (kernel == "finish") {
+    const auto x = struct_of<FinishArguments>(arguments);
+    return {x.t.offset, 0, x.c.offset, 0, x.d.offset, 0, 0, 0, x.bias_offset};
+  }
+  return std::vector<std::int64_t>(arguments.size());
+}
+
+const float* begin_of(const Argument& argument, std::int64_t offset) {
+  const auto* buffer = std::get_if<const Buffer*>(&argument);
+  return buffer != nullptr && *buffer != nullptr ? dynamic_cast<const FakeBuffer&>(**buffer).data() + offset
+                                                 : nullptr;
+}
+
+// Does what the kernels that multiply do, for one matrix without transposes and without splits of k.
 void multiply_naively(std::span<const Argument> arguments) {
-  const std::vector<std::int64_t> sizes = all_of<std::int64_t>(arguments);
-  const std::vector<float> scalars = all_of<float>(arguments);
-  const std::vector<FakeMatrix> operands = matrices(arguments);
-  const auto& [a, b, c] = std::tie(operands.at(0), operands.at(1), operands.at(2));
-  for (std::int64_t col = 0; col < sizes.at(1); ++col) {
-    for (std::int64_t row = 0; row < sizes.at(0); ++row) {
+  const auto x = struct_of<GemmArguments>(arguments);
+  const float* a = begin_of(arguments[1], x.a.offset);
+  const float* b = begin_of(arguments[3], x.b.offset);
+  const float* c = begin_of(arguments[5], x.c.offset);
+  float* d = const_cast<float*>(begin_of(arguments[7], x.d.offset));
+  for (std::int64_t col = 0; col < x.N; ++col) {
+    for (std::int64_t row = 0; row < x.M; ++row) {
       float sum = 0.0f;
-      for (std::int64_t k = 0; k < sizes.at(2); ++k) {
-        sum += a(row, k) * b(k, col);
+      for (std::int64_t k = 0; k < x.K; ++k) {
+        sum += a[k * x.a.ld + row] * b[col * x.b.ld + k];
       }
-      c(row, col) = scalars.at(0) * sum + (scalars.at(1) == 0.0f ? 0.0f : scalars.at(1) * c(row, col));
+      d[col * x.d.ld + row] = x.alpha * sum + (x.beta == 0.0f ? 0.0f : x.beta * c[col * x.c.ld + row]);
     }
   }
 }
@@ -112,18 +118,17 @@ void FakeQueue::launch(const Kernel& kernel, const Geometry&, std::span<const Ar
   const std::string& entry = dynamic_cast<const FakeKernel&>(kernel).entry();
   const Turn turn;
   Launch launch{entry, std::exchange(barrier_, false), now.handle, std::this_thread::get_id(), {}};
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto* buffer = std::get_if<const Buffer*>(&arguments[i]);
-    if (buffer != nullptr && *buffer != nullptr) {
-      const auto* offset = i + 1 < arguments.size() ? std::get_if<std::int64_t>(&arguments[i + 1]) : nullptr;
-      launch.begins.push_back(dynamic_cast<const FakeBuffer&>(**buffer).data() + (offset ? *offset : 0));
+  const std::vector<std::int64_t> begins = offsets(entry, arguments);
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (const float* begin = begin_of(arguments[i], begins.at(i - 1))) {
+      launch.begins.push_back(begin);
     }
   }
   faults_.launched.push_back(std::move(launch));
   if (faults_.idle) {
     return;
   }
-  if (entry == "general" || entry == "pipelined" || entry == "skinny_columns" || entry == "skinny_dots") {
+  if (multiplies(entry)) {
     multiply_naively(arguments);
   }
 }

@@ -334,9 +334,7 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
   const DeviceInfo device = large_gpu();
   const Plan plan = lower(schedule_for(request, problem, device), problem, device);
   const Step& step = plan.steps.at(plan.multiply);
-  // Behind it, there is whether C is written in vectors.
-  const std::int64_t group_m = std::get<std::int64_t>(step.arguments.at(step.arguments.size() - 2));
-  EXPECT_EQ(group_m, 1);
+  EXPECT_EQ(std::get<StructArgument>(step.arguments.at(0)).as<GemmArguments>().group_m, 1);
   EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
 }
 

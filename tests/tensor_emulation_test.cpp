@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <random>
-#include <span>
 
 #include "emulation/kernels.h"
 #include "families/tensor_kernels.h"
@@ -98,26 +98,24 @@ class Memory {
   std::vector<std::vector<float>> workspaces_;
 };
 
-// Runs one step. Of its numbers, those of 64 bits come first (compat/numbers.h).
+// Runs one step, whose matrices begin where their memory does.
 void run(const Step& step, const Scalars& scalars, Memory& memory, const char* name) {
   std::vector<void*> pointers;
-  std::vector<std::int64_t> longs;
-  std::vector<float> singles;
+  StructArgument numbers;
   for (const StepArgument& argument : step.arguments) {
     if (const auto* operand = std::get_if<Operand>(&argument)) {
       pointers.push_back(memory.of(*operand));
-    } else if (const auto* offset = std::get_if<OffsetOf>(&argument)) {
-      longs.push_back(offset->further);
-    } else if (const auto* number = std::get_if<std::int64_t>(&argument)) {
-      longs.push_back(*number);
     } else {
-      singles.push_back(std::get<ScalarOf>(argument) == ScalarOf::alpha ? scalars.alpha : scalars.beta);
+      numbers = std::get<StructArgument>(argument);
     }
   }
-  std::vector<std::byte> numbers(sizeof(std::int64_t) * (longs.size() + singles.size()));
-  const auto singles_place = std::ranges::copy(std::as_bytes(std::span(longs)), numbers.begin()).out;
-  std::ranges::copy(std::as_bytes(std::span(singles)), singles_place);
-  emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.data());
+  for (const auto& [at, given] : numbers.members) {
+    if (const auto* scalar = std::get_if<ScalarOf>(&given)) {
+      const float factor = *scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
+      std::memcpy(numbers.values.data() + at, &factor, sizeof factor);
+    }
+  }
+  emulation::kernels().at(name)(step.geometry.groups, pointers, numbers.values.data());
 }
 
 enum class Steps { split_and_multiply, all };

@@ -249,7 +249,7 @@ class TogetherDevice final : public Device {
     if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return compiled_ >= together_; })) {
       throw Error(Status::build_failed, "alone");
     }
-    if (source.entry == "scale") {
+    if (source.entry == "finish") {
       throw Error(Status::build_failed, "refused");
     }
     return std::make_shared<NoKernel>();
@@ -268,7 +268,7 @@ TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
   TogetherDevice device(3);
   ProgramCache programs(device, DiskCache({}));
   std::vector<const Variant*> kernels;
-  for (const char* name : {"general", "pipelined", "scale"}) {
+  for (const char* name : {"general", "pipelined", "finish"}) {
     const KernelSpec& spec = find_kernel(name);
     kernels.push_back(&variant_of(spec, resolve(spec, {})));
   }

@@ -125,7 +125,7 @@ TEST(TuningFile, EndsNoProcessWhateverAValueIs) {
                          "",
                          "T",
                          "tensor",
-                         "scale",
+                         "finish",
                          "cpu_panels",
                          Json::array(),
                          Json::object(),

@@ -183,7 +183,7 @@ TEST(SmallestSetting, HasTheSmallestTileAndThenTheFewestWorkItems) {
   const Tunables fixed = {{"TSM", 64}, {"WPTN", 2}, {"TRANS_B", 1}, {"GROUP", 128}};
   EXPECT_EQ(to_text(smallest_setting(any_kernel("general"), fixed)),
             "LONG_OFFSETS=0 TRANS_A=0 TRANS_B=1 TSK=8 TSM=64 TSN=16 WPTM=8 WPTN=2");
-  EXPECT_EQ(to_text(smallest_setting(any_kernel("scale"), fixed)), "GROUP=128 WPT=1");
+  EXPECT_EQ(to_text(smallest_setting(any_kernel("finish"), fixed)), "GROUP=128 WPT=1");
 }
 
 TEST(SmallestSetting, RefusesWhatNoSettingHas) {
@@ -199,7 +199,7 @@ TEST(LibrarySettings, AreOfTheKernelsThatCompute) {
     names.insert(setting.spec->name);
     EXPECT_EQ(setting.spec->path.substr(0, 5), "gemm/");
   }
-  EXPECT_TRUE(names.contains("general") && names.contains("scale"));
+  EXPECT_TRUE(names.contains("general") && names.contains("finish"));
 }
 
 TEST(RandomProblem, PlacesTheMembersOfABatchApart) {

@@ -116,7 +116,7 @@ TEST_F(Warm, SharesAreAllTogetherAndNoneTwice) {
 }
 
 TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
-  device_.fails = "scale";
+  device_.fails = "finish";
   const std::size_t count = preparations_for(device_.facts).size();
   try {
     warm();
@@ -130,7 +130,7 @@ TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
 }
 
 TEST_F(Warm, PassesOverWhatTheDeviceLacks) {
-  device_.fails = "scale";
+  device_.fails = "finish";
   device_.status = Status::unsupported;
   EXPECT_EQ(warm().programs, preparations_for(device_.facts).size() - 1);
   device_.facts.local_bytes = 16 * 1024;

@@ -93,10 +93,16 @@ class LadderPlanner {
     multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
     const KernelSpec& spec = find_kernel("reduce");
     const Tunables tunables = resolve(spec, {});
-    const std::int64_t none = 0;
-    const std::int64_t one = 1;
-    add(spec, tunables, spec.geometry(m, n, tunables),
-        {m, n, slices, partial_sums, none, m, alpha, beta, c, none, m, none, one});
+    ReduceArguments sizes{};
+    sizes.M = m;
+    sizes.N = n;
+    sizes.splits = slices;
+    sizes.ldp = m;
+    sizes.batch = 1;
+    sizes.alpha = alpha;
+    sizes.beta = beta;
+    sizes.c = sizes.d = {0, m, 0};
+    add(spec, tunables, spec.geometry(m, n, tunables), {struct_argument(sizes, {}), partial_sums, c, c});
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,

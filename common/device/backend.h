@@ -76,8 +76,8 @@ struct Geometry {
   std::size_t large_local_bytes = 0;
 };
 
-// A buffer that a kernel does not read may be null.
-using Argument = std::variant<std::int32_t, std::int64_t, float, const Buffer*>;
+// A number, a kernel's struct, or a buffer, which may be null where the kernel does not read it.
+using Argument = std::variant<std::int32_t, float, std::span<const std::byte>, const Buffer*>;
 
 // Commands that were recorded from a queue, which must outlive them.
 class Recording {

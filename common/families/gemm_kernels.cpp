@@ -32,7 +32,7 @@ KernelSpec general() {
   GemmFacts& gemm = spec.gemm.emplace();
   gemm.tile = rectangular_multiples;
   gemm.storage = [](const Problem& p) {
-    return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc}) > longest_int_ld};
+    return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc, p.addend_ld}) > longest_int_ld};
   };
   gemm.fixed = [](int storage) {
     return storage >= 8
@@ -63,8 +63,7 @@ Tunables pipelined_fixed(int storage) {
   if (storage >= 12) {
     return {};
   }
-  Tunables fixed = {{"BIAS", 0},
-                    {"PATCH", 0},
+  Tunables fixed = {{"PATCH", 0},
                     {"TRANS_A", storage % 2},
                     {"TRANS_B", storage / 2 % 2},
                     {"V", storage < 4 ? 1 : 4}};
@@ -127,7 +126,6 @@ KernelSpec pipelined() {
   gemm.fixed = pipelined_fixed;
   gemm.suits = pipelined_suits;
   gemm.splits_k = true;
-  gemm.adds_bias = true;
   gemm.worth_packing = true;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
@@ -152,8 +150,6 @@ KernelSpec pipelined() {
                  [](const Tunables& t) {
                    return at(t, "PATCH") == 0 || (128 % at(t, "TSM") == 0 && 128 % at(t, "TSN") == 0);
                  }},
-                {"BIAS to be 1 only with PATCH 0",
-                 [](const Tunables& t) { return at(t, "BIAS") == 0 || at(t, "PATCH") == 0; }},
                 {"TSM or TSN to be a power of 2",
                  [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
                 whole_copies("TSM", "TRANS_A", 1),
@@ -186,8 +182,8 @@ KernelSpec pack() {
   return spec;
 }
 
-KernelSpec scale() {
-  KernelSpec spec{.name = "scale", .path = "gemm/scale.cl", .idea = "beta C"};
+KernelSpec finish() {
+  KernelSpec spec{.name = "finish", .path = "gemm/finish.cl", .idea = "beta C, bias, activation, factors in memory"};
   GemmFacts& gemm = spec.gemm.emplace();
   gemm.computes = [](const Problem& problem) { return !problem.multiplies(); };
   gemm.tile = [](const Tunables& t) { return Multiples{at(t, "GROUP") * at(t, "WPT"), 1, 1}; };
@@ -197,17 +193,11 @@ KernelSpec scale() {
   return spec;
 }
 
-KernelSpec finish() {
-  KernelSpec spec{.name = "finish", .path = "gemm/finish.cl", .idea = "bias, activation, factors in memory"};
-  spec.geometry = scale().geometry;
-  return spec;
-}
-
 }  // namespace
 
 std::vector<KernelSpec> gemm_kernels() {
   return {general(), pipelined(), skinny_columns(), skinny_dots(), cpu_direct(), cpu_panels(), cpu_dots(),
-          reduce(),  pack(),      scale(),          finish(),      split(),      tensor(),     tensor_mma()};
+          reduce(),  pack(),      finish(),         split(),       tensor(),     tensor_mma()};
 }
 
 }  // namespace duogemm

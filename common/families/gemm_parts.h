@@ -28,7 +28,9 @@ inline bool b_in_vectors(const Problem& p) {
   return whole && in_vectors(p.b_aligned, p.ldb, p.b_stride, p);
 }
 inline bool c_in_vectors(const Problem& p) {
-  return (p.c_padded || quarters(p.m)) && in_vectors(p.c_aligned, p.ldc, p.c_stride, p);
+  const bool apart = p.addend_apart;  // where its address allows, as kernels ask themselves
+  return (quarters(p.m) || (p.c_padded && !apart)) && in_vectors(p.c_aligned, p.ldc, p.c_stride, p) &&
+         (!apart || in_vectors(true, p.addend_ld, p.addend_stride, p));
 }
 
 // The same problem, where a vector that is stored without gaps is stored along k.

@@ -51,7 +51,6 @@ struct GemmFacts {
   bool splits_k = false;         // it can take a slice of k, told by more arguments (see plan/lower.cpp)
   bool adds_in_clusters = true;  // then, clusters of work-groups can add slices up, where a device has them
   bool stops_at_k = false;       // of the last tile along k, it multiplies only what is there, and no zeros
-  bool adds_bias = false;        // it can take a bias (see Problem), with the tunable BIAS
   bool worth_packing = false;    // it is worth having operands copied first (see pack.cl)
   bool skinny = false;           // for results of few rows or columns, and measured on such
   // Before it, both operands are split into pieces for tensor cores (see tensor/pieces.h), and after it a

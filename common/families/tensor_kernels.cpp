@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "families/gemm_parts.h"
-#include "gemm/tensor/arguments.h"
+#include "gemm/arguments.h"
 #include "problem/extent.h"
 
 namespace duogemm {

@@ -9,8 +9,7 @@
 #include <immintrin.h>
 
 #include <cstddef>
-
-#include "numbers.h"
+#include <utility>
 
 #define FLOAT_(width) float##width
 #define VLOAD_(width) vload##width
@@ -29,8 +28,8 @@
 #define FUNCTION static inline __attribute__((always_inline))
 #define reqd_work_group_size(x, y, z)
 
-#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const LIST##_NUMBERS& p
-#define NUMBERS(LIST)
+#define ARGUMENTS(Struct) const Struct& p
+#define TAKE_ARGUMENTS(Struct)
 
 struct float2 {
   float x, y;
@@ -99,24 +98,23 @@ FUNCTION std::size_t get_group_id(int dimension) { return group.id[dimension]; }
 FUNCTION std::size_t get_num_groups(int dimension) { return group.count[dimension]; }
 FUNCTION std::size_t get_local_id(int) { return 0; }
 
-// Defines the function `entry`, which is given a kernel's pointers, its numbers, how many work-groups there
-// are in two dimensions, and which of all of them it computes, one after the other (see HostProgram in
-// host_programs.h).
-#define POINTER_MEMBER(type, name) type* name;
-#define POINTER_ARGUMENT(type, name) pointers.name,
-#define DEFINE_ENTRY(entry, kernel, LIST)                                                         \
-  struct LIST##_POINTERS {                                                                        \
-    LIST(POINTER_MEMBER, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER)                                    \
-  };                                                                                              \
-  void entry(const void* const* all_pointers, const void* all_numbers, const std::size_t* groups, \
-             std::size_t first, std::size_t end) {                                                \
-    const auto& pointers = *reinterpret_cast<const LIST##_POINTERS*>(all_pointers);               \
-    const auto& numbers = *static_cast<const LIST##_NUMBERS*>(all_numbers);                       \
-    group.count[0] = groups[0];                                                                   \
-    group.count[1] = groups[1];                                                                   \
-    for (std::size_t i = first; i < end; ++i) {                                                   \
-      group.id[0] = i % groups[0];                                                                \
-      group.id[1] = i / groups[0];                                                                \
-      kernel(LIST(POINTER_ARGUMENT, DUOGEMM_NO_NUMBER, DUOGEMM_NO_NUMBER) numbers);               \
-    }                                                                                             \
+// What HostProgram::Entry does (host_programs.h), with a kernel whose parameters are a struct and pointers.
+template <typename Struct, typename... Elements, std::size_t... indices>
+FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::index_sequence<indices...>,
+                             const void* const* pointers, const void* arguments, const std::size_t* groups,
+                             std::size_t first, std::size_t end) {
+  group.count[0] = groups[0];
+  group.count[1] = groups[1];
+  for (std::size_t i = first; i < end; ++i) {
+    group.id[0] = i % groups[0];
+    group.id[1] = i / groups[0];
+    kernel(*static_cast<const Struct*>(arguments),
+           static_cast<Elements*>(const_cast<void*>(pointers[indices]))...);
   }
+}
+template <typename Struct, typename... Elements>
+FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), const void* const* pointers,
+                             const void* arguments, const std::size_t* groups, std::size_t first,
+                             std::size_t end) {
+  compute_groups(kernel, std::index_sequence_for<Elements...>(), pointers, arguments, groups, first, end);
+}

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string>
 
-#include "device/argument_struct.h"
 #include "families/kernel_spec.h"
 #include "host/host_queue.h"
 #include "host/worker_threads.h"
@@ -52,19 +51,21 @@ class CallingThreadQueue final : public HostQueue {
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
     std::array<const void*, 16> pointers{};
     std::size_t count = 0;
+    const void* numbers = nullptr;
     for (const Argument& argument : arguments) {
       if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
         pointers.at(count++) =
             *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
+      } else {
+        numbers = std::get<std::span<const std::byte>>(argument).data();
       }
     }
-    const ArgumentStruct numbers(arguments);
     HostProgram::Entry& entry = *static_cast<const HostKernel&>(kernel).entry();
     const auto& groups = geometry.groups;
     const std::size_t all = groups[0] * groups[1];
     const auto compute = [&](std::size_t first, std::size_t end) {
       call_with_stack(stack_of_program,
-                      [&] { entry(pointers.data(), numbers.data(), groups.data(), first, end); });
+                      [&] { entry(pointers.data(), numbers, groups.data(), first, end); });
     };
     if (workers_ == nullptr) {
       compute(0, all);

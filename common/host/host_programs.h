@@ -8,9 +8,9 @@
 namespace duogemm {
 
 struct HostProgram {
-  // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers and numbers in the
-  // order of its list (compat/numbers.h), and how many work-groups there are in two dimensions.
-  using Entry = void(const void* const* pointers, const void* numbers, const std::size_t* groups,
+  // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers in the order of its
+  // parameters, its struct (kernels/gemm/arguments.h), and how many work-groups there are in two dimensions.
+  using Entry = void(const void* const* pointers, const void* arguments, const std::size_t* groups,
                      std::size_t first, std::size_t end);
 
   std::string_view name;  // "cpu_dots COLS=4 ROWS_C=0 VECTORS=4 WIDTH=8"

@@ -84,13 +84,15 @@ Plan lower_on_cpu(const Schedule& schedule, const Problem& problem, const Device
   const CpuTile tile = cpu_tile(p, kernel.tunables, device);
   const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
   const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
-  std::vector<StepArgument> arguments =
-      product_arguments(p, rows ? place_of_b : place_of_a, rows ? place_of_a : place_of_b, place_of_c);
-  const auto of_tile = cpu_tile_arguments(tile.m, tile.n);
-  arguments.insert(arguments.end(), of_tile.begin(), of_tile.end());
+  GemmArguments sizes = sizes_of(p);
+  sizes.tile_m = tile.m;
+  sizes.tile_n = tile.n;
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
-  add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}}, std::move(arguments), device);
+  add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}},
+           gemm_arguments(sizes, rows ? matrix_b(given) : matrix_a(given), rows ? matrix_a(given) : matrix_b(given),
+                          matrix_c(given), matrix_d(given), Factors::of_call),
+           device);
   return plan;
 }
 

@@ -42,13 +42,6 @@ const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
   return *kernels[slices < 128 ? 1 : 2];
 }
 
-// Whether the kernel adds a column that is the problem's addend. Partial sums of C get it when they have been
-// added up.
-bool adds_bias(const Schedule& schedule, const Problem& problem) {
-  return problem.addend_apart && problem.addend_ld == 0 && schedule.kernel->spec->gemm->adds_bias &&
-         (schedule.slices == 1 || schedule.clustered);
-}
-
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is in slices.
 class Builder {
@@ -66,7 +59,8 @@ class Builder {
     const bool in_workspace = slices > 1 && !schedule_.clustered;
     if (in_workspace) {
       inner_ = partial_sums(*kernel_.spec, inner_, slices);
-      c_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}), table_c);
+      d_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}),
+                     {0, inner_.ldc, inner_.c_stride});
     }
     plan_.multiply = plan_.steps.size();
     multiply(length, slices, in_workspace);
@@ -81,14 +75,10 @@ class Builder {
   // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy
   // as well.
   struct Copy {
-    Place from;
-    Place to;
+    StepMatrix from;
+    StepMatrix to;
     bool transposed;
     std::int64_t rows;
-    std::int64_t ld;
-    std::int64_t stride;
-    std::int64_t new_ld;
-    std::int64_t new_stride;
     std::int64_t count;
   };
 
@@ -96,13 +86,11 @@ class Builder {
     inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
     std::vector<Copy> copies;
     if (schedule_.pack_a) {
-      copies.push_back(copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, problem_.lda,
-                            problem_.a_stride, inner_.lda, inner_.a_stride));
+      copies.push_back(copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, matrix_a(inner_)));
       a_ = copies.back().to;
     }
     if (schedule_.pack_b) {
-      copies.push_back(copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, problem_.ldb,
-                            problem_.b_stride, inner_.ldb, inner_.b_stride));
+      copies.push_back(copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
       b_ = copies.back().to;
     }
     // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
@@ -114,11 +102,10 @@ class Builder {
     }
   }
 
-  Copy copy(const char* what, const Place& from, bool transposed, std::int64_t rows, std::int64_t ld,
-            std::int64_t stride, std::int64_t new_ld, std::int64_t new_stride) {
-    const std::int64_t count = stride == 0 ? 1 : problem_.batch;
-    const Place to = workspace(count_elements(what, {count, new_ld, problem_.k}), from.table);
-    return {from, to, transposed, rows, ld, stride, new_ld, new_stride, count};
+  Copy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows, const StepMatrix& to) {
+    const std::int64_t count = from.layout.stride == 0 ? 1 : problem_.batch;
+    return {from, workspace(count_elements(what, {count, to.layout.ld, problem_.k}), to.layout), transposed, rows,
+            count};
   }
 
   // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
@@ -127,19 +114,22 @@ class Builder {
     const Copy& other = copies.back();
     const Variant& kernel = pack_kernel(one.transposed, other.transposed);
     const auto groups = [&](const Copy& c) {
-      return kernel.spec->geometry(c.new_ld, problem_.k, kernel.tunables);
+      return kernel.spec->geometry(c.to.layout.ld, problem_.k, kernel.tunables);
     };
     Geometry geometry = groups(one);
     if (copies.size() > 1) {
       geometry.groups[0] += groups(other).groups[0];
     }
-    std::vector<StepArgument> arguments = {problem_.k};
-    for (const Copy& copy : {one, other}) {
-      arguments.insert(arguments.end(),
-                       {copy.rows, copy.from.operand, copy.from.offset, copy.ld, copy.stride, copy.to.operand,
-                        copy.to.offset, copy.new_ld, copy.new_stride, copy.count});
-    }
-    add(kernel, geometry, std::max(one.count, other.count), std::move(arguments));
+    const auto operand = [](const Copy& copy) {
+      return PackOperand{copy.rows, copy.from.layout, copy.to.layout, copy.count};
+    };
+    const PackArguments pack{problem_.k, operand(one), operand(other)};
+    add(kernel, geometry, std::max(one.count, other.count),
+        {struct_argument(pack, {{&pack.first.x.offset, one.from.operand},
+                                {&pack.first.y.offset, one.to.operand},
+                                {&pack.second.x.offset, other.from.operand},
+                                {&pack.second.y.offset, other.to.operand}}),
+         one.from.operand, one.to.operand, other.from.operand, other.to.operand});
   }
 
   void multiply(std::int64_t length, std::int64_t slices, bool in_workspace) {
@@ -147,32 +137,27 @@ class Builder {
     Geometry geometry = kernel_.spec->geometry(p.m, p.n, kernel_.tunables);
     geometry.groups[2] = static_cast<std::size_t>(slices);
     geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(slices) : 1;
-    std::vector<StepArgument> arguments =
-        in_workspace ? product_arguments(p, a_, b_, c_, 1.0f, 0.0f) : product_arguments(p, a_, b_, c_);
-    if (kernel_.spec->gemm->splits_k) {
-      const auto slice = slice_arguments(length, in_workspace ? p.ldc * p.n : 0,
-                                         static_cast<std::int64_t>(geometry.cluster));
-      arguments.insert(arguments.end(), slice.begin(), slice.end());
-    }
-    if (kernel_.spec->gemm->splits_k && !kernel_.spec->gemm->skinny) {
-      const auto tiles = tile_arguments(p, kernel_.tile.m);
-      arguments.insert(arguments.end(), tiles.begin(), tiles.end());
-    }
-    if (adds_bias(schedule_, problem_)) {
-      const auto bias = bias_arguments(problem_);
-      arguments.insert(arguments.end(), bias.begin(), bias.end());
-      add(*biased(kernel_), geometry, p.batch, std::move(arguments));
-    } else {
-      add(kernel_, geometry, p.batch, std::move(arguments));
-    }
+    GemmArguments sizes = sizes_of(p);
+    sizes.split_length = length;
+    sizes.split_stride = in_workspace ? p.ldc * p.n : 0;
+    sizes.cluster = static_cast<std::int64_t>(geometry.cluster);
+    order_tiles(sizes, p, kernel_.tile.m);
+    add(kernel_, geometry, p.batch,
+        gemm_arguments(sizes, a_, b_, in_workspace ? d_ : c_, d_,
+                       in_workspace ? Factors::of_sums : Factors::of_call));
   }
 
   void reduce(std::int64_t slices) {
     const Problem& p = problem_;
     const Variant& kernel = reduce_kernel(p.m * p.n * p.batch, slices);
+    ReduceArguments sizes{};
+    sizes.M = p.m;
+    sizes.N = p.n;
+    sizes.splits = slices;
+    sizes.ldp = inner_.ldc;
+    sizes.batch = p.batch;
     add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
-        {p.m, p.n, slices, c_.operand, c_.offset, inner_.ldc, ScalarOf::alpha, ScalarOf::beta, operand_c,
-         OffsetOf{operand_c}, p.ldc, p.c_stride, p.batch});
+        reduce_arguments(sizes, d_.operand, c_, matrix_d(p)));
   }
 
   void add(const Variant& kernel, const Geometry& geometry, std::int64_t batch,
@@ -180,10 +165,10 @@ class Builder {
     add_step(plan_, kernel, spread_over_batch(geometry, batch, device_), std::move(arguments), device_);
   }
 
-  Place workspace(std::int64_t elements, Operand table) {
+  StepMatrix workspace(std::int64_t elements, const MatrixLayout& layout) {
     const Operand operand{first_workspace + static_cast<int>(plan_.workspace_bytes.size())};
     plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
-    return {operand, OffsetOf{operand}, table};
+    return {operand, operand_none, layout};
   }
 
   const Schedule& schedule_;
@@ -191,59 +176,62 @@ class Builder {
   const Problem& problem_;
   Problem inner_;
   const DeviceInfo& device_;
-  Place a_ = place_of_a;
-  Place b_ = place_of_b;
-  Place c_ = place_of_c;
+  StepMatrix a_ = matrix_a(problem_);
+  StepMatrix b_ = matrix_b(problem_);
+  StepMatrix c_ = matrix_c(problem_);
+  StepMatrix d_ = matrix_d(problem_);
   Plan plan_;
 };
 
-// A matrix among the arguments of `finish`.
-struct Term {
-  Place place;
-  std::int64_t ld;
-  std::int64_t stride;
-};
-
-Term addend_of(const Problem& p) {
-  return p.addend_apart
-             ? Term{{operand_addend, OffsetOf{operand_addend}, operand_none}, p.addend_ld, p.addend_stride}
-             : Term{place_of_c, p.ldc, p.c_stride};
+FinishArguments finish_sizes(const Problem& p) {
+  FinishArguments sizes{};
+  sizes.M = p.m;
+  sizes.N = p.n;
+  sizes.batch = p.batch;
+  return sizes;
 }
 
-// What the problem asks beyond the sum, of a term: of one that asks nothing of the kind, a copy.
-void add_finish(Plan& plan, const Problem& p, const Term& t, const DeviceInfo& device) {
-  const Variant& kernel = support("finish", {});
-  std::vector<StepArgument> arguments = {p.m, p.n};
-  for (const Term& term : {t, addend_of(p), Term{place_of_c, p.ldc, p.c_stride}}) {
-    arguments.insert(arguments.end(),
-                     {term.place.operand, term.place.offset, term.ld, term.stride, term.place.table});
-  }
-  const Operand bias = p.bias ? operand_bias : operand_none;
-  arguments.insert(arguments.end(), {1.0f, 0.0f, p.device_scalars ? operand_alpha : operand_none,
-                                     p.device_scalars ? operand_beta : operand_none, bias, OffsetOf{bias},
-                                     p.bias_stride, static_cast<std::int64_t>(p.activation), p.batch});
+// The step that makes C of a term, of what beta is a factor of, and of a bias, of which each may be missing.
+void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StructArgument& sizes,
+                const StepMatrix& t, Operand alpha, Operand beta, Operand bias, const DeviceInfo& device) {
+  const StepMatrix c = matrix_c(p), d = matrix_d(p);
   add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
-           std::move(arguments), device);
+           {sizes, t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias}, device);
 }
 
-// For a problem whose addend is elsewhere and not added by the plan's own steps: they find it in C.
-void put_behind_copy(Plan& plan, const Problem& problem, const DeviceInfo& device) {
-  Plan copy;
-  add_finish(copy, problem, addend_of(problem), device);
-  plan.multiply += copy.steps.size();
-  plan.steps.insert(plan.steps.begin(), copy.steps.begin(), copy.steps.end());
+// What the problem asks beyond the sum, of a term.
+void add_finish(Plan& plan, const Problem& p, const StepMatrix& t, const DeviceInfo& device) {
+  const Operand bias = p.bias ? operand_bias : operand_none;
+  const StepMatrix c = matrix_c(p), d = matrix_d(p);
+  FinishArguments sizes = finish_sizes(p);
+  sizes.t = t.layout;
+  sizes.c = c.layout;
+  sizes.d = d.layout;
+  sizes.bias_stride = p.bias_stride;
+  sizes.function = static_cast<std::int64_t>(p.activation);
+  sizes.alpha = 1.0f;
+  add_finish(plan, support("finish", {}), p,
+             struct_argument(sizes, {{&sizes.t.offset, t.operand},
+                                     {&sizes.c.offset, c.operand},
+                                     {&sizes.d.offset, d.operand},
+                                     {&sizes.bias_offset, bias}}),
+             t, p.device_scalars ? operand_alpha : operand_none,
+             p.device_scalars ? operand_beta : operand_none, bias, device);
 }
 
-Plan scale(const Tunables& set, const Problem& p, const DeviceInfo& device) {
-  const Variant& kernel = support("scale", set);
+// beta C alone.
+Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
+  const StepMatrix c = matrix_c(p), d = matrix_d(p);
+  FinishArguments sizes = finish_sizes(p);
+  sizes.c = c.layout;
+  sizes.d = d.layout;
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
-           {p.m, p.n, ScalarOf::beta, operand_c, OffsetOf{operand_c}, p.ldc, p.c_stride, table_c, p.batch},
-           device);
-  if (p.addend_apart) {
-    put_behind_copy(plan, p, device);
-  }
+  add_finish(plan, support("finish", set), p,
+             struct_argument(sizes, {{&sizes.c.offset, c.operand},
+                                     {&sizes.d.offset, d.operand},
+                                     {&sizes.beta, ScalarOf::beta}}),
+             {operand_none, operand_none, {}}, operand_none, operand_none, operand_none, device);
   return plan;
 }
 
@@ -264,28 +252,39 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another place than C, with the factors that it was made with, and not those
-// of the call.
-void redirect(Plan& plan, const Place& to) {
-  const auto redirected = [&](const StepArgument& argument) -> StepArgument {
-    if (const ScalarOf* scalar = std::get_if<ScalarOf>(&argument)) {
-      return *scalar == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
+// Has the plan's steps write to another buffer than C, with the factors that it was made with, and not those of
+// the call.
+void redirect(Plan& plan, Operand to) {
+  const auto redirected = [&](Operand operand) {
+    return operand == operand_c ? to : operand == table_c ? operand_none : operand;
+  };
+  const auto redirect_struct = [&](StructArgument& argument) {
+    std::vector<StructArgument::Member> members;
+    for (const auto& [at, given] : argument.members) {
+      if (const Operand* operand = std::get_if<Operand>(&given)) {
+        members.push_back({at, redirected(*operand)});
+      } else {
+        const float factor =
+            std::get<ScalarOf>(given) == ScalarOf::alpha ? plan.scalars.alpha : plan.scalars.beta;
+        std::memcpy(argument.values.data() + at, &factor, sizeof factor);
+      }
     }
-    if (const Operand* operand = std::get_if<Operand>(&argument)) {
-      return *operand == operand_c ? to.operand : *operand == table_c ? to.table : *operand;
-    }
-    const OffsetOf* offset = std::get_if<OffsetOf>(&argument);
-    return offset != nullptr && offset->operand == operand_c ? OffsetOf{to.operand, offset->further}
-                                                             : argument;
+    argument.members = std::move(members);
   };
   for (Step& step : plan.steps) {
-    std::transform(step.arguments.begin(), step.arguments.end(), step.arguments.begin(), redirected);
+    for (StepArgument& argument : step.arguments) {
+      if (Operand* operand = std::get_if<Operand>(&argument)) {
+        *operand = redirected(*operand);
+      } else {
+        redirect_struct(std::get<StructArgument>(argument));
+      }
+    }
   }
 }
 
 // The plan of what comes before, and the step that makes C of its result.
 Plan finished(Plan plan, const Problem& before, const Problem& problem, const DeviceInfo& device) {
-  Term result{place_of_c, problem.ldc, problem.c_stride};
+  StepMatrix result = matrix_d(problem);
   if (problem.device_scalars) {
     if (problem.no_workspace) {
       throw Error(Status::out_of_memory,
@@ -294,8 +293,8 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     const Operand product{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
     plan.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(count_elements(
                                                        "the product", {problem.batch, before.c_stride})));
-    result = {{product, OffsetOf{product}, operand_none}, before.ldc, before.c_stride};
-    redirect(plan, result.place);
+    result = {product, operand_none, {0, before.ldc, before.c_stride}};
+    redirect(plan, product);
   }
   add_finish(plan, problem, result, device);
   return plan;
@@ -327,22 +326,9 @@ std::vector<Problem> problems_of_each_storage() {
 
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
   const GemmFacts& facts = *schedule.kernel->spec->gemm;
-  Plan plan = facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
-              : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
-                                      : Builder(schedule, problem, device).plan();
-  if (problem.addend_apart && !adds_bias(schedule, problem)) {
-    put_behind_copy(plan, problem, device);
-  }
-  return plan;
-}
-
-const Variant* biased(const Variant& kernel) {
-  if (!kernel.spec->gemm || !kernel.spec->gemm->adds_bias || at(kernel.tunables, "PATCH") != 0) {
-    return nullptr;
-  }
-  Tunables tunables = kernel.tunables;
-  tunables["BIAS"] = 1;
-  return &variant_of(*kernel.spec, tunables);
+  return facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
+         : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
+                                 : Builder(schedule, problem, device).plan();
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {
@@ -359,9 +345,8 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
     }
   }
   programs.insert(programs.end(), splitting.begin(), splitting.end());
-  programs.push_back(&support("scale", {}));
+  programs.push_back(&support("finish", {}));
   if (planner.device().kind != DeviceKind::cpu) {
-    programs.push_back(&support("finish", {}));
     for (const std::int64_t slices : {2, 16, 128}) {
       programs.push_back(&reduce_kernel(1, slices));
     }
@@ -376,7 +361,7 @@ Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& prob
                 const DeviceInfo& device) {
   return plan_with_finish(problem, device, [&](const Problem& before) {
     return before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
-                               : scale(set, before, device);
+                               : scaled(set, before, device);
   });
 }
 
@@ -387,7 +372,7 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   }
   return plan_with_finish(problem, planner.device(), [&](const Problem& before) {
     return before.multiplies() ? lower(planner.select(before), before, planner.device())
-                               : scale({}, before, planner.device());
+                               : scaled({}, before, planner.device());
   });
 }
 

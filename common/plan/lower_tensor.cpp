@@ -4,19 +4,16 @@
 
 #include "families/gemm_parts.h"
 #include "families/tensor_kernels.h"
-#include "gemm/batch.h"
-#include "gemm/tensor/arguments.h"
-#include "plan/argument_lists.h"
 
 namespace duogemm {
 namespace {
 
-Place workspace(Plan& plan, std::int64_t elements) {
+Operand workspace(Plan& plan, std::int64_t elements) {
   const Operand operand{first_workspace + static_cast<int>(plan.workspace_bytes.size())};
   // A kernel that gets a workspace which it does not use gets one all the same.
   plan.workspace_bytes.push_back(sizeof(float) *
                                  static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)));
-  return {operand, OffsetOf{operand}, operand};
+  return operand;
 }
 
 // Of C, whose tiles are all computed before those of the next strip. On an H100 and an H200, 4 tiles of 256
@@ -25,11 +22,16 @@ constexpr std::int64_t strip_rows = 1024;
 
 struct Pieces {
   PiecesLayout layout;
-  Place place;
+  Operand operand;
+  TermsLayout terms(std::int64_t offset = 0) const { return {offset, layout.panels, layout.members}; }
 };
 
+SplitOperand split_operand(std::int64_t rows, const StepMatrix& matrix, bool along_k, const Pieces& pieces) {
+  return {rows, matrix.layout, along_k, 0, pieces.layout.panels, pieces.layout.members};
+}
+
 void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Pieces& a, const Pieces& b,
-               const Place& sums, std::int64_t counters, const DeviceInfo& device) {
+               Operand sums, std::int64_t counters, const DeviceInfo& device) {
   const KernelSpec& spec = find_kernel("split");
   const Variant& kernel = variant_of(spec, resolve(spec, split_for(tensor)));
   Geometry geometry = spec.geometry(1, 1, kernel.tunables);
@@ -37,20 +39,17 @@ void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Piece
   geometry.groups[1] =
       std::min(static_cast<std::size_t>(std::max(a.layout.members, b.layout.members)), device.max_groups[1]);
 
-  const auto [X_0, x_offset_0, x_table_0] = place_of_a;
-  const auto [X_1, x_offset_1, x_table_1] = place_of_b;
-  const auto [Y_0, y_offset_0, no_table_0] = a.place;
-  const auto [Y_1, y_offset_1, no_table_1] = b.place;
-  const auto [Z, z_offset, no_table] = sums;
-  const bool a_along_k = p.a_op == Transpose::yes;
-  const bool b_along_k = p.b_op == Transpose::no;
-  const std::int64_t depth = p.k, rows_0 = p.m, rows_1 = p.n;
-  const std::int64_t row_step_0 = a_along_k ? p.lda : 1, k_step_0 = a_along_k ? 1 : p.lda;
-  const std::int64_t row_step_1 = b_along_k ? p.ldb : 1, k_step_1 = b_along_k ? 1 : p.ldb;
-  const std::int64_t x_stride_0 = p.a_stride, x_stride_1 = p.b_stride;
-  const std::int64_t panels_0 = a.layout.panels, panels_1 = b.layout.panels;
-  const std::int64_t members_0 = a.layout.members, members_1 = b.layout.members;
-  add_step(plan, kernel, geometry, {SPLITTING(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
+  const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p);
+  const SplitArguments split{p.k, split_operand(p.m, of_a, p.a_op == Transpose::yes, a),
+                             split_operand(p.n, of_b, p.b_op == Transpose::no, b), 0, counters};
+  add_step(plan, kernel, geometry,
+           {struct_argument(split, {{&split.a.x.offset, of_a.operand},
+                                    {&split.a.y_offset, a.operand},
+                                    {&split.b.x.offset, of_b.operand},
+                                    {&split.b.y_offset, b.operand},
+                                    {&split.counters_offset, sums}}),
+            of_a.operand, of_a.table, a.operand, of_b.operand, of_b.table, b.operand, sums},
+           device);
 }
 
 std::size_t room_for(const Variant& kernel, const DeviceInfo& device) {
@@ -76,19 +75,31 @@ Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t 
 }
 
 void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Pieces& a, const Pieces& b,
-                 const Place& sums, std::int64_t k_slices, bool is_clustered, const DeviceInfo& device) {
-  const Geometry geometry = product_geometry(kernel, p, k_slices, is_clustered, device);
-  const auto [A, a_offset, no_table_a] = a.place;
-  const auto [B, b_offset, no_table_b] = b.place;
-  const auto [C, c_offset, c_table] = place_of_c;
-  const auto [W, w_offset, no_table] = sums;
-  const std::int64_t M = p.m, N = p.n, K = p.k, batch = p.batch, ldc = p.ldc, c_stride = p.c_stride;
-  const std::int64_t a_panels = a.layout.panels, a_members = a.layout.members;
-  const std::int64_t b_panels = b.layout.panels, b_members = b.layout.members;
-  const std::int64_t c_pairs = c_in_vectors(p), clustered = is_clustered;
-  const std::int64_t group_m = strip_rows / kernel.tile.m;
-  const ScalarOf alpha = ScalarOf::alpha, beta = ScalarOf::beta;
-  add_step(plan, kernel, geometry, {PRODUCT_OF_PIECES(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)}, device);
+                 Operand sums, std::int64_t slices, bool clustered, const DeviceInfo& device) {
+  const StepMatrix c = matrix_c(p), d = matrix_d(p);
+  TensorArguments product{};
+  product.M = p.m;
+  product.N = p.n;
+  product.K = p.k;
+  product.a = a.terms();
+  product.b = b.terms();
+  product.c = c.layout;
+  product.d = d.layout;
+  product.batch = p.batch;
+  product.k_splits = slices;
+  product.clustered = clustered;
+  product.group_m = strip_rows / kernel.tile.m;
+  product.pairs = c_in_vectors(p);
+  add_step(plan, kernel, product_geometry(kernel, p, slices, clustered, device),
+           {struct_argument(product, {{&product.a.offset, a.operand},
+                                      {&product.b.offset, b.operand},
+                                      {&product.c.offset, c.operand},
+                                      {&product.d.offset, d.operand},
+                                      {&product.w_offset, sums},
+                                      {&product.alpha, ScalarOf::alpha},
+                                      {&product.beta, ScalarOf::beta}}),
+            a.operand, b.operand, c.operand, c.table, d.operand, d.table, sums},
+           device);
 }
 
 // Work-groups walk over tiles and over the batch: as many as the device has room for, because each looks
@@ -106,19 +117,30 @@ void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
                const DeviceInfo& device) {
   const KernelSpec& spec = find_kernel("pipelined");
   const Variant& kernel = variant_of(spec, patch_for(p));
-  std::vector<StepArgument> arguments = product_arguments(p, place_of_a, place_of_b, place_of_c);
-  const auto append = [&](const std::vector<StepArgument>& more) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-  };
-  append(slice_arguments(p.k, 0, 1));
-  append(tile_arguments(p, kernel.tile.m));
-  const Operand a_scales = a.place.operand, b_scales = b.place.operand;
-  const OffsetOf a_scales_offset{a_scales, a.layout.images}, b_scales_offset{b_scales, b.layout.images};
-  const std::int64_t a_panels = a.layout.panels, a_split_members = a.layout.members;
-  const std::int64_t b_panels = b.layout.panels, b_split_members = b.layout.members;
-  const std::int64_t a_panels_in_tile = ceil_div(tensor.tile.m, PANEL), blocks = a.layout.blocks;
-  append({PATCHED(POINTER_ARGUMENT, ARGUMENT)});
-  add_step(plan, kernel, patch_geometry(kernel, p, device), std::move(arguments), device);
+  const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p), c = matrix_c(p), d = matrix_d(p);
+  PatchArguments patch{};
+  patch.product = sizes_of(p);
+  patch.product.a = of_a.layout;
+  patch.product.b = of_b.layout;
+  patch.product.c = c.layout;
+  patch.product.d = d.layout;
+  order_tiles(patch.product, p, kernel.tile.m);
+  patch.a_scales = a.terms(a.layout.images);
+  patch.b_scales = b.terms(b.layout.images);
+  patch.a_panels_in_tile = ceil_div(tensor.tile.m, PANEL);
+  patch.blocks = a.layout.blocks;
+  add_step(plan, kernel, patch_geometry(kernel, p, device),
+           {struct_argument(patch, {{&patch.product.a.offset, of_a.operand},
+                                    {&patch.product.b.offset, of_b.operand},
+                                    {&patch.product.c.offset, c.operand},
+                                    {&patch.product.d.offset, d.operand},
+                                    {&patch.product.alpha, ScalarOf::alpha},
+                                    {&patch.product.beta, ScalarOf::beta},
+                                    {&patch.a_scales.offset, a.operand},
+                                    {&patch.b_scales.offset, b.operand}}),
+            of_a.operand, of_a.table, of_b.operand, of_b.table, c.operand, c.table, d.operand, d.table, a.operand,
+            b.operand},
+           device);
 }
 
 }  // namespace
@@ -140,7 +162,7 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   plan.scalars = {problem.alpha, problem.beta};
   const Pieces a{of_a, workspace(plan, of_a.elements())};
   const Pieces b{of_b, workspace(plan, of_b.elements())};
-  const Place sums = workspace(plan, layout.elements);
+  const Operand sums = workspace(plan, layout.elements);
   add_split(plan, t, problem, a, b, sums, layout.counters, device);
   plan.multiply = plan.steps.size();
   add_product(plan, kernel, problem, a, b, sums, slices, clustered, device);

@@ -4,9 +4,6 @@
 #include <numeric>
 
 #include "families/gemm_parts.h"
-#include "gemm/batch.h"
-#include "gemm/tiled/bias.h"
-#include "plan/argument_lists.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -52,41 +49,64 @@ WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device) {
   return layout;
 }
 
-std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
-                                            const Place& c, StepArgument alpha, StepArgument beta) {
-  // By the names in the kernels' list, which gives them their order.
-  const auto [A, a_offset, a_table] = a;
-  const auto [B, b_offset, b_table] = b;
-  const auto [C, c_offset, c_table] = c;
-  const std::int64_t M = problem.m, N = problem.n, K = problem.k, batch = problem.batch;
-  const std::int64_t lda = problem.lda, ldb = problem.ldb, ldc = problem.ldc;
-  const std::int64_t a_stride = problem.a_stride, b_stride = problem.b_stride, c_stride = problem.c_stride;
-  return {PRODUCT(POINTER_ARGUMENT, ARGUMENT, ARGUMENT)};
+StepMatrix matrix_a(const Problem& p) { return {operand_a, table_a, {0, p.lda, p.a_stride}}; }
+
+StepMatrix matrix_b(const Problem& p) { return {operand_b, table_b, {0, p.ldb, p.b_stride}}; }
+
+StepMatrix matrix_c(const Problem& p) {
+  return p.addend_apart ? StepMatrix{operand_addend, operand_none, {0, p.addend_ld, p.addend_stride}}
+                        : matrix_d(p);
 }
 
-std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
-                                          std::int64_t cluster) {
-  return {K_SLICE(ARGUMENT)};
+StepMatrix matrix_d(const Problem& p) { return {operand_c, table_c, {0, p.ldc, p.c_stride}}; }
+
+GemmArguments sizes_of(const Problem& p) {
+  GemmArguments sizes{};
+  sizes.M = p.m;
+  sizes.N = p.n;
+  sizes.K = p.k;
+  sizes.batch = p.batch;
+  sizes.split_length = p.k;
+  sizes.cluster = 1;
+  return sizes;
 }
 
-std::vector<StepArgument> tile_arguments(const Problem& problem, std::int64_t tile_m) {
+std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& a, const StepMatrix& b,
+                                         const StepMatrix& c, const StepMatrix& d, Factors factors) {
+  sizes.a = a.layout;
+  sizes.b = b.layout;
+  sizes.c = c.layout;
+  sizes.d = d.layout;
+  sizes.alpha = 1.0f;
+  StructArgument argument = struct_argument(sizes, {{&sizes.a.offset, a.operand},
+                                                    {&sizes.b.offset, b.operand},
+                                                    {&sizes.c.offset, c.operand},
+                                                    {&sizes.d.offset, d.operand}});
+  if (factors == Factors::of_call) {
+    argument.members.push_back({offsetof(GemmArguments, alpha), ScalarOf::alpha});
+    argument.members.push_back({offsetof(GemmArguments, beta), ScalarOf::beta});
+  }
+  return {std::move(argument), a.operand, a.table, b.operand, b.table, c.operand, c.table, d.operand, d.table};
+}
+
+std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
+                                           const StepMatrix& d) {
+  sizes.c = c.layout;
+  sizes.d = d.layout;
+  return {struct_argument(sizes, {{&sizes.p_offset, sums},
+                                  {&sizes.c.offset, c.operand},
+                                  {&sizes.d.offset, d.operand},
+                                  {&sizes.alpha, ScalarOf::alpha},
+                                  {&sizes.beta, ScalarOf::beta}}),
+          sums, c.operand, d.operand};
+}
+
+void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m) {
   // How many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on
   // a device of compute capability 9.0, most were fastest with 8. No more than there are: a kernel multiplies
   // it by the tiles along N, in 32 bits, which all tiles fit in.
-  const std::int64_t group_m = std::min<std::int64_t>(8, ceil_div(problem.m, tile_m));
-  const std::int64_t c_vectors = c_in_vectors(problem);
-  return {TILE_ORDER(ARGUMENT)};
-}
-
-std::vector<StepArgument> bias_arguments(const Problem& problem) {
-  const Operand bias = operand_addend;
-  const OffsetOf bias_offset{operand_addend};
-  const std::int64_t bias_stride = problem.addend_stride;
-  return {BIASED(POINTER_ARGUMENT, ARGUMENT)};
-}
-
-std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n) {
-  return {CPU_TILE(ARGUMENT)};
+  sizes.group_m = std::min<std::int64_t>(8, ceil_div(problem.m, tile_m));
+  sizes.vectors = c_in_vectors(problem);
 }
 
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {

@@ -1,12 +1,17 @@
 // A plan: the ordered list of kernel launches that carries out one multiplication.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "families/kernel_spec.h"
+#include "gemm/arguments.h"
 #include "problem/problem.h"
 
 namespace duogemm {
@@ -32,12 +37,6 @@ inline constexpr Operand operand_beta{9};
 inline constexpr Operand operand_none{10};  // always null
 inline constexpr int first_workspace = 11;
 
-// Stands for where in its buffer a matrix begins, in elements, and for a place so many elements further.
-struct OffsetOf {
-  Operand operand;
-  std::int64_t further = 0;
-};
-
 // Stands for a factor of the call. A plan serves all calls that differ in nothing but these, as long as the
 // same of them are zero.
 enum class ScalarOf { alpha, beta };
@@ -47,7 +46,39 @@ struct Scalars {
   float beta = 0.0f;
 };
 
-using StepArgument = std::variant<std::int32_t, std::int64_t, float, Operand, OffsetOf, ScalarOf>;
+// A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an operand,
+// where that begins in its buffer is added to what was planned, in elements; a factor takes its place.
+struct StructArgument {
+  using Given = std::variant<Operand, ScalarOf>;
+  struct Member {
+    std::size_t at;  // byte of the struct
+    Given given;
+  };
+  std::vector<std::byte> values;
+  std::vector<Member> members;
+
+  // The struct, as planned.
+  template <typename Struct>
+  Struct as() const {
+    Struct result;
+    std::memcpy(&result, values.data(), sizeof result);
+    return result;
+  }
+};
+
+// `given` names members of `values`.
+template <typename Struct>
+StructArgument struct_argument(const Struct& values,
+                               std::initializer_list<std::pair<const void*, StructArgument::Given>> given) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(&values);
+  StructArgument result{{begin, begin + sizeof values}, {}};
+  for (const auto& [member, by] : given) {
+    result.members.push_back({static_cast<std::size_t>(static_cast<const std::byte*>(member) - begin), by});
+  }
+  return result;
+}
+
+using StepArgument = std::variant<std::int32_t, float, Operand, ScalarOf, StructArgument>;
 
 struct Step {
   const Variant* kernel;
@@ -80,27 +111,33 @@ struct WorkspaceLayout {
 };
 WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
 
-// Where a matrix is: in which buffer, from which element on, and the table that lists the members of a batch.
-struct Place {
+// A matrix of a step: in which buffer, which table lists the members of a batch, and how it is laid out from where
+// the call says that it begins.
+struct StepMatrix {
   Operand operand;
-  StepArgument offset;
   Operand table;
+  MatrixLayout layout;
 };
-inline constexpr Place place_of_a{operand_a, OffsetOf{operand_a}, table_a};
-inline constexpr Place place_of_b{operand_b, OffsetOf{operand_b}, table_b};
-inline constexpr Place place_of_c{operand_c, OffsetOf{operand_c}, table_c};
+StepMatrix matrix_a(const Problem& problem);
+StepMatrix matrix_b(const Problem& problem);
+// C, which beta is a factor of, and D, which is written. They are the same unless the problem's addend is apart.
+StepMatrix matrix_c(const Problem& problem);
+StepMatrix matrix_d(const Problem& problem);
 
-// What every kernel that multiplies is given first (PRODUCT in kernels/gemm/batch.h), and behind it those
-// that split k (K_SLICE), those with tiles of C behind that (TILE_ORDER), with a bias behind that (BIASED in
-// kernels/gemm/tiled/bias.h), and those for CPUs (CPU_TILE).
-std::vector<StepArgument> product_arguments(const Problem& problem, const Place& a, const Place& b,
-                                            const Place& c, StepArgument alpha = ScalarOf::alpha,
-                                            StepArgument beta = ScalarOf::beta);
-std::vector<StepArgument> slice_arguments(std::int64_t k_chunk, std::int64_t chunk_stride,
-                                          std::int64_t cluster);
-std::vector<StepArgument> tile_arguments(const Problem& problem, std::int64_t tile_m);
-std::vector<StepArgument> bias_arguments(const Problem& problem);
-std::vector<StepArgument> cpu_tile_arguments(std::int64_t tile_m, std::int64_t tile_n);
+// The sizes of a product.
+GemmArguments sizes_of(const Problem& problem);
+
+// The arguments of a kernel that multiplies: the sizes, with what is for some kernels only, and the matrices. The
+// factors are those of the call, or 1 and 0 for sums that another step completes.
+enum class Factors { of_call, of_sums };
+std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& a, const StepMatrix& b,
+                                         const StepMatrix& c, const StepMatrix& d, Factors factors);
+// The same of `reduce`, whose sums stand in `sums` from the planned offset on.
+std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
+                                           const StepMatrix& d);
+
+// What only kernels with tiles of D are given: for tiles of so many rows.
+void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m);
 
 // A work-group for each member of the batch. Where the device allows fewer, each walks over as many members
 // as the others, or one fewer.

@@ -157,6 +157,7 @@ Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_
   p.ldc = spec.gemm->skinny ? p.m : round_up(p.m, 4);
   p.c_stride = count_elements("the partial sums of C", {slices, p.ldc, p.n});
   p.c_aligned = true;
+  p.addend_apart = false;
   p.c_padded = !spec.gemm->skinny;
   return p;
 }

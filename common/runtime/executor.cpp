@@ -1,5 +1,7 @@
 #include "runtime/executor.h"
 
+#include <cstring>
+#include <span>
 #include <utility>
 
 namespace duogemm {
@@ -10,15 +12,30 @@ struct Resolve {
   const PreparedPlan::Operands& operands;
   const PreparedPlan::Workspaces& workspaces;
   const Scalars& scalars;
+  std::span<std::byte> filled;  // for the struct
 
   Argument operator()(std::int32_t value) const { return value; }
-  Argument operator()(std::int64_t value) const { return value; }
   Argument operator()(float value) const { return value; }
   Argument operator()(Operand operand) const { return place_of(operand).buffer; }
-  Argument operator()(OffsetOf offset) const { return place_of(offset.operand).offset + offset.further; }
-  Argument operator()(ScalarOf scalar) const {
-    return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta;
+  Argument operator()(ScalarOf scalar) const { return factor(scalar); }
+  Argument operator()(const StructArgument& argument) const {
+    std::memcpy(filled.data(), argument.values.data(), argument.values.size());
+    for (const auto& [at, given] : argument.members) {
+      std::byte* const member = filled.data() + at;
+      if (const Operand* operand = std::get_if<Operand>(&given)) {
+        std::int64_t offset;
+        std::memcpy(&offset, member, sizeof offset);
+        offset += place_of(*operand).offset;
+        std::memcpy(member, &offset, sizeof offset);
+      } else {
+        const float value = factor(std::get<ScalarOf>(given));
+        std::memcpy(member, &value, sizeof value);
+      }
+    }
+    return std::span<const std::byte>(filled.data(), argument.values.size());
   }
+
+  float factor(ScalarOf scalar) const { return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta; }
 
   const MatrixPlace& place_of(Operand operand) const {
     return operand.slot >= first_workspace
@@ -78,11 +95,12 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands,
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
                            const Workspaces& workspaces, const Scalars& scalars) {
-  constexpr std::size_t most_arguments = 40;
+  constexpr std::size_t most_arguments = 16;
   std::array<Argument, most_arguments> arguments;
+  alignas(std::int64_t) std::array<std::byte, sizeof(PatchArguments)> filled;
   std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {
-    arguments.at(count++) = std::visit(Resolve{operands, workspaces, scalars}, argument);
+    arguments.at(count++) = std::visit(Resolve{operands, workspaces, scalars, filled}, argument);
   }
   queue.launch(*step.kernel, step.geometry, {arguments.data(), count});
 }

@@ -1,6 +1,7 @@
-// C <- f(alpha T + beta D + bias): what a multiplication leaves to do where more is asked than alpha A B + beta C.
+// D <- f(alpha T + beta C + bias): what a multiplication leaves to do where more is asked than alpha A B + beta C, and
+// all there is to do where alpha or K is zero.
 //
-// T, D and C are M x N, column-major; D or T may be C itself. A leading dimension of 0 repeats one column. D is
+// T, C and D are M x N, column-major; C or T may be D itself. A leading dimension of 0 repeats one column. C is
 // not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and beta_at are
 // given, in memory. The bias is a column. f is 0: nothing; 1: the positive part, where a NaN becomes 0, as in
 // cuBLASLt; 2: the Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel, 2016), x times the
@@ -17,25 +18,8 @@
 #endif
 
 #include "dialect.h"
-#include "gemm/batch.h"
-#include "gemm/column.h"
-
-#define FINISHING(POINTER, LONG, SINGLE)            \
-  LONG(M)                                           \
-  LONG(N)                                           \
-  MATRIX(POINTER, LONG, const __global float, T, t) \
-  MATRIX(POINTER, LONG, const __global float, D, d) \
-  MATRIX(POINTER, LONG, __global float, C, c)       \
-  SINGLE(alpha)                                     \
-  SINGLE(beta)                                      \
-  POINTER(const __global float, alpha_at)           \
-  POINTER(const __global float, beta_at)            \
-  POINTER(const __global float, bias)               \
-  LONG(bias_offset)                                 \
-  LONG(bias_stride)                                 \
-  LONG(function)                                    \
-  LONG(batch)
-NUMBERS_OF(FINISHING);
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 
 FUNCTION float
 apply(const int function, const float x) {
@@ -50,30 +34,32 @@ apply(const int function, const float x) {
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-finish(PARAMETERS(FINISHING)) {
-  NUMBERS(FINISHING);
+finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long* t_table, const __global float* C,
+       const __global long* c_table, __global float* D, const __global long* d_table, const __global float* alpha_at,
+       const __global float* beta_at, const __global float* bias) {
+  TAKE_ARGUMENTS(FinishArguments);
   const float t_factor = alpha_at == 0 ? p.alpha : *alpha_at;
-  const float d_factor = beta_at == 0 ? p.beta : *beta_at;
+  const float c_factor = beta_at == 0 ? p.beta : *beta_at;
   const long size = p.M * p.N;
   const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* t = MEMBER(T, p.t_offset, p.t_stride, t_table, member);
-    const __global float* d = MEMBER(D, p.d_offset, p.d_stride, d_table, member);
-    __global float* c = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
+    const __global float* t = MEMBER(T, p.t, t_table, member);
+    const __global float* c = MEMBER(C, p.c, c_table, member);
+    __global float* d = MEMBER(D, p.d, d_table, member);
 #pragma unroll
     for (int i = 0; i < WPT; ++i) {
       const long element = first + i * GROUP;
       if (element < size) {
-        const long col = column_of(element, p.M, size);
+        const long col = column_of_element(element, p.M, size);
         const long row = element - col * p.M;
         // To add -0 changes nothing, so that one line serves every beta.
-        const float added = d_factor == 0.0f ? -0.0f : d_factor * d[col * p.ldd + row];
-        const float without_t = d_factor == 0.0f ? 0.0f : added;
-        float value = t_factor == 0.0f ? without_t : fma(t_factor, t[col * p.ldt + row], added);
+        const float added = c_factor == 0.0f ? -0.0f : c_factor * c[col * p.c.ld + row];
+        const float without_t = c_factor == 0.0f ? 0.0f : added;
+        float value = t_factor == 0.0f ? without_t : fma(t_factor, t[col * p.t.ld + row], added);
         if (bias != 0) {
           value += bias[p.bias_offset + member * p.bias_stride + row];
         }
-        c[col * p.ldc + row] = apply((int)p.function, value);
+        d[col * p.d.ld + row] = apply((int)p.function, value);
       }
     }
   }

@@ -8,7 +8,7 @@
 // Work-groups are numbered in one dimension, whose limit is 2^31, tiles along M first, and walk over the
 // batch in another.
 //
-// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
 // elements.
 
 #ifndef TRANS_A
@@ -37,9 +37,8 @@
 #endif
 
 #include "dialect.h"
-#include "gemm/batch.h"
-#include "gemm/existing.h"
-#include "gemm/set_to_zero.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "update.h"
 
 #if LONG_OFFSETS
@@ -154,26 +153,28 @@ multiply_tiles(float acc[WPTN][WPTM], const LOCAL_PTR float* a_tile, const LOCAL
   }
 }
 
-// `c` is a work-item's first element; of the tile, `rows` rows and `cols` columns are there.
+// `c` and `d` are a work-item's first elements; of the tile, `rows` rows and `cols` columns are there.
 FUNCTION void
-write_sums(__global float* c, const OFFSET ldc, const float alpha, const float beta, float acc[WPTN][WPTM],
-           const int rows, const int cols, const int tidm, const int tidn) {
+write_sums(__global float* d, const OFFSET ldd, const __global float* c, const OFFSET ldc, const float alpha,
+           const float beta, float acc[WPTN][WPTM], const int rows, const int cols, const int tidm,
+           const int tidn) {
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
 #pragma unroll
     for (int wm = 0; wm < WPTM; ++wm) {
       if (tidm + wm * RTSM < rows && tidn + wn * RTSN < cols) {
-        UPDATE(float, c[wn * RTSN * ldc + wm * RTSM], alpha, acc[wn][wm], beta);
+        UPDATE_FROM(float, d[wn * RTSN * ldd + wm * RTSM], alpha, acc[wn][wm], beta,
+                    c[wn * RTSN * ldc + wm * RTSM]);
       }
     }
   }
 }
 
-NUMBERS_OF(PRODUCT);
-
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
-general(PARAMETERS(PRODUCT)) {
-  NUMBERS(PRODUCT);
+general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+        const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+        __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   const long tiles_m = (p.M + TSM - 1) / TSM;
   const long first_row = ((long)get_group_id(0) % tiles_m) * TSM;
   const long first_col = ((long)get_group_id(0) / tiles_m) * TSN;
@@ -191,13 +192,11 @@ general(PARAMETERS(PRODUCT)) {
 
     Operand a;
     Operand b;
-    begin_operand(&a, MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1),
-                  p.lda, rows, tid, TSM, A_ALONG_K);
-    begin_operand(&b, MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb),
-                  p.ldb, cols, tid, TSN, B_ALONG_K);
+    begin_operand(&a, MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1), p.a.ld, rows, tid, TSM, A_ALONG_K);
+    begin_operand(&b, MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld), p.b.ld, cols, tid, TSN, B_ALONG_K);
     // Here, and not where it is needed: a small product would wait for it.
-    __global float* c =
-        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (first_col + tidn) * p.ldc + first_row + tidm;
+    __global float* d =
+        MEMBER(D, p.d, d_table, member) + (first_col + tidn) * p.d.ld + first_row + tidm;
     float acc[WPTN][WPTM];
 #pragma unroll
     for (int row = 0; row < WPTN; ++row) {
@@ -218,6 +217,8 @@ general(PARAMETERS(PRODUCT)) {
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    write_sums(c, (OFFSET)p.ldc, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
+    const __global float* c =
+        MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
+    write_sums(d, (OFFSET)p.d.ld, c, (OFFSET)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
   }
 }

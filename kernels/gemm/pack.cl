@@ -22,35 +22,22 @@
 #endif
 
 #include "dialect.h"
-
-// One operand: what it is copied from, and where to.
-#define COPIED(POINTER, LONG, i)       \
-  LONG(rows_##i)                       \
-  POINTER(const __global float, X_##i) \
-  LONG(x_offset_##i)                   \
-  LONG(ldx_##i)                        \
-  LONG(x_stride_##i)                   \
-  POINTER(__global float, Y_##i)       \
-  LONG(y_offset_##i)                   \
-  LONG(ldy_##i)                        \
-  LONG(y_stride_##i)                   \
-  LONG(copies_##i)
-#define PACKING(POINTER, LONG, SINGLE) LONG(cols) COPIED(POINTER, LONG, 0) COPIED(POINTER, LONG, 1)
-NUMBERS_OF(PACKING);
+#include "gemm/arguments.h"
 
 __kernel __attribute__((reqd_work_group_size(TILE, LINES, 1))) void
-pack(PARAMETERS(PACKING)) {
-  NUMBERS(PACKING);
+pack(ARGUMENTS(PackArguments), const __global float* X_0, __global float* Y_0, const __global float* X_1,
+     __global float* Y_1) {
+  TAKE_ARGUMENTS(PackArguments);
   const uint tiles_along_cols = (uint)((p.cols + TILE - 1) / TILE);
-  const uint tiles_0 = (uint)((p.ldy_0 + TILE - 1) / TILE) * tiles_along_cols;
+  const uint tiles_0 = (uint)((p.first.y.ld + TILE - 1) / TILE) * tiles_along_cols;
   const bool first = (uint)get_group_id(0) < tiles_0;
   const uint group = (uint)get_group_id(0) - (first ? 0 : tiles_0);
-  const long rows = first ? p.rows_0 : p.rows_1;
-  const long ldx = first ? p.ldx_0 : p.ldx_1;
-  const long ldy = first ? p.ldy_0 : p.ldy_1;
-  const long copies = first ? p.copies_0 : p.copies_1;
-  const __global float* X = first ? X_0 + p.x_offset_0 : X_1 + p.x_offset_1;
-  __global float* Y = first ? Y_0 + p.y_offset_0 : Y_1 + p.y_offset_1;
+  const long rows = first ? p.first.rows : p.second.rows;
+  const long ldx = first ? p.first.x.ld : p.second.x.ld;
+  const long ldy = first ? p.first.y.ld : p.second.y.ld;
+  const long copies = first ? p.first.copies : p.second.copies;
+  const __global float* X = first ? X_0 + p.first.x.offset : X_1 + p.second.x.offset;
+  __global float* Y = first ? Y_0 + p.first.y.offset : Y_1 + p.second.y.offset;
   const bool transpose = first ? TRANS_0 : TRANS_1;
   const uint tiles = (uint)((ldy + TILE - 1) / TILE);
   const long first_row = (long)(group % tiles) * TILE;
@@ -64,9 +51,9 @@ pack(PARAMETERS(PACKING)) {
   __local float tile[TILE][TILE + 1];
 
   for (long copy = get_group_id(1); copy < copies; copy += get_num_groups(1)) {
-    const __global float* from = X + copy * (first ? p.x_stride_0 : p.x_stride_1) + line * ldx + place;
+    const __global float* from = X + copy * (first ? p.first.x.stride : p.second.x.stride) + line * ldx + place;
     __global float* to =
-        Y + copy * (first ? p.y_stride_0 : p.y_stride_1) + (first_col + y) * ldy + first_row + x;
+        Y + copy * (first ? p.first.y.stride : p.second.y.stride) + (first_col + y) * ldy + first_row + x;
     float values[TILE / LINES];
 #pragma unroll
     for (int i = 0; i < TILE / LINES; ++i) {

@@ -111,7 +111,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"compare --size 8 --json missing/result.json", {"--json missing/result.json", "no folder"}},
       {"verify --kernels general", {"no kernel 'general' in the ladder"}},
       {"verify --gemm --kernels naive",
-       {"no kernel 'naive' in the library", "general", "pipelined", "scale"}},
+       {"no kernel 'naive' in the library", "general", "pipelined", "finish"}},
       {"verify --gemm --set TRANS_A=1", {"TRANS_A", "each problem decides it"}},
       {"verify --gemm --kernels skinny_dots --set SKINNY=1", {"SKINNY", "each problem decides it"}},
       {"verify --gemm --set TSM=20", {"TSM=20", "16, 24, 32, 40, 48, 64, 80, 96, 128"}},

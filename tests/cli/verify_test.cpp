@@ -75,20 +75,21 @@ TEST_F(ProgramOnADevice, SaysThatFmaRoundsTwice) {
 
 TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
   const std::string verify_general = "verify --gemm --kernels general --size 19 --set " + small_tiles;
-  const std::string verify_scale = "verify --gemm --kernels scale --size 19";
+  const std::string verify_finish = "verify --gemm --kernels finish --size 19";
   const Mistake mistakes[] = {
       {"kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "verify --kernels 1,2 --size 16",
        "1 +naive.*WRONG: M=16 N=16 K=16"},
       {"kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = 1.0f", "ladder --kernels 1 --size 16", "WRONG"},
-      {"kernels/gemm/general.cl", "p.ldb, cols, tid", "TRANS_B ? p.lda : p.ldb, cols, tid", verify_general,
+      {"kernels/gemm/general.cl", "p.b.ld, cols, tid", "TRANS_B ? p.a.ld : p.b.ld, cols, tid", verify_general,
        "general.*WRONG: M=19 N=19 K=19 .*, B transposed"},
       {"kernels/gemm/general.cl", "tidm + wm * RTSM < rows", "tidm + wm * RTSM <= rows", verify_general,
        "general.*WRONG: .*C\\[19\\] was overwritten"},
-      {"kernels/gemm/batch.h", "(member) * (stride)", "(member) * (member) * (stride)", verify_scale,
-       "scale.*WRONG: .*a batch by strides: member 2"},
-      {"kernels/gemm/batch.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_scale,
-       "scale.*WRONG: .*a batch by offsets: member 1"},
-      {"kernels/gemm/scale.cl", "p.beta == 0.0f ? 0.0f :", "", verify_scale, "scale.*WRONG: .*nan"},
+      {"kernels/gemm/common.h", "(member) * (layout).stride", "(member) * (member) * (layout).stride", verify_finish,
+       "finish.*WRONG: .*a batch by strides: member 2"},
+      {"kernels/gemm/common.h", "(table)[member] >>", "((table)[member] + (member == 1)) >>", verify_finish,
+       "finish.*WRONG: .*a batch by offsets: member 1"},
+      {"kernels/gemm/finish.cl", "c_factor == 0.0f ? 0.0f : added", "c_factor * c[col * p.c.ld + row]", verify_finish,
+       "finish.*WRONG: .*nan"},
   };
   for (const Mistake& mistake : mistakes) {
     use_kernels_with(mistake.file, mistake.right, mistake.wrong);

@@ -46,11 +46,11 @@ TEST_F(ProgramThatWarms, CompilesAndThenFindsThePrograms) {
   EXPECT_EQ(run("compare --size 200 --ops TN --against none --seconds 0.001").status, 0);
   EXPECT_EQ(kernels_kept_by_pocl(), kept);
 
-  use_kernels_with("kernels/gemm/scale.cl", "{", "{ this is no C;");
+  use_kernels_with("kernels/gemm/finish.cl", "{", "{ this is no C;");
   const Outcome failed = run("warm --jobs 2");
   EXPECT_EQ(failed.status, 1) << failed.out;
   EXPECT_EQ(failed.out, "");
-  EXPECT_TRUE(matches(failed.err, "(^|\n)duogemm: scale GROUP=")) << failed.err;
+  EXPECT_TRUE(matches(failed.err, "(^|\n)duogemm: finish GROUP=")) << failed.err;
 }
 
 TEST_F(ProgramThatWarms, NeedsAPlaceForPrograms) {

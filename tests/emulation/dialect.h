@@ -75,10 +75,9 @@ inline float4 vload4(std::size_t i, const float* p) {
 }
 inline void vstore4(const float4& value, std::size_t i, float* p) { std::copy_n(value.s, 4, p + 4 * i); }
 
-// --- A kernel's parameters, as OpenCL has them -----------------------------------------------------------
-#include "numbers.h"
-#define PARAMETERS(LIST) DUOGEMM_POINTERS_FIRST(LIST) const struct LIST##_NUMBERS p
-#define NUMBERS(LIST)
+// --- A kernel's struct, as OpenCL has it -----------------------------------------------------------------
+#define ARGUMENTS(Struct) const Struct p
+#define TAKE_ARGUMENTS(Struct)
 
 // --- Work-items ------------------------------------------------------------------------------------------
 inline std::size_t get_local_id(int) { return duogemm::emulation::item(); }

@@ -33,7 +33,7 @@ COMMANDS = {
     "replay": ["replay", "trace.jsonl"],
     "tune": ["tune", "--budget", "4s", "--ops", "NN", "--held-out", "shapes.txt", "--out", "tuning.json"],
     "verify": ["verify", "--kernels", "1,8", "--size", "9"],
-    "verify_gemm": ["verify", "--gemm", "--kernels", "scale", "--size", "9"],
+    "verify_gemm": ["verify", "--gemm", "--kernels", "finish", "--size", "9"],
     "sweep": ["sweep", "--kernel", "8", "--over", "WPTM=7:8", "--over", "USE_SHUFFLE=0:1", "--size", "32", "--seconds", "0.01"],
 }
 

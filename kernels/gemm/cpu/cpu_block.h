@@ -4,7 +4,6 @@
 // for each number of vectors, because only arrays in loops of constant length become registers: WITH_VECTORS
 // defines them, and SELECT_VECTORS calls one.
 
-#include "gemm/least.h"
 #include "update.h"
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
@@ -57,9 +56,7 @@
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
 #define FIRST_VECTOR(panel, panels, vectors) ((panel) * (vectors) / (panels))
 
-#define PRODUCT_IN_TILES(POINTER, LONG, SINGLE) PRODUCT(POINTER, LONG, SINGLE) CPU_TILE(LONG)
-
-// Where a work-group's tile of C begins. Tiles follow each other along M first.
+// Where a work-group's tile of D begins. Tiles follow each other along M first.
 FUNCTION long
 tile_row(const long M, const long tile_m) {
   return (long)get_group_id(0) % CEIL_DIV(M, tile_m) * tile_m;
@@ -71,34 +68,35 @@ tile_col(const long M, const long tile_m, const long tile_n) {
 }
 
 // For kernels that read the operands where they stand: what block_1 and so on, their functions of a block,
-// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A and C, and
+// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A, C and D, and
 // its columns at `col`.
 #define BLOCK_PARAMETERS                                                                               \
-  const __global float *A, const long lda, const __global float *B, const long ldb, __global float *C, \
-      const long ldc, const long row, const long col, const long M, const long N, const long K,        \
-      const float alpha, const float beta
+  const __global float *A, const long lda, const __global float *B, const long ldb,                       \
+      const __global float *C, const long ldc, __global float *D, const long ldd, const long row,         \
+      const long col, const long M, const long N, const long K, const float alpha, const float beta
 #define BLOCK(count) \
-  block_##count(a_member, p.lda, b_member, p.ldb, c_member, p.ldc, row, col, p.M, p.N, p.K, p.alpha, p.beta)
+  block_##count(a_member, p.a.ld, b_member, p.b.ld, c_member, p.c.ld, d_member, p.d.ld, row, col, p.M, p.N, p.K, \
+                p.alpha, p.beta)
 
-// Where element (row, col) of C is from its first.
+// Where element (row, col) of C or D is from its first.
 #define PLACE_C(row, col, ldc) (ROWS_C ? (row) * (ldc) + (col) : (col) * (ldc) + (row))
 
 // Updates rows `begin` to `end` - 1, of WIDTH, of a column.
 FUNCTION void
-update_rows(__global float* c, const long ldc, const int begin, const int end, const float alpha,
-            const float beta, const FLOAT(WIDTH) acc) {
+update_rows(__global float* d, const long ldd, const __global float* c, const long ldc, const int begin,
+            const int end, const float alpha, const float beta, const FLOAT(WIDTH) acc) {
   if (!ROWS_C && begin <= 0 && end >= WIDTH) {
     FLOAT(WIDTH) value = acc;
     if (beta != 0.0f) {
       value = VLOAD(WIDTH)(0, c);
     }
     UPDATE(FLOAT(WIDTH), value, alpha, acc, beta);
-    VSTORE(WIDTH)(value, 0, c);
+    VSTORE(WIDTH)(value, 0, d);
   } else {
     float rows[WIDTH];
     VSTORE(WIDTH)(acc, 0, rows);
     for (int row = begin; row < LEAST(end, WIDTH); ++row) {
-      UPDATE(float, c[PLACE_C(row, 0, ldc)], alpha, rows[row], beta);
+      UPDATE_FROM(float, d[PLACE_C(row, 0, ldd)], alpha, rows[row], beta, c[PLACE_C(row, 0, ldc)]);
     }
   }
 }

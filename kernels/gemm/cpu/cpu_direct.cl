@@ -31,7 +31,8 @@
 #endif
 
 #include "dialect.h"
-#include "gemm/batch.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_transpose.h"
 
@@ -90,19 +91,19 @@
       EACH(v, count) {                                                                                     \
         const long first = LEAST(row + v * WIDTH, M - WIDTH);                                              \
         if (col + n < N) {                                                                                 \
-          update_rows(C + PLACE_C(first, col + n, ldc), ldc, (int)(row + v * WIDTH - first), WIDTH, alpha, \
-                      beta, acc[n][v]);                                                                    \
+          update_rows(D + PLACE_C(first, col + n, ldd), ldd, C + PLACE_C(first, col + n, ldc), ldc,        \
+                      (int)(row + v * WIDTH - first), WIDTH, alpha, beta, acc[n][v]);                      \
         }                                                                                                  \
       }                                                                                                    \
     }                                                                                                      \
   }
 WITH_VECTORS(DEFINE_BLOCK)
 
-NUMBERS_OF(PRODUCT_IN_TILES);
-
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_direct(PARAMETERS(PRODUCT_IN_TILES)) {
-  NUMBERS(PRODUCT_IN_TILES);
+cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+           const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+           __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   const long first_row = tile_row(p.M, p.tile_m);
   const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
   const long end_col = LEAST(first_col + p.tile_n, p.N);
@@ -110,9 +111,10 @@ cpu_direct(PARAMETERS(PRODUCT_IN_TILES)) {
   const long panels = CEIL_DIV(vectors, VECTORS);
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
-    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
-    __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
+    const __global float* a_member = MEMBER(A, p.a, a_table, member);
+    const __global float* b_member = MEMBER(B, p.b, b_table, member);
+    const __global float* c_member = MEMBER(C, p.c, c_table, member);
+    __global float* d_member = MEMBER(D, p.d, d_table, member);
     for (long panel = 0; panel < panels; ++panel) {
       const long begin = FIRST_VECTOR(panel, panels, vectors);
       const long count = FIRST_VECTOR(panel + 1, panels, vectors) - begin;

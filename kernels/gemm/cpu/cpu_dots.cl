@@ -31,7 +31,8 @@
 #endif
 
 #include "dialect.h"
-#include "gemm/batch.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "gemm/cpu/cpu_block.h"
 
 // The sum of a vector's elements.
@@ -75,27 +76,29 @@ sum_of(const FLOAT(WIDTH) vector) {
           for (long k = whole; k < K; ++k) {                                  \
             sum = fma(a[r][k], b[n][k], sum);                                 \
           }                                                                   \
-          UPDATE(float, C[PLACE_C(row + r, col + n, ldc)], alpha, sum, beta); \
+          UPDATE_FROM(float, D[PLACE_C(row + r, col + n, ldd)], alpha, sum,   \
+                      beta, C[PLACE_C(row + r, col + n, ldc)]);               \
         }                                                                     \
       }                                                                       \
     }                                                                         \
   }
 WITH_VECTORS(DEFINE_BLOCK)
 
-NUMBERS_OF(PRODUCT_IN_TILES);
-
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_dots(PARAMETERS(PRODUCT_IN_TILES)) {
-  NUMBERS(PRODUCT_IN_TILES);
+cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+         const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+         __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   const long first_row = tile_row(p.M, p.tile_m);
   const long end_row = LEAST(first_row + p.tile_m, p.M);
   const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
   const long end_col = LEAST(first_col + p.tile_n, p.N);
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
-    const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
-    __global float* c_member = MEMBER(C, p.c_offset, p.c_stride, c_table, member);
+    const __global float* a_member = MEMBER(A, p.a, a_table, member);
+    const __global float* b_member = MEMBER(B, p.b, b_table, member);
+    const __global float* c_member = MEMBER(C, p.c, c_table, member);
+    __global float* d_member = MEMBER(D, p.d, d_table, member);
     for (long row = first_row; row < end_row; row += VECTORS) {
       const long count = LEAST(VECTORS, end_row - row);
       for (long col = first_col; col < end_col; col += COLS) {

@@ -44,7 +44,8 @@
 #endif
 
 #include "dialect.h"
-#include "gemm/batch.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_pack.h"
 
@@ -57,8 +58,9 @@
 #define DEFINE_MULTIPLY(count)                                                                            \
   FUNCTION void multiply_##count(const LOCAL_PTR float* a, const __global float* B, const long ldb,       \
                                  const int depth, LOCAL_PTR float* sums, const int first, const int last, \
-                                 __global float* c, const long ldc, const int rows, const int cols,       \
-                                 const float alpha, const float beta) {                                   \
+                                 __global float* d, const long ldd, const __global float* c,              \
+                                 const long ldc, const int rows, const int cols, const float alpha,       \
+                                 const float beta) {                                   \
     const long b_step = TRANS_B ? ldb : 1;                                                                \
     const __global float* b[COLS];                                                                        \
     EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * (TRANS_B ? 1 : ldb); }                                \
@@ -82,21 +84,22 @@
         if (!last) {                                                                                      \
           ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                     \
         } else if (n < cols) {                                                                            \
-          update_rows(c + PLACE_C(v * WIDTH, n, ldc), ldc, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);  \
+          update_rows(d + PLACE_C(v * WIDTH, n, ldd), ldd, c + PLACE_C(v * WIDTH, n, ldc), ldc, 0,        \
+                      rows - v * WIDTH, alpha, beta, acc[n][v]);                                          \
         }                                                                                                 \
       }                                                                                                   \
     }                                                                                                     \
   }
 WITH_VECTORS(DEFINE_MULTIPLY)
 #define MULTIPLY(count)                                                                                     \
-  multiply_##count(a, b, p.ldb, here, partial, k == 0, k + here == p.K, c, p.ldc, rows - begin, cols - col, \
-                   p.alpha, p.beta)
-
-NUMBERS_OF(PRODUCT_IN_TILES);
+  multiply_##count(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, rows - begin, \
+                   cols - col, p.alpha, p.beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-cpu_panels(PARAMETERS(PRODUCT_IN_TILES)) {
-  NUMBERS(PRODUCT_IN_TILES);
+cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+           const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+           __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   __local float memory[TSM * TSK + TSM * TSN] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
@@ -112,30 +115,32 @@ cpu_panels(PARAMETERS(PRODUCT_IN_TILES)) {
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* a_member =
-        MEMBER(A, p.a_offset, p.a_stride, a_table, member) + first_row * (TRANS_A ? p.lda : 1);
+        MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
     const __global float* b_member =
-        MEMBER(B, p.b_offset, p.b_stride, b_table, member) + first_col * (TRANS_B ? 1 : p.ldb);
-    __global float* c_member =
-        MEMBER(C, p.c_offset, p.c_stride, c_table, member) + PLACE_C(first_row, first_col, p.ldc);
+        MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
+    const __global float* c_member =
+        MEMBER(C, p.c, c_table, member) + PLACE_C(first_row, first_col, p.c.ld);
+    __global float* d_member = MEMBER(D, p.d, d_table, member) + PLACE_C(first_row, first_col, p.d.ld);
     for (long k = 0; k < p.K; k += depth) {
       const int here = (int)LEAST(depth, p.K - k);
-      const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.lda);
-      const __global float* b_from = b_member + k * (TRANS_B ? p.ldb : 1);
+      const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.a.ld);
+      const __global float* b_from = b_member + k * (TRANS_B ? p.b.ld : 1);
       for (int panel = 0; panel < panels; ++panel) {
         const int begin = FIRST_VECTOR(panel, panels, vectors) * WIDTH;
         const int end = FIRST_VECTOR(panel + 1, panels, vectors) * WIDTH;
-        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? p.lda : 1), p.lda, end - begin,
+        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
                rows - begin, here);
       }
       for (int col = 0; col < cols; col += COLS) {
-        const __global float* b = b_from + col * (TRANS_B ? 1 : p.ldb);
+        const __global float* b = b_from + col * (TRANS_B ? 1 : p.b.ld);
         for (int panel = 0; panel < panels; ++panel) {
           const int first = FIRST_VECTOR(panel, panels, vectors);
           const int count = FIRST_VECTOR(panel + 1, panels, vectors) - first;
           const int begin = first * WIDTH;
           const LOCAL_PTR float* a = a_tile + begin * here;
           LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
-          __global float* c = c_member + PLACE_C(begin, col, p.ldc);
+          const __global float* c = c_member + PLACE_C(begin, col, p.c.ld);
+          __global float* d = d_member + PLACE_C(begin, col, p.d.ld);
           SELECT_VECTORS(count, MULTIPLY)
         }
       }

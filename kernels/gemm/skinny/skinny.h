@@ -1,7 +1,7 @@
 // What the kernels for skinny results share.
 //
-// C has at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or
-// the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. C[row][t] is the sum
+// C and D have at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or
+// the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. D[row][t] takes the sum
 // over k of X[row][k] Y[k][t].
 //
 //            k ->                              t ->
@@ -13,15 +13,14 @@
 //
 // Y_PLACE says where a value of Y is in local memory. X is read once, and so right into registers.
 //
-// K may be split further: work-groups numbered g in the third dimension take k from g * k_chunk on, and write
-// g * chunk_stride behind C; or those of a cluster add up what they have, and each writes a share of it.
+// K may be split further: work-groups numbered g in the third dimension take k from g * split_length on, and write
+// g * split_stride after D; or those of a cluster add up what they have, and each writes a share of it.
 // Those in the second dimension walk over the batch.
 //
-// op(A) is M x K, op(B) is K x N, C is M x N, all column-major. Offsets, strides and leading dimensions in
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
 // elements. K is below 2^30.
 
 #include "gemm/cluster.h"
-#include "gemm/least.h"
 
 #if SIDE == 0
 #define OF_X(a, b) (a)
@@ -44,17 +43,15 @@ typedef struct {
   long ldy;
 } Share;
 
-NUMBERS_OF(PRODUCT_IN_SLICES);
-
 FUNCTION void
-find_share(Share* s, const struct PRODUCT_IN_SLICES_NUMBERS p) {
-  s->length = OF_X(p.M, p.N);
-  s->width = (int)OF_Y(p.M, p.N);
+find_share(Share* s, const GemmArguments* p) {
+  s->length = OF_X(p->M, p->N);
+  s->width = (int)OF_Y(p->M, p->N);
   s->first_row = (long)get_group_id(0) * ROWS;
-  s->first_k = (long)get_group_id(2) * p.k_chunk;
-  s->depth = (int)min(p.k_chunk, p.K - s->first_k);
-  s->ldx = OF_X(p.lda, p.ldb);
-  s->ldy = OF_Y(p.lda, p.ldb);
+  s->first_k = (long)get_group_id(2) * p->split_length;
+  s->depth = (int)min(p->split_length, p->K - s->first_k);
+  s->ldx = OF_X(p->a.ld, p->b.ld);
+  s->ldy = OF_Y(p->a.ld, p->b.ld);
   s->x_next = X_ALONG_K ? 1 : s->ldx;
   s->y_next = Y_ALONG_K ? 1 : s->ldy;
 }
@@ -77,7 +74,9 @@ stage_y(LOCAL_PTR float* values, const __global float* y, const Share s, const i
 // --- The result --------------------------------------------------------------------------------------------
 
 typedef struct {
-  __global float* c;
+  __global float* d;
+  long ldd;
+  const __global float* c;
   long ldc;
   float alpha;
   float beta;
@@ -90,29 +89,31 @@ typedef struct {
 // Where a member of the batch has what a work-group reads and writes.
 FUNCTION void
 find_member(const __global float** x, const __global float** y, Result* result,
-            const struct PRODUCT_IN_SLICES_NUMBERS p, const Share s, const __global float* A,
-            const __global long* a_table, const __global float* B, const __global long* b_table,
-            __global float* C, const __global long* c_table, const long member) {
-  const __global float* a_member = MEMBER(A, p.a_offset, p.a_stride, a_table, member);
-  const __global float* b_member = MEMBER(B, p.b_offset, p.b_stride, b_table, member);
+            const GemmArguments* p, const Share s, const __global float* A, const __global long* a_table,
+            const __global float* B, const __global long* b_table, const __global float* C,
+            const __global long* c_table, __global float* D, const __global long* d_table, const long member) {
+  const __global float* a_member = MEMBER(A, p->a, a_table, member);
+  const __global float* b_member = MEMBER(B, p->b, b_table, member);
   *x = OF_X(a_member, b_member) + s.first_k * s.x_next;
   *y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
-  result->c =
-      MEMBER(C, p.c_offset, p.c_stride, c_table, member) + (long)get_group_id(2) * p.chunk_stride;
-  result->ldc = p.ldc;
-  result->alpha = p.alpha;
-  result->beta = p.beta;
+  result->d = MEMBER(D, p->d, d_table, member) + (long)get_group_id(2) * p->split_stride;
+  result->ldd = p->d.ld;
+  result->c = MEMBER(C, p->c, c_table, member);
+  result->ldc = p->c.ld;
+  result->alpha = p->alpha;
+  result->beta = p->beta;
   result->first_row = s.first_row;
   result->length = s.length;
   result->width = s.width;
-  result->cluster = (int)p.cluster;
+  result->cluster = (int)p->cluster;
 }
 
 FUNCTION void
 write_sum(const Result r, const int row_of_group, const int t, const float sum) {
   const long row = r.first_row + row_of_group;
   if (row < r.length && t < r.width) {
-    UPDATE(float, r.c[SIDE ? row * r.ldc + t : t * r.ldc + row], r.alpha, sum, r.beta);
+    UPDATE_FROM(float, r.d[SIDE ? row * r.ldd + t : t * r.ldd + row], r.alpha, sum, r.beta,
+                r.c[SIDE ? row * r.ldc + t : t * r.ldc + row]);
   }
 }
 

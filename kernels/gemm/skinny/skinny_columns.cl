@@ -1,4 +1,4 @@
-// C <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
+// D <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
 // stored with its rows beside each other, so that neighbouring work-items read down one of its columns.
 //
 //   X, in memory and in work-items (LANES 4, SLICES 2)
@@ -35,8 +35,8 @@
 
 #include "gemm/skinny/config.h"
 #include "dialect.h"
-#include "gemm/batch.h"
-#include "gemm/set_to_zero.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "update.h"
 
 #define WORK_ITEMS (LANES * SLICES)
@@ -108,13 +108,15 @@ finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, fl
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
-  NUMBERS(PRODUCT_IN_SLICES);
+skinny_columns(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+               const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+               __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int slice = tid / LANES;
   Share s;
-  find_share(&s, p);
+  find_share(&s, &p);
 
   // Rows of Y first, then sums. The loops over Y stand here, not in a function: NVIDIA's compiler then takes
   // fewer registers.
@@ -126,7 +128,7 @@ skinny_columns(PARAMETERS(PRODUCT_IN_SLICES)) {
     const __global float* x_member;
     const __global float* y;
     Result r;
-    find_member(&x_member, &y, &r, p, s, A, a_table, B, b_table, C, c_table, member);
+    find_member(&x_member, &y, &r, &p, s, A, a_table, B, b_table, C, c_table, D, d_table, member);
 
     const __global float* from[WIDTH / VX];
     begin_x(from, x_member, s, lane);

@@ -1,4 +1,4 @@
-// C <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
+// D <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
 // stored row by row, so that neighbouring work-items read along one of its rows.
 //
 //   X, in memory and in work-items (LANES 4, GROUP 8)
@@ -35,7 +35,8 @@
 
 #include "gemm/skinny/config.h"
 #include "dialect.h"
-#include "gemm/batch.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "update.h"
 
 #define WORK_ITEMS GROUP
@@ -145,13 +146,15 @@ finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, fl
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
-  NUMBERS(PRODUCT_IN_SLICES);
+skinny_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
+            const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
+            __global float* D, const __global long* d_table) {
+  TAKE_ARGUMENTS(GemmArguments);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;
   const int team = tid / LANES;
   Share s;
-  find_share(&s, p);
+  find_share(&s, &p);
 
   // Rows of Y first, then sums.
   __local float shared[SKINNY * (DEPTH + 4 > WORK_ITEMS ? DEPTH + 4 : WORK_ITEMS)]
@@ -162,7 +165,7 @@ skinny_dots(PARAMETERS(PRODUCT_IN_SLICES)) {
     const __global float* x_member;
     const __global float* y;
     Result r;
-    find_member(&x_member, &y, &r, p, s, A, a_table, B, b_table, C, c_table, member);
+    find_member(&x_member, &y, &r, &p, s, A, a_table, B, b_table, C, c_table, D, d_table, member);
 
     const __global float* from[HEIGHT];
     begin_x(from, x_member, s, team);

@@ -39,28 +39,33 @@ FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Ti
   return true;
 }
 
-// A tile of C: where it is, and what it becomes.
+// A tile of D and of C: where they are, and what D becomes.
 struct Result {
-  __global float* first;
-  long ld;
+  __global float* d;
+  long ldd;
+  const __global float* c;
+  long ldc;
   float alpha, beta;
-  bool reads;  // what is there before. Otherwise that is taken for -0, and beta for 1
+  bool reads;  // C, or else that is taken for -0, and beta for 1
   int rows, cols;
-  bool in_pairs;  // can be written so
+  bool in_pairs;  // can be read and written so
 };
-FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __global float* C,
-                                 const __global long* c_table, const struct Tile* tile) {
-  struct Result c;
-  c.first = MEMBER(C, p->c_offset, p->c_stride, c_table, tile->member) + (long)tile->n * TSN * p->ldc +
-            (long)tile->m * TSM;
-  c.ld = p->ldc;
-  c.alpha = p->alpha;
-  c.reads = p->beta != 0.0f;
-  c.beta = c.reads ? p->beta : 1.0f;
-  c.rows = (int)LEAST(p->M - (long)tile->m * TSM, TSM);
-  c.cols = (int)LEAST(p->N - (long)tile->n * TSN, TSN);
-  c.in_pairs = p->c_pairs != 0;
-  return c;
+FUNCTION struct Result result_of(const TensorArguments* p, const __global float* C, const __global long* c_table,
+                                 __global float* D, const __global long* d_table, const struct Tile* tile) {
+  const long row = (long)tile->m * TSM;
+  const long col = (long)tile->n * TSN;
+  struct Result result;
+  result.d = MEMBER(D, p->d, d_table, tile->member) + col * p->d.ld + row;
+  result.ldd = p->d.ld;
+  result.c = MEMBER(C, p->c, c_table, tile->member) + col * p->c.ld + row;
+  result.ldc = p->c.ld;
+  result.alpha = p->alpha;
+  result.reads = p->beta != 0.0f;
+  result.beta = result.reads ? p->beta : 1.0f;
+  result.rows = (int)LEAST(p->M - row, TSM);
+  result.cols = (int)LEAST(p->N - col, TSN);
+  result.in_pairs = p->pairs != 0 && (ulong)result.c % 8 == 0;
+  return result;
 }
 
 // A work-item has every eighth column of the tile from first_col on, as many as it has sums for, and in each
@@ -72,17 +77,19 @@ FUNCTION struct Result result_of(const struct PRODUCT_OF_PIECES_NUMBERS* p, __gl
 // What a work-item writes of one column: where, and how many rows there are from there on, to write and to
 // read.
 struct Column {
-  __global float* to;
+  __global float* d;
+  const __global float* c;
   int rows;
   int rows_to_read;
 };
-FUNCTION struct Column column_of(const struct Result* c, const int column, const int item) {
+FUNCTION struct Column column_of(const struct Result* tile, const int column, const int item) {
   const int row = first_row(item);
   const int col = first_col(item) + column * 8;
   struct Column result;
-  result.to = c->first + col * c->ld + row;
-  result.rows = col < c->cols ? c->rows - row : 0;
-  result.rows_to_read = c->reads ? result.rows : 0;
+  result.d = tile->d + col * tile->ldd + row;
+  result.c = tile->c + col * tile->ldc + row;
+  result.rows = col < tile->cols ? tile->rows - row : 0;
+  result.rows_to_read = tile->reads ? result.rows : 0;
   OPAQUE(result.rows_to_read);  // or else compilers make the rest once for each kind of beta
   return result;
 }
@@ -92,17 +99,17 @@ FUNCTION struct Column column_of(const struct Result* c, const int column, const
 // 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
 FUNCTION void write_one(const struct Result* c, const struct Column* column, const int row,
                         const float sum) {
-  const float before = row < column->rows_to_read ? column->to[row] : -0.0f;
+  const float before = row < column->rows_to_read ? column->c[row] : -0.0f;
   if (row < column->rows) {
-    column->to[row] = fma(c->alpha, sum, c->beta * before);
+    column->d[row] = fma(c->alpha, sum, c->beta * before);
   }
 }
 FUNCTION void write_two(const struct Result* c, const struct Column* column, const int row,
                         const float* sums) {
-  __global float2* to = (__global float2*)(column->to + row);
-  const float2 before = row < column->rows_to_read ? *to : (float2)(-0.0f);
+  const float2 before =
+      row < column->rows_to_read ? *(const __global float2*)(column->c + row) : (float2)(-0.0f);
   if (row < column->rows) {
-    *to = fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
+    *(__global float2*)(column->d + row) = fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
   }
 }
 

@@ -21,9 +21,8 @@
 
 #define ASYNC 0
 #include "dialect.h"
-#include "gemm/batch.h"
-#include "gemm/least.h"
-#include "gemm/tensor/arguments.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "tensor_cores.h"
 
 #include "gemm/tensor/pieces.h"
@@ -40,8 +39,6 @@
 #define EXPONENT_BIAS 127
 #define FARTHEST_EXPONENT 48
 #define LARGEST_EXPONENT 14  // of the scaled values
-
-NUMBERS_OF(SPLITTING);
 
 struct Source {
   const __global float* first;  // of the block
@@ -188,38 +185,39 @@ FUNCTION void split_block(const struct Source* source, __global uint* to, __glob
 }
 
 // A block of X: of which panel, and which along k.
-FUNCTION void find_block(struct Source* source, const __global float* x, const long row_step,
-                         const long k_step, const long rows, const long depth, const int panel,
-                         const int block) {
+FUNCTION void find_block(struct Source* source, const __global float* x, const long ld, const bool along_k,
+                         const long rows, const long depth, const int panel, const int block) {
   const long row = (long)panel * PANEL;
   const long k = (long)block * TSK;
-  source->first = x + row * row_step + k * k_step;
-  source->row_step = row_step;
-  source->k_step = k_step;
+  source->row_step = along_k ? ld : 1;
+  source->k_step = along_k ? 1 : ld;
+  source->first = x + row * source->row_step + k * source->k_step;
   source->rows = (int)LEAST(rows - row, PANEL);  // none where it is negative
   source->depth = (int)LEAST(depth - k, TSK);
 }
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void split(PARAMETERS(SPLITTING)) {
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a_table, __global uint* a_terms,
+      const __global float* B, const __global long* b_table, __global uint* b_terms, __global uint* counters_at) {
   AWAIT_STEP_BEFORE();
-  NUMBERS(SPLITTING);
+  TAKE_ARGUMENTS(SplitArguments);
   __local uint images[BLOCK_BYTES / 4] __attribute__((aligned(16)));
   __local uint shared[SUB_GROUPS];
   __local int lacking[1];
   uint item = get_local_id(0);
   const int blocks = (int)((p.depth + TSK - 1) / TSK);
-  const uint of_first = (uint)p.panels_0 * blocks;
+  const uint of_first = (uint)p.a.panels * blocks;
   const bool is_first = (uint)get_group_id(0) < of_first;
   const uint group = (uint)get_group_id(0) - (is_first ? 0 : of_first);
-  const long members = is_first ? p.members_0 : p.members_1;
-  const uint panels = (uint)(is_first ? p.panels_0 : p.panels_1);
+  const long members = is_first ? p.a.members : p.b.members;
+  const uint panels = (uint)(is_first ? p.a.panels : p.b.panels);
   int block = (int)(group / panels);
   int panel = (int)(group - block * panels);
-  __global uint* Y = is_first ? Y_0 + p.y_offset_0 : Y_1 + p.y_offset_1;
+  __global uint* Y = is_first ? a_terms + p.a.y_offset : b_terms + p.b.y_offset;
 
   if (p.counters > 0 && get_group_id(1) == 0) {
     for (long i = get_group_id(0) * WORK_ITEMS + item; i < p.counters; i += get_num_groups(0) * WORK_ITEMS) {
-      Z[p.z_offset + i] = 0;
+      counters_at[p.counters_offset + i] = 0;
     }
   }
   for (long member = get_group_id(1); member < members; member += get_num_groups(1)) {
@@ -229,11 +227,11 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void split(PARAMETERS
     OPAQUE(block);
     struct Source source;
     if (is_first) {
-      find_block(&source, MEMBER(X_0, p.x_offset_0, p.x_stride_0, x_table_0, member), p.row_step_0,
-                 p.k_step_0, p.rows_0, p.depth, panel, block);
+      find_block(&source, MEMBER(A, p.a.x, a_table, member), p.a.x.ld, p.a.along_k != 0, p.a.rows, p.depth,
+                 panel, block);
     } else {
-      find_block(&source, MEMBER(X_1, p.x_offset_1, p.x_stride_1, x_table_1, member), p.row_step_1,
-                 p.k_step_1, p.rows_1, p.depth, panel, block);
+      find_block(&source, MEMBER(B, p.b.x, b_table, member), p.b.x.ld, p.b.along_k != 0, p.b.rows, p.depth,
+                 panel, block);
     }
     split_block(&source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
                 (__global float*)Y + SCALES_PLACE(members, member, panel, (long)panels, (long)blocks) + block,

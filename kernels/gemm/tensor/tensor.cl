@@ -1,4 +1,4 @@
-// FP32 accuracy on tensor cores: C <- alpha A B + beta C from the pieces that split.cl makes of A and B.
+// FP32 accuracy on tensor cores: D <- alpha A B + beta C from the pieces that split.cl makes of A and B.
 //
 //   producer    a work-item copies the images of a stage, TSK along k, into local memory, stage after stage
 //   consumers   two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of 128
@@ -38,11 +38,9 @@
 #endif
 #define ASYNC 0
 #include "dialect.h"
-#include "gemm/batch.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "gemm/cluster.h"
-#include "gemm/least.h"
-#include "gemm/set_to_zero.h"
-#include "gemm/tensor/arguments.h"
 #include "update.h"
 #include "tensor_cores.h"
 #include "warpgroups.h"
@@ -67,7 +65,6 @@
 FUNCTION int first_row(const int item) { return item % 4 * 2; }
 FUNCTION int first_col(const int item) { return item / 32 * 16 + item % 32 / 4; }
 
-NUMBERS_OF(PRODUCT_OF_PIECES);
 #define SLICES_IN_CLUSTERS CLUSTERS
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
@@ -239,14 +236,14 @@ FUNCTION void write_in_cluster(const float* sums, const struct Result* c, LOCAL_
 #endif
 
 // What the producer does, from the first tile to the last.
-FUNCTION void produce(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
-                      const __global uint* B, const struct Stages* stages, const int item) {
+FUNCTION void produce(const TensorArguments* p, const __global uint* A, const __global uint* B,
+                      const struct Stages* stages, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, (int)p->group_m);
-    const struct Panels a = panels_of(A, p->a_members, p->a_panels, tile.m * HALVES, &tile, work.blocks);
-    const struct Panels b = panels_of(B, p->b_members, p->b_panels, tile.n, &tile, work.blocks);
+    const struct Panels a = panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks);
+    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks);
     if (tile_is_exact(&a, &b, work.blocks, item % 32) && item % 32 == 0) {
       bring_slice(&a, &b, tile.count, stages, &ring);
     }
@@ -254,10 +251,10 @@ FUNCTION void produce(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
 }
 
 // What a consumer does.
-FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global uint* A,
-                      const __global uint* B, __global float* C, const __global long* c_table,
-                      __global float* W, const struct Stages* stages, LOCAL_PTR uint* memory,
-                      LOCAL_PTR int* arrived, const int item) {
+FUNCTION void consume(const TensorArguments* p, const __global uint* A, const __global uint* B,
+                      const __global float* C, const __global long* c_table, __global float* D,
+                      const __global long* d_table, __global float* W, const struct Stages* stages,
+                      LOCAL_PTR uint* memory, LOCAL_PTR int* arrived, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
@@ -265,8 +262,8 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
   }
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, (int)p->group_m);
-    const struct Panels a = panels_of(A, p->a_members, p->a_panels, tile.m * HALVES, &tile, work.blocks);
-    const struct Panels b = panels_of(B, p->b_members, p->b_panels, tile.n, &tile, work.blocks);
+    const struct Panels a = panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks);
+    const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks);
     if (!tile_is_exact(&a, &b, work.blocks, item % 32)) {
       continue;
     }
@@ -275,7 +272,7 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
     multiply_slice(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
-    const struct Result c = result_of(p, C, c_table, &tile);
+    const struct Result c = result_of(p, C, c_table, D, d_table, &tile);
 #if CLUSTERS
     if (work.clustered) {
       write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.slices, writer);
@@ -288,8 +285,10 @@ FUNCTION void consume(const struct PRODUCT_OF_PIECES_NUMBERS* p, const __global 
   }
 }
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETERS(PRODUCT_OF_PIECES)) {
-  NUMBERS(PRODUCT_OF_PIECES);
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
+       const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
+  TAKE_ARGUMENTS(TensorArguments);
   LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local ulong barriers[2 * STAGES];
   __local int arrived[1];
@@ -310,10 +309,11 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor(PARAMETER
   if (item >= CONSUMERS) {
     KEEP_REGISTERS(KEPT_REGISTERS);
     if (item < CONSUMERS + 32) {
-      produce(&p, A + p.a_offset, B + p.b_offset, &stages, item);
+      produce(&p, A + p.a.offset, B + p.b.offset, &stages, item);
     }
   } else {
     TAKE_REGISTERS(TAKEN_REGISTERS);
-    consume(&p, A + p.a_offset, B + p.b_offset, C, c_table, W + p.w_offset, &stages, memory, arrived, item);
+    consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset, &stages, memory, arrived,
+            item);
   }
 }

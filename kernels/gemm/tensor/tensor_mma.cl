@@ -1,4 +1,4 @@
-// FP32 accuracy on tensor cores of compute capability 8.0 and newer: C <- alpha A B + beta C from the pieces
+// FP32 accuracy on tensor cores of compute capability 8.0 and newer: D <- alpha A B + beta C from the pieces
 // that split.cl makes of A and B. tensor.cl does the same with what 9.0 alone has.
 //
 //   copies    of the images of a stage, TSK along k, every work-item begins a share STAGES - 1 stages ahead
@@ -45,16 +45,13 @@
 #endif
 #define ASYNC 1
 #include "dialect.h"
-#include "gemm/batch.h"
-#include "gemm/least.h"
-#include "gemm/set_to_zero.h"
-#include "gemm/tensor/arguments.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
 #include "update.h"
 #include "tensor_cores.h"
 
 #include "gemm/tensor/pieces.h"
 
-NUMBERS_OF(PRODUCT_OF_PIECES);
 #define SLICES_IN_CLUSTERS 0
 #include "gemm/tensor/work.h"
 
@@ -216,9 +213,11 @@ FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct P
   return true;
 }
 
-__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAMETERS(PRODUCT_OF_PIECES)) {
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
+           const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
   AWAIT_STEP_BEFORE();
-  NUMBERS(PRODUCT_OF_PIECES);
+  TAKE_ARGUMENTS(TensorArguments);
   LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local int arrived[1];
   const int item = get_local_id(0);
@@ -228,9 +227,9 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAM
     const long row = (long)tile.m * TSM;
     const long col = (long)tile.n * TSN;
     struct Panels a =
-        panels_of(A + p.a_offset, p.a_members, p.a_panels, (int)(row / PANEL), &tile, work.blocks);
+        panels_of(A + p.a.offset, p.a.members, p.a.panels, (int)(row / PANEL), &tile, work.blocks);
     struct Panels b =
-        panels_of(B + p.b_offset, p.b_members, p.b_panels, (int)(col / PANEL), &tile, work.blocks);
+        panels_of(B + p.b.offset, p.b.members, p.b.panels, (int)(col / PANEL), &tile, work.blocks);
     a.images += row % PANEL * (ROW_BYTES / 4);
     b.images += col % PANEL * (ROW_BYTES / 4);
     float sums[SUMS];
@@ -240,7 +239,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void tensor_mma(PARAM
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
     if (work.slices == 1 || add_slices(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
-      const struct Result c = result_of(&p, C, c_table, &tile);
+      const struct Result c = result_of(&p, C, c_table, D, d_table, &tile);
       write_tile(&c, sums, writer);
     }
   }

@@ -15,12 +15,12 @@ struct Work {
   bool clustered;  // a work-group has one slice of all its tiles
   long count;      // slices of tiles, or tiles where it is so
 };
-FUNCTION struct Work work_of(const struct PRODUCT_OF_PIECES_NUMBERS* p) {
+FUNCTION struct Work work_of(const TensorArguments* p) {
   struct Work work;
   work.tiles_m = (int)((p->M + TSM - 1) / TSM);
   work.tiles_n = (int)((p->N + TSN - 1) / TSN);
   work.blocks = (int)((p->K + TSK - 1) / TSK);
-  work.slices = (int)p->k_slices;
+  work.slices = (int)p->k_splits;
   work.clustered = SLICES_IN_CLUSTERS && p->clustered != 0;
   work.count = (long)work.tiles_m * work.tiles_n * p->batch * (work.clustered ? 1 : work.slices);
   return work;

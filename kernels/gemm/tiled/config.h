@@ -58,6 +58,3 @@
 #ifndef PATCH
 #define PATCH 0  // compute only what the tensor kernel has left out, see tensor/patch.h: 0 1
 #endif
-#ifndef BIAS
-#define BIAS 0  // where beta times C is added, add beta times a column instead, see bias.h: 0 1
-#endif

@@ -38,8 +38,6 @@
 #define FURTHER(from, units) ((from) + (units))
 #endif
 
-#include "gemm/existing.h"
-
 // --- Who copies what ---------------------------------------------------------------------------------------
 
 // The greatest power of two that is not above x, and how many of `all` to take at once, of `most` that could.

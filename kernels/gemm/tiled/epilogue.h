@@ -1,12 +1,12 @@
-// C <- alpha acc + beta C for a tile, from the work-items' registers.
+// D <- alpha acc + beta C for a tile, from the work-items' registers.
 //
-// Where C is in vectors, a work-item writes its quadruples as they are. Otherwise they go through local
-// memory, so that neighbours write what stands side by side in C, and that a cluster can add up its slices of
+// Where C and D are in vectors, a work-item writes its quadruples as they are. Otherwise they go through local
+// memory, so that neighbours write what stands side by side in D, and that a cluster can add up its slices of
 // k:
 //
-//   registers                   local memory                        C
+//   registers                   local memory                        D
 //   q-th quadruples of all  ->  layer q, its columns as they  ->    neighbours write neighbours,
-//   work-items: a layer         stand in C, in runs of RUN rows     of a cluster each its layers
+//   work-items: a layer         stand in D, in runs of RUN rows     of a cluster each its layers
 //
 // As many layers as fit are in local memory at once; at least one does.
 
@@ -15,7 +15,7 @@
 #define LAYERS LEAST(QUADRUPLES, STAGES * STAGE / LAYER)
 #define RUN (TSM / WPTM * 4)
 
-// Where a work-item's quadruple is in its layer, and where in the tile of C the layer's v-th value is if it
+// Where a work-item's quadruple is in its layer, and where in the tile of D the layer's v-th value is if it
 // is the first layer.
 FUNCTION int
 place_in_layer(const int item) {
@@ -30,47 +30,39 @@ column_in_layer(const int v) {
   return column_of_slot(v / RUN);
 }
 
-// A tile of C, what it becomes, and where C is.
+// A tile of D, what it becomes, and where C and D are.
 typedef struct {
-  __global float* matrix;
-  long ld;
+  __global float* d;
+  long ldd;
+  const __global float* c;
+  long ldc;
   float alpha;
   float beta;
   Tile tile;
-#if BIAS
-  const __global float* bias;
-#endif
 } Result;
 
-// Writes `width` values of C, the first of them in this row of it.
-#if BIAS
-#define WRITE(width, to, c, row, sums)          \
-  (to) = fma((FLOAT(width))((c).alpha), (sums), \
-             (FLOAT(width))((c).beta) * *(const __global FLOAT(width)*)((c).bias + (row)))
-#else
-#define WRITE(width, to, c, row, sums) UPDATE(FLOAT(width), to, (c).alpha, sums, (c).beta)
-#endif
-
-// Writes a work-item's quadruples as they are.
+// Writes a work-item's float4 as they are.
 FUNCTION void
-write_quadruples(const Result c, float acc[WPTN][WPTM], const Place place) {
+write_quadruples(const Result result, float acc[WPTN][WPTM], const Place place) {
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
-    const long col = c.tile.n.first + place.n + next_column(wn);
+    const long col = result.tile.n.first + place.n + next_column(wn);
 #pragma unroll
     for (int wm = 0; wm < WPTM; wm += 4) {
-      const long row = c.tile.m.first + place.m + next_row(wm);
-      if (row < c.tile.m.end && col < c.tile.n.end) {
-        __global float* to = &c.matrix[col * c.ld + row];
-        WRITE(4, *(__global float4*)to, c, row, vload4(0, acc[wn] + wm));
+      const long row = result.tile.m.first + place.m + next_row(wm);
+      if (row < result.tile.m.end && col < result.tile.n.end) {
+        UPDATE_FROM(float4, *(__global float4*)&result.d[col * result.ldd + row], result.alpha,
+                    vload4(0, acc[wn] + wm), result.beta,
+                    *(const __global float4*)&result.c[col * result.ldc + row]);
       }
     }
   }
 }
 
-// What is there of a tile of C.
+// What is there of a tile: its first elements of D and C, and how many rows and columns.
 typedef struct {
-  __global float* first;
+  __global float* d;
+  const __global float* c;
   int rows;
   int cols;
 } Inside;
@@ -78,7 +70,7 @@ typedef struct {
 // Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
 // rank-th on. In vectors of `width`, which is 1 or 4.
 FUNCTION void
-write_layers(const Result c, const Inside inside, const LOCAL_PTR float* layers, const int item,
+write_layers(const Result result, const Inside inside, const LOCAL_PTR float* layers, const int item,
              const int first, const int count, const int rank, const int cluster, const int width) {
 #pragma unroll 1
   for (int i = 0; i < 4 / width; ++i) {
@@ -90,12 +82,14 @@ write_layers(const Result c, const Inside inside, const LOCAL_PTR float* layers,
       const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
       const int at_col = col + next_column((first + q) / (WPTM / 4));
       if (at_row < inside.rows && at_col < inside.cols) {
-        __global float* to = &inside.first[at_col * c.ld + at_row];
-        const LOCAL_PTR float* from = layers + (q * LAYER + v);
+        __global float* d = &inside.d[at_col * result.ldd + at_row];
+        const __global float* c = &inside.c[at_col * result.ldc + at_row];
+        const LOCAL_PTR float* sums = layers + (q * LAYER + v);
         if (width == 4) {
-          WRITE(4, *(__global float4*)to, c, c.tile.m.first + at_row, *(const LOCAL_PTR float4*)from);
+          UPDATE_FROM(float4, *(__global float4*)d, result.alpha, *(const LOCAL_PTR float4*)sums, result.beta,
+                      *(const __global float4*)c);
         } else {
-          WRITE(1, *to, c, c.tile.m.first + at_row, *from);
+          UPDATE_FROM(float, *d, result.alpha, *sums, result.beta, *c);
         }
       }
     }
@@ -119,12 +113,14 @@ add_up_layers(LOCAL_PTR float* layers, const int item, const int count, const in
 // `one` is 1, which compilers do not know. They would keep sums that are stored as they are in the four
 // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
 FUNCTION void
-write_through_layers(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const int item,
-                     const int cluster, const long vectors, const float one) {
+write_through_layers(const Result result, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const int item,
+                     const int cluster, const bool vectors, const float one) {
   const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
-  const Inside inside = {c.matrix + c.tile.n.first * c.ld + c.tile.m.first,
-                         (int)LEAST(c.tile.m.end - c.tile.m.first, TSM),
-                         (int)LEAST(c.tile.n.end - c.tile.n.first, TSN)};
+  const Tile tile = result.tile;
+  const Inside inside = {result.d + tile.n.first * result.ldd + tile.m.first,
+                         result.c + tile.n.first * result.ldc + tile.m.first,
+                         (int)LEAST(tile.m.end - tile.m.first, TSM),
+                         (int)LEAST(tile.n.end - tile.n.first, TSN)};
 #pragma unroll 1
   for (int first = 0; first < QUADRUPLES; first += LAYERS) {
     const int count = LEAST(QUADRUPLES - first, LAYERS);
@@ -137,28 +133,29 @@ write_through_layers(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* lay
     }
     add_up_layers(layers, item, count, cluster);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (vectors != 0) {
-      write_layers(c, inside, layers, item, first, count, rank, cluster, 4);
+    if (vectors) {
+      write_layers(result, inside, layers, item, first, count, rank, cluster, 4);
     } else {
-      write_layers(c, inside, layers, item, first, count, rank, cluster, 1);
+      write_layers(result, inside, layers, item, first, count, rank, cluster, 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
-// vectors: whether C can be written, and a bias read, in vectors of four. work_groups: how many add up their
+// vectors: whether C can be read and D be written in float4. work_groups: how many add up their
 // slices of k.
 FUNCTION void
-epilogue(const Result c, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
-         const long vectors, const int work_groups) {
+epilogue(const Result result, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
+         const bool vectors, const int work_groups) {
   // Compilers would otherwise keep what follows from its being one, or not, all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
-  if (V == 4 && cluster == 1 && vectors != 0) {
-    write_quadruples(c, acc, place);
+  if (V == 4 && cluster == 1 && vectors) {
+    write_quadruples(result, acc, place);
   } else {
     int item = place.item;
     OPAQUE(item);
-    write_through_layers(c, acc, tiles, item, cluster, vectors, c.tile.m.end > c.tile.m.first ? 1.0f : 0.0f);
+    write_through_layers(result, acc, tiles, item, cluster, vectors,
+                         result.tile.m.end > result.tile.m.first ? 1.0f : 0.0f);
   }
 }

@@ -1,0 +1,28 @@
+// What several of the library's kernels use.
+
+// The lesser of two numbers, also where a constant is wanted, such as the length of an array.
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+
+// `column`, if that is before the `end`, or else another that is: one from the beginning.
+#define EXISTING(column, end) ((column) < (end) ? (column) : LEAST((column) - (end), (end)-1))
+
+// Where a member of a batch begins: a stride further than the one before, or where a table says. The table holds
+// offsets in elements from `layout.offset` on, or, where `base` is null, addresses.
+#define MEMBER(base, layout, table, member) \
+  ((base) + (layout).offset + ((table) == 0 ? (member) * (layout).stride : (table)[member] >> ((base) == 0 ? 2 : 0)))
+
+// The column of an element, when a matrix of `rows` rows and `size` elements is numbered down its columns. Division
+// of 64 bits is long, and most matrices do not need it.
+FUNCTION long
+column_of_element(const long element, const long rows, const long size) {
+  return size <= 0xffffffffL ? (long)((uint)element / (uint)rows) : element / rows;
+}
+
+// A work-item's sums before the first product.
+FUNCTION void
+set_to_zero(float* sums, const int count) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    sums[i] = 0.0f;
+  }
+}

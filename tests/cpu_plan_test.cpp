@@ -1,9 +1,7 @@
 // What is planned for CPUs that are not here.
-#include "plan/cpu_plan.h"
-
 #include <gtest/gtest.h>
 
-#include "plan/cpu_tiling.h"
+#include "families/cpu.h"
 #include "plan/lower.h"
 #include "plan/select.h"
 
@@ -45,7 +43,7 @@ const Step& only_step(const Plan& plan) {
 }
 
 std::string kernel_for(const Problem& problem, const DeviceInfo& device = cpu(16)) {
-  return choose_on_cpu(problem, device).spec->name;
+  return unmeasured_request(problem, device).spec->name;
 }
 
 // As a file may have it that somebody wrote. The shape alone chooses cpu_dots.
@@ -85,7 +83,7 @@ TEST(CpuTiles, GiveEveryCoreAsMuch) {
   for (const std::size_t cores : {1, 2, 3, 4, 8, 64}) {
     const DeviceInfo device = cpu(16, cores);
     const Problem problem = with_ops(Problem::packed(3072, 3072, 3072), Transpose::yes, Transpose::no);
-    const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
+    const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
     EXPECT_EQ(step.geometry.groups[0] % cores, 0u) << cores;
   }
 }
@@ -94,7 +92,7 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
        {Problem::packed(256, 256, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
-    const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
+    const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
   }
@@ -141,7 +139,7 @@ TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
   for (const std::int64_t columns : {1, 4}) {
     Problem problem = with_ops(Problem::packed(512, columns, 512), Transpose::yes, Transpose::no);
     EXPECT_EQ(kernel_for(problem), "cpu_dots");
-    const ScheduleRequest dots = choose_on_cpu(problem, cpu(16));
+    const ScheduleRequest dots = unmeasured_request(problem, cpu(16));
     problem.level = Reproducibility::everywhere;
     EXPECT_EQ(kernel_for(problem), "cpu_direct");
     EXPECT_THROW(schedule_for(dots, problem, cpu(16)), Error);
@@ -162,7 +160,7 @@ TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
 
 TEST(CpuPlan, RefusesToPack) {
   const Problem problem = Problem::packed(100, 100, 100);
-  ScheduleRequest request = choose_on_cpu(problem, cpu(16));
+  ScheduleRequest request = unmeasured_request(problem, cpu(16));
   request.pack_a = true;
   EXPECT_THROW(schedule_for(request, problem, cpu(16)), Error);
 }
@@ -170,7 +168,7 @@ TEST(CpuPlan, RefusesToPack) {
 TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
   const DeviceInfo device = cpu(16);
   const Problem problem = Problem::packed(1, 1000, 500);
-  const Step step = only_step(planned(choose_on_cpu(problem, device), problem, device));
+  const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
   EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 1);
   EXPECT_EQ(step.kernel->tunables.at("COLS"), 1);
   EXPECT_EQ(std::get<StructArgument>(step.arguments[0]).as<GemmArguments>().M, 1000);

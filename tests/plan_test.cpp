@@ -341,12 +341,12 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
 // Vectors of four values where operands are aligned, single ones where they are not, and either transposed.
 TEST(Storage, IsOneThatTheSmallestSettingCanHave) {
   for (const KernelSpec& spec : registry()) {
-    if (!spec.gemm || !spec.gemm->fixed) {
+    if (!spec.is_planned()) {
       continue;
     }
     const Tunables smallest = smallest_setting(spec, {});
-    for (int storage = 0; !spec.gemm->fixed(storage).empty(); ++storage) {
-      Tunables tunables = spec.gemm->fixed(storage);
+    for (const Storage& storage : spec.family->storages()) {
+      Tunables tunables = storage.fixed;
       tunables.insert(smallest.begin(), smallest.end());
       EXPECT_TRUE(keeps_rules(spec, tunables)) << spec.name << " " << to_text(tunables);
     }

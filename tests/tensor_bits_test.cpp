@@ -189,7 +189,7 @@ TEST(TensorCoreModel, KeepsTheBound) {
 std::vector<std::pair<const KernelSpec*, Precision>> kernels_on_tensor_cores() {
   std::vector<std::pair<const KernelSpec*, Precision>> kernels;
   for (const KernelSpec& spec : registry()) {
-    if (spec.gemm && spec.gemm->splits_operands) {
+    if (spec.family && !spec.family->multiplies_in(Precision::fp32)) {
       kernels.emplace_back(&spec, Precision::bf16x6);
       kernels.emplace_back(&spec, Precision::f16x3);
     }
@@ -217,7 +217,7 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
   }
   for (const auto& [spec, precision] : kernels_on_tensor_cores()) {
     for (const Case& each : cases()) {
-      if (each.clustered && !(spec->gemm->adds_in_clusters && device.device->info().clusters)) {
+      if (each.clustered && !(spec->family->adds_in_clusters() && device.device->info().clusters)) {
         continue;
       }
       SCOPED_TRACE(spec->name + ", " + to_text(precision) + ", " + each.name);

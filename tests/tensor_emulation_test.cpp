@@ -10,7 +10,7 @@
 #include <random>
 
 #include "emulation/kernels.h"
-#include "families/tensor_kernels.h"
+#include "families/tensor.h"
 #include "plan/lower.h"
 
 namespace duogemm {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "families/tensor_kernels.h"
+#include "families/tensor.h"
 #include "hopper.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
@@ -73,7 +73,7 @@ TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
 }
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereWarpgroupsDoNotWork) {
-  const Planner planner(hopper(), tuning_without_warpgroups(hopper()));
+  const Planner planner(hopper(), tuning_without(find_kernel("tensor"), hopper()));
   EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
   EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::fp32), planner)),
             kernels_of(plan_sgemm(square(4096, Precision::fp32), hopper())));

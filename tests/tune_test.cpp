@@ -108,7 +108,7 @@ TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {
   const DeviceInfo device = large_gpu();
   Random random(1);
   for (const KernelSpec& spec : registry()) {
-    if (!spec.gemm || !spec.gemm->storage || spec.gemm->splits_operands) {  // which the tuner passes over
+    if (!spec.is_planned() || !spec.family->multiplies_in(Precision::fp32)) {  // which the tuner passes over
       continue;
     }
     SCOPED_TRACE(spec.name);
@@ -160,8 +160,8 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
       EXPECT_NO_THROW(validate(probe.problem));
       EXPECT_TRUE(labels.insert(probe.label).second);
       for (const KernelSpec& spec : registry()) {
-        if (spec.gemm && spec.gemm->storage && spec.gemm->skinny == (kind.skinny != 0)) {
-          EXPECT_EQ(spec.gemm->storage(probe.problem), spec.gemm->storage(edges.front()));
+        if (spec.is_planned() && spec.family->measured_on_skinny() == (kind.skinny != 0)) {
+          EXPECT_EQ(spec.family->storage(probe.problem), spec.family->storage(edges.front()));
         }
       }
     }

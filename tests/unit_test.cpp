@@ -116,7 +116,7 @@ TEST_P(EveryKernel, AwaitsTheStepBeforeItReadsAnyMatrixIfItMayBeStartedEarly) {
   const KernelSpec& spec = any_kernel(GetParam());
   const std::string_view text = embedded_text("kernels/" + spec.path);
   const std::size_t awaits = text.find("AWAIT_STEP_BEFORE();");
-  const bool may_be_started_early = load_kernel(spec.path).awaits;
+  const bool may_be_started_early = load_kernel(spec.path).needs.starts_early;
   EXPECT_EQ(awaits != std::string_view::npos, may_be_started_early);
   if (may_be_started_early) {
     const std::size_t body = text.find("{\n", text.find("__kernel"));
@@ -127,10 +127,19 @@ TEST_P(EveryKernel, AwaitsTheStepBeforeItReadsAnyMatrixIfItMayBeStartedEarly) {
   }
 }
 
-TEST(KernelSource, KnowsWhatAwaitsTheStepBefore) {
-  EXPECT_TRUE(load_kernel(any_kernel("pipelined").path).awaits);
-  EXPECT_TRUE(load_kernel(any_kernel("reduce").path).awaits);
-  EXPECT_FALSE(load_kernel(any_kernel("general").path).awaits);
+TEST(KernelSource, SaysWhatTheKernelNeedsOfADevice) {
+  EXPECT_TRUE(load_kernel(any_kernel("pipelined").path).needs.starts_early);
+  EXPECT_FALSE(load_kernel(any_kernel("general").path).needs.starts_early);
+  const DeviceNeeds tensor = load_kernel(any_kernel("tensor").path).needs;
+  EXPECT_EQ(tensor.compute_capability, 90);
+  EXPECT_TRUE(tensor.alone);
+  const DeviceNeeds read = parse_needs("// A kernel.\n// device: compute_capability 80\nint i;\n");
+  EXPECT_EQ(read.compute_capability, 80);
+  EXPECT_FALSE(read.alone || read.starts_early);
+  for (const char* wrong : {"clusters", "compute_capability", "compute_capability 80 or so"}) {
+    const std::string text = std::string("// device: ") + wrong + "\n";
+    EXPECT_THROW(parse_needs(text), Error) << wrong;
+  }
 }
 
 std::vector<std::string> kernel_names() {
@@ -436,27 +445,6 @@ TEST(Tuning, IsReadAsItWasWritten) {
   EXPECT_FALSE(read.shapes[0].request.pack_b);
   EXPECT_TRUE(read.shapes[0].request.clustered);
   EXPECT_DOUBLE_EQ(read.shapes[0].seconds, 1e-5);
-}
-
-// As a user may still have them: an object for each setting, and in schema 2 other names.
-TEST(Tuning, OfEarlierSchemasIsReadAsToday) {
-  const KernelSpec& spec = any_kernel("pipelined");
-  const auto earlier = [](const std::string& number, const std::string& tunables) {
-    return R"({"schema": "duogemm.tuning/)" + number +
-           R"(", "device": {}, "bandwidth_gb_s": 1, "launch_us": 1,
-               "kernels": [{"kernel": "pipelined", "tunables": {)" +
-           tunables + R"(}, "groups_fixed_us_per_k_ns": [[1, 2, 3], [2, 4, 5]]}]})";
-  };
-  const Tunables expected = resolve(spec, {{"TSM", 128}, {"LANE_ORDER", 0}, {"RECOMPUTE", 0}});
-  for (const std::string& text : {earlier("2", R"("TSM": 128, "SQUARES": 0, "FORGETS": 0)"),
-                                  earlier("3", R"("TSM": 128, "LANE_ORDER": 0, "RECOMPUTE": 0)")}) {
-    const Tuning read = parse_tuning(text, "some file");
-    ASSERT_EQ(read.calibrations.size(), 1u);
-    EXPECT_EQ(read.calibrations[0].spec, &spec);
-    EXPECT_EQ(read.calibrations[0].tunables, expected);
-    ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
-    EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].fixed, 4e-6);
-  }
 }
 
 // A device whose memory alone is another than that of a device whose kernels were measured.

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "check/judge.h"
-#include "families/gemm_parts.h"
+#include "families/storage.h"
 #include "plan/lower.h"
 #include "support/shapes.h"
 #include "test_devices.h"

@@ -22,7 +22,7 @@ int products_of(const LadderSetting& setting) {
   if (const Rung* rung = as_rung(*setting.spec)) {
     return rung->bf16_products;
   }
-  return setting.spec->gemm->splits_operands ? duogemm::products_of(setting.precision) : 0;
+  return setting.spec->family->multiplies_in(Precision::fp32) ? 0 : duogemm::products_of(setting.precision);
 }
 
 Explanation explain_one(const LadderSetting& setting, Device& device, Queue* queue, const Shape& shape,

@@ -31,7 +31,7 @@ constexpr const char* planned_name = "duogemm";
 
 // Whether it is a rung, or one of the library's kernels that compute products.
 bool multiplies(const KernelSpec& spec) {
-  return as_rung(spec) || (spec.gemm && !spec.gemm->computes(Problem::packed(1, 1, 1, 0.0f)));
+  return as_rung(spec) || (spec.family && !spec.family->computes(Problem::packed(1, 1, 1, 0.0f)));
 }
 
 Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
@@ -74,23 +74,7 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
 
 // Whether it is for the problems to say what the tunable is, and not for the user.
 bool is_fixed(const KernelSpec& spec, const std::string& name) {
-  if (!spec.gemm || !spec.gemm->storage) {
-    return false;
-  }
-  if (name == "ROWS_C") {  // by which plans for CPUs swap rows and columns
-    return true;
-  }
-  for (const std::int64_t n : {8, 1}) {
-    for (const Transpose op : {Transpose::no, Transpose::yes}) {
-      Problem problem = Problem::packed(8, n, 8);
-      problem.a_op = op;
-      const auto fixed = fixed_tunables(spec, problem);
-      if (fixed && fixed->contains(name)) {
-        return true;
-      }
-    }
-  }
-  return false;
+  return spec.family && spec.family->decides(name);
 }
 
 // Of all the kernels together.
@@ -123,7 +107,7 @@ std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& c
       overrides[name] = value;
       unused.erase(name);
     }
-    if (choice.smallest_tiles && spec->gemm) {
+    if (choice.smallest_tiles && spec->family) {
       overrides = smallest_setting(*spec, overrides);
     }
     settings.push_back(make_setting(*spec, declared, overrides));
@@ -156,7 +140,7 @@ std::string label_of(const LadderSetting& setting) {
 bool reorders(const LadderSetting& setting) {
   const Rung* rung = as_rung(*setting.spec);
   return rung ? rung->bf16_products > 0 || rung->slices(setting.tunables) > 1
-              : setting.spec->gemm->reorders(setting.tunables);
+              : setting.spec->family->reorders(setting.tunables);
 }
 
 std::vector<LadderSetting> rung_settings(const LadderChoice& choice) {
@@ -179,12 +163,12 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
 }
 
 LadderSetting planned_setting() {
-  const KernelSpec& spec = find_gemm_kernel("pipelined");
+  const KernelSpec& spec = registry().front();  // the planner chooses another for each problem
   return {&spec, resolve(spec, {}), {}, true};
 }
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
-  return settings_of(offer("the library", [](const KernelSpec& spec) { return spec.gemm.has_value(); }),
+  return settings_of(offer("the library", [](const KernelSpec& spec) { return spec.family != nullptr; }),
                      choice);
 }
 

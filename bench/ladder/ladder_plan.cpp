@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "families/supporting.h"
 #include "plan/lower.h"
 #include "problem/rounding.h"
 #include "rungs/rungs.h"
@@ -91,8 +92,7 @@ class LadderPlanner {
     }
     const Operand partial_sums = workspace(m, n * slices);
     multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
-    const KernelSpec& spec = find_kernel("reduce");
-    const Tunables tunables = resolve(spec, {});
+    const Variant& kernel = reduce_program(m * n, 1);
     ReduceArguments sizes{};
     sizes.M = m;
     sizes.N = n;
@@ -102,7 +102,8 @@ class LadderPlanner {
     sizes.alpha = alpha;
     sizes.beta = beta;
     sizes.c = sizes.d = {0, m, 0};
-    add(spec, tunables, spec.geometry(m, n, tunables), {struct_argument(sizes, {}), partial_sums, c, c});
+    add(*kernel.spec, kernel.tunables, kernel.spec->geometry(m, n, kernel.tunables),
+        {struct_argument(sizes, {}), partial_sums, c, c});
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,

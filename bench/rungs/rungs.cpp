@@ -177,7 +177,6 @@ Rung tensor_cores() {
   const auto work_items = [](const Tunables& t) {
     return at(t, "TSM") / at(t, "WARP_M") * (at(t, "TSN") / at(t, "WARP_N")) * 32;
   };
-  spec.compute_capability = 80;
   spec.bf16_products = 6;
   spec.transposed_b = true;
   spec.multiples = rectangular_multiples;

@@ -104,7 +104,7 @@ double Calibrator::seconds(const Calibration& setting, const Problem& problem) {
                             {.samples = 3,
                              .sample_seconds = 1e-4,
                              .hopeless = patience_,
-                             .multiply_alone = setting.spec->gemm->splits_operands});
+                             .multiply_alone = !setting.spec->family->multiplies_in(Precision::fp32)});
 }
 
 // Less deep where one execution takes longer than the patience.
@@ -116,7 +116,7 @@ std::optional<Timing> Calibrator::timing(const Calibration& setting, const Opera
     return std::nullopt;
   }
   const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
-  const Tiled size = problem_of(setting.spec->gemm->tile(setting.tunables), groups);
+  const Tiled size = problem_of(setting.spec->family->tile(setting.tunables), groups);
   const auto seconds_for = [&](std::int64_t k) {
     return seconds(setting, make_problem(kind, size.m, size.n, k));
   };
@@ -136,7 +136,7 @@ std::optional<Timing> Calibrator::timing(const Calibration& setting, const Opera
 std::optional<Timing> Calibrator::skinny_timing(const Calibration& setting, const OperandKind& kind,
                                                 int count, double& longest) {
   const std::int64_t rows =
-      count * setting.spec->gemm->tile(setting.tunables).m * static_cast<std::int64_t>(device_.compute_units);
+      count * setting.spec->family->tile(setting.tunables).m * static_cast<std::int64_t>(device_.compute_units);
   const auto fitting =
       static_cast<std::int64_t>(cached * cache_ / (sizeof(float) * static_cast<double>(rows)));
   const bool is_first = setting.timings.empty();

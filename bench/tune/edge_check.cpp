@@ -33,7 +33,7 @@ std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
       return found;
     }
   }
-  return spec.gemm->splits_k ? fault(*edges_.front(), {&spec, tunables, {}}, several_slices) : "";
+  return spec.family->splits_k() ? fault(*edges_.front(), {&spec, tunables, {}}, several_slices) : "";
 }
 
 // Sums in another order are right within the bound; others to the bit.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/cpu_plan.h"
 #include "problem/precision.h"
 
 namespace duogemm::bench {
@@ -12,33 +11,24 @@ constexpr std::size_t samples_as_seeds = 12;
 
 // The tunables that the problem fixes and on which the kernel's time depends.
 std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem) {
-  std::optional<Tunables> fixed = fixed_tunables(spec, problem);
-  if (fixed) {
-    erase_if(*fixed, [&](const auto& tunable) {
-      return std::ranges::find(spec.gemm->untimed, tunable.first) != spec.gemm->untimed.end();
-    });
-  }
-  return fixed;
+  const int storage = spec.family->storage(problem);
+  return storage < 0 ? std::nullopt
+                     : std::optional(spec.family->storages()[static_cast<std::size_t>(storage)].timed);
 }
 
-// Whether settings of the kernel are searched for operands of the kind, of which these tunables are fixed.
-bool is_searched(const KernelSpec& spec, const Tunables& fixed, const OperandKind& kind,
-                 const DeviceInfo& device) {
-  const bool is_measured = !spec.gemm->fixed(0).empty();  // else no plan goes by measurements
-  const bool is_of_precision =
-      spec.gemm->splits_operands == (kind.precision != Precision::fp32) &&
-      (!spec.gemm->splits_operands || !unsupported_reason(spec, resolve(spec, fixed), device));
-  return is_measured && is_of_precision && spec.gemm->skinny == (kind.skinny != 0);
+// Whether settings of the kernel are searched for operands of the kind.
+bool is_searched(const KernelSpec& spec, const OperandKind& kind, const DeviceInfo& device) {
+  return spec.family && spec.family->is_measured() && spec.family->runs_on(device.kind) &&
+         spec.family->multiplies_in(kind.precision) && spec.family->measured_on_skinny() == (kind.skinny != 0);
 }
 
 std::map<const KernelSpec*, SettingSpace> make_spaces(const OperandKind& kind, const DeviceInfo& device) {
   std::map<const KernelSpec*, SettingSpace> spaces;
   for (const KernelSpec& spec : registry()) {
-    if (!spec.gemm || spec.gemm->for_cpus != (device.kind == DeviceKind::cpu)) {
-      continue;
-    }
-    const auto fixed = fixed_tunables(spec, edge_problems(kind).front());
-    if (fixed && is_searched(spec, *fixed, kind, device)) {
+    const auto fixed = is_searched(spec, kind, device) ? fixed_tunables(spec, edge_problems(kind).front())
+                                                       : std::nullopt;
+    if (fixed && (kind.precision == Precision::fp32 ||
+                  !unsupported_reason(spec, resolve(spec, *fixed), device))) {
       spaces.emplace(&spec, SettingSpace(spec, *fixed, device));
     }
   }
@@ -78,7 +68,7 @@ void add_seeds(Field& field, const std::vector<Tuning>& known, Workbench& bench)
   for (const Probe& probe : field.probes) {
     if (bench.on_cpu()) {
       const Variant& chosen =
-          *schedule_for(choose_on_cpu(probe.problem, bench.info()), probe.problem, bench.info()).kernel;
+          *schedule_for(unmeasured_request(probe.problem, bench.info()), probe.problem, bench.info()).kernel;
       if (const auto space = field.spaces.find(chosen.spec); space != field.spaces.end()) {
         add_seed(field, space->first, space->second.adopt(chosen.tunables));
       }

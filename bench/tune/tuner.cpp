@@ -153,7 +153,7 @@ const Tuning& Tuner::base() const {
 // Whether it is of the precision that is searched.
 bool Tuner::is_searched(const Calibration& calibration) const {
   const bool in_terms = bench_.options.precision != Precision::fp32;
-  if (calibration.spec->gemm->splits_operands != in_terms) {
+  if (calibration.spec->family->multiplies_in(Precision::fp32) == in_terms) {
     return false;
   }
   const auto fixed = fixed_tunables(*calibration.spec, edge_problems(fields_.front().kind).front());

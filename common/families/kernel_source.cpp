@@ -157,9 +157,7 @@ KernelSource read_kernel(const std::string& path) {
   std::string with_included;
   std::set<std::string> seen;
   append_kernel_files(text, with_included, seen);
-  KernelSource source{parse_tunables(with_included), !kernel_directory(),
-                      text.find("#include \"warpgroups.h\"") != std::string::npos,
-                      text.find("AWAIT_STEP_BEFORE();") != std::string::npos,
+  KernelSource source{parse_tunables(with_included), parse_needs(text), kernels_are_embedded(),
                       find_embedded("kernels/" + path).fatbin};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
@@ -178,6 +176,8 @@ void add_kernel_files(const KernelFiles& files) {
   const std::lock_guard lock(all.mutex);
   all.files.push_back(files);
 }
+
+bool kernels_are_embedded() { return !kernel_directory(); }
 
 KernelsFrom::KernelsFrom(const std::string& directory) : before_(directory_of_thread) {
   directory_of_thread = &directory;

@@ -38,9 +38,8 @@ std::span<const std::pair<std::string_view, int>> build_tunables();
 
 struct KernelSource {
   std::vector<TunableDeclaration> tunables;
+  DeviceNeeds needs;
   bool embedded;                // false when it was read from DUOGEMM_KERNEL_DIR
-  bool one_capability;          // see ProgramSource
-  bool awaits;                  // says AWAIT_STEP_BEFORE, and so may be started early
   FindFatbin fatbin = nullptr;  // of KernelFiles; null for the library's kernels
 };
 
@@ -61,6 +60,9 @@ class KernelsFrom {
 // that directory instead. A process reads and parses a file once; what it answers stays until the process
 // ends.
 const KernelSource& load_kernel(const std::string& path);
+
+// Whether this thread's kernels are those that the library was built with.
+bool kernels_are_embedded();
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest
 // because a device's first use asks for all kernels, and compiles few: to complete all takes half a

@@ -12,8 +12,10 @@
 namespace duogemm {
 namespace {
 
-[[noreturn]] void reject_unknown(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
-                                 const Tunables& overrides) {
+Error invalid(const std::string& reason) { return {Status::invalid_argument, reason}; }
+
+Error unknown_tunable(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
+                      const Tunables& overrides) {
   std::string known;
   for (const TunableDeclaration& tunable : declared) {
     known += (known.empty() ? "" : ", ") + tunable.name;
@@ -21,7 +23,7 @@ namespace {
   const Tunables meant = applicable(overrides, declared);
   const auto unknown = std::find_if(overrides.begin(), overrides.end(),
                                     [&](const auto& each) { return !meant.contains(each.first); });
-  reject(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
+  return invalid(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
 }
 
 const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
@@ -31,31 +33,21 @@ const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
 }
 
 Multiples tile_of(const KernelSpec& spec, const Tunables& tunables) {
-  return spec.gemm ? spec.gemm->tile(tunables) : Multiples{};
+  return spec.family ? spec.family->tile(tunables) : Multiples{};
 }
 
 bool reorders(const KernelSpec& spec, const Tunables& tunables) {
-  return spec.gemm && spec.gemm->reorders(tunables);
+  return spec.family && spec.family->reorders(tunables);
 }
 
-// All that problems fix, whatever they store their operands as; one that fixes nothing is among them.
-std::vector<Tunables> all_fixed_tunables(const KernelSpec& spec) {
-  std::vector<Tunables> all(1);
-  while (spec.gemm && spec.gemm->fixed) {
-    Tunables fixed = spec.gemm->fixed(static_cast<int>(all.size()) - 1);
-    if (fixed.empty()) {
-      break;
-    }
-    all.push_back(std::move(fixed));
-  }
-  return all;
-}
-
-bool keeps_rules_with(const KernelSpec& spec, const Tunables& tunables, std::span<const Tunables> all_fixed) {
-  return std::all_of(all_fixed.begin(), all_fixed.end(), [&](Tunables fixed) {
-    fixed.insert(tunables.begin(), tunables.end());
-    return keeps_rules(spec, fixed);
-  });
+// Whether it is legal with whatever problems fix. One that fixes nothing is among them.
+bool serves_all_problems(const KernelSpec& spec, const Tunables& tunables) {
+  return keeps_rules(spec, tunables) &&
+         (!spec.family || std::ranges::all_of(spec.family->storages(), [&](const Storage& storage) {
+           Tunables fixed = storage.fixed;
+           fixed.insert(tunables.begin(), tunables.end());
+           return keeps_rules(spec, fixed);
+         }));
 }
 
 std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
@@ -106,13 +98,13 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
           geometry.large_local_bytes > 0,
           reorders(spec, tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
-          load_kernel(spec.path).awaits,
+          load_kernel(spec.path).needs,
           surely_resident(tunables, local, local_bytes)};
 }
 
 }  // namespace
 
-Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
+Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables resolved;
   resolved.reserve(declared.size());
@@ -121,37 +113,46 @@ Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
     const auto found = overrides.find(tunable.name);
     const bool overridden = found != overrides.end();
     if (overridden && !tunable.allows(found->second)) {
-      reject(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
+      return invalid(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
     }
     known += overridden;
     resolved.emplace(tunable.name, overridden ? found->second : tunable.standard);
   }
   if (known < overrides.size()) {
-    reject_unknown(spec, declared, overrides);
+    return unknown_tunable(spec, declared, overrides);
   }
   if (const Rule* broken = broken_rule(spec, resolved)) {
-    reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
+    return invalid(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
   }
   return resolved;
+}
+
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
+  return value_or_throw(try_resolve(spec, overrides));
 }
 
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
-  const int storage = spec.gemm && spec.gemm->storage ? spec.gemm->storage(problem) : -1;
-  return storage < 0 ? std::nullopt : std::optional(spec.gemm->fixed(storage));
+  const int storage = spec.family ? spec.family->storage(problem) : -1;
+  return storage < 0 ? std::nullopt
+                     : std::optional(spec.family->storages()[static_cast<std::size_t>(storage)].fixed);
 }
 
-Tunables resolve_for(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (!fixed) {
-    reject("kernel " + spec.name + " does not take this problem");
+    return invalid("kernel " + spec.name + " does not take this problem");
   }
   fixed->merge(chosen);
-  Tunables resolved = resolve(spec, *fixed);
-  if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
-    reject("kernel " + spec.name + " with " + to_text(resolved) +
-           " adds up k in another order than the level everywhere has");
+  const Answer<Tunables> answer = try_resolve(spec, *fixed);
+  if (const Error* error = std::get_if<Error>(&answer)) {
+    return *error;
   }
-  return resolved;
+  const Tunables& resolved = std::get<Tunables>(answer);
+  if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
+    return invalid("kernel " + spec.name + " with " + to_text(resolved) +
+                   " adds up k in another order than the level everywhere has");
+  }
+  return &variant_of(spec, resolved);
 }
 
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {
@@ -193,13 +194,11 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
     best[tunable.name] = given != fixed.end() ? given->second : tunable.standard;
   }
   // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
-  const std::vector<Tunables> fixed_by_problems = all_fixed_tunables(spec);
   const auto size = [&](const Tunables& t) {
     const bool legal = keeps_rules(spec, t);
     return std::tuple(!legal, legal ? tile_volume(spec, t) : 0, legal ? work_items(spec, t) : 0);
   };
-  const auto serves_all = [&](const Tunables& t) { return keeps_rules_with(spec, t, fixed_by_problems); };
-  bool serves = serves_all(best);
+  bool serves = serves_all_problems(spec, best);
   for (bool smaller = true; smaller;) {
     smaller = false;
     for (const TunableDeclaration& one : declared) {
@@ -209,7 +208,7 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
             Tunables changed = best;
             changed[one.name] = value;
             changed[other.name] = second;
-            if ((!serves || size(changed) < size(best)) && serves_all(changed)) {
+            if ((!serves || size(changed) < size(best)) && serves_all_problems(spec, changed)) {
               best = std::move(changed);
               serves = smaller = true;
             }
@@ -230,11 +229,10 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
     return "a work-group of " + std::to_string(items) + " work-items; the device allows " +
            std::to_string(device.max_work_group);
   }
-  const int capability = kernel.spec->compute_capability;
-  if (device.compute_capability < capability ||
-      (device.compute_capability > capability && !kernel.spec->newer_capabilities)) {
+  const auto [capability, alone, starts_early] = kernel.needs;
+  if (device.compute_capability < capability || (device.compute_capability > capability && alone)) {
     return "an NVIDIA device of compute capability " + capability_text(capability) +
-           (kernel.spec->newer_capabilities ? "" : " and no other") +
+           (alone ? " and no other" : "") +
            (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
   }
   const std::size_t has = kernel.large_local ? device.large_local_bytes : device.local_bytes;
@@ -251,25 +249,6 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device) {
   return unsupported_reason(make_variant(spec, tunables), device);
-}
-
-const KernelSpec& find_kernel(std::string_view name) {
-  std::string known;
-  for (const KernelSpec& spec : registry()) {
-    if (spec.name == name) {
-      return spec;
-    }
-    known += (known.empty() ? "" : ", ") + spec.name;
-  }
-  reject("no kernel " + std::string(name) + "; there are " + known);
-}
-
-const KernelSpec& find_gemm_kernel(std::string_view name) {
-  const KernelSpec& spec = find_kernel(name);
-  if (!spec.gemm || !spec.gemm->storage) {
-    reject(spec.name + " is not a production kernel");
-  }
-  return spec;
 }
 
 }  // namespace duogemm

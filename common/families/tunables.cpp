@@ -92,6 +92,38 @@ std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text) {
   return declarations;
 }
 
+DeviceNeeds parse_needs(std::string_view kernel_text) {
+  constexpr std::string_view start = "// device: ";
+  constexpr std::string_view capability = "compute_capability ";
+  DeviceNeeds needs;
+  while (!kernel_text.empty()) {
+    std::string_view rest = take_line(kernel_text);
+    if (!rest.starts_with(start)) {
+      continue;
+    }
+    rest.remove_prefix(start.size());
+    while (!rest.empty()) {
+      std::string_view need = rest.substr(0, rest.find(", "));
+      rest.remove_prefix(std::min(need.size() + 2, rest.size()));
+      if (need == "starts_early") {
+        needs.starts_early = true;
+        continue;
+      }
+      const bool known = need.starts_with(capability);
+      need.remove_prefix(known ? capability.size() : 0);
+      const std::optional<int> number = known ? take_number(need) : std::nullopt;
+      if (!number || !(need.empty() || need == " alone")) {
+        throw Error(Status::build_failed, "'" + std::string(start) + "...' has '" + std::string(need) +
+                                              "'; it may have 'compute_capability <number>', followed by "
+                                              "' alone' or not, and 'starts_early'");
+      }
+      needs.compute_capability = *number;
+      needs.alone = !need.empty();
+    }
+  }
+  return needs;
+}
+
 Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared) {
   Tunables result;
   for (const TunableDeclaration& tunable : declared) {

@@ -31,6 +31,17 @@ void erase_if(Tunables& tunables, const Predicate& predicate) {
   }
 }
 
+// What a kernel needs of a device, as its file says in a line such as
+// "// device: compute_capability 90 alone, starts_early".
+struct DeviceNeeds {
+  int compute_capability = 0;  // that an NVIDIA device must have at the least; 0 for a kernel of any device
+  bool alone = false;          // newer ones lack what it uses (sm_90a)
+  bool starts_early = false;   // it awaits the step before by itself, and so may be started while that runs
+};
+
+// Reads that line of a kernel text. Throws build_failed naming what is wrong in it.
+DeviceNeeds parse_needs(std::string_view kernel_text);
+
 // Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
 

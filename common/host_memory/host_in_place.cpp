@@ -84,7 +84,7 @@ class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {
     const auto is_as_built = [] {  // not a developer's own text
-      return load_kernel(find_kernel("cpu_direct").path).embedded;
+      return kernels_are_embedded();
     };
     if (runtime.device().info().kind == DeviceKind::cpu && !host_programs().empty() && is_as_built()) {
       const HostPrograms& programs = host_programs().front();

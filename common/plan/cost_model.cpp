@@ -109,8 +109,8 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       most_groups(measured.timings.back().groups),
       whole_groups(static_cast<double>(std::max<std::size_t>(schedulers / warps_of(of), 1))),
       resident(of.surely_resident),
-      multiple_k(of.spec->gemm->skinny || of.spec->gemm->stops_at_k ? 1 : of.tile.k),
-      skinny(of.spec->gemm->skinny),
+      multiple_k(of.spec->family->stops_at_k() ? 1 : of.tile.k),
+      moves(of.spec->family->measured_on_skinny()),
       least_fixed(std::numeric_limits<double>::infinity()),
       least_per_k(least_fixed),
       least_per_group(least_fixed) {

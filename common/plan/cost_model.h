@@ -6,6 +6,7 @@
 
 #include "plan/tuning.h"
 #include "problem/problem.h"
+#include "problem/rounding.h"
 
 namespace duogemm {
 
@@ -51,6 +52,21 @@ struct Traffic {
 struct Candidate {
   Candidate(const Variant& kernel, const Calibration& calibration);
 
+  // Tiles of C in a member of the batch. Exact: sizes are far below 2^53.
+  double tiles(const Problem& problem) const {
+    return whole_up(static_cast<double>(problem.m) / tile_m) *
+           whole_up(static_cast<double>(problem.n) / tile_n);
+  }
+  // No split of k makes it faster than all units are, when all of them are busy to the end, or than a
+  // work-group is that has a unit to itself, with as short a split as there may be.
+  double least_seconds(double groups, double k, double shortest, const CostFacts& facts) const {
+    return least_fixed + std::max(groups / facts.units * k * least_per_group, shortest * least_per_k);
+  }
+  // The same of one split: waves are whole.
+  double least_in_waves(double groups, double depth, const CostFacts& facts) const {
+    return least_fixed + depth * std::max(whole_up(groups / facts.units) * least_per_group, least_per_k);
+  }
+
   const Variant* kernel;
   const Calibration* calibration;
   double tile_m;  // as the kernel has it
@@ -59,7 +75,7 @@ struct Candidate {
   double whole_groups;      // of so many each, a compute unit's schedulers all have work in a last wave
   double resident;          // work-groups that a compute unit has room for, at the least
   std::int64_t multiple_k;  // a work-group multiplies a multiple of so much of k, zeros at the end
-  bool skinny;              // as its facts say
+  bool moves;               // it was measured with what it moves
   double least_fixed;       // seconds that work-groups take whatever k, at the least
   double least_per_k;       // seconds for each k, at the least
   double least_per_group;   // the same of each work-group, where a unit is as busy as is best
@@ -82,7 +98,7 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
                            const CostFacts& facts, const Split& split) {
   // A line through two depths may promise less for a short k than a kernel without work takes.
   double seconds = std::max(multiplying, facts.launch);
-  if (traffic.from_memory || !candidate.skinny) {  // skinny kernels are measured with what they move
+  if (traffic.from_memory || !candidate.moves) {
     // Both go on at the same time. The shorter one is not hidden altogether.
     constexpr double visible = 0.05;
     seconds = std::max(seconds, traffic.seconds) + visible * std::min(seconds, traffic.seconds);

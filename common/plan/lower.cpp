@@ -1,46 +1,16 @@
 #include "plan/lower.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <set>
 
-#include "families/gemm_parts.h"
-#include "families/tensor_kernels.h"
-#include "plan/cpu_plan.h"
-#include "plan/lower_tensor.h"
+#include "families/kernel_parts.h"
+#include "families/supporting.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
 namespace {
-
-const Variant& support(const char* name, const Tunables& set) {
-  const KernelSpec& spec = find_kernel(name);
-  return variant_of(spec, resolve(spec, set));
-}
-
-// Resolved once: these two are part of many plans.
-const Variant& pack_kernel(bool transposed_0, bool transposed_1) {
-  static const auto kernels = [] {
-    std::array<const Variant*, 4> all{};
-    for (int i = 0; i < 4; ++i) {
-      all[static_cast<std::size_t>(i)] = &support("pack", {{"TRANS_0", i / 2}, {"TRANS_1", i % 2}});
-    }
-    return all;
-  }();
-  return *kernels[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
-}
-
-// Where there are few elements, several work-items share one.
-const Variant& reduce_kernel(std::int64_t elements, std::int64_t slices) {
-  static const std::array kernels = {&support("reduce", {{"ITEMS", 1}}), &support("reduce", {{"ITEMS", 8}}),
-                                     &support("reduce", {{"ITEMS", 32}})};
-  constexpr std::int64_t few_elements = 1 << 16;
-  if (elements > few_elements || slices < 16) {
-    return *kernels[0];
-  }
-  return *kernels[slices < 128 ? 1 : 2];
-}
 
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is in slices.
@@ -112,7 +82,7 @@ class Builder {
   void add_pack(const std::vector<Copy>& copies) {
     const Copy& one = copies.front();
     const Copy& other = copies.back();
-    const Variant& kernel = pack_kernel(one.transposed, other.transposed);
+    const Variant& kernel = pack_program(one.transposed, other.transposed);
     const auto groups = [&](const Copy& c) {
       return kernel.spec->geometry(c.to.layout.ld, problem_.k, kernel.tunables);
     };
@@ -149,7 +119,7 @@ class Builder {
 
   void reduce(std::int64_t slices) {
     const Problem& p = problem_;
-    const Variant& kernel = reduce_kernel(p.m * p.n * p.batch, slices);
+    const Variant& kernel = reduce_program(p.m * p.n * p.batch, slices);
     ReduceArguments sizes{};
     sizes.M = p.m;
     sizes.N = p.n;
@@ -210,7 +180,7 @@ void add_finish(Plan& plan, const Problem& p, const StepMatrix& t, const DeviceI
   sizes.bias_stride = p.bias_stride;
   sizes.function = static_cast<std::int64_t>(p.activation);
   sizes.alpha = 1.0f;
-  add_finish(plan, support("finish", {}), p,
+  add_finish(plan, finish_program(), p,
              struct_argument(sizes, {{&sizes.t.offset, t.operand},
                                      {&sizes.c.offset, c.operand},
                                      {&sizes.d.offset, d.operand},
@@ -227,7 +197,7 @@ Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   sizes.d = d.layout;
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_finish(plan, support("finish", set), p,
+  add_finish(plan, program("finish", set), p,
              struct_argument(sizes, {{&sizes.c.offset, c.operand},
                                      {&sizes.d.offset, d.operand},
                                      {&sizes.beta, ScalarOf::beta}}),
@@ -308,52 +278,28 @@ Plan plan_with_finish(const Problem& problem, const DeviceInfo& device, const Pl
   return problem.finishes() ? finished(std::move(plan), before, problem, device) : plan;
 }
 
-// Each way in which operands may be stored, as far as kernels care.
-std::vector<Problem> problems_of_each_storage() {
-  std::vector<Problem> problems;
-  for (int i = 0; i < 16; ++i) {
-    Problem problem = Problem::packed(128, 128, 128);
-    problem.a_op = i % 2 == 0 ? Transpose::no : Transpose::yes;
-    problem.b_op = i / 2 % 2 == 0 ? Transpose::no : Transpose::yes;
-    problem.a_aligned = i / 4 % 2 == 0;
-    problem.b_aligned = i / 8 == 0;
-    problems.push_back(problem);
-  }
-  return problems;
-}
-
 }  // namespace
 
+Plan lower_in_tiles(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
+  return Builder(schedule, problem, device).plan();
+}
+
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
-  const GemmFacts& facts = *schedule.kernel->spec->gemm;
-  return facts.for_cpus          ? lower_on_cpu(schedule, problem, device)
-         : facts.splits_operands ? lower_on_tensor_cores(schedule, problem, device)
-                                 : Builder(schedule, problem, device).plan();
+  return schedule.kernel->spec->family->lower(schedule, problem, device);
 }
 
 std::vector<const Variant*> programs_of(const Planner& planner) {
   std::vector<const Variant*> programs = planner.kernels();
-  std::set<const Variant*> splitting;
-  for (const Variant* kernel : programs) {
-    if (kernel->spec->gemm->splits_operands) {
-      splitting.insert(&support("split", split_for(kernel->tunables)));
+  std::set<const Variant*> known(programs.begin(), programs.end());
+  const auto add = [&](const Variant* program) {
+    if (known.insert(program).second) {
+      programs.push_back(program);
     }
+  };
+  for (std::size_t i = 0, kernels = programs.size(); i < kernels; ++i) {
+    std::ranges::for_each(programs[i]->spec->family->companions(*programs[i]), add);
   }
-  if (!splitting.empty()) {
-    for (const Problem& problem : problems_of_each_storage()) {
-      splitting.insert(&variant_of(find_kernel("pipelined"), patch_for(problem)));
-    }
-  }
-  programs.insert(programs.end(), splitting.begin(), splitting.end());
-  programs.push_back(&support("finish", {}));
-  if (planner.device().kind != DeviceKind::cpu) {
-    for (const std::int64_t slices : {2, 16, 128}) {
-      programs.push_back(&reduce_kernel(1, slices));
-    }
-    for (const int transposes : {0, 1, 2, 3}) {
-      programs.push_back(&pack_kernel(transposes / 2 == 1, transposes % 2 == 1));
-    }
-  }
+  add(&finish_program());
   return programs;
 }
 

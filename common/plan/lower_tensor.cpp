@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "families/gemm_parts.h"
-#include "families/tensor_kernels.h"
+#include "families/storage.h"
+#include "families/supporting.h"
+#include "families/tensor.h"
 
 namespace duogemm {
 namespace {
@@ -32,9 +33,8 @@ SplitOperand split_operand(std::int64_t rows, const StepMatrix& matrix, bool alo
 
 void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Pieces& a, const Pieces& b,
                Operand sums, std::int64_t counters, const DeviceInfo& device) {
-  const KernelSpec& spec = find_kernel("split");
-  const Variant& kernel = variant_of(spec, resolve(spec, split_for(tensor)));
-  Geometry geometry = spec.geometry(1, 1, kernel.tunables);
+  const Variant& kernel = split_program(tensor);
+  Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
   geometry.groups[0] = static_cast<std::size_t>((a.layout.panels + b.layout.panels) * a.layout.blocks);
   geometry.groups[1] =
       std::min(static_cast<std::size_t>(std::max(a.layout.members, b.layout.members)), device.max_groups[1]);
@@ -115,8 +115,7 @@ Geometry patch_geometry(const Variant& kernel, const Problem& p, const DeviceInf
 // Computes what pieces cannot hold.
 void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
                const DeviceInfo& device) {
-  const KernelSpec& spec = find_kernel("pipelined");
-  const Variant& kernel = variant_of(spec, patch_for(p));
+  const Variant& kernel = patch_program(p);
   const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p), c = matrix_c(p), d = matrix_d(p);
   PatchArguments patch{};
   patch.product = sizes_of(p);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "families/gemm_parts.h"
+#include "families/storage.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <map>
 
-#include "plan/cpu_plan.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
@@ -20,28 +19,33 @@ std::int64_t packed_ld(std::int64_t rows) {
   return round_up(rows, rows < 8 * line ? sector : line);
 }
 
-void require_allowed(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
-  const std::string slices = "slices=" + std::to_string(request.slices);
+// Why the request cannot be carried out for the problem, whatever its tunables are.
+std::optional<Error> refusal(const ScheduleRequest& request, const Problem& problem,
+                             const DeviceInfo& device) {
+  const auto invalid = [](const std::string& reason) { return Error(Status::invalid_argument, reason); };
+  const Family& family = *request.spec->family;
   if (request.slices > 1 && !may_split(*request.spec, problem)) {
-    reject(slices +
-           ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
+    return invalid("slices=" + std::to_string(request.slices) +
+                   ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
   }
   if (request.clustered && request.slices > most_in_cluster) {
-    reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
+    return invalid("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
   }
-  if (request.clustered && !request.spec->gemm->adds_in_clusters) {
-    reject("clustered=1: not with " + request.spec->name + ", which adds slices up through a workspace");
+  if (request.clustered && !family.adds_in_clusters()) {
+    return invalid("clustered=1: not with " + request.spec->name +
+                   ", which adds slices up through a workspace");
   }
   if (request.clustered && !device.clusters) {
-    throw Error(
+    return Error(
         Status::unsupported,
         "clustered=1: on a device whose work-groups form clusters: through CUDA, of compute capability "
         "9.0 and newer");
   }
   if ((request.pack_a || request.pack_b) && !may_pack(*request.spec, problem)) {
-    reject("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
-           request.spec->name + " does not, and not for batches by lists");
+    return invalid("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
+                   request.spec->name + " does not, and not for batches by lists");
   }
+  return std::nullopt;
 }
 
 // "NAME=number", where the whole text is that.
@@ -75,12 +79,12 @@ void set(ScheduleRequest& request, const std::string& item) {
 }  // namespace
 
 bool may_split(const KernelSpec& spec, const Problem& problem) {
-  return spec.gemm->splits_k && problem.level == Reproducibility::run_to_run &&
+  return spec.family->splits_k() && problem.level == Reproducibility::run_to_run &&
          problem.batch_by == BatchBy::strides;
 }
 
 bool may_pack(const KernelSpec& spec, const Problem& problem) {
-  return spec.gemm->worth_packing && problem.batch_by == BatchBy::strides;
+  return spec.family->gains_from_packing() && problem.batch_by == BatchBy::strides;
 }
 
 std::string to_text(const Schedule& schedule) {
@@ -111,27 +115,34 @@ ScheduleRequest parse_schedule(const std::string& text) {
 }
 
 void validate(const ScheduleRequest& request) {
-  if (request.slices < 1 || (request.slices > 1 && !request.spec->gemm->splits_k)) {
+  if (request.slices < 1 || (request.slices > 1 && !request.spec->family->splits_k())) {
     reject("slices=" + std::to_string(request.slices) +
            ": at least 1, and 1 for kernels that do not split k");
   }
 }
 
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
-  require_allowed(request, problem, device);
-  if (request.spec->gemm->for_cpus) {
-    return {&cpu_variant(request, problem)};
+  return value_or_throw(try_schedule(request, problem, device));
+}
+
+Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
+                              const DeviceInfo& device) {
+  if (const auto reason = refusal(request, problem, device)) {
+    return *reason;
   }
   Problem inner = packed(problem, request.pack_a, request.pack_b);
   if (request.slices > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, std::min(request.slices, problem.k));  // no slice is empty
   }
-  const Tunables tunables = resolve_for(*request.spec, request.tunables, inner);
-  const Variant& kernel = variant_of(*request.spec, tunables);
-  if (const auto reason = unsupported_reason(*kernel.spec, kernel.tunables, device)) {
-    throw Error(Status::unsupported, *reason);
+  const auto kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
+  if (const Error* error = std::get_if<Error>(&kernel)) {
+    return *error;
   }
-  return {&kernel, request.slices, request.clustered, request.pack_a, request.pack_b};
+  const Variant* variant = std::get<const Variant*>(kernel);
+  if (const auto reason = unsupported_reason(*variant, device)) {
+    return Error(Status::unsupported, *reason);
+  }
+  return Schedule{variant, request.slices, request.clustered, request.pack_a, request.pack_b};
 }
 
 Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
@@ -153,18 +164,17 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
 
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
   Problem p = problem;
-  // Skinny kernels write single values, and a result of few rows would mostly be padding.
-  p.ldc = spec.gemm->skinny ? p.m : round_up(p.m, 4);
+  const bool pads = spec.family->pads_partial_sums();
+  p.ldc = pads ? round_up(p.m, 4) : p.m;
   p.c_stride = count_elements("the partial sums of C", {slices, p.ldc, p.n});
   p.c_aligned = true;
   p.addend_apart = false;
-  p.c_padded = !spec.gemm->skinny;
+  p.c_padded = pads;
   return p;
 }
 
 std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices) {
-  constexpr std::int64_t of_skinny = 32;
-  return round_up(ceil_div(k, slices), kernel.spec->gemm->skinny ? of_skinny : kernel.tile.k);
+  return round_up(ceil_div(k, slices), kernel.spec->family->split_multiple(kernel.tile));
 }
 
 }  // namespace duogemm

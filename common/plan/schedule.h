@@ -49,6 +49,8 @@ void validate(const ScheduleRequest& request);
 // kernel cannot do the problem, or not in slices, or the tunables break its rules or the problem's level, and
 // unsupported where the device cannot run it.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
+Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
+                              const DeviceInfo& device);
 
 // Whether the kernel can split k, and the problem allows it.
 bool may_split(const KernelSpec& spec, const Problem& problem);

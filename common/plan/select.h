@@ -41,15 +41,13 @@ class Planner {
 
  private:
   struct Kernel {
-    explicit Kernel(const KernelSpec& spec);
     const KernelSpec* spec;
-    // By storage: the tunables that it fixes, and what there is for it.
-    std::vector<Tunables> fixed;
-    std::vector<std::vector<Candidate>> candidates;
+    std::vector<std::vector<Candidate>> candidates;  // by storage
   };
   class Search;
 
   void add(const Calibration& calibration);
+  std::vector<Schedule> all_schedules(const Problem& problem) const;
   std::optional<Schedule> forced(const Problem& problem) const;
   std::optional<Schedule> tuned(const Problem& problem) const;
   // What there is without any candidate.
@@ -62,6 +60,9 @@ class Planner {
   // Seconds that one multiplication and addition takes, at the least, where the whole device is busy.
   double least_per_product_ = std::numeric_limits<double>::infinity();
 };
+
+// What is used where nothing was measured, and nothing calculated.
+ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device);
 
 // The planner of a device, made when it is first asked for; it lives as long as the process.
 const Planner& planner_for(const DeviceInfo& device);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "families/cpu.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 #include "system/log.h"
@@ -19,29 +20,6 @@ namespace duogemm {
 namespace {
 
 constexpr const char* schema = "duogemm.tuning/4";
-constexpr const char* schema_of_objects = "duogemm.tuning/3";
-constexpr const char* schema_of_old_names = "duogemm.tuning/2";
-
-// A text of schema 2, which had other names for the same kernels and tunables.
-std::string with_new_names(std::string_view older) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"thin_columns", "skinny_columns"},
-      {"thin_dots", "skinny_dots"},
-      {"THIN", "SKINNY"},
-      {"SQUARES", "LANE_ORDER"},
-      {"WALK", "FMA_ORDER"},
-      {"TURN_ASYNC", "TRANSPOSE_ASYNC"},
-      {"FORGETS", "RECOMPUTE"},
-      {schema_of_old_names, schema_of_objects}};
-  std::string text(older);
-  for (const auto& [old_name, new_name] : names) {
-    const std::string quoted = '"' + std::string(old_name) + '"';
-    for (std::size_t at = 0; (at = text.find(quoted, at)) != std::string::npos;) {
-      text.replace(at + 1, old_name.size(), new_name);
-    }
-  }
-  return text;
-}
 
 Json tunables_json(const Tunables& tunables) {
   Json json = Json::object();
@@ -113,23 +91,6 @@ std::vector<int> read_values(const Json& json) {
     values.push_back(read_int(value, "a tunable's value"));
   }
   return values;
-}
-
-// Of schema 3, where each setting of a kernel was an object of its own with its tunables by name.
-Json with_settings(const Json& kernels) {
-  Json tables = Json::array();
-  for (const Json& kernel : kernels) {
-    Json names = Json::array();
-    Json values = Json::array();
-    for (const auto& [name, value] : kernel.at("tunables").items()) {
-      names.push_back(name);
-      values.push_back(value);
-    }
-    tables.push_back({{"kernel", kernel.at("kernel")},
-                      {"tunables", names},
-                      {"settings", {{values, kernel.at("groups_fixed_us_per_k_ns")}}}});
-  }
-  return tables;
 }
 
 // A row of a table: the values of the tunables that it names, and the timings.
@@ -338,6 +299,11 @@ std::vector<Calibration> calibrations_of(const std::string& file) {
 
 }  // namespace
 
+bool TunedShape::is_of(const Problem& problem) const {
+  return m == problem.m && n == problem.n && k == problem.k && batch == problem.batch &&
+         a_transposed == (problem.a_op == Transpose::yes) && b_transposed == (problem.b_op == Transpose::yes);
+}
+
 const char* kind_name(DeviceKind kind) {
   return kind == DeviceKind::gpu ? "gpu" : kind == DeviceKind::cpu ? "cpu" : "other";
 }
@@ -346,11 +312,8 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
   try {
     const Json json = parse_json(text);
     const Json& found = json.at("schema");
-    if (found == schema_of_old_names) {
-      return parse_tuning(with_new_names(json.dump()), source);
-    }
-    if (found != schema && found != schema_of_objects) {
-      reject("schema " + brief(found) + "; this version reads \"" + schema + "\" and the two before it");
+    if (found != schema) {
+      reject("schema " + brief(found) + "; this version reads \"" + schema + "\"");
     }
     const auto quantity = [&](const char* name) { return read_quantity(json.value(name, Json(0)), name); };
     Tuning tuning;
@@ -366,15 +329,14 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     if (json.contains("kernels_of")) {
       tuning.calibrations = calibrations_of(json.at("kernels_of").get<std::string>());
     }
-    const Json older = found == schema ? Json::array() : with_settings(json.at("kernels"));
-    for (const Json& kernel : found == schema ? json.at("kernels") : older) {
+    for (const Json& kernel : json.at("kernels")) {
       read_settings(kernel, tuning.calibrations);
     }
     for (const Json& shape : json.value("shapes", Json::array())) {
       tuning.shapes.push_back(read_shape(shape));
     }
     tuning.registers = read_tunables(json.value("registers", Json::object()));
-    resolve(find_kernel("cpu_panels"), tuning.registers);
+    require_cpu_registers(tuning.registers);
     return tuning;
   } catch (const Error& error) {
     throw Error(Status::invalid_argument, source + ": " + error.what());

@@ -38,6 +38,8 @@ struct TunedShape {
   std::int64_t m, n, k, batch;
   ScheduleRequest request;
   double seconds;
+
+  bool is_of(const Problem& problem) const;
 };
 
 // Which devices a file speaks of. Empty and 0 stand for any.

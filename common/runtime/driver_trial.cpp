@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t size = 200;  // no multiple of tiles
 
 bool is_doubtful(const DeviceInfo& info) {
-  return info.backend == "opencl" && !info.is_nvidia() && load_kernel(find_kernel("general").path).embedded;
+  return info.backend == "opencl" && !info.is_nvidia() && kernels_are_embedded();
 }
 
 bool multiplies(Runtime& runtime) {

@@ -66,7 +66,8 @@ PreparedPlan::PreparedPlan(Plan plan, Device& device, ProgramCache& programs)
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back({std::move(kernel), step.kernel->awaits, step.geometry, std::move(step.arguments)});
+    steps_.push_back(
+        {std::move(kernel), step.kernel->needs.starts_early, step.geometry, std::move(step.arguments)});
   }
 }
 

@@ -70,12 +70,12 @@ std::string key_of(const DeviceInfo& info) {
 ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);
   const bool prebuilt =
-      source.embedded && !source.one_capability && is_standard(source.tunables, variant.tunables);
+      source.embedded && !source.needs.alone && is_standard(source.tunables, variant.tunables);
   return {variant.spec->name,
           kernel_text(variant.spec->path),
           Defines(variant.tunables.begin(), variant.tunables.end()),
           prebuilt,
-          source.one_capability,
+          source.needs.alone,
           source.fatbin};
 }
 

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "families/gemm_parts.h"
+#include "families/storage.h"
+#include "families/tensor.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
@@ -115,15 +116,12 @@ void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const Prepare
 
 bool Runtime::tensor_cores() {
   std::call_once(trial_, [&] {
-    const auto is_possible = [&](const KernelSpec& spec) {
-      return !unsupported_reason(spec, resolve(spec, {}), device_->info());
-    };
-    const KernelSpec& best = find_kernel("tensor");
+    const std::vector<const KernelSpec*> possible = tensor_kernels_for(device_->info());
     const KernelSpec* works = working_tensor_kernel(*device_, programs_);
     // Without any, plans are in FP32 of themselves.
-    tensor_cores_ = works != nullptr || !(is_possible(best) || is_possible(find_kernel("tensor_mma")));
-    if (works != &best && is_possible(best)) {
-      without_warpgroups_.emplace(device_->info(), tuning_without_warpgroups(device_->info()));
+    tensor_cores_ = works != nullptr || possible.empty();
+    if (works != nullptr && works != possible.front()) {
+      without_warpgroups_.emplace(device_->info(), tuning_without(*possible.front(), device_->info()));
     }
   });
   return tensor_cores_;

@@ -1,5 +1,6 @@
 #include "runtime/tensor_trial.h"
 
+#include "families/tensor.h"
 #include "plan/lower.h"
 #include "runtime/known_product.h"
 #include "system/log.h"
@@ -36,10 +37,9 @@ bool works(const KernelSpec& spec, Device& device, ProgramCache& programs) {
 }  // namespace
 
 const KernelSpec* working_tensor_kernel(Device& device, ProgramCache& programs) {
-  for (const char* name : {"tensor", "tensor_mma"}) {
-    const KernelSpec& spec = find_kernel(name);
-    if (!unsupported_reason(spec, resolve(spec, {}), device.info()) && works(spec, device, programs)) {
-      return &spec;
+  for (const KernelSpec* spec : tensor_kernels_for(device.info())) {
+    if (works(*spec, device, programs)) {
+      return spec;
     }
   }
   return nullptr;

@@ -5,6 +5,8 @@
 // A work-group has GROUP / ITEMS elements, numbered down the columns in one dimension, whose limit is 2^31
 // work-groups. ITEMS work-items share an element: each takes every ITEMS-th split. Work-groups in the second
 // dimension walk over the batch.
+//
+// device: starts_early
 
 #ifndef GROUP
 #define GROUP 256  // work-items per work-group: 64 128 256

@@ -39,7 +39,7 @@ LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   }
   LadderSetting setting = kernel_setting(kernel, set, flags.tunables.switched());
   setting.precision = flags.precision.precision();
-  const bool splits = setting.spec->gemm && setting.spec->gemm->splits_operands;
+  const bool splits = setting.spec->family && !setting.spec->family->multiplies_in(Precision::fp32);
   if (splits && setting.precision == Precision::fp32) {
     reject(kernel +
            " multiplies in other arithmetic than FP32: give --precision bf16x6 or --precision f16x3");

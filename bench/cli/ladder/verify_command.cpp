@@ -111,8 +111,8 @@ class Verifier {
     const bool reorders =
         is_rung(setting) ? duogemm::reorders(setting) : plan.steps.at(plan.multiply).kernel->reorders;
     verify(plan, is_rung(setting), !reorders, problem, outcome);
-    if (setting.spec->gemm->splits_k && problem.batch_by == BatchBy::strides) {
-      const bool packs = setting.spec->gemm->worth_packing;
+    if (setting.spec->family->splits_k() && problem.batch_by == BatchBy::strides) {
+      const bool packs = setting.spec->family->gains_from_packing();
       ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
       verify_sliced(sliced, problem, outcome);
       if (info().clusters) {
@@ -177,11 +177,11 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   if (!flags.gemm) {
     return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
   }
-  std::vector<Problem> problems = library_problems(shapes(spec.gemm->tile(setting.tunables)));
+  std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
   for (Problem& problem : problems) {
     problem.precision = flags.precision.precision();
   }
-  std::erase_if(problems, [&](const Problem& problem) { return !spec.gemm->computes(problem); });
+  std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
   return problems;
 }
 

@@ -8,6 +8,8 @@
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
 // and k_step apart: one of the two is 1. What lies beyond them is zero. The first work-groups have operand 0,
 // the others operand 1; one has one block. Those in the second dimension walk over the members of the batch.
+//
+// device: compute_capability 80, starts_early
 
 #ifndef BF16X6
 #define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1

@@ -19,6 +19,8 @@
 // the batch; group_m tiles along M come before the next along N, so that those at work together share panels
 // in the L2 cache. Slices write their sums to a workspace; the last of a tile adds them up in order. Or else
 // the slices of a tile are a cluster, whose work-groups have one slice each, and add up a share of the tile.
+//
+// device: compute_capability 90 alone, starts_early
 
 #ifndef BF16X6
 #define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1

@@ -20,6 +20,8 @@
 // A work-group has a slice of a tile (see work.h): group_m tiles along M come before the next along N, so
 // that those at work together share panels in the L2 cache. Slices write their sums to a workspace; the last
 // of a tile adds them up in order.
+//
+// device: compute_capability 80, starts_early
 
 #ifndef BF16X6
 #define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1

@@ -20,6 +20,8 @@
 //
 // op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
 // elements. M, N and K are positive; K is below 2^30.
+//
+// device: starts_early
 
 #include "gemm/tiled/config.h"
 #include "dialect.h"

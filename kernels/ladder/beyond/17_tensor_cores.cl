@@ -20,6 +20,8 @@
 // that BF16 rounds to one, give NaN here.
 //
 // A is M x K, B is N x K; M, N and K are multiples of TSM, TSN and TSK.
+//
+// device: compute_capability 80
 
 #ifndef TSM
 #define TSM 128  // work-group tile in M: 64 128

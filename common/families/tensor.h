@@ -1,19 +1,15 @@
-// The kernels for tensor cores, with what the host must know about them.
+// How operands lie in pieces for tensor cores, and the settings of the kernels before and after the product.
 #pragma once
 
 #include "families/kernel_spec.h"
 
 namespace duogemm {
 
-// Splits operands into pieces; and multiplies those, by wgmma of compute capability 9.0 or by mma.sync of 8.0
-// and newer.
-KernelSpec split();
-KernelSpec tensor();
-KernelSpec tensor_mma();
+// The program that computes what pieces cannot hold, for a problem whose operands are stored in this way.
+const Variant& patch_program(const Problem& problem);
 
-// The setting of `pipelined` that computes what `tensor` leaves out of a problem whose operands are stored in
-// this way (GemmFacts::storage of pipelined).
-Tunables patch_for(const Problem& problem);
+// The kernels for pieces that the device can run, the fastest first.
+std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device);
 
 // How an operand in pieces is laid out (kernels/gemm/tensor/pieces.h): `panels` of rows by `blocks` along k,
 // for each of `members`. In elements of four bytes.
@@ -30,8 +26,8 @@ struct PiecesLayout {
 PiecesLayout pieces_of_a(const Tunables& tensor, const Problem& problem);
 PiecesLayout pieces_of_b(const Tunables& tensor, const Problem& problem);
 
-// The setting of `split` whose pieces such a setting of `tensor` takes.
-Tunables split_for(const Tunables& tensor);
+// The program that makes the pieces which such a setting of `tensor` takes.
+const Variant& split_program(const Tunables& tensor);
 
 // The workspace in which so many slices of k of a problem meet: a counter for each tile, and behind them all
 // sums. Of one slice, nothing.

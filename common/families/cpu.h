@@ -9,13 +9,12 @@ namespace duogemm {
 // The block of C that a core keeps in registers: WIDTH, VECTORS and COLS of the kernels for CPUs.
 Tunables cpu_registers(const DeviceInfo& device);
 
+// Throws invalid_argument where no kernel for CPUs has such.
+void require_cpu_registers(const Tunables& registers);
+
 // The same with what of operands and sums stays in a core's caches: all tunables of `cpu_panels` that the
 // problem leaves open.
 Tunables cpu_blocks(const DeviceInfo& device);
-
-// Whether the problem is better computed from the operands as they stand: a panel of A stays in the cache as
-// it is, or is used so few times that copying it takes longer.
-bool cpu_reads_in_place(const Problem& problem, const DeviceInfo& device);
 
 // Rows and columns of C per work-group; the last ones of a problem may be smaller.
 struct CpuTile {
@@ -25,5 +24,8 @@ struct CpuTile {
 
 // `blocks` are all tunables of the kernel.
 CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device);
+
+// The problem whose result is the transpose of C: op(B)' op(A)'.
+Problem transposed(Problem problem);
 
 }  // namespace duogemm

@@ -1,9 +1,16 @@
-// What the entries of the library's own kernels are made of.
+// How a problem's operands are stored, as far as kernels are compiled for it.
 #pragma once
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
 
 #include "families/kernel_parts.h"
 
 namespace duogemm {
+
+// The longest k of kernels that count it in 32 bits.
+inline constexpr std::int64_t longest_int_k = (std::int64_t{1} << 30) - 1;
 
 // How op(A) and op(B) are stored, as a number from 0 to 3.
 inline int transposes(const Problem& p) {
@@ -44,7 +51,20 @@ inline Problem vectors_along_k(Problem p) {
   return p;
 }
 
-// The longest k of kernels that count it in 32 bits.
-constexpr std::int64_t longest_int_k = (std::int64_t{1} << 30) - 1;
+// Every combination of values of some tunables; those of the first one change fastest.
+inline std::vector<Tunables> every(std::initializer_list<std::pair<const char*, std::vector<int>>> tunables) {
+  std::vector<Tunables> all(1);
+  for (const auto& [name, values] : tunables) {
+    std::vector<Tunables> extended;
+    for (const int value : values) {
+      for (Tunables each : all) {
+        each.emplace(name, value);
+        extended.push_back(std::move(each));
+      }
+    }
+    all = std::move(extended);
+  }
+  return all;
+}
 
 }  // namespace duogemm

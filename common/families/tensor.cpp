@@ -1,9 +1,15 @@
-#include "families/tensor_kernels.h"
+// The family of kernels that multiply operands in pieces on tensor cores (kernels/gemm/tensor/).
+#include "families/tensor.h"
 
 #include <algorithm>
+#include <set>
 
-#include "families/gemm_parts.h"
+#include "families/registry.h"
+#include "families/storage.h"
+#include "families/supporting.h"
 #include "gemm/arguments.h"
+#include "plan/analytic.h"
+#include "plan/lower_tensor.h"
 #include "problem/extent.h"
 
 namespace duogemm {
@@ -30,25 +36,6 @@ PiecesLayout layout(const char* what, const Tunables& t, const Problem& p, std::
   return result;
 }
 
-// The precision is the storage; nothing is fixed by how operands are stored.
-int tensor_storage(const Problem& p) {
-  if (p.precision == Precision::fp32 || p.k > longest_int_k) {
-    return -1;
-  }
-  return p.precision == Precision::bf16x6 ? 1 : 0;
-}
-
-Tunables tensor_fixed(int storage) {
-  switch (storage) {
-    case 0:
-      return {{"BF16X6", 0}, {"TSK", 64}};
-    case 1:
-      return {{"BF16X6", 1}, {"TSK", 32}};
-    default:
-      return {};
-  }
-}
-
 std::size_t stage_bytes(const Tunables& t) {
   return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") + tile_rows_of_b(t)) / panel_rows);
 }
@@ -62,16 +49,51 @@ Rule fitting_stages() {
           [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }};
 }
 
-// What kernels that multiply pieces have in common.
+// Those that compute what pieces cannot hold, for each way in which operands may be stored.
+const std::vector<const Variant*>& all_patches() {
+  static const auto& patches = *new auto([] {
+    std::set<const Variant*> all;
+    for (int i = 0; i < 16; ++i) {
+      Problem problem = Problem::packed(128, 128, 128);
+      problem.a_op = i % 2 == 0 ? Transpose::no : Transpose::yes;
+      problem.b_op = i / 2 % 2 == 0 ? Transpose::no : Transpose::yes;
+      problem.a_aligned = i / 4 % 2 == 0;
+      problem.b_aligned = i / 8 == 0;
+      all.insert(&patch_program(problem));
+    }
+    return std::vector(all.begin(), all.end());
+  }());
+  return patches;
+}
+
+class Tensor : public Family {
+ public:
+  // The precision is the storage; nothing is fixed by how operands are stored.
+  Tensor() : Family({{{"BF16X6", 0}, {"TSK", 64}}, {{"BF16X6", 1}, {"TSK", 32}}}) {}
+  int storage(const Problem& p) const override {
+    if (p.precision == Precision::fp32 || p.k > longest_int_k) {
+      return -1;
+    }
+    return p.precision == Precision::bf16x6 ? 1 : 0;
+  }
+  bool multiplies_in(Precision precision) const override { return precision != Precision::fp32; }
+  // A user says by the precision which it is, or by the tunables where there is no problem.
+  bool decides(std::string_view) const override { return false; }
+  Multiples tile(const Tunables& t) const override { return {at(t, "TSM"), tile_rows_of_b(t), at(t, "TSK")}; }
+  bool reorders(const Tunables&) const override { return true; }
+  bool splits_k() const override { return true; }
+
+  Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
+    return lower_on_tensor_cores(schedule, problem, device);
+  }
+  std::vector<const Variant*> companions(const Variant& kernel) const override {
+    std::vector<const Variant*> programs = all_patches();
+    programs.push_back(&split_program(kernel.tunables));
+    return programs;
+  }
+};
+
 KernelSpec multiplying_pieces(KernelSpec spec) {
-  GemmFacts& gemm = spec.gemm.emplace();
-  gemm.computes = [](const Problem& p) { return p.multiplies() && tensor_storage(p) >= 0; };
-  gemm.tile = [](const Tunables& t) { return Multiples{at(t, "TSM"), tile_rows_of_b(t), at(t, "TSK")}; };
-  gemm.storage = tensor_storage;
-  gemm.fixed = tensor_fixed;
-  gemm.reorders = [](const Tunables&) { return true; };
-  gemm.splits_k = true;
-  gemm.splits_operands = true;
   spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
   spec.rules = {fitting_stages()};
   return spec;
@@ -90,6 +112,59 @@ int sub_groups(const Tunables& t) {
   return at(t, "TSM") / rows * (at(t, "TSN") / at(t, "WARP_N"));
 }
 
+// Multiply-adds of FP16 or BF16 that tensor cores of a compute unit add up in FP32 in one cycle: NVIDIA's for
+// data centres do twice what the others of their time do.
+double tensor_lanes(int compute_capability) {
+  const bool for_data_centres =
+      compute_capability == 80 || compute_capability == 90 || compute_capability / 10 == 10;
+  return for_data_centres ? 1024.0 : 512.0;
+}
+
+class TensorMma : public Tensor {
+ public:
+  bool adds_in_clusters() const override { return false; }
+
+  std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const override {
+    constexpr double reached = 0.65;  // of what tensor cores can do
+    const double rate = reached * tensor_lanes(gpu.device.compute_capability) * gpu.clock;
+    std::vector<Calibration> calibrations;
+    for (const Storage& storage : storages()) {
+      const bool in_f16 = at(storage.fixed, "BF16X6") == 0;
+      // One tile that fills a unit by itself, and a smaller one that does so in pairs or threes: FP16 takes
+      // more registers.
+      for (const auto& [columns, most_resident] : {std::pair(128, 1), {64, in_f16 ? 2 : 3}}) {
+        const auto tile = fitting_tile(spec, storage, columns, most_resident, gpu.device);
+        if (tile && !unsupported_reason(spec, *tile, gpu.device)) {
+          const Variant& kernel = variant_of(spec, *tile);
+          const double products = in_f16 ? 3.0 : 6.0;
+          calibrations.push_back(gpu.calibration(
+              kernel, 4, products * static_cast<double>(kernel.tile.m * kernel.tile.n), rate));
+        }
+      }
+    }
+    return calibrations;
+  }
+
+ private:
+  // A setting with as many stages as there is room for; of fewer work-groups on a unit where there is none
+  // for that many.
+  static std::optional<Tunables> fitting_tile(const KernelSpec& spec, const Storage& storage, int columns,
+                                              int most_resident, const DeviceInfo& device) {
+    for (int resident = most_resident; resident > 0; --resident) {
+      for (const int stages : {4, 3, 2}) {
+        Tunables tile = {
+            {"TSM", 128}, {"TSN", columns}, {"WARP_N", 64}, {"STAGES", stages}, {"RESIDENT", resident}};
+        tile.insert(storage.fixed.begin(), storage.fixed.end());
+        const auto all = static_cast<std::size_t>(resident);
+        if (keeps_rules(spec, tile) && all * spec.local_bytes(tile) <= device.large_local_bytes) {
+          return tile;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+};
+
 }  // namespace
 
 std::int64_t PiecesLayout::elements() const {
@@ -105,11 +180,12 @@ PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
   return layout("the pieces of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
 }
 
-Tunables split_for(const Tunables& t) {
-  return {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}};
+const Variant& split_program(const Tunables& t) {
+  return program("split",
+                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
 }
 
-Tunables patch_for(const Problem& problem) {
+const Variant& patch_program(const Problem& problem) {
   const KernelSpec& spec = find_kernel("pipelined");
   Tunables setting = fixed_tunables(spec, problem).value();
   setting.merge(Tunables{{"TSM", 128},
@@ -128,7 +204,7 @@ Tunables patch_for(const Problem& problem) {
   // not: for 2047 that is slower.
   setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
   setting["PATCH"] = 1;
-  return resolve(spec, setting);
+  return variant_of(spec, resolve(spec, setting));
 }
 
 SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t slices) {
@@ -142,6 +218,8 @@ SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t sli
   return {counters, counters + count_elements("the partial sums of C",
                                               {tiles, slices, at(t, "TSM") * tile_rows_of_b(t)})};
 }
+
+namespace {
 
 KernelSpec split() {
   KernelSpec spec{
@@ -157,7 +235,6 @@ KernelSpec split() {
     constexpr std::size_t shared = 128;
     return static_cast<std::size_t>(4 * block_elements(t)) + shared;
   };
-  spec.compute_capability = 80;
   return spec;
 }
 
@@ -168,8 +245,7 @@ KernelSpec tensor() {
     constexpr std::size_t work_items = 384;
     return tile_geometry(m, n, t, work_items);
   };
-  spec.compute_capability = 90;
-  spec.newer_capabilities = false;
+  spec.family = std::make_shared<Tensor>();
   return spec;
 }
 
@@ -177,15 +253,29 @@ KernelSpec tensor_mma() {
   KernelSpec spec = multiplying_pieces({.name = "tensor_mma",
                                         .path = "gemm/tensor/tensor_mma.cl",
                                         .idea = "FP32 in pieces on tensor cores, by mma.sync"});
-  spec.gemm->adds_in_clusters = false;
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     constexpr std::size_t sub_group = 32;
     return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t)) * sub_group);
   };
   spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
                         [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
-  spec.compute_capability = 80;
+  spec.family = std::make_shared<TensorMma>();
   return spec;
 }
+
+}  // namespace
+
+std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {
+  std::vector<const KernelSpec*> kernels;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.family && !spec.family->multiplies_in(Precision::fp32) &&
+        !unsupported_reason(spec, resolve(spec, {}), device)) {
+      kernels.push_back(&spec);
+    }
+  }
+  return kernels;
+}
+
+std::vector<KernelSpec> tensor_kernels() { return {split(), tensor(), tensor_mma()}; }
 
 }  // namespace duogemm

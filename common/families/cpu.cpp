@@ -1,0 +1,369 @@
+// The family of kernels for CPUs (kernels/gemm/cpu/): a work-group has a core to itself, and computes a tile
+// of C in blocks that fill the core's registers.
+#include "families/cpu.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "families/kernel_source.h"
+#include "families/registry.h"
+#include "families/storage.h"
+#include "plan/cpu_plan.h"
+#include "plan/tuning.h"
+#include "problem/rounding.h"
+
+namespace duogemm {
+namespace {
+
+// --- Registers, caches and tiles -------------------------------------------------------------------------
+
+// Where the device does not tell, what CPUs have at least.
+struct CpuCaches {
+  explicit CpuCaches(const DeviceInfo& device)
+      : first(device.first_cache_bytes != 0 ? device.first_cache_bytes : 32 << 10),
+        core(device.core_cache_bytes != 0 ? device.core_cache_bytes : 256 << 10) {}
+  std::size_t first;
+  std::size_t core;
+};
+
+// What a step costs, in fused multiply-adds of one vector.
+constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
+constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
+constexpr double work_group = 500.0;
+
+// What a core's work-groups take, in multiply-adds of one vector for each k.
+class CostOfTiles {
+ public:
+  CostOfTiles(const Problem& problem, const Tunables& blocks, std::size_t cores)
+      : problem_(problem),
+        width_(blocks.at("WIDTH")),
+        cols_(blocks.at("COLS")),
+        cores_(static_cast<std::int64_t>(cores)) {}
+
+  double operator()(const CpuTile& tile) const {
+    const std::int64_t groups = ceil_div(problem_.m, tile.m) * ceil_div(problem_.n, tile.n) * problem_.batch;
+    const double vectors = static_cast<double>(ceil_div(tile.m, width_));
+    const double columns = static_cast<double>(round_up(tile.n, cols_));
+    const double packing = static_cast<double>(tile.m) * element(problem_.a_op == Transpose::yes);
+    return static_cast<double>(ceil_div(groups, cores_)) *
+           (vectors * columns + packing + work_group / static_cast<double>(problem_.k));
+  }
+
+ private:
+  double element(bool transposed) const {
+    return transposed ? transposed_element : direct_vector / static_cast<double>(width_);
+  }
+
+  const Problem& problem_;
+  const std::int64_t width_;
+  const std::int64_t cols_;
+  const std::int64_t cores_;
+};
+
+// Columns of op(B) that stay in a core's caches together, with the sums that wait for the next k.
+CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
+  const std::int64_t cols = blocks.at("COLS");
+  if (blocks.contains("TSM")) {
+    return {blocks.at("TSM"), problem.k > blocks.at("TSK") ? blocks.at("TSN") : round_up(problem.n, cols)};
+  }
+  const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
+  return {round_up(problem.m, blocks.at("WIDTH")),
+          round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
+}
+
+// Where each core would get one tile at most, four smaller ones for each: one that wakes up late, or that
+// others use as well, then computes fewer of them. Only for kernels that pack nothing, for which small tiles
+// cost next to nothing.
+CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& blocks, std::int64_t cores) {
+  constexpr std::int64_t shares = 4;
+  if (ceil_div(problem.m, tile.m) * ceil_div(problem.n, tile.n) * problem.batch > cores) {
+    return tile;
+  }
+  const std::int64_t cols = blocks.at("COLS");
+  if (tile.n >= shares * cols) {
+    return {tile.m, round_up(ceil_div(tile.n, shares), cols)};
+  }
+  const std::int64_t rows = blocks.at("VECTORS") * blocks.at("WIDTH");
+  return {std::min(round_up(ceil_div(tile.m, shares), rows), tile.m), tile.n};
+}
+
+// Of the values that a tunable may have, the largest multiple of `unit` up to `limit`, or else the smallest.
+int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
+  static const std::vector<TunableDeclaration>& declared =
+      load_kernel(find_kernel("cpu_panels").path).tunables;
+  const auto tunable = std::find_if(declared.begin(), declared.end(),
+                                    [&](const TunableDeclaration& t) { return t.name == name; });
+  int best = 0;
+  for (const int value : tunable->allowed) {
+    if (value % unit == 0 && (best == 0 || static_cast<std::size_t>(value) <= limit)) {
+      best = value;
+    }
+  }
+  return best;
+}
+
+// The widest block of columns that is not mostly empty.
+int fitting_columns(int cols, std::int64_t n) {
+  while (cols % 2 == 0 && cols / 2 >= n) {
+    cols /= 2;
+  }
+  return cols;
+}
+
+// The widest vectors of which one fits.
+int fitting_width(int width, std::int64_t m) {
+  while (width > 4 && width > m) {
+    width /= 2;
+  }
+  return width;
+}
+
+// Vectors stand along the longer side of a C that is narrower than a vector.
+bool by_rows(const Problem& problem, const Tunables& tunables) {
+  return problem.m < problem.n && problem.m < tunables.at("WIDTH");
+}
+
+// Whether the problem is better computed from the operands as they stand: a panel of A stays in the cache as
+// it is, or is used so few times that copying it takes longer.
+// Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory, `cpu_panels` beside
+// `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298
+// NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
+// Where columns of A are whole pages apart, they compete for the same few lines of the first cache, because a
+// page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
+// rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
+// 0.94 and 0.92.
+bool reads_in_place(const Problem& problem, const DeviceInfo& device) {
+  constexpr std::int64_t narrow = 4;
+  const Tunables registers = cpu_registers(device);
+  if (problem.m < narrow || problem.a_op == Transpose::yes) {
+    return problem.m >= narrow && problem.n <= narrow;
+  }
+  const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
+  const auto cached = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
+  constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
+  if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
+    return false;
+  }
+  constexpr std::int64_t page = 4096 / sizeof(float);
+  constexpr std::int64_t ways = 8;
+  if (problem.lda % page == 0 && problem.k > ways && problem.n >= registers.at("COLS") &&
+      problem.m > 2 * rows) {
+    return false;
+  }
+  return problem.k <= cached / 4 / rows || problem.n < registers.at("COLS") || problem.m <= 2 * rows;
+}
+
+// --- Which kernel, without any measurement ---------------------------------------------------------------
+
+enum class Way { direct, panels, dots };
+
+bool has_long_dots(const Problem& p) {
+  constexpr std::int64_t few = 4;
+  return std::min(p.m, p.n) <= few && p.a_op == Transpose::yes && p.b_op == Transpose::no;
+}
+
+Way fastest_way(const Problem& problem, const DeviceInfo& device) {
+  const Problem given = vectors_along_k(problem);
+  const Tunables registers = cpu_registers(device);
+  // To add up a vector's elements takes as long as several of its multiply-adds.
+  const std::int64_t shortest = 4 * registers.at("WIDTH");
+  if (given.level == Reproducibility::run_to_run && has_long_dots(given) && given.k >= shortest) {
+    return Way::dots;
+  }
+  const Problem p = by_rows(given, registers) ? transposed(given) : given;
+  return reads_in_place(p, device) ? Way::direct : Way::panels;
+}
+
+class Cpu : public Family {
+ public:
+  explicit Cpu(Way way,
+               const std::vector<Tunables>& fixed = every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}}))
+      : Family(fixed), way_(way) {}
+
+  bool runs_on(DeviceKind kind) const override { return kind == DeviceKind::cpu; }
+  int storage(const Problem& p) const override { return transposes(p); }
+  // A plan stores C by rows where that is faster.
+  bool decides(std::string_view tunable) const override {
+    return tunable == "ROWS_C" || Family::decides(tunable);
+  }
+
+  // The tunables that are asked for, as far as they fit the problem.
+  Answer<const Variant*> variant(const KernelSpec& spec, const Tunables& asked,
+                                 const Problem& problem) const override {
+    const Answer<Tunables> answer = try_resolve(spec, asked);
+    if (const Error* error = std::get_if<Error>(&answer)) {
+      return *error;
+    }
+    Tunables set = std::get<Tunables>(answer);
+    const Problem given = vectors_along_k(problem);
+    const bool rows = by_rows(given, set);
+    const Problem p = rows ? transposed(given) : given;
+    set["ROWS_C"] = rows;
+    set["COLS"] = fitting_columns(set["COLS"], p.n);
+    fit(set, p);
+    return Family::variant(spec, set, p);
+  }
+  std::optional<Tunables> unmeasured(const Problem& problem, const DeviceInfo& device) const override {
+    return fastest_way(problem, device) == way_ ? std::optional(preferred(device)) : std::nullopt;
+  }
+  Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
+    return lower_on_cpu(schedule, problem, device);
+  }
+
+ protected:
+  virtual void fit(Tunables&, const Problem&) const {}
+  virtual Tunables preferred(const DeviceInfo& device) const { return cpu_registers(device); }
+
+ private:
+  Way way_;
+};
+
+KernelSpec for_cpus(KernelSpec spec, std::shared_ptr<const Family> family) {
+  spec.geometry = [family](std::int64_t m, std::int64_t n, const Tunables& t) {
+    const Multiples tile = family->tile(t);
+    return Geometry{{group_count(m, tile.m) * group_count(n, tile.n), 1, 1}, {1, 1, 1}};
+  };
+  spec.family = std::move(family);
+  return spec;
+}
+
+// --- Operands as they stand ------------------------------------------------------------------------------
+
+class Direct : public Cpu {
+ public:
+  Direct() : Cpu(Way::direct) {}
+  bool computes(const Problem& p) const override { return p.multiplies() && std::max(p.m, p.n) >= 4; }
+  Multiples tile(const Tunables& t) const override {
+    return {at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
+  }
+
+ private:
+  void fit(Tunables& set, const Problem& p) const override {
+    set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
+    if (p.a_op == Transpose::yes) {
+      // As many rows as are transposed at once, and enough chains of sums to fill the pipeline.
+      set["WIDTH"] = 4;
+      set["VECTORS"] = 4;
+    }
+  }
+};
+
+KernelSpec cpu_direct() {
+  KernelSpec spec = for_cpus(
+      {.name = "cpu_direct", .path = "gemm/cpu/cpu_direct.cl", .idea = "operands as they stand, for CPUs"},
+      std::make_shared<Direct>());
+  spec.rules = {
+      {"WIDTH=4 with TRANS_A=1", [](const Tunables& t) { return !at(t, "TRANS_A") || at(t, "WIDTH") == 4; }}};
+  return spec;
+}
+
+// --- Packed panels of A ----------------------------------------------------------------------------------
+
+class Panels : public Cpu {
+ public:
+  Panels() : Cpu(Way::panels) {}
+  Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
+
+ private:
+  Tunables preferred(const DeviceInfo& device) const override { return cpu_blocks(device); }
+};
+
+KernelSpec cpu_panels() {
+  KernelSpec spec = for_cpus(
+      {.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels of A, for CPUs"},
+      std::make_shared<Panels>());
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * at(t, "TSM") * (at(t, "TSK") + at(t, "TSN"));
+  };
+  spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
+  return spec;
+}
+
+// --- Dot products ----------------------------------------------------------------------------------------
+
+class Dots : public Cpu {
+ public:
+  Dots() : Cpu(Way::dots, std::vector<Tunables>(1)) {}
+  int storage(const Problem& p) const override { return has_long_dots(vectors_along_k(p)) ? 0 : -1; }
+  bool reorders(const Tunables&) const override { return true; }
+  Multiples tile(const Tunables& t) const override {
+    return {at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")};
+  }
+
+ private:
+  Tunables preferred(const DeviceInfo& device) const override {
+    return {{"WIDTH", cpu_registers(device).at("WIDTH")}};
+  }
+};
+
+KernelSpec cpu_dots() {
+  return for_cpus({.name = "cpu_dots", .path = "gemm/cpu/cpu_dots.cl", .idea = "dot products, for CPUs"},
+                  std::make_shared<Dots>());
+}
+
+}  // namespace
+
+std::vector<KernelSpec> cpu_kernels() { return {cpu_direct(), cpu_panels(), cpu_dots()}; }
+
+Problem transposed(Problem p) {
+  const auto other = [](Transpose op) { return op == Transpose::no ? Transpose::yes : Transpose::no; };
+  std::swap(p.m, p.n);
+  p.a_op = other(std::exchange(p.b_op, other(p.a_op)));
+  std::swap(p.lda, p.ldb);
+  std::swap(p.a_stride, p.b_stride);
+  return p;
+}
+
+// Where nobody has looked: accumulators, a vector of each row of them and one of B fill the 16 registers that
+// most CPUs have.
+Tunables cpu_registers(const DeviceInfo& device) {
+  if (const Tunables& measured = tuning_for(device).registers; !measured.empty()) {
+    return measured;
+  }
+  const int width = device.vector_floats >= 16 ? 16 : device.vector_floats >= 8 ? 8 : 4;
+  return {{"WIDTH", width}, {"VECTORS", 3}, {"COLS", 4}};
+}
+
+void require_cpu_registers(const Tunables& registers) { resolve(find_kernel("cpu_panels"), registers); }
+
+Tunables cpu_blocks(const DeviceInfo& device) {
+  const CpuCaches caches(device);
+  Tunables blocks = cpu_registers(device);
+  const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
+  const std::int64_t cols = blocks["COLS"];
+  const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float);
+  const std::size_t for_a = whole / 8 * 3;
+  const std::size_t depth = std::min(caches.first / sizeof(float) / 4 / static_cast<std::size_t>(cols),
+                                     for_a / static_cast<std::size_t>(rows));
+  const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
+  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, for_a / tsk));
+  const std::size_t packed = tsk * tsm;
+  blocks["TSN"] = largest("TSN", cols, (whole - std::min(whole, packed)) / tsm);
+  return blocks;
+}
+
+CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
+  const std::int64_t width = blocks.at("WIDTH");
+  const std::int64_t cols = blocks.at("COLS");
+  const CpuTile most = largest_tile(problem, blocks, device);
+  const CostOfTiles cost(problem, blocks, device.compute_units);
+  const auto more = static_cast<std::int64_t>(device.compute_units);
+  const std::int64_t fewest_m = ceil_div(problem.m, most.m);
+  const std::int64_t fewest_n = ceil_div(problem.n, most.n);
+  CpuTile best = most;
+  double least = cost(best);
+  for (std::int64_t i = fewest_m; i <= fewest_m + more; ++i) {
+    for (std::int64_t j = fewest_n; j <= fewest_n + more; ++j) {
+      const CpuTile tile{std::min(round_up(ceil_div(problem.m, i), width), most.m),
+                         std::min(round_up(ceil_div(problem.n, j), cols), most.n)};
+      if (const double seconds = cost(tile); seconds < least) {
+        least = seconds;
+        best = tile;
+      }
+    }
+  }
+  const bool packs = blocks.contains("TSM");
+  return packs ? best : in_shares(best, problem, blocks, more);
+}
+
+}  // namespace duogemm

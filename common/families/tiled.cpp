@@ -1,0 +1,207 @@
+// The family of kernels whose work-groups multiply tiles of A and B in local memory (kernels/gemm/tiled/).
+#include <algorithm>
+
+#include "families/kernel_parts.h"
+#include "families/registry.h"
+#include "families/storage.h"
+#include "families/supporting.h"
+#include "plan/analytic.h"
+
+namespace duogemm {
+namespace {
+
+int work_items(const Tunables& t) { return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN")); }
+
+class Tiled : public Family {
+ public:
+  using Family::Family;
+  Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
+  std::vector<const Variant*> companions(const Variant& kernel) const override {
+    return splits_k() ? packs_and_reductions() : Family::companions(kernel);
+  }
+};
+
+// --- Any size, any transpose, any offset -----------------------------------------------------------------
+
+// So far apart, the columns of the largest tile, 128, are just within 31 bits.
+constexpr std::int64_t longest_int_ld = (std::int64_t{1} << 24) - 2;
+
+class General : public Tiled {
+ public:
+  General()
+      : Tiled(every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}, {"LONG_OFFSETS", {0, 1}}}), {"LONG_OFFSETS"}) {
+  }
+  int storage(const Problem& p) const override {
+    return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc, p.addend_ld}) > longest_int_ld};
+  }
+  bool stops_at_k() const override { return true; }
+  std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&) const override { return Tunables{}; }
+};
+
+// Work-groups are in one dimension: its limit is the highest that devices have.
+KernelSpec general() {
+  KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
+                    {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
+                     static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    const int padding = at(t, "TRANS_A") + (1 - at(t, "TRANS_B"));
+    return sizeof(float) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN") + padding);
+  };
+  spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("TSN", "WPTN"), whole_loads("TSM"),
+                whole_loads("TSN")};
+  spec.family = std::make_shared<General>();
+  return spec;
+}
+
+// --- Tiles copied ahead of the multiplication ------------------------------------------------------------
+
+// How A and B are read: one by one; both in vectors of four, because the wider of two widths does not help
+// much; or with only one of them lying as vectors need it, and the other transposed value by value.
+std::vector<Tunables> ways_of_reading() {
+  std::vector<Tunables> ways;
+  for (const Tunables& reading :
+       {Tunables{{"V", 1}}, Tunables{{"V", 4}}, Tunables{{"V", 4}, {"TRANSPOSE_ASYNC", 1}}}) {
+    for (Tunables way : every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}})) {
+      way.insert(reading.begin(), reading.end());
+      way.insert({"PATCH", 0});
+      ways.push_back(std::move(way));
+    }
+  }
+  return ways;
+}
+
+// A few tiles, from those with the most reuse to those that fill a device with a small result.
+std::vector<Tunables> tiles_of_unmeasured() {
+  const auto tile = [](int m, int n, int k, int per_m, int per_n, int lanes_m, int stages) {
+    return Tunables{{"TSM", m},      {"TSN", n},           {"TSK", k},        {"WPTM", per_m},
+                    {"WPTN", per_n}, {"LANES_M", lanes_m}, {"STAGES", stages}};
+  };
+  return {tile(128, 128, 16, 8, 8, 8, 3), tile(128, 64, 16, 8, 8, 8, 3), tile(64, 128, 16, 8, 8, 4, 3),
+          tile(64, 64, 16, 8, 4, 4, 3),   tile(64, 32, 16, 4, 4, 8, 3),  tile(32, 64, 16, 4, 4, 4, 3),
+          tile(32, 32, 32, 4, 4, 8, 2)};
+}
+
+class Pipelined : public Tiled {
+ public:
+  Pipelined() : Tiled(ways_of_reading()) {}
+
+  int storage(const Problem& p) const override {
+    if (p.k > longest_int_k) {
+      return -1;
+    }
+    const bool a = a_in_vectors(p);
+    const bool b = b_in_vectors(p);
+    const bool transposes_a = p.a_op == Transpose::yes;
+    const bool transposes_b = p.b_op == Transpose::no;
+    const bool one_in_vectors = transposes_a != transposes_b && a != b && (transposes_a ? b : a);
+    return transposes(p) + (a && b ? 4 : one_in_vectors ? 8 : 0);
+  }
+
+  // Of an operand that does not fill a tile, work-items beyond its last vector copy that one too. Where all
+  // work-groups do so with the same few values, and past the L1 cache, they wait for each other: up to 9
+  // times as long on an H200 (see plan/README.md).
+  bool worthwhile(const Problem& p, const Tunables& t) const override {
+    constexpr std::int64_t few = 4096;
+    const auto contended = [&](bool direct, std::int64_t size, const char* tile, std::int64_t stride) {
+      const bool by_all = p.batch == 1 || stride == 0;
+      return by_all && direct && quarters(size) && size * p.k <= few && size < at(t, tile);
+    };
+    return !(contended(p.a_op == Transpose::no, p.m, "TSM", p.a_stride) ||
+             contended(p.b_op == Transpose::yes, p.n, "TSN", p.b_stride)) ||
+           at(t, "ASYNC") != 1;
+  }
+  bool splits_k() const override { return true; }
+  bool gains_from_packing() const override { return true; }
+
+  std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const override {
+    std::vector<Calibration> calibrations;
+    for (const Tunables& tile : tiles_of_unmeasured()) {
+      for (const Storage& storage : storages()) {
+        Tunables tunables = storage.fixed;
+        tunables.insert(tile.begin(), tile.end());
+        const Variant& kernel = variant_of(spec, resolve(spec, tunables));
+        if (!unsupported_reason(kernel, gpu.device)) {
+          calibrations.push_back(calibration(kernel, gpu));
+        }
+      }
+    }
+    return calibrations;
+  }
+
+ private:
+  // Each k takes a work-group's multiply-adds, and in between loads from local memory, the fewer the larger
+  // the block of a work-item is, and copies to it, the fewer the larger the tile is.
+  static Calibration calibration(const Variant& kernel, const UnmeasuredGpu& gpu) {
+    const double products = static_cast<double>(kernel.tile.m * kernel.tile.n);
+    const double loads = 0.5 / at(kernel.tunables, "WPTM") + 0.5 / at(kernel.tunables, "WPTN") +
+                         4.0 / static_cast<double>(kernel.tile.m) + 4.0 / static_cast<double>(kernel.tile.n);
+    return gpu.calibration(kernel, 16, products * (1.0 + loads), gpu.lanes * gpu.clock);
+  }
+};
+
+// How many rows of an operand's tile a work-group copies at once (see kernels/gemm/tiled/copy.h).
+int rows_at_once(const Tunables& t, int across, bool transposes) {
+  const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
+  const auto rows = [&](int most) {
+    const int side_by_side = across <= most ? across : across % 3 == 0 ? most : power_of_2(most);
+    return power_of_2(most / side_by_side);
+  };
+  if (!transposes) {
+    return rows(work_items(t));
+  }
+  // Along a column: LANES_K with one row each, or two with four rows each.
+  return at(t, "TRANSPOSE_ASYNC") != 0 ? at(t, "LANES_K") * rows(work_items(t) / at(t, "LANES_K"))
+                                       : 8 * rows(work_items(t) / 2);
+}
+
+// Whether a work-group copies no more of an operand at once than there is.
+Rule whole_copies(const char* tile, const char* trans, int transposed) {
+  return {std::string("TSK to be no less than the rows of ") + tile + " that a work-group copies at once",
+          [=](const Tunables& t) {
+            const bool transposes = at(t, trans) == transposed;
+            const int across = transposes ? at(t, tile) : at(t, tile) / at(t, "V");
+            return rows_at_once(t, across, transposes) <= at(t, "TSK");
+          }};
+}
+
+KernelSpec pipelined() {
+  KernelSpec spec{.name = "pipelined", .path = "gemm/tiled/pipelined.cl", .idea = "tiles copied ahead"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
+                    {static_cast<std::size_t>(work_items(t)), 1, 1}};
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) * at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
+  };
+  spec.rules = {
+      {"TSM to be a multiple of LANES_M * WPTM",
+       [](const Tunables& t) { return at(t, "TSM") % (at(t, "LANES_M") * at(t, "WPTM")) == 0; }},
+      {"TSN to be a multiple of 32 / LANES_M * WPTN",
+       [](const Tunables& t) { return at(t, "TSN") % (32 / at(t, "LANES_M") * at(t, "WPTN")) == 0; }},
+      {"LANE_ORDER to be 1 only with LANES_M 4, 8 or 16: with 2 it changes nothing, with 1 and 32 "
+       "there is no square",
+       [](const Tunables& t) {
+         return at(t, "LANE_ORDER") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
+       }},
+      {"PATCH to be 1 only with TSM and TSN that divide 128",
+       [](const Tunables& t) {
+         return at(t, "PATCH") == 0 || (128 % at(t, "TSM") == 0 && 128 % at(t, "TSN") == 0);
+       }},
+      {"TSM or TSN to be a power of 2",
+       [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},
+      whole_copies("TSM", "TRANS_A", 1),
+      whole_copies("TSN", "TRANS_B", 0),
+      {"at most 160 products per work-item",
+       [](const Tunables& t) { return at(t, "WPTM") * at(t, "WPTN") <= 160; }}};
+  spec.family = std::make_shared<Pipelined>();
+  return spec;
+}
+
+}  // namespace
+
+std::vector<KernelSpec> tiled_kernels() { return {general(), pipelined()}; }
+
+}  // namespace duogemm

@@ -1,0 +1,152 @@
+// All that a planner knows before a problem comes, and what it answers without any prediction.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "plan/analytic.h"
+#include "plan/select.h"
+
+namespace duogemm {
+namespace {
+
+// Whether a calibration with these tunables tells how long the kernel takes for operands that are stored so.
+bool applies_to(const Calibration& calibration, const Storage& storage) {
+  return std::ranges::all_of(storage.timed, [&](const auto& tunable) {
+    const auto found = calibration.tunables.find(tunable.first);
+    return found != calibration.tunables.end() && found->second == tunable.second;
+  });
+}
+
+}  // namespace
+
+Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}
+
+Planner::Planner(const DeviceInfo& device, Tuning tuning)
+    : device_(device), tuning_(std::move(tuning)), facts_(tuning_, device_) {
+  for (const Calibration& calibration : tuning_.calibrations) {
+    add(calibration);
+  }
+}
+
+void Planner::add(const Calibration& calibration) {
+  const KernelSpec& spec = *calibration.spec;
+  const std::vector<Storage>& storages = spec.family->storages();
+  if (!spec.family->is_measured() || !spec.family->runs_on(device_.kind)) {
+    return;
+  }
+  auto kernel = std::ranges::find(kernels_, &spec, &Kernel::spec);
+  if (kernel == kernels_.end()) {
+    kernel = kernels_.insert(kernels_.end(), {&spec, std::vector<std::vector<Candidate>>(storages.size())});
+  }
+  for (std::size_t i = 0; i < storages.size(); ++i) {
+    Tunables tunables = storages[i].fixed;
+    tunables.insert(calibration.tunables.begin(), calibration.tunables.end());
+    if (!applies_to(calibration, storages[i]) || !keeps_rules(spec, tunables)) {
+      continue;
+    }
+    const Variant& variant = variant_of(spec, tunables);
+    if (!unsupported_reason(variant, device_)) {
+      const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration);
+      least_per_product_ =
+          std::min(least_per_product_,
+                   candidate.least_per_group / (candidate.tile_m * candidate.tile_n * facts_.units));
+    }
+  }
+}
+
+std::optional<Schedule> Planner::forced(const Problem& problem) const {
+  const char* text = std::getenv("DUOGEMM_FORCE");
+  if (text == nullptr || *text == '\0') {
+    return std::nullopt;
+  }
+  ScheduleRequest request = parse_schedule(text);
+  const KernelSpec& spec = *request.spec;
+  if (!spec.family->multiplies_in(Precision::fp32) &&
+      (problem.precision == Precision::fp32 ||
+       unsupported_reason(spec, resolve(spec, request.tunables), device_))) {
+    return std::nullopt;  // not permitted, or the permission is of no use
+  }
+  if (!may_split(*request.spec, problem)) {  // promises are kept
+    request.slices = 1;
+    request.clustered = false;
+  }
+  request.pack_a = request.pack_a && may_pack(*request.spec, problem);
+  request.pack_b = request.pack_b && may_pack(*request.spec, problem);
+  Problem anyhow = problem;
+  anyhow.level = Reproducibility::run_to_run;
+  const Schedule schedule = schedule_for(request, anyhow, device_);
+  const bool keeps_level = problem.level == Reproducibility::run_to_run || !schedule.kernel->reorders;
+  return keeps_level ? std::optional(schedule) : std::nullopt;
+}
+
+std::optional<Schedule> Planner::tuned(const Problem& problem) const {
+  if (problem.precision != Precision::fp32) {
+    return std::nullopt;  // shapes are measured in FP32
+  }
+  for (const TunedShape& shape : tuning_.shapes) {
+    const bool splits = shape.request.slices > 1;
+    if (shape.is_of(problem) && (!splits || may_split(*shape.request.spec, problem))) {
+      auto found = try_schedule(shape.request, problem, device_);
+      Schedule* schedule = std::get_if<Schedule>(&found);
+      if (schedule == nullptr) {
+        return std::nullopt;  // operands are stored otherwise than when it was measured
+      }
+      schedule->seconds = shape.seconds;
+      return *schedule;
+    }
+  }
+  return std::nullopt;
+}
+
+Schedule Planner::fallback(const Problem& problem) const {
+  return schedule_for(unmeasured_request(problem, device_), problem, device_);
+}
+
+std::vector<const Variant*> Planner::kernels() const {
+  std::set<const Variant*> all;
+  for (const Kernel& kernel : kernels_) {
+    for (const std::vector<Candidate>& candidates : kernel.candidates) {
+      for (const Candidate& candidate : candidates) {
+        all.insert(candidate.kernel);
+      }
+    }
+  }
+  const std::int64_t small = 16;
+  const std::int64_t large = 2048;
+  for (const int ops : {0, 1, 2, 3}) {
+    for (const auto& [m, n] : {std::pair(large, large), {small, small}, {large, small}, {small, large}}) {
+      Problem problem = Problem::packed(m, n, large);
+      problem.a_op = ops % 2 == 1 ? Transpose::yes : Transpose::no;
+      problem.b_op = ops / 2 == 1 ? Transpose::yes : Transpose::no;
+      problem.lda = problem.a_rows();
+      problem.ldb = problem.b_rows();
+      all.insert(fallback(problem).kernel);
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device) {
+  for (const KernelSpec& spec : registry()) {
+    if (spec.family && spec.family->runs_on(device.kind)) {
+      if (const auto tunables = spec.family->unmeasured(problem, device)) {
+        return {&spec, *tunables};
+      }
+    }
+  }
+  throw std::logic_error("no kernel takes any problem on a device of this kind");
+}
+
+const Planner& planner_for(const DeviceInfo& device) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& planners = *new std::vector<std::unique_ptr<Planner>>;
+  const std::lock_guard lock(mutex);
+  const auto found = std::find_if(planners.begin(), planners.end(),
+                                  [&](const auto& planner) { return planner->device() == device; });
+  return found != planners.end() ? **found : *planners.emplace_back(std::make_unique<Planner>(device));
+}
+
+}  // namespace duogemm

@@ -8,7 +8,7 @@
 #include "cuda_devices.h"
 #include "cuda_recording.h"
 #include "nvrtc_compile.h"
-#include "shipped_programs.h"
+#include "prebuild/shipped_programs.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -306,22 +306,6 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
                               dimension(local[2]), large_local_bytes, stream_, parameters.data(), nullptr));
 }
 
-std::shared_ptr<const CudaKernel> load_prebuilt(const SharedContext& context, const ProgramSource& source) {
-  const auto find = source.fatbin != nullptr ? source.fatbin : embedded_fatbin;
-  const std::span<const unsigned char> fatbin = find(source.entry);
-  if (!source.prebuilt || fatbin.empty()) {
-    return nullptr;
-  }
-  try {
-    return std::make_shared<CudaKernel>(context, fatbin.data(), source.entry);
-  } catch (const Error& error) {
-    if (error.status() != Status::build_failed) {
-      throw;
-    }
-    return nullptr;  // the build had other architectures in mind
-  }
-}
-
 std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,
                                                int compute_capability) {
   const std::optional<std::string> cubin = shipped_program(source, "cuda", compute_capability);
@@ -394,15 +378,10 @@ std::shared_ptr<const Kernel> CudaDevice::find_built(const ProgramSource& source
   if (options_.explain) {  // whose texts are gone
     return nullptr;
   }
-  std::shared_ptr<const CudaKernel> kernel = load_shipped(context_, source, info_.compute_capability);
-  if (!kernel) {
-    kernel = load_prebuilt(context_, source);
+  const std::shared_ptr<const CudaKernel> kernel = load_shipped(context_, source, info_.compute_capability);
+  if (kernel) {
+    kernel->apply(options_);
   }
-  // Compiled for devices without clusters, a kernel cannot run in one.
-  if (!kernel || (info_.clusters && !kernel->is_for_90())) {
-    return nullptr;
-  }
-  kernel->apply(options_);
   return kernel;
 }
 

@@ -69,7 +69,4 @@ std::unique_ptr<Device> borrow_context(const SharedContext& context);
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream);
 std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const void* pointer);
 
-// The kernel as nvcc compiled it with its standard tunables; empty when there is none. Defined by the build.
-std::span<const unsigned char> embedded_fatbin(std::string_view entry);
-
 }  // namespace duogemm::cuda

@@ -7,7 +7,4 @@ namespace duogemm {
 
 std::span<const EmbeddedFile> rung_files();
 
-// See FindFatbin. Only where the build has CUDA.
-std::span<const unsigned char> rung_fatbin(std::string_view kernel);
-
 }  // namespace duogemm

@@ -263,14 +263,6 @@ std::vector<Rung> make_rungs() {
   };
 }
 
-KernelFiles files_of_rungs() {
-#ifdef DUOGEMM_WITH_CUDA
-  return {rung_files(), rung_fatbin};
-#else
-  return {rung_files()};
-#endif
-}
-
 std::vector<const KernelSpec*> list_kernels() {
   static const std::vector<KernelSpec> supports = make_supports();
   std::vector<const KernelSpec*> all;
@@ -289,7 +281,7 @@ std::vector<const KernelSpec*> list_kernels() {
 
 std::span<const Rung> rungs() {
   static const std::vector<Rung> all = [] {
-    add_kernel_files(files_of_rungs());
+    add_kernel_files(rung_files());
     return make_rungs();
   }();
   return all;

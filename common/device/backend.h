@@ -143,16 +143,11 @@ class Queue {
 
 using Defines = std::vector<std::pair<std::string, int>>;
 
-// Answers what nvcc made of a kernel, by its name, for its standard tunables; empty where there is nothing.
-using FindFatbin = std::span<const unsigned char> (*)(std::string_view kernel);
-
 struct ProgramSource {
   std::string entry;            // the kernel's name, which is also its file's
   std::string text;             // complete: no includes left
   Defines defines;              // one per tunable
-  bool prebuilt;                // whether text and defines are those that the build had
   bool one_capability = false;  // it uses what one compute capability has and later ones lack (sm_90a)
-  FindFatbin fatbin = nullptr;  // for a kernel that the library has not; null for its own
 };
 
 // How a CUDA device splits its on-chip memory. OpenCL has no such choice.

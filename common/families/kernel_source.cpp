@@ -15,32 +15,14 @@
 namespace duogemm {
 namespace {
 
-struct Found {
-  std::string_view text;
-  FindFatbin fatbin;
-};
-
 // All files, the library's first. Any thread may look for one while another adds some.
 struct AllFiles {
   std::mutex mutex;
-  std::vector<KernelFiles> files{{embedded_files()}};
+  std::vector<std::span<const EmbeddedFile>> files{embedded_files()};
 };
 AllFiles& all_files() {
   static AllFiles& all = *new AllFiles;
   return all;
-}
-
-Found find_embedded(std::string_view path) {
-  AllFiles& all = all_files();
-  const std::lock_guard lock(all.mutex);
-  for (const KernelFiles& files : all.files) {
-    for (const EmbeddedFile& file : files.texts) {
-      if (file.path == path) {
-        return {file.text, files.fatbin};
-      }
-    }
-  }
-  return {};
 }
 
 thread_local const std::string* directory_of_thread = nullptr;
@@ -157,8 +139,7 @@ KernelSource read_kernel(const std::string& path) {
   std::string with_included;
   std::set<std::string> seen;
   append_kernel_files(text, with_included, seen);
-  KernelSource source{parse_tunables(with_included), parse_needs(text), kernels_are_embedded(),
-                      find_embedded("kernels/" + path).fatbin};
+  KernelSource source{parse_tunables(with_included), parse_needs(text), kernels_are_embedded()};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {
@@ -171,7 +152,7 @@ KernelSource read_kernel(const std::string& path) {
 
 }  // namespace
 
-void add_kernel_files(const KernelFiles& files) {
+void add_kernel_files(std::span<const EmbeddedFile> files) {
   AllFiles& all = all_files();
   const std::lock_guard lock(all.mutex);
   all.files.push_back(files);
@@ -184,7 +165,18 @@ KernelsFrom::KernelsFrom(const std::string& directory) : before_(directory_of_th
 }
 KernelsFrom::~KernelsFrom() { directory_of_thread = before_; }
 
-std::string_view embedded_text(std::string_view path) { return find_embedded(path).text; }
+std::string_view embedded_text(std::string_view path) {
+  AllFiles& all = all_files();
+  const std::lock_guard lock(all.mutex);
+  for (const std::span<const EmbeddedFile> files : all.files) {
+    for (const EmbeddedFile& file : files) {
+      if (file.path == path) {
+        return file.text;
+      }
+    }
+  }
+  return {};
+}
 
 std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
 

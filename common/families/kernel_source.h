@@ -21,14 +21,8 @@ struct EmbeddedFile {
 // Defined by the build.
 std::span<const EmbeddedFile> embedded_files();
 
-// Kernels that the library has not. They live as long as the process.
-struct KernelFiles {
-  std::span<const EmbeddedFile> texts;
-  FindFatbin fatbin = nullptr;
-};
-
-// Lets load_kernel find these, too.
-void add_kernel_files(const KernelFiles& files);
+// Lets load_kernel find kernels that the library has not. They live as long as the process.
+void add_kernel_files(std::span<const EmbeddedFile> files);
 
 // The text of an embedded file, "kernels/ladder/01_naive.cl"; empty where there is none.
 std::string_view embedded_text(std::string_view path);
@@ -39,8 +33,7 @@ std::span<const std::pair<std::string_view, int>> build_tunables();
 struct KernelSource {
   std::vector<TunableDeclaration> tunables;
   DeviceNeeds needs;
-  bool embedded;                // false when it was read from DUOGEMM_KERNEL_DIR
-  FindFatbin fatbin = nullptr;  // of KernelFiles; null for the library's kernels
+  bool embedded;  // false when it was read from DUOGEMM_KERNEL_DIR
 };
 
 // While it lives, this thread's kernels come from that directory, whatever DUOGEMM_KERNEL_DIR says.

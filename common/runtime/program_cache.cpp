@@ -14,15 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool is_standard(const std::vector<TunableDeclaration>& declared, const Tunables& tunables) {
-  for (const TunableDeclaration& tunable : declared) {
-    if (tunables.at(tunable.name) != tunable.standard) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
 std::string lacking_operation(const std::string& log) {
   static const std::string marker = "unsupported: ";
@@ -68,15 +59,9 @@ std::string key_of(const DeviceInfo& info) {
 }
 
 ProgramSource program_source(const Variant& variant) {
-  const KernelSource& source = load_kernel(variant.spec->path);
-  const bool prebuilt =
-      source.embedded && !source.needs.alone && is_standard(source.tunables, variant.tunables);
-  return {variant.spec->name,
-          kernel_text(variant.spec->path),
+  return {variant.spec->name, kernel_text(variant.spec->path),
           Defines(variant.tunables.begin(), variant.tunables.end()),
-          prebuilt,
-          source.needs.alone,
-          source.fatbin};
+          load_kernel(variant.spec->path).needs.alone};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {

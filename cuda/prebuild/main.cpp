@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "nvrtc_compile.h"
-#include "opencl_program.h"
-#include "program_archive.h"
-#include "programs_to_ship.h"
+#include "prebuild/opencl_program.h"
+#include "prebuild/program_archive.h"
+#include "prebuild/programs_to_ship.h"
 #include "system/read_file.h"
 
 namespace duogemm::cuda {

@@ -1,4 +1,4 @@
-#include "opencl_program.h"
+#include "prebuild/opencl_program.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-#include "program_archive.h"
+#include "prebuild/program_archive.h"
 
 #include <zstd.h>
 

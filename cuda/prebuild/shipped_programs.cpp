@@ -1,4 +1,4 @@
-#include "shipped_programs.h"
+#include "prebuild/shipped_programs.h"
 
 // Where shipped_archive.S puts the archive.
 extern "C" {

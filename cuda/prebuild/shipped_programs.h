@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "program_archive.h"
+#include "prebuild/program_archive.h"
 
 namespace duogemm::cuda {
 

@@ -1,9 +1,9 @@
-#include "programs_to_ship.h"
+#include "prebuild/programs_to_ship.h"
 
 #include <set>
 
 #include "plan/lower.h"
-#include "program_archive.h"
+#include "prebuild/program_archive.h"
 #include "runtime/program_cache.h"
 
 namespace duogemm::cuda {

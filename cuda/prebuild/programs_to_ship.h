@@ -1,5 +1,5 @@
-// Which programs the library carries: for each of its tuning files that names a compute capability, those that
-// such a device may need. Each once.
+// Which programs the library carries: for each of its tuning files that names a compute capability, those
+// that such a device may need. Each once.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 
 set(duogemm_backend_includes "")
 set(duogemm_backend_list "")
-set(duogemm_parts duogemm_common)
+set(duogemm_parts duogemm_common duogemm_cpu)
 foreach(backend IN LISTS duogemm_backends)
   string(APPEND duogemm_backend_includes "#include \"${backend}_backend.h\"\n")
   list(APPEND duogemm_backend_list "&${backend}_backend()")

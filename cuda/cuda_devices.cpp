@@ -55,7 +55,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.clock_mhz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
   DUOGEMM_CUDA(cuDeviceTotalMem(&info.memory_bytes, device));
   info.max_allocation_bytes = info.memory_bytes;
-  info.compiles_abreast = true;
+  info.compiles_concurrently = true;
   info.cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   info.large_local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);

@@ -2,7 +2,7 @@
 
 #include "opencl_device.h"
 #include "opencl_devices.h"
-#include "pocl_threads.h"
+#include "pocl.h"
 
 namespace duogemm {
 namespace {
@@ -25,6 +25,8 @@ class OpenClBackend final : public Backend {
 
   std::string obstacle() const override { return opencl::on_driver_stack(opencl::obstacle); }
 
+  std::string missing_driver() const override { return "an OpenCL driver (pocl-opencl-icd runs on any CPU)"; }
+
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
       throw Error(Status::unsupported, "OpenCL has no cache preference and no bank width; only cuda has");
@@ -38,7 +40,7 @@ class OpenClBackend final : public Backend {
       const cl::Device& device = devices[index];
       const DeviceInfo info = opencl::describe(device, index);
       const cl::Context context(device);
-      if (info.is_pocl()) {
+      if (opencl::is_pocl(info)) {
         opencl::keep_threads_apart(context, device, info.compute_units);
       }
       return std::make_unique<opencl::ClDevice>(device, info, context, options.explain);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "pocl_cache.h"
+#include "pocl.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -173,7 +173,7 @@ std::size_t ClKernel::sub_group_size(const Extent& local) const {
 // general kernel then took 2.2 s instead of 1.25 s (`duogemm latency`, two AVX-512 cores). It keeps what it
 // compiles on disk by itself, and a later process's first call is only 25 ms slower from there.
 std::string ClKernel::binary() const {
-  if (info_.is_pocl()) {
+  if (is_pocl(info_)) {
     return {};
   }
   return translated([&] {
@@ -333,7 +333,7 @@ std::string ClDevice::build_options(const ProgramSource& source) const {
     options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
     options += explain_ ? std::string(" ") + verbose : "";
   }
-  if (info_.is_pocl()) {
+  if (is_pocl(info_)) {
     // It says on the error output how many warnings there were. Without AVX-512, float16 makes some in every
     // program: that functions take it in another way than with it, which no kernel minds.
     options += " -w";
@@ -349,7 +349,7 @@ std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
   const auto compile_once = [&] {
     return build([&] { return cl::Program(context_, source.text); }, source.entry, options);
   };
-  if (info_.is_pocl()) {
+  if (is_pocl(info_)) {
     require_room_in_pocl_cache();
     try {
       return compile_once();
@@ -421,7 +421,15 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
   });
 }
 
+std::unique_lock<std::mutex> ClDevice::exclusive_use() {
+  return is_pocl(info_) ? exclusive_use_of_pocl() : std::unique_lock<std::mutex>();
+}
+
+std::optional<std::size_t> ClDevice::kernels_compiled_by_launches() const {
+  return is_pocl(info_) ? std::optional(kernels_kept_by_pocl()) : std::nullopt;
+}
+
 // Files that were cut off, as on a full disk, are among what PoCL fails at, and it does not say so.
-std::string ClDevice::remedy() const { return info_.is_pocl() ? ": " + pocl_cache_remedy() : ""; }
+std::string ClDevice::remedy() const { return is_pocl(info_) ? ": " + pocl_cache_remedy() : ""; }
 
 }  // namespace duogemm::opencl

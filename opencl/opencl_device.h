@@ -143,6 +143,9 @@ class ClDevice final : public Device {
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override;
   std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
+  std::string refusal(const KnownProduct& product) override;
+  std::unique_lock<std::mutex> exclusive_use() override;
+  std::optional<std::size_t> kernels_compiled_by_launches() const override;
 
  private:
   std::shared_ptr<const Kernel> build(const std::function<cl::Program()>& create, const std::string& entry,

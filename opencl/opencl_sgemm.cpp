@@ -10,7 +10,7 @@
 #include "opencl_devices.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
-#include "runtime/driver_trial.h"
+#include "runtime/runtime.h"
 #include "system/process.h"
 #include "system/reject.h"
 
@@ -38,22 +38,16 @@ Value info(cl_command_queue queue, cl_command_queue_info what) {
 
 cl_context context_of(cl_command_queue queue) { return info<cl_context>(queue, CL_QUEUE_CONTEXT); }
 
-// A device of a caller's context.
-struct CallersDevice {
-  CallersDevice(cl_context context, const cl::Device& device)
-      : runtime(std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true))) {}
-  Runtime runtime;
-  DriverTrial trial;
-};
-
-// Each from which calls have come.
+// The devices of callers' contexts from which calls have come.
 class CallersDevices {
  public:
-  std::shared_ptr<CallersDevice> find(cl_context context, cl_device_id device) {
+  std::shared_ptr<Runtime> find(cl_context context, cl_device_id id) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<CallersDevice>& found = devices_[{context, device}];
+    std::shared_ptr<Runtime>& found = devices_[{context, id}];
     if (!found) {
-      found = std::make_shared<CallersDevice>(context, cl::Device(device, true));
+      const cl::Device device(id, true);
+      found = std::make_shared<Runtime>(
+          std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true)));
     }
     return found;
   }
@@ -65,7 +59,7 @@ class CallersDevices {
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<CallersDevice>> devices_;
+  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<Runtime>> devices_;
 };
 
 // Never destroyed: at the end of the process the OpenCL driver may be gone before us.
@@ -74,7 +68,7 @@ CallersDevices& callers_devices() {
   return all;
 }
 
-std::shared_ptr<CallersDevice> device_of(cl_command_queue queue, cl_context context) {
+std::shared_ptr<Runtime> device_of(cl_command_queue queue, cl_context context) {
   return callers_devices().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
 }
 
@@ -163,7 +157,7 @@ struct Call {
 
 // Everything is looked at before the first command is enqueued. What the problem does not read may be
 // anything.
-void enqueue(ClQueue& queue, CallersDevice& device, cl_context context, const Call& call) {
+void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& call) {
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
@@ -198,8 +192,7 @@ void enqueue(ClQueue& queue, CallersDevice& device, cl_context context, const Ca
       lent = {&*workspace, call.workspace->offset, call.workspace->bytes};
     }
   }
-  device.trial.require_right(device.runtime);
-  device.runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
+  runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
 }
 
 void require_queue(cl_command_queue queue) {
@@ -247,7 +240,7 @@ Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, c
 std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
   return translated([&] {
     require_queue(queue);
-    return problem.is_empty() ? 0 : device_of(queue, context_of(queue))->runtime.workspace_bytes(problem);
+    return problem.is_empty() ? 0 : device_of(queue, context_of(queue))->workspace_bytes(problem);
   });
 }
 
@@ -289,7 +282,7 @@ WarmUp warm(cl_command_queue queue) {
   return translated([&] {
     require_queue(queue);
     ClQueue ours(cl::CommandQueue(queue, true));
-    return device_of(queue, context_of(queue))->runtime.warm(ours);
+    return device_of(queue, context_of(queue))->warm(ours);
   });
 }
 

@@ -1,5 +1,3 @@
-#include "pocl_threads.h"
-
 #include <sched.h>
 
 #include <chrono>
@@ -9,6 +7,8 @@
 #include <mutex>
 #include <set>
 #include <vector>
+
+#include "pocl.h"
 
 namespace duogemm::opencl {
 namespace {

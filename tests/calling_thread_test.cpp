@@ -8,8 +8,8 @@
 
 #include "check/inputs.h"
 #include "check/oracle.h"
-#include "host/host_device.h"
-#include "host/host_programs.h"
+#include "cpu_backend.h"
+#include "cpu_programs.h"
 #include "plan/lower.h"
 #include "runtime/runtime.h"
 
@@ -29,11 +29,11 @@ Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, int ops, floa
   return p;
 }
 
-class CallingThread : public ::testing::TestWithParam<std::tuple<HostPrograms, std::size_t>> {
+class CallingThread : public ::testing::TestWithParam<std::tuple<DeviceInfo, std::size_t>> {
  protected:
   void SetUp() override {
-    runtime_ =
-        std::make_unique<Runtime>(open_calling_thread(programs_, std::get<1>(GetParam())), DiskCache({}));
+    runtime_ = std::make_unique<Runtime>(
+        cpu_backend().open(info_.index, {.threads = std::get<1>(GetParam())}), DiskCache({}));
   }
 
   Verdict multiply(const Problem& p, const HostProblem& host) {
@@ -53,7 +53,7 @@ class CallingThread : public ::testing::TestWithParam<std::tuple<HostPrograms, s
     EXPECT_TRUE(multiply(p, host).exact()) << p.m << " " << p.n << " " << p.k;
   }
 
-  const HostPrograms programs_ = std::get<0>(GetParam());
+  const DeviceInfo info_ = std::get<0>(GetParam());
   std::unique_ptr<Runtime> runtime_;
 };
 
@@ -99,7 +99,7 @@ TEST_P(CallingThread, HasThePrograms) {
     }
   }
   std::set<std::string> there;
-  for (const HostProgram& program : programs_.programs) {
+  for (const CpuProgram& program : cpu_programs()[info_.index].programs) {
     there.emplace(program.name);
   }
   for (const std::string& name : chosen) {
@@ -113,8 +113,7 @@ TEST_P(CallingThread, HasThePrograms) {
 // None where the build has no programs for this processor.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CallingThread);
 INSTANTIATE_TEST_SUITE_P(, CallingThread,
-                         ::testing::Combine(::testing::ValuesIn(host_programs().begin(),
-                                                                host_programs().end()),
+                         ::testing::Combine(::testing::ValuesIn(cpu_backend().devices()),
                                             ::testing::Values<std::size_t>(1, 3)),
                          [](const auto& info) {
                            return "vectors_of_" + std::to_string(std::get<0>(info.param).vector_floats) +

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/c_api.h"
+#include "cpu_backend.h"
 #include "fake_device.h"
 #include "ladder/ladder_plan.h"
 #include "rungs/rungs.h"
@@ -379,3 +380,5 @@ const std::vector<const duogemm::Backend*>& duogemm::backends() {
   static const std::vector<const Backend*> all = {&fake};
   return all;
 }
+
+const duogemm::Backend& duogemm::in_process_backend() { return cpu_backend(); }

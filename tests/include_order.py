@@ -10,7 +10,7 @@ import re
 import sys
 
 ROWS = {
-    "common": ["system", "problem", "device", "families", "host", "plan", "runtime", "host_memory", "api"],
+    "common": ["system", "problem", "device", "families", "plan", "runtime", "host_memory", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "accuracy", "compare", "explain", "sweep",
               "replay", "tune", "help", "cli"],
 }
@@ -18,8 +18,9 @@ ROWS = {
 # kernels/ and compat/, the host reads the lists of arguments.
 MAY = {
     "compat": [], "kernels": ["compat"], "common": ["kernels", "compat"], "opencl": ["common", "compat"], "cuda": ["common"],
+    "cpu": ["common", "kernels", "compat"],
     "blas": ["common", "cuda"],
-    "bench": ["common", "opencl", "cuda"], "python": ["common", "cuda"],
+    "bench": ["common", "opencl", "cuda", "cpu"], "python": ["common", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -13,9 +13,9 @@
 #include "files.h"
 #include "opencl_device.h"
 #include "opencl_devices.h"
+#include "pocl.h"
 #include "rungs/rungs.h"
 #include "runtime/program_cache.h"
-#include "runtime/warm.h"
 #include "system/temporary_directory.h"
 
 namespace {
@@ -146,7 +146,7 @@ class OpenClDriver : public ::testing::Test {
 // As PoCL does when several processes compile at once.
 TEST_F(OpenClDriver, IsAskedOnceMoreWhereItFailsToCompile) {
   const auto device = open();
-  if (!device->info().is_pocl()) {
+  if (!opencl::is_pocl(device->info())) {
     GTEST_SKIP() << "the first opencl device is not PoCL's";
   }
   faults = {.failing_builds = 1};
@@ -158,7 +158,7 @@ TEST_F(OpenClDriver, IsAskedOnceMoreWhereItFailsToCompile) {
   faults = {.kernels_are_missing = true};
   const std::string message = refusal(Status::build_failed, [&] { compile(*device); });
   EXPECT_NE(message.find("naive: clCreateKernel returned -46: "), std::string::npos) << message;
-  EXPECT_NE(message.find(pocl_cache_directory().string()), std::string::npos) << message;
+  EXPECT_NE(message.find(opencl::pocl_cache_directory().string()), std::string::npos) << message;
   EXPECT_NE(message.find("POCL_CACHE_DIR"), std::string::npos) << message;
   faults = {};
 }

@@ -11,6 +11,7 @@
 #include "opencl_backend.h"
 #include "opencl_caller.h"
 #include "opencl_devices.h"
+#include "pocl.h"
 #include "random_sgemm.h"
 #include "refusal.h"
 
@@ -84,7 +85,7 @@ TEST_P(OpenClNative, KeepsThreadsApart) {
   const DeviceInfo info = opencl::describe(device_, 0);
   cpu_set_t cores;
   ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
-  if (!info.is_pocl() || info.kind != DeviceKind::cpu || info.compute_units < 2 ||
+  if (!opencl::is_pocl(info) || info.kind != DeviceKind::cpu || info.compute_units < 2 ||
       static_cast<std::size_t>(CPU_COUNT(&cores)) != info.compute_units ||
       std::getenv("POCL_AFFINITY") != nullptr) {
     GTEST_SKIP() << "threads stay where they are";

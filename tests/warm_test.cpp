@@ -145,7 +145,7 @@ TEST_F(Warm, UsesThreadsWhereTheCompilerDoes) {
   if (std::thread::hardware_concurrency() < 2) {
     GTEST_SKIP() << "there is one core only";
   }
-  device_.facts.compiles_abreast = true;
+  device_.facts.compiles_concurrently = true;
   device_.facts.name = "another";
   device_.threads.clear();
   warm();

@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "runtime/driver_trial.h"
+#include "runtime/runtime.h"
 #include "support/table.h"
 
 namespace duogemm::bench {
@@ -41,7 +41,7 @@ Table make_table(const std::vector<DeviceInfo>& devices) {
 std::string refusal(const Backend& backend, const DeviceInfo& info) {
   try {
     Runtime runtime(backend.open(info.index, {}));
-    DriverTrial().require_right(runtime);
+    runtime.require_right_results();
     return {};
   } catch (const Error& error) {
     return error.what();

@@ -10,6 +10,8 @@
 namespace duogemm::bench {
 namespace {
 
+bool is_pocl(const DeviceInfo& info) { return info.platform == "Portable Computing Language"; }
+
 void run_once(const Plan& plan, const Problem& problem, Device& device, Queue& queue,
               ProgramCache& programs) {
   const auto floats = [&](std::int64_t count) {
@@ -109,7 +111,7 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
   result.files.emplace_back("cl", source_of(step, device));
   if (device.info().is_nvidia()) {
     add_nvidia(result, step.kernel->spec->name);
-  } else if (device.info().is_pocl()) {
+  } else if (is_pocl(device.info())) {
     pocl.fresh(step.kernel->spec->name);
     run_once(plan, problem, device, *queue, programs);
     add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "host/host_queue.h"
+#include "host_queue.h"
 
 namespace duogemm::bench {
 namespace {

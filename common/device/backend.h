@@ -1,11 +1,12 @@
-// What a runtime has to offer: the interface that opencl/ and cuda/ implement and that everything else is
-// written against.
+// What a runtime has to offer: the interface that opencl/, cuda/ and cpu/ implement and that everything else
+// is written against.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -148,6 +149,7 @@ struct ProgramSource {
   std::string text;             // complete: no includes left
   Defines defines;              // one per tunable
   bool one_capability = false;  // it uses what one compute capability has and later ones lack (sm_90a)
+  bool embedded = true;         // whether the text is the library's own
 };
 
 // How a CUDA device splits its on-chip memory. OpenCL has no such choice.
@@ -158,6 +160,15 @@ struct DeviceOptions {
   BankWidth banks = BankWidth::standard;
   // Kernels are compiled anew, and keep all that KernelFacts has a place for.
   bool explain = false;
+  // Of cpu/: how many threads compute, the calling one among them.
+  std::size_t threads = 1;
+};
+
+// A product whose result is known, which shows whether a driver makes of kernels what it should.
+struct KnownProduct {
+  std::string by;  // "kernel tensor", for the log
+  bool on_tensor_cores;
+  std::function<bool()> is_right;  // computes it; throws what compiling and launching do
 };
 
 class Device {
@@ -180,6 +191,15 @@ class Device {
   // The kernel named `entry` of a binary that a kernel of such a device gave. Throws build_failed when the
   // driver refuses it.
   virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;
+  // Why the kernels that compute the product are not to be used; empty where they are, as with any driver
+  // that needs no proof.
+  virtual std::string refusal(const KnownProduct&) { return {}; }
+  // Held by whoever waits for what is enqueued, where a driver must not have commands of several queues at
+  // work.
+  virtual std::unique_lock<std::mutex> exclusive_use() { return {}; }
+  // The number of kernels that the driver has on disk, where it compiles a kernel when it is first launched;
+  // nothing where `compile` is all that it takes.
+  virtual std::optional<std::size_t> kernels_compiled_by_launches() const { return std::nullopt; }
 };
 
 // What there is, and in which version.
@@ -196,6 +216,8 @@ class Backend {
   virtual Versions versions() const { return {}; }
   // Why it has no device where a driver is installed; empty where nothing is known.
   virtual std::string obstacle() const { return {}; }
+  // What to install where no driver is: "NVIDIA's driver".
+  virtual std::string missing_driver() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
   // DeviceOptions::explain, and can do nothing else. Throws invalid_argument for one that the compiler no
   // longer knows.
@@ -207,6 +229,10 @@ class Backend {
 // The backends that this build has, the preferred one first. Defined by the build
 // (cmake/templates/backends.cpp.in).
 const std::vector<const Backend*>& backends();
+
+// The backend whose kernels the calling thread computes: no device of a user's, but a help for those that
+// work on the host's memory. Defined by the build, too.
+const Backend& in_process_backend();
 
 // The machine code that the library carries for exactly that program and such a device; nothing where it has
 // none. Defined by the build, too.

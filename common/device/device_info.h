@@ -12,8 +12,6 @@ using Extent = std::array<std::size_t, 3>;
 
 enum class DeviceKind { gpu, cpu, other };
 
-inline constexpr const char* pocl_platform = "Portable Computing Language";
-
 struct DeviceInfo {
   std::string backend;    // "opencl" or "cuda"
   std::size_t index = 0;  // among the devices of its backend
@@ -21,7 +19,7 @@ struct DeviceInfo {
   std::string name;
   std::string vendor;
   std::string platform;          // the OpenCL platform; "CUDA" otherwise
-  std::string platform_version;  // OpenCL's only; PoCL's says which LLVM it has
+  std::string platform_version;  // OpenCL's only; some say which compiler they have
   std::string driver;            // driver version
   std::string runtime;           // version of the language or toolkit, with the compiler's where it has one
   std::string pci_bus;           // "0000:3b:00.0"; empty when unknown
@@ -39,18 +37,19 @@ struct DeviceInfo {
   std::size_t vector_floats = 0;
   std::size_t first_cache_bytes = 0;
   std::size_t core_cache_bytes = 0;
+  // Of a CPU: what passes until its threads compute what is launched, and until the caller hears of the end.
+  double seconds_to_start = 0.0;
   std::size_t max_work_group = 0;
-  std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes
-  Extent max_groups{};              // work-groups per dimension
-  bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
-  bool shuffle = false;             // work-items of a sub-group can exchange values
-  bool steps_overlap = false;       // kernels that await what was launched before are started early
-  bool host_memory = false;         // kernels work on the host's memory in place (Device::wrap)
-  bool compiles_abreast = false;    // programs of one process are compiled side by side
-  bool clusters = false;            // work-groups of a cluster can read each other's local memory
+  std::size_t slice_alignment = 1;     // of Buffer::slice, in bytes
+  Extent max_groups{};                 // work-groups per dimension
+  bool read_only_loads = false;        // has a read-only data path that USE_LDG selects
+  bool shuffle = false;                // work-items of a sub-group can exchange values
+  bool steps_overlap = false;          // kernels that await what was launched before are started early
+  bool host_memory = false;            // kernels work on the host's memory in place (Device::wrap)
+  bool compiles_concurrently = false;  // programs of one process
+  bool clusters = false;               // work-groups of a cluster can read each other's local memory
 
   bool is_nvidia() const { return compute_capability != 0; }
-  bool is_pocl() const { return platform == pocl_platform; }
 
   bool operator==(const DeviceInfo&) const = default;
 };

@@ -60,16 +60,15 @@ std::string no_device_of(const Backend& backend) {
 }
 
 const Backend& best_backend() {
-  std::string why;
+  std::string why, missing;
   for (const Backend* backend : backends()) {
     if (!backend->devices().empty()) {
       return *backend;
     }
     why += why.empty() ? backend->obstacle() : "";
+    missing += (missing.empty() ? "; install " : " or ") + backend->missing_driver();
   }
-  reject("no device was found" +
-         (why.empty() ? "; install an OpenCL driver (pocl-opencl-icd runs on any CPU) or NVIDIA's driver"
-                      : ": " + why));
+  reject("no device was found" + (why.empty() ? missing : ": " + why));
 }
 
 std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {

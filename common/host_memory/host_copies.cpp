@@ -5,9 +5,7 @@
 #include <semaphore>
 
 #include "host_memory/host_call.h"
-#include "host_memory/pocl_turn.h"
 #include "host_memory/pool.h"
-#include "runtime/driver_trial.h"
 
 namespace duogemm {
 namespace {
@@ -43,8 +41,7 @@ class Copies final : public HostCall {
       stream = std::make_unique<Stream>(runtime_, options_);
     }
     {
-      const PoclTurn turn(runtime_.device().info());
-      trial_.require_right(runtime_);
+      const auto alone_on_device = runtime_.device().exclusive_use();
       stream->multiply(problem, plan, operands, share(), progress);
     }
     streams_.give_back(std::move(stream));
@@ -80,7 +77,6 @@ class Copies final : public HostCall {
   };
 
   Runtime& runtime_;
-  DriverTrial trial_;
   const DeviceMemory memory_;
   const CopyOptions options_;
   Places places_;

@@ -3,25 +3,17 @@
 #include <atomic>
 #include <vector>
 
-#include "families/kernel_source.h"
-#include "families/kernel_spec.h"
-#include "host/host_device.h"
 #include "host_memory/host_call.h"
-#include "host_memory/pocl_turn.h"
 #include "host_memory/pool.h"
-#include "runtime/driver_trial.h"
 
 namespace duogemm {
 namespace {
 
-// Multiply-adds that a core does in a second for each float of its vectors, bytes that it reads from the last
-// cache, and seconds that PoCL's threads take to begin and its caller to hear of the end, and that the
-// library's own threads take to begin (two AVX-512 cores (Zen 4 and 5), PoCL 3.1). Only where either way is
-// as good depends on them.
+// Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
+// last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends
+// on them.
 constexpr double of_lane = 5e9;
 constexpr double of_cache = 8e10;
-constexpr double pocl_begins = 30e-6;
-constexpr double workers_begin = 5e-6;
 
 // Seconds that a core takes alone, with vectors of so many floats.
 double seconds_alone(const Problem& problem, std::size_t vector_floats) {
@@ -45,13 +37,15 @@ class AtWork {
   const int all_;
 };
 
-// Products by the programs of the host's compiler.
-class OnThreads {
+// Products by the kernels that this process has in itself.
+class InProcess {
  public:
-  // So many threads compute, the calling one among them.
-  OnThreads(const HostPrograms& programs, std::size_t threads)
-      : runtime_(open_calling_thread(programs, threads), DiskCache({})),
+  // This many threads compute, the calling one among them.
+  explicit InProcess(std::size_t threads)
+      : runtime_(in_process_backend().open(0, {.threads = threads}), DiskCache({})),
         queue_(runtime_.device().create_queue()) {}
+
+  const DeviceInfo& info() { return runtime_.device().info(); }
 
   // Whether it did: false once a program was missing, as with a user's own tuning file.
   bool multiply(const Problem& problem, const HostOperands& operands) {
@@ -83,21 +77,17 @@ class OnThreads {
 class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {
-    const auto is_as_built = [] {  // not a developer's own text
-      return kernels_are_embedded();
-    };
-    if (runtime.device().info().kind == DeviceKind::cpu && !host_programs().empty() && is_as_built()) {
-      const HostPrograms& programs = host_programs().front();
-      vector_floats_ = programs.vector_floats;
-      alone_ = std::make_unique<OnThreads>(programs, 1);
-      together_ = std::make_unique<OnThreads>(programs, runtime.device().info().compute_units);
+    const DeviceInfo& info = runtime.device().info();
+    if (info.kind == DeviceKind::cpu && !in_process_backend().devices().empty()) {
+      alone_ = std::make_unique<InProcess>(1);
+      together_ = std::make_unique<InProcess>(info.compute_units);
     }
   }
 
   void multiply(const Problem& problem, const HostOperands& operands,
                 const ProgressListener& progress) override {
     const AtWork at_work(at_work_);
-    OnThreads* threads = threads_for(problem, at_work.all());
+    InProcess* threads = threads_for(problem, at_work.all());
     if (threads == nullptr || !threads->multiply(problem, operands)) {
       multiply_on_device(problem, operands);
     }
@@ -109,18 +99,19 @@ class InPlace final : public HostCall {
  private:
   // Null where all cores would have done it before the calling thread alone, when the device has them do one
   // call after the other. Other threads help the only call, as none is waited for that does not come in time.
-  OnThreads* threads_for(const Problem& problem, int calls) const {
+  InProcess* threads_for(const Problem& problem, int calls) const {
     const bool has_programs = alone_ && problem.multiplies() && problem.batch_by == BatchBy::strides &&
                               std::max(problem.m, problem.n) >= 4;
     if (!has_programs) {
       return nullptr;
     }
-    const double alone = seconds_alone(problem, vector_floats_);
-    const double shared = alone / static_cast<double>(runtime_.device().info().compute_units);
-    if (alone > calls * (pocl_begins + shared)) {
+    const DeviceInfo& device = runtime_.device().info();
+    const double alone = seconds_alone(problem, alone_->info().vector_floats);
+    const double shared = alone / static_cast<double>(device.compute_units);
+    if (alone > calls * (device.seconds_to_start + shared)) {
       return nullptr;
     }
-    return calls == 1 && alone > workers_begin + shared ? together_.get() : alone_.get();
+    return calls == 1 && alone > together_->info().seconds_to_start + shared ? together_.get() : alone_.get();
   }
 
   void multiply_on_device(const Problem& problem, const HostOperands& operands) {
@@ -201,8 +192,7 @@ class InPlace final : public HostCall {
 
   // Whatever happens: when this returns, no command works on the caller's memory any more.
   void run(const Problem& problem, const PreparedPlan::Operands& operands, Queue& queue) {
-    const PoclTurn turn(runtime_.device().info());
-    trial_.require_right(runtime_);
+    const auto alone_on_device = runtime_.device().exclusive_use();
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
@@ -221,10 +211,8 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
-  DriverTrial trial_;
-  std::size_t vector_floats_ = 0;
-  std::unique_ptr<OnThreads> alone_;  // null where there are no programs
-  std::unique_ptr<OnThreads> together_;
+  std::unique_ptr<InProcess> alone_;  // null where there are no programs
+  std::unique_ptr<InProcess> together_;
   std::atomic<int> at_work_ = 0;
   Pool<Queue> queues_;
 };

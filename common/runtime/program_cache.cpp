@@ -59,9 +59,10 @@ std::string key_of(const DeviceInfo& info) {
 }
 
 ProgramSource program_source(const Variant& variant) {
+  const KernelSource& source = load_kernel(variant.spec->path);
   return {variant.spec->name, kernel_text(variant.spec->path),
           Defines(variant.tunables.begin(), variant.tunables.end()),
-          load_kernel(variant.spec->path).needs.alone};
+          source.needs.alone, source.embedded};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {

@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "families/kernel_source.h"
 #include "families/storage.h"
 #include "families/tensor.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
-#include "runtime/tensor_trial.h"
+#include "runtime/known_product.h"
 #include "system/log.h"
 
 namespace duogemm {
@@ -49,6 +50,7 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
   if (problem.is_empty()) {
     return;
   }
+  require_right_results();
   Problem where_it_is = placed(problem, operands);
   if (problem.precision == Precision::fp32) {
     enqueue_in_fp32(where_it_is, queue, operands, lent);
@@ -114,10 +116,48 @@ void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const Prepare
   workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
 }
 
+// Of kernels that are not the library's own nothing is expected.
+void Runtime::require_right_results() {
+  std::call_once(results_known_, [&] {
+    constexpr std::int64_t size = 200;  // no multiple of tiles
+    if (kernels_are_embedded()) {
+      refusal_ = device_->refusal(
+          {device_->info().name, false, [&] {
+             return gives_known_product(size, *device_, [&](Queue& queue, const auto& operands) {
+               enqueue_in_fp32(Problem::packed(size, size, size), queue, operands, {});
+             });
+           }});
+    }
+  });
+  if (!refusal_.empty()) {
+    throw Error(Status::unsupported, refusal_);
+  }
+}
+
+// The first of the kernels whose product is right on this device; null where none's is.
+const KernelSpec* Runtime::working_tensor_kernel(const std::vector<const KernelSpec*>& possible) {
+  constexpr std::int64_t size = 128;
+  Problem problem = Problem::packed(size, size, size);
+  problem.precision = Precision::f16x3;
+  const DeviceInfo& info = device_->info();
+  for (const KernelSpec* spec : possible) {
+    const auto is_right = [&] {
+      const Plan plan = lower(schedule_for({spec}, problem, info), problem, info);
+      const SelfContainedPlan prepared(plan, *device_, programs_);
+      return gives_known_product(
+          size, *device_, [&](Queue& queue, const auto& operands) { prepared.enqueue(queue, operands); });
+    };
+    if (device_->refusal({"kernel " + spec->name, true, is_right}).empty()) {
+      return spec;
+    }
+  }
+  return nullptr;
+}
+
 bool Runtime::tensor_cores() {
-  std::call_once(trial_, [&] {
+  std::call_once(tensor_cores_known_, [&] {
     const std::vector<const KernelSpec*> possible = tensor_kernels_for(device_->info());
-    const KernelSpec* works = working_tensor_kernel(*device_, programs_);
+    const KernelSpec* works = working_tensor_kernel(possible);
     // Without any, plans are in FP32 of themselves.
     tensor_cores_ = works != nullptr || possible.empty();
     if (works != nullptr && works != possible.front()) {

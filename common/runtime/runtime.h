@@ -47,6 +47,10 @@ class Runtime {
   // captured, it prepares programs alone.
   WarmUp warm(Queue& queue);
 
+  // Throws unsupported, which names the driver, where the device gives wrong results. All that enqueues asks
+  // it.
+  void require_right_results();
+
   // How many plans are kept.
   std::size_t plans();
 
@@ -68,6 +72,7 @@ class Runtime {
   void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                       const std::optional<LentWorkspace>& lent);
   bool tensor_cores();
+  const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);
   const Planner& planner_of(const Problem& problem);
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
   std::shared_ptr<const PreparedPlan> find(const Problem& problem);
@@ -77,7 +82,9 @@ class Runtime {
   const Planner& planner_;
   ProgramCache programs_;
   QueueWorkspaces workspaces_;
-  std::once_flag trial_;
+  std::once_flag results_known_;
+  std::string refusal_;  // empty where results are right
+  std::once_flag tensor_cores_known_;
   std::atomic<bool> tensor_cores_ = true;      // as far as is known
   std::optional<Planner> without_warpgroups_;  // where the device has them, and they do not work
   std::mutex mutex_;

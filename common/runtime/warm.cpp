@@ -9,7 +9,6 @@
 
 #include "plan/lower.h"
 #include "runtime/executor.h"
-#include "system/user_directory.h"
 
 namespace duogemm {
 namespace {
@@ -62,12 +61,16 @@ void run(const Problem& problem, Device& device, ProgramCache& programs) {
 class Warmer {
  public:
   Warmer(Device& device, ProgramCache& programs, const Share& share)
-      : device_(device), programs_(programs), share_(share), all_(preparations_for(device.info())) {}
+      : device_(device),
+        programs_(programs),
+        share_(share),
+        all_(preparations_for(device.info())),
+        kept_before_(device.kernels_compiled_by_launches()) {}
 
   WarmUp run() {
     {
       const std::size_t threads =
-          device_.info().compiles_abreast ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
+          device_.info().compiles_concurrently ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
       std::vector<std::jthread> pool;
       for (std::size_t i = 0; i < threads; ++i) {
         pool.emplace_back([this] { work(); });
@@ -75,6 +78,9 @@ class Warmer {
     }
     if (failure_) {
       throw Error(failure_->status(), failure_->what());
+    }
+    if (kept_before_) {  // by a driver that alone knows what it has compiled
+      compiled_ = std::min<std::size_t>(prepared_, *device_.kernels_compiled_by_launches() - *kept_before_);
     }
     return {prepared_, compiled_};
   }
@@ -96,7 +102,7 @@ class Warmer {
 
   void prepare(const Preparation& preparation) {
     const bool compiled = programs_.prepare(*preparation.program);
-    if (device_.info().is_pocl() && preparation.example) {
+    if (kept_before_ && preparation.example) {
       duogemm::run(*preparation.example, device_, programs_);
     }
     ++prepared_;
@@ -120,6 +126,7 @@ class Warmer {
   ProgramCache& programs_;
   const Share share_;
   const std::vector<Preparation> all_;
+  const std::optional<std::size_t> kept_before_;  // kernels by the driver
   std::atomic<std::size_t> taken_ = 0;
   std::atomic<std::size_t> prepared_ = 0;
   std::atomic<std::size_t> compiled_ = 0;
@@ -144,30 +151,7 @@ std::vector<Preparation> preparations_for(const DeviceInfo& device) {
 }
 
 WarmUp warm(Device& device, ProgramCache& programs, const Share& share) {
-  const bool pocl = device.info().is_pocl();
-  const std::size_t before = pocl ? kernels_kept_by_pocl() : 0;
-  WarmUp result = Warmer(device, programs, share).run();
-  if (pocl) {  // which alone knows what it has compiled
-    result.compiled = std::min(result.programs, kernels_kept_by_pocl() - before);
-  }
-  return result;
-}
-
-std::filesystem::path pocl_cache_directory() {
-  return user_directory("POCL_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "pocl/kcache");
-}
-
-// A folder for each program, in it one for each kernel, and in that one for each size of work-group.
-std::size_t kernels_kept_by_pocl() {
-  namespace fs = std::filesystem;
-  const fs::path folder = pocl_cache_directory();
-  std::error_code nothing_there;
-  std::size_t count = 0;
-  for (fs::recursive_directory_iterator entry(folder, nothing_there), end; entry != end;
-       entry.increment(nothing_there)) {
-    count += entry->path().extension() == ".so";
-  }
-  return count;
+  return Warmer(device, programs, share).run();
 }
 
 }  // namespace duogemm

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -12,7 +11,8 @@
 
 namespace duogemm {
 
-// A program, and perhaps a multiplication that runs it: PoCL compiles a kernel when it is first launched.
+// A program, and perhaps a multiplication that runs it: a driver may compile a kernel when it is first
+// launched.
 struct Preparation {
   const Variant* program;
   std::optional<Problem> example;
@@ -31,11 +31,5 @@ struct Share {
 // Prepares them, side by side where the compiler does that. All are tried; then this throws what the first
 // that failed did, with the program's name.
 WarmUp warm(Device& device, ProgramCache& programs, const Share& share = {});
-
-// PoCL's own cache; empty where no variable says where that is.
-std::filesystem::path pocl_cache_directory();
-
-// How many kernels are in it; 0 where it is not found.
-std::size_t kernels_kept_by_pocl();
 
 }  // namespace duogemm

@@ -24,11 +24,8 @@ struct WarmFlags {
   std::string share;  // of a worker: "2/16" is the second of 16
 };
 
-// What is compiled must be kept somewhere. PoCL sees to that by itself.
-void require_cache(const DeviceInfo& device) {
-  if (device.is_pocl()) {
-    return;
-  }
+// What is compiled must be kept somewhere.
+void require_cache() {
   const std::filesystem::path folder = cache_directory();
   if (folder.empty()) {
     reject("there is no folder to keep programs in: DUOGEMM_CACHE_DIR is empty, or there is no home");
@@ -53,15 +50,15 @@ Share parse_share(const std::string& text) {
   return share;
 }
 
-WarmUp warm_here(const ChosenDevice& chosen, const Share& share) {
-  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
-  ProgramCache programs(*device);
-  return warm(*device, programs, share);
+WarmUp warm_here(Device& device, const Share& share) {
+  ProgramCache programs(device);
+  return warm(device, programs, share);
 }
 
 // A worker tells on its standard output what it has done.
 int run_worker(const ChosenDevice& chosen, const std::string& share) {
-  const WarmUp done = warm_here(chosen, parse_share(share));
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
+  const WarmUp done = warm_here(*device, parse_share(share));
   std::printf("%zu %zu\n", done.programs, done.compiled);
   return 0;
 }
@@ -75,9 +72,8 @@ std::optional<WarmUp> said_by(const ToolResult& result) {
 }
 
 // By processes of this program, because drivers compile but one program of a process at a time.
-WarmUp warm_by_workers(const ChosenDevice& chosen, std::size_t jobs) {
-  const bool pocl = chosen.info().is_pocl();
-  const std::size_t before = pocl ? kernels_kept_by_pocl() : 0;
+WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t jobs) {
+  const std::optional<std::size_t> before = device.kernels_compiled_by_launches();
   std::vector<ToolResult> results(jobs);
   {
     std::vector<std::jthread> threads;
@@ -94,25 +90,28 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, std::size_t jobs) {
   for (std::size_t i = 0; i < jobs; ++i) {
     // A driver may refuse its device to one of many processes that start at once.
     const std::optional<WarmUp> worker = said_by(results[i]);
-    const WarmUp done = worker ? *worker : warm_here(chosen, {i, jobs});
+    const WarmUp done = worker ? *worker : warm_here(device, {i, jobs});
     sum.programs += done.programs;
     sum.compiled += done.compiled;
   }
-  if (pocl) {  // each worker saw what the others compiled
-    sum.compiled = std::min(sum.programs, kernels_kept_by_pocl() - before);
+  if (before) {  // each worker saw what the others compiled
+    sum.compiled = std::min(sum.programs, *device.kernels_compiled_by_launches() - *before);
   }
   return sum;
 }
 
 void warm_and_tell(const ChosenDevice& chosen, std::size_t jobs) {
-  const DeviceInfo info = chosen.info();
-  require_cache(info);
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
+  const DeviceInfo& info = device->info();
+  if (!device->kernels_compiled_by_launches()) {
+    require_cache();
+  }
   const auto start = std::chrono::steady_clock::now();
   Progress progress;
   progress.show(info.name + " through " + info.backend + ": compiling");
   jobs = std::min(jobs, preparations_for(info).size());
-  const bool alone = info.compiles_abreast || jobs <= 1;
-  const WarmUp done = alone ? warm_here(chosen, {}) : warm_by_workers(chosen, jobs);
+  const bool alone = info.compiles_concurrently || jobs <= 1;
+  const WarmUp done = alone ? warm_here(*device, {}) : warm_by_workers(chosen, *device, jobs);
   progress.clear();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::printf("%s through %s: %zu programs, %zu compiled, %zu there already, %.1f s\n", info.name.c_str(),

@@ -98,7 +98,7 @@ FUNCTION std::size_t get_group_id(int dimension) { return group.id[dimension]; }
 FUNCTION std::size_t get_num_groups(int dimension) { return group.count[dimension]; }
 FUNCTION std::size_t get_local_id(int) { return 0; }
 
-// What HostProgram::Entry does (host_programs.h), with a kernel whose parameters are a struct and pointers.
+// What CpuProgram::Entry does (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
 template <typename Struct, typename... Elements, std::size_t... indices>
 FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::index_sequence<indices...>,
                              const void* const* pointers, const void* arguments, const std::size_t* groups,

@@ -1,26 +1,25 @@
 # Compiles the kernels for CPUs with the host's own compiler, once for each setting that a processor with AVX2 or AVX-512
 # may need.
 
-# Adds to `target` what defines host_programs().
-function(duogemm_compile_host_programs target)
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/host_programs)
-  set(templates ${PROJECT_SOURCE_DIR}/cmake/templates)
+# Adds to `target` what defines cpu_programs().
+function(duogemm_compile_cpu_programs target)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/programs)
   set(has_programs 0)
   set(declarations "")
   set(sets "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
     set(has_programs 1)
-    duogemm_host_settings(settings "4;8" "1;2;4" "TSK=512 TSM=48 TSN=512")
-    duogemm_add_host_programs(${target} avx2 "-mavx2;-mfma" "${settings}")
-    duogemm_host_settings(settings "4;8;16" "1;2;4;8" "TSK=256 TSM=96 TSN=384")
-    duogemm_add_host_programs(${target} avx512 "-mavx2;-mfma;-mavx512f;-mavx512vl" "${settings}")
+    duogemm_cpu_settings(settings "4;8" "1;2;4" "TSK=512 TSM=48 TSN=512")
+    duogemm_add_cpu_programs(${target} avx2 "-mavx2;-mfma" "${settings}")
+    duogemm_cpu_settings(settings "4;8;16" "1;2;4;8" "TSK=256 TSM=96 TSN=384")
+    duogemm_add_cpu_programs(${target} avx512 "-mavx2;-mfma;-mavx512f;-mavx512vl" "${settings}")
   endif()
-  configure_file(${templates}/host_programs.cpp.in ${folder}/host_programs.cpp @ONLY)
-  target_sources(${target} PRIVATE ${folder}/host_programs.cpp)
+  configure_file(programs.cpp.in ${folder}/programs.cpp @ONLY)
+  target_sources(${target} PRIVATE ${folder}/programs.cpp)
 endfunction()
 
-# A program of each of the settings, compiled with `options`, and what host_programs() says of them all as the set `name`.
-function(duogemm_add_host_programs target name options settings)
+# A program of each of the settings, compiled with `options`, and what cpu_programs() says of them all as the set `name`.
+function(duogemm_add_cpu_programs target name options settings)
   set(sources "")
   set(entries "")
   foreach(setting IN LISTS settings)  # in the order of their names, by which they are looked for
@@ -29,12 +28,12 @@ function(duogemm_add_host_programs target name options settings)
     string(REPLACE "${kernel} " " " defines "${setting}")
     string(REPLACE " " "\n#define " defines "${defines}")
     string(REPLACE "=" " " defines "${defines}")
-    configure_file(${templates}/host_program.cpp.in ${folder}/${entry}.cpp @ONLY)
+    configure_file(program.cpp.in ${folder}/${entry}.cpp @ONLY)
     list(APPEND sources ${folder}/${entry}.cpp)
-    string(APPEND declarations "HostProgram::Entry ${entry};\n")
+    string(APPEND declarations "CpuProgram::Entry ${entry};\n")
     string(APPEND entries "      {\"${setting}\", ${entry}},\n")
   endforeach()
-  string(APPEND sets "  static const HostProgram ${name}[] = {\n${entries}  };\n")
+  string(APPEND sets "  static const CpuProgram ${name}[] = {\n${entries}  };\n")
   target_sources(${target} PRIVATE ${sources})
   # Sanitizers check each step of the unrolled loops: GCC takes 20 s for some at -O2, and half a second at -O0.
   set(optimise -O2)
@@ -45,7 +44,7 @@ function(duogemm_add_host_programs target name options settings)
   # that of its elements.
   set_source_files_properties(${sources} PROPERTIES
     COMPILE_OPTIONS "${optimise};${options};-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
-    INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR}/host;${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
+    INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR};${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
   set(declarations "${declarations}" PARENT_SCOPE)
   set(sets "${sets}" PARENT_SCOPE)
 endfunction()
@@ -53,7 +52,7 @@ endfunction()
 # Every setting of the tunables that the planner chooses where `widths` are those of vectors, `columns` those of blocks and
 # `tile` what it packs at once, the largest last. It packs panels for a result of 3 x 3 or less, too, which has no program
 # here.
-function(duogemm_host_settings result widths columns tile)
+function(duogemm_cpu_settings result widths columns tile)
   list(GET widths -1 widest)
   list(GET columns -1 most)
   set(settings "")

@@ -1,11 +1,8 @@
-#include "pocl_cache.h"
+#include "pocl.h"
 
 #include <unistd.h>
 
-#include <filesystem>
-
-#include "duogemm/error.h"
-#include "runtime/warm.h"
+#include "system/user_directory.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -32,6 +29,21 @@ fs::path existing_folder() {
 
 }  // namespace
 
+fs::path pocl_cache_directory() {
+  return user_directory("POCL_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "pocl/kcache");
+}
+
+// A folder for each program, in it one for each kernel, and in that one for each size of work-group.
+std::size_t kernels_kept_by_pocl() {
+  std::error_code nothing_there;
+  std::size_t count = 0;
+  for (fs::recursive_directory_iterator entry(pocl_cache_directory(), nothing_there), end; entry != end;
+       entry.increment(nothing_there)) {
+    count += entry->path().extension() == ".so";
+  }
+  return count;
+}
+
 void require_room_in_pocl_cache() {
   constexpr std::uintmax_t largest_program = std::uintmax_t{2} << 20;
   std::error_code failure;
@@ -50,6 +62,11 @@ std::string pocl_cache_obstacle() {
     return {};
   }
   return cache_and_folder() + " cannot be written, and PoCL has no device without it: " + name_another;
+}
+
+std::unique_lock<std::mutex> exclusive_use_of_pocl() {
+  static std::mutex at_work;
+  return std::unique_lock(at_work);
 }
 
 std::string pocl_cache_remedy() { return "remove " + cache_and_folder() + ", or " + name_another; }

@@ -1,4 +1,4 @@
-#include "host/worker_threads.h"
+#include "worker_threads.h"
 
 #include <chrono>
 #include <system_error>

@@ -7,7 +7,7 @@
 
 namespace duogemm {
 
-struct HostProgram {
+struct CpuProgram {
   // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers in the order of its
   // parameters, its struct (kernels/gemm/arguments.h), and how many work-groups there are in two dimensions.
   using Entry = void(const void* const* pointers, const void* arguments, const std::size_t* groups,
@@ -18,13 +18,13 @@ struct HostProgram {
 };
 
 // Those that were compiled for the same instructions.
-struct HostPrograms {
+struct CpuPrograms {
   std::size_t vector_floats;
-  std::span<const HostProgram> programs;  // sorted by name
+  std::span<const CpuProgram> programs;  // sorted by name
 };
 
 // All that this processor can run, the widest vectors first. Empty where the build has none. Defined by the
 // build.
-std::span<const HostPrograms> host_programs();
+std::span<const CpuPrograms> cpu_programs();
 
 }  // namespace duogemm

@@ -29,16 +29,16 @@ WorkerThreads::~WorkerThreads() {
   }
 }
 
-void WorkerThreads::compute(std::size_t pieces, const Piece& piece) {
+void WorkerThreads::compute(std::size_t items, const Compute& compute) {
   const std::lock_guard lock(one_at_a_time_);
   start();
-  piece_ = &piece;
-  pieces_ = pieces;
+  compute_ = &compute;
+  items_ = items;
   next_ = 0;
   taking_part_ = 0;
   ++round_;
   round_.notify_all();
-  take_pieces();
+  take_items();
   for (int left = taking_part_ |= closed; left != closed; left = taking_part_) {
     await_change(taking_part_, left);
   }
@@ -65,7 +65,7 @@ void WorkerThreads::take_part() {
   int others = taking_part_;
   while ((others & closed) == 0) {
     if (taking_part_.compare_exchange_weak(others, others + 1)) {
-      take_pieces();
+      take_items();
       --taking_part_;
       taking_part_.notify_all();
       return;
@@ -73,9 +73,9 @@ void WorkerThreads::take_part() {
   }
 }
 
-void WorkerThreads::take_pieces() {
-  for (std::size_t i = next_++; i < pieces_; i = next_++) {
-    (*piece_)(i);
+void WorkerThreads::take_items() {
+  for (std::size_t i = next_++; i < items_; i = next_++) {
+    (*compute_)(i);
   }
 }
 

@@ -15,29 +15,29 @@ namespace duogemm {
 // for one that has not begun: it takes whatever no other has taken.
 class WorkerThreads {
  public:
-  // So many threads compute, the calling one among them. The others start with the first product.
+  // This many threads compute, the calling one among them. The others start with the first product.
   explicit WorkerThreads(std::size_t threads) : threads_(threads) {}
   ~WorkerThreads();
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
 
-  using Piece = std::function<void(std::size_t piece)>;  // must not throw
+  using Compute = std::function<void(std::size_t item)>;  // must not throw
 
-  // Returns when all pieces are computed. Of several callers, one after the other.
-  void compute(std::size_t pieces, const Piece& piece);
+  // Returns when all items are computed. Several callers take turns.
+  void compute(std::size_t items, const Compute& compute);
 
  private:
   void start();
   void take_part();
-  void take_pieces();
+  void take_items();
 
   static constexpr int closed = 1 << 30;
 
   std::size_t threads_;
   std::mutex one_at_a_time_;
   std::vector<std::thread> workers_;
-  const Piece* piece_ = nullptr;
-  std::size_t pieces_ = 0;
+  const Compute* compute_ = nullptr;
+  std::size_t items_ = 0;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<int> taking_part_ = closed;  // workers, or `closed` more when none may begin any more
   std::atomic<std::uint32_t> round_ = 0;

@@ -38,25 +38,6 @@ class CudaBuffer final : public Buffer {
   bool owned_;
 };
 
-class CudaStaging final : public Staging {
- public:
-  CudaStaging(SharedContext context, std::size_t bytes) : context_(std::move(context)) {
-    const CurrentContext current(context_);
-    DUOGEMM_CUDA(cuMemHostAlloc(&data_, bytes, 0));
-  }
-  ~CudaStaging() override {
-    const CurrentContext current(context_);
-    driver()->cuMemFreeHost(data_);
-  }
-  CudaStaging(const CudaStaging&) = delete;
-  CudaStaging& operator=(const CudaStaging&) = delete;
-  std::byte* data() override { return static_cast<std::byte*>(data_); }
-
- private:
-  SharedContext context_;
-  void* data_ = nullptr;
-};
-
 class CudaKernel final : public Kernel {
  public:
   CudaKernel(SharedContext context, const void* image, const std::string& entry, std::string binary = {},
@@ -355,8 +336,14 @@ std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   return std::make_unique<CudaBuffer>(context_, pointer, bytes, true);
 }
 
-std::unique_ptr<Staging> CudaDevice::allocate_staging(std::size_t bytes) {
-  return std::make_unique<CudaStaging>(context_, bytes);
+Staging CudaDevice::allocate_staging(std::size_t bytes) {
+  const CurrentContext current(context_);
+  void* data = nullptr;
+  DUOGEMM_CUDA(cuMemHostAlloc(&data, bytes, 0));
+  return Staging(static_cast<std::byte*>(data), [context = context_](std::byte* pinned) {
+    const CurrentContext current(context);
+    driver()->cuMemFreeHost(pinned);
+  });
 }
 
 std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }

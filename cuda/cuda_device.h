@@ -51,7 +51,7 @@ class CudaDevice final : public Device {
   CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
-  std::unique_ptr<Staging> allocate_staging(std::size_t bytes) override;
+  Staging allocate_staging(std::size_t bytes) override;
   std::unique_ptr<Queue> create_queue() override;
   std::string build_options(const ProgramSource& source) const override;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;

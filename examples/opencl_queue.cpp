@@ -34,7 +34,7 @@ int main() {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
-  duogemm::opencl::forget(context);
+  duogemm::opencl::release(context);
   clReleaseMemObject(a);
   clReleaseMemObject(c);
   clReleaseCommandQueue(queue);

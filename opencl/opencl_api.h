@@ -29,6 +29,14 @@ inline Status status_of(cl_int code) {
   }
 }
 
+// Throws unless `function` has returned success.
+inline void check(cl_int returned, const char* function) {
+  if (returned != CL_SUCCESS) {
+    throw Error(status_of(returned),
+                std::string("OpenCL: ") + function + " returned " + std::to_string(returned));
+  }
+}
+
 // Calls `call` and turns an exception of the bindings into duogemm's, keeping the name of the failing
 // function.
 template <typename Call>
@@ -36,8 +44,8 @@ auto translated(Call&& call) -> decltype(call()) {
   try {
     return std::forward<Call>(call)();
   } catch (const cl::Error& error) {
-    throw Error(status_of(error.err()),
-                std::string("OpenCL: ") + error.what() + " returned " + std::to_string(error.err()));
+    check(error.err(), error.what());
+    throw;
   }
 }
 

@@ -16,7 +16,7 @@ cl_mem unwrap(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.nat
 
 // By OpenCL's own function: to copy a cl::Kernel costs as much as to set several arguments.
 void set_argument(cl_kernel kernel, cl_uint index, std::size_t bytes, const void* value) {
-  cl::detail::errHandler(clSetKernelArg(kernel, index, bytes, value), "clSetKernelArg");
+  check(clSetKernelArg(kernel, index, bytes, value), "clSetKernelArg");
 }
 
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
@@ -35,28 +35,8 @@ double believable(double by_device, double by_host) {
   return by_host > way && by_device < 0.1 * by_host ? by_host : by_device;
 }
 
-// A buffer in the host's memory, mapped as long as this lives: NVIDIA's driver pins such memory.
-class ClStaging final : public Staging {
- public:
-  ClStaging(const cl::Context& context, const cl::Device& device, std::size_t bytes)
-      : queue_(context, device), buffer_(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes) {
-    data_ = queue_.enqueueMapBuffer(buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
-  }
-  ~ClStaging() override {
-    clEnqueueUnmapMemObject(queue_(), buffer_(), data_, 0, nullptr, nullptr);
-    clFinish(queue_());
-  }
-  ClStaging(const ClStaging&) = delete;
-  ClStaging& operator=(const ClStaging&) = delete;
-  std::byte* data() override { return static_cast<std::byte*>(data_); }
-
- private:
-  cl::CommandQueue queue_;
-  cl::Buffer buffer_;
-  void* data_;
-};
-
-// How many work-groups a kernel wants on a multiprocessor (see compat/dialect.h); 0 when it does not say.
+// Answers how many work-groups a kernel wants on a multiprocessor (see compat/dialect.h); 0 when it does not
+// say.
 int wanted_residents(const ProgramSource& source) {
   for (const auto& [name, value] : source.defines) {
     if (name == "RESIDENT") {
@@ -66,7 +46,7 @@ int wanted_residents(const ProgramSource& source) {
   return 0;
 }
 
-// What NVIDIA calls a program's binary is PTX, whose word for it is .minnctapersm ("Performance-Tuning
+// NVIDIA calls PTX a program's binary. Its word for the above is .minnctapersm ("Performance-Tuning
 // Directives" in the PTX ISA). Without one the compiler spends few registers, and even spills, to have many
 // work-groups: of 268 settings that were timed on an H200 both ways, half gain 1 percent and a tenth gain 13.
 // The program is assembled twice for it, when it is compiled; the disk cache keeps the second.
@@ -92,7 +72,7 @@ std::string with_own_capability(std::string ptx) {
   return ptx;
 }
 
-// What a program becomes that NVIDIA's compiler has made, as far as OpenCL C has no words for it.
+// Adds to a program that NVIDIA's compiler has made what OpenCL C has no words for.
 std::string improved(const std::string& ptx, const ProgramSource& source) {
   std::string better = source.one_capability ? with_own_capability(ptx) : ptx;
   const int residents = wanted_residents(source);
@@ -109,21 +89,17 @@ bool takes_buffer_first(const Kernel& kernel) {
 
 }  // namespace
 
-ClBuffer::ClBuffer(cl::Buffer buffer) : buffer_(std::move(buffer)), bytes_(buffer_.getInfo<CL_MEM_SIZE>()) {}
+ClBuffer::ClBuffer(const cl::Buffer& ours)
+    : buffer_(ours()), bytes_(ours.getInfo<CL_MEM_SIZE>()), slices_(std::make_shared<ClSlices>(ours)) {}
 
 std::unique_ptr<Buffer> ClBuffer::slice(std::size_t offset, std::size_t bytes) const {
-  return translated([&] { return std::make_unique<ClBuffer>(slices_->find(buffer_, offset, bytes)); });
+  if (!slices_) {
+    return ClBuffer(cl::Buffer(buffer_, true)).slice(offset, bytes);
+  }
+  return translated([&] { return std::make_unique<ClBuffer>(slices_->find(offset, bytes)); });
 }
 
 void ClBuffer::bind(cl_kernel kernel, cl_uint index) const {
-  set_argument(kernel, index, sizeof(cl_mem), &buffer_());
-}
-
-std::unique_ptr<Buffer> ClBorrowed::slice(std::size_t offset, std::size_t bytes) const {
-  return ClBuffer(cl::Buffer(buffer_, true)).slice(offset, bytes);
-}
-
-void ClBorrowed::bind(cl_kernel kernel, cl_uint index) const {
   set_argument(kernel, index, sizeof(cl_mem), &buffer_);
 }
 
@@ -132,8 +108,8 @@ std::unique_ptr<Buffer> ClHostMemory::slice(std::size_t offset, std::size_t) con
 }
 
 void ClHostMemory::bind(cl_kernel kernel, cl_uint index) const {
-  cl::detail::errHandler(clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address_)),
-                         "clSetKernelArgSVMPointer");
+  check(clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address_)),
+        "clSetKernelArgSVMPointer");
 }
 
 ClSlices::~ClSlices() {
@@ -142,7 +118,7 @@ ClSlices::~ClSlices() {
   }
 }
 
-cl::Buffer ClSlices::find(const cl::Buffer& whole, std::size_t offset, std::size_t bytes) {
+cl::Buffer ClSlices::find(std::size_t offset, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   for (const Slice& slice : slices_) {
     if (slice.offset == offset && slice.bytes == bytes) {
@@ -150,9 +126,8 @@ cl::Buffer ClSlices::find(const cl::Buffer& whole, std::size_t offset, std::size
     }
   }
   const cl_buffer_region region{offset, bytes};
-  cl::Buffer parent = whole;
   slices_.push_back(
-      {offset, bytes, parent.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)});
+      {offset, bytes, whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)});
   return slices_.back().buffer;
 }
 
@@ -202,29 +177,21 @@ KernelFacts ClKernel::facts(const Extent&) const {
 
 void ClQueue::wait_for_events() {
   if (!events_.empty()) {
-    translated([&] {
-      cl::detail::errHandler(clEnqueueBarrierWithWaitList(queue_(), static_cast<cl_uint>(events_.size()),
-                                                          events_.data(), nullptr),
-                             "clEnqueueBarrierWithWaitList");
-    });
+    check(
+        clEnqueueBarrierWithWaitList(queue_(), static_cast<cl_uint>(events_.size()), events_.data(), nullptr),
+        "clEnqueueBarrierWithWaitList");
     events_ = {};
   }
 }
 
 void ClQueue::start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
-  translated([&] {
-    cl::detail::errHandler(
-        clEnqueueWriteBuffer(queue_(), unwrap(to), CL_FALSE, offset, bytes, from, 0, nullptr, nullptr),
+  check(clEnqueueWriteBuffer(queue_(), unwrap(to), CL_FALSE, offset, bytes, from, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
-  });
 }
 
 void ClQueue::start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) {
-  translated([&] {
-    cl::detail::errHandler(
-        clEnqueueReadBuffer(queue_(), unwrap(from), CL_FALSE, offset, bytes, to, 0, nullptr, nullptr),
+  check(clEnqueueReadBuffer(queue_(), unwrap(from), CL_FALSE, offset, bytes, to, 0, nullptr, nullptr),
         "clEnqueueReadBuffer");
-  });
 }
 
 void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {
@@ -309,8 +276,17 @@ std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
       [&] { return std::make_unique<ClBuffer>(cl::Buffer(context_, CL_MEM_READ_WRITE, bytes)); });
 }
 
-std::unique_ptr<Staging> ClDevice::allocate_staging(std::size_t bytes) {
-  return translated([&] { return std::make_unique<ClStaging>(context_, device_, bytes); });
+// A buffer in the host's memory, mapped as long as it lives: NVIDIA's driver pins such memory.
+Staging ClDevice::allocate_staging(std::size_t bytes) {
+  return translated([&] {
+    const cl::CommandQueue queue(context_, device_);
+    const cl::Buffer buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
+    void* const data = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
+    return Staging(static_cast<std::byte*>(data), [queue, buffer](std::byte* mapped) {
+      clEnqueueUnmapMemObject(queue(), buffer(), mapped, 0, nullptr, nullptr);
+      clFinish(queue());
+    });
+  });
 }
 
 std::unique_ptr<Buffer> ClDevice::wrap(const void* host) {

@@ -10,13 +10,14 @@
 
 namespace duogemm::opencl {
 
-// The sub-buffers of a buffer, which live as long as it does, and go before it in the reverse of their order:
-// NVIDIA's driver (580) crashes when one of several is released while the others go on.
+// A buffer and its sub-buffers, which go before it in the reverse of their order: NVIDIA's driver (580)
+// crashes when one of several is released while the others go on.
 class ClSlices {
  public:
+  explicit ClSlices(cl::Buffer whole) : whole_(std::move(whole)) {}
   ~ClSlices();
   // Throws cl::Error.
-  cl::Buffer find(const cl::Buffer& whole, std::size_t offset, std::size_t bytes);
+  cl::Buffer find(std::size_t offset, std::size_t bytes);
 
  private:
   struct Slice {
@@ -24,14 +25,15 @@ class ClSlices {
     std::size_t bytes;
     cl::Buffer buffer;
   };
+  cl::Buffer whole_;
   std::mutex mutex_;
   std::vector<Slice> slices_;
 };
 
-// What a kernel's pointer can be bound to.
+// A kernel's pointer can be bound to this.
 class ClMemory : public Buffer {
  public:
-  virtual void bind(cl_kernel kernel, cl_uint index) const = 0;  // throws cl::Error
+  virtual void bind(cl_kernel kernel, cl_uint index) const = 0;
 };
 
 // The host's memory, which is no memory object and has no end that OpenCL knows.
@@ -48,25 +50,12 @@ class ClHostMemory final : public ClMemory {
   std::uintptr_t address_;
 };
 
+// A buffer of ours, or of a caller's who keeps it as long as this lives: to retain and to release that, and
+// to ask what is known already, are calls of the driver.
 class ClBuffer final : public ClMemory {
  public:
-  explicit ClBuffer(cl::Buffer buffer);
-  std::size_t bytes() const override { return bytes_; }
-  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
-  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_()); }
-  void bind(cl_kernel kernel, cl_uint index) const override;
-
- private:
-  cl::Buffer buffer_;
-  std::size_t bytes_;
-  std::shared_ptr<ClSlices> slices_ = std::make_shared<ClSlices>();  // behind the buffer: gone before it
-};
-
-// A buffer of the caller's, who keeps it as long as this lives: to retain and to release it, and to ask what
-// is known already, are calls of the driver.
-class ClBorrowed final : public ClMemory {
- public:
-  ClBorrowed(cl_mem buffer, std::size_t bytes) : buffer_(buffer), bytes_(bytes) {}
+  explicit ClBuffer(const cl::Buffer& ours);
+  ClBuffer(cl_mem callers, std::size_t bytes) : buffer_(callers), bytes_(bytes) {}
   std::size_t bytes() const override { return bytes_; }
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
   std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(buffer_); }
@@ -75,6 +64,7 @@ class ClBorrowed final : public ClMemory {
  private:
   cl_mem buffer_;
   std::size_t bytes_;
+  std::shared_ptr<ClSlices> slices_;  // of ours, which they keep; null for a caller's
 };
 
 class ClKernel final : public Kernel {
@@ -108,7 +98,7 @@ class ClKernel final : public Kernel {
 
 class ClQueue final : public Queue {
  public:
-  // What is launched starts after `events`, which must outlive this.
+  // All that is launched starts after `events`, which must outlive this.
   explicit ClQueue(cl::CommandQueue queue, std::span<const cl_event> events = {})
       : queue_(std::move(queue)), events_(events) {}
   // Lets what is enqueued from here on wait for the events. The first launch or barrier does so by itself.
@@ -136,7 +126,7 @@ class ClDevice final : public Device {
   ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain = false);
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
-  std::unique_ptr<Staging> allocate_staging(std::size_t bytes) override;
+  Staging allocate_staging(std::size_t bytes) override;
   std::unique_ptr<Buffer> wrap(const void* host) override;
   std::unique_ptr<Queue> create_queue() override;
   std::string build_options(const ProgramSource& source) const override;

@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "opencl_backend.h"
+#include "opencl_device.h"
 #include "pocl.h"
 
 namespace duogemm::opencl {
@@ -114,9 +116,8 @@ std::string loader_version() {
   return info(name) + " " + info(version);
 }
 
-}  // namespace
-
-Versions versions() {
+// Tells the versions of the headers, the ICD loader, and each platform.
+Versions find_versions() {
   Versions versions = {{"OpenCL headers", DUOGEMM_OPENCL_HEADERS}, {"OpenCL loader", loader_version()}};
   const std::vector<cl::Platform> platforms = find_platforms();
   for (const cl::Platform& platform : platforms) {
@@ -129,7 +130,8 @@ Versions versions() {
   return versions;
 }
 
-std::string obstacle() {
+// Tells why a platform has no device; empty where each has some, and where there is none.
+std::string find_obstacle() {
   for (const cl::Platform& platform : find_platforms()) {
     const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
     if (devices_of(platform).empty()) {
@@ -139,6 +141,8 @@ std::string obstacle() {
   }
   return {};
 }
+
+}  // namespace
 
 std::vector<cl::Device> find_devices() {
   std::vector<cl::Device> found;
@@ -186,4 +190,51 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   return info;
 }
 
+namespace {
+
+class OpenClBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "opencl"; }
+
+  std::vector<DeviceInfo> devices() const override {
+    return on_driver_stack([] {
+      std::vector<DeviceInfo> infos;
+      for (const cl::Device& device : find_devices()) {
+        infos.push_back(describe(device, infos.size()));
+      }
+      return infos;
+    });
+  }
+
+  Versions versions() const override { return on_driver_stack(find_versions); }
+  std::string obstacle() const override { return on_driver_stack(find_obstacle); }
+  std::string missing_driver() const override { return "an OpenCL driver (pocl-opencl-icd runs on any CPU)"; }
+
+  std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
+    if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
+      throw Error(Status::unsupported, "OpenCL has no cache preference and no bank width; only cuda has");
+    }
+    return on_driver_stack([&] {
+      const std::vector<cl::Device> devices = find_devices();
+      if (index >= devices.size()) {
+        throw Error(Status::invalid_argument, "no OpenCL device " + std::to_string(index) + "; there are " +
+                                                  std::to_string(devices.size()));
+      }
+      const cl::Device& device = devices[index];
+      const DeviceInfo info = describe(device, index);
+      const cl::Context context(device);
+      if (is_pocl(info)) {
+        keep_threads_apart(context, device, info.compute_units);
+      }
+      return std::make_unique<ClDevice>(device, info, context, options.explain);
+    });
+  }
+};
+
+}  // namespace
 }  // namespace duogemm::opencl
+
+const duogemm::Backend& duogemm::opencl_backend() {
+  static const opencl::OpenClBackend backend;
+  return backend;
+}

@@ -8,12 +8,6 @@
 
 namespace duogemm::opencl {
 
-// The headers, the ICD loader, and each platform.
-Versions versions();
-
-// Why a platform has no device; empty where each has some, and where there is none.
-std::string obstacle();
-
 // In the order of the ICD loader's platforms. Empty when there is no platform.
 std::vector<cl::Device> find_devices();
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
@@ -22,7 +23,7 @@ namespace {
 template <typename Value, typename Get, typename Handle>
 Value ask(Get get, Handle handle, cl_uint what, const char* name) {
   Value value{};
-  cl::detail::errHandler(get(handle, what, sizeof value, &value, nullptr), name);
+  check(get(handle, what, sizeof value, &value, nullptr), name);
   return value;
 }
 
@@ -52,7 +53,7 @@ class CallersDevices {
     return found;
   }
 
-  void forget(cl_context context) {
+  void release(cl_context context) {
     const std::lock_guard lock(mutex_);
     std::erase_if(devices_, [&](const auto& entry) { return entry.first.first == context; });
   }
@@ -68,15 +69,15 @@ CallersDevices& callers_devices() {
   return all;
 }
 
-std::shared_ptr<Runtime> device_of(cl_command_queue queue, cl_context context) {
+std::shared_ptr<Runtime> runtime_of(cl_command_queue queue, cl_context context) {
   return callers_devices().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
 }
 
-// What kernels do with memory.
+// Kernels do one of these with memory.
 enum class Use { read, write, both };
 
 // The caller's buffer, once it is known to be one of the queue's context that kernels may use so.
-ClBorrowed borrow(const char* name, cl_mem buffer, Use use, cl_context context) {
+ClBuffer borrow(const char* name, cl_mem buffer, Use use, cl_context context) {
   if (buffer == nullptr) {
     reject(std::string(name) + " is null");
   }
@@ -97,8 +98,8 @@ ClBorrowed borrow(const char* name, cl_mem buffer, Use use, cl_context context) 
 }
 
 // The same, once it is known to reach to `needed` bytes.
-ClBorrowed borrow(const char* name, cl_mem handle, Use use, std::size_t needed, cl_context context) {
-  ClBorrowed buffer = borrow(name, handle, use, context);
+ClBuffer borrow(const char* name, cl_mem handle, Use use, std::size_t needed, cl_context context) {
+  ClBuffer buffer = borrow(name, handle, use, context);
   if (buffer.bytes() < needed) {
     reject(std::string(name) + " has " + std::to_string(buffer.bytes()) + " bytes; the problem reaches to " +
            std::to_string(needed));
@@ -106,8 +107,8 @@ ClBorrowed borrow(const char* name, cl_mem handle, Use use, std::size_t needed, 
   return buffer;
 }
 
-ClBorrowed borrow(const Workspace& workspace, cl_context context) {
-  ClBorrowed buffer = borrow("workspace", workspace.buffer, Use::both, context);
+ClBuffer borrow(const Workspace& workspace, cl_context context) {
+  ClBuffer buffer = borrow("workspace", workspace.buffer, Use::both, context);
   const std::size_t present = buffer.bytes();
   if (workspace.offset > present || workspace.bytes > present - workspace.offset) {
     reject("workspace has " + std::to_string(present) + " bytes; its offset " +
@@ -117,7 +118,7 @@ ClBorrowed borrow(const Workspace& workspace, cl_context context) {
   return buffer;
 }
 
-// Where the matrix ends in its buffer. `elements` are at most 2^60 (see validate()).
+// Answers where the matrix ends in its buffer. `elements` are at most 2^60 (see validate()).
 std::size_t bytes_to(const char* name, const Matrix& matrix, std::int64_t elements) {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / sizeof(float);
   const auto extent = static_cast<std::size_t>(elements);
@@ -146,10 +147,8 @@ void require_events(std::span<const cl_event> events, cl_context context) {
   }
 }
 
-// What a call is about, as it came and in the problem's order of operands.
-struct Call {
-  Sgemm request;
-  Problem problem;
+// A caller hands these over besides the problem, in the caller's order of operands.
+struct Operands {
   Matrix a, b, c;
   OffsetTables tables{};
   std::optional<Workspace> workspace{};  // none: the library's own
@@ -157,11 +156,12 @@ struct Call {
 
 // Everything is looked at before the first command is enqueued. What the problem does not read may be
 // anything.
-void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& call) {
+void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnMajor& call,
+             const Operands& operands) {
   const Problem& problem = call.problem;
   const bool reads = problem.multiplies();
   const bool by_tables = problem.batch_by == BatchBy::offsets;
-  boost::container::static_vector<ClBorrowed, 6> buffers;  // three matrices and their tables
+  boost::container::static_vector<ClBuffer, 6> buffers;  // three matrices and their tables
   const auto place = [&](const char* name, const Matrix& m, Use use, std::size_t needed) -> MatrixPlace {
     return {&buffers.emplace_back(borrow(name, m.buffer, use, needed, context)),
             static_cast<std::int64_t>(m.offset)};
@@ -170,26 +170,31 @@ void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const Call& c
     return place(name, m, use, bytes_to(name, m, by_tables ? 0 : extent));
   };
   const auto table = [&](const char* name, cl_mem handle) {
-    return place(name, {handle}, Use::read, sizeof(cl_long) * static_cast<std::size_t>(problem.batch));
+    return by_tables
+               ? place(name, {handle}, Use::read, sizeof(cl_long) * static_cast<std::size_t>(problem.batch))
+               : MatrixPlace();
   };
-  const MatrixPlace none;
   const Use use_of_c = problem.beta == 0.0f ? Use::write : Use::both;
-  const MatrixPlace c = matrix("c", call.c, use_of_c, problem.c_extent());
-  const bool swapped = call.request.layout == Layout::row_major;  // as the caller calls them
-  const MatrixPlace a = reads ? matrix(swapped ? "b" : "a", call.a, Use::read, problem.a_extent()) : none;
-  const MatrixPlace b = reads ? matrix(swapped ? "a" : "b", call.b, Use::read, problem.b_extent()) : none;
-  const MatrixPlace table_c = by_tables ? table("offsets.c", call.tables.c) : none;
-  const MatrixPlace table_a =
-      by_tables && reads ? table(swapped ? "offsets.b" : "offsets.a", call.tables.a) : none;
-  const MatrixPlace table_b =
-      by_tables && reads ? table(swapped ? "offsets.a" : "offsets.b", call.tables.b) : none;
-  std::optional<ClBorrowed> workspace;
+  const MatrixPlace c = matrix("c", operands.c, use_of_c, problem.c_extent());
+  const MatrixPlace table_c = table("offsets.c", operands.tables.c);
+  MatrixPlace a, b, table_a, table_b;
+  if (reads) {
+    a = matrix("a", operands.a, Use::read, call.swapped ? problem.b_extent() : problem.a_extent());
+    b = matrix("b", operands.b, Use::read, call.swapped ? problem.a_extent() : problem.b_extent());
+    table_a = table("offsets.a", operands.tables.a);
+    table_b = table("offsets.b", operands.tables.b);
+  }
+  if (call.swapped) {
+    std::swap(a, b);
+    std::swap(table_a, table_b);
+  }
+  std::optional<ClBuffer> workspace;
   std::optional<LentWorkspace> lent;
-  if (call.workspace) {
+  if (operands.workspace) {
     lent = LentWorkspace{};
-    if (call.workspace->buffer != nullptr) {
-      workspace = borrow(*call.workspace, context);
-      lent = {&*workspace, call.workspace->offset, call.workspace->bytes};
+    if (operands.workspace->buffer != nullptr) {
+      workspace = borrow(*operands.workspace, context);
+      lent = {&*workspace, operands.workspace->offset, operands.workspace->bytes};
     }
   }
   runtime.enqueue(problem, queue, {{a, b, c, table_a, table_b, table_c}}, lent);
@@ -202,7 +207,9 @@ void require_queue(cl_command_queue queue) {
   }
 }
 
-void run(cl_command_queue queue, const Call& call, Events events, cl_event* done) {
+void multiply(cl_command_queue queue, const Sgemm& request, BatchBy batch_by, const Operands& operands,
+              Events events, cl_event* done) {
+  const ColumnMajor call = to_column_major(request, batch_by);
   const std::span<const cl_event> wait_for(events.data, events.size);
   translated([&] {
     require_queue(queue);
@@ -212,80 +219,53 @@ void run(cl_command_queue queue, const Call& call, Events events, cl_event* done
     if (call.problem.is_empty()) {
       ours.wait_for_events();
     } else {
-      enqueue(ours, *device_of(queue, context), context, call);
+      enqueue(ours, *runtime_of(queue, context), context, call, operands);
     }
     if (done != nullptr) {
-      cl::detail::errHandler(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done),
-                             "clEnqueueMarkerWithWaitList");
+      check(clEnqueueMarkerWithWaitList(queue, 0, nullptr, done), "clEnqueueMarkerWithWaitList");
     }
   });
-  record_call(call.request, CallMemory::device,
-              call.problem.batch_by == BatchBy::offsets ? CallBatch::lists : CallBatch::strides);
+  record_call(request, CallMemory::device,
+              batch_by == BatchBy::offsets ? CallBatch::lists : CallBatch::strides);
 }
 
-Call make_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
-               BatchBy batch_by = BatchBy::strides) {
-  const auto [problem, swapped] = to_column_major(request, batch_by);
-  return {request, problem, swapped ? b : a, swapped ? a : b, c};
-}
-
-Call make_batched_call(const Sgemm& request, const Matrix& a, const Matrix& b, const Matrix& c,
-                       const OffsetTables& offsets) {
-  Call call = make_call(request, a, b, c, BatchBy::offsets);
-  const bool swapped = request.layout == Layout::row_major;
-  call.tables = {swapped ? offsets.b : offsets.a, swapped ? offsets.a : offsets.b, offsets.c};
-  return call;
-}
-
-std::size_t workspace_bytes(cl_command_queue queue, const Problem& problem) {
+std::size_t workspace_bytes(cl_command_queue queue, const Sgemm& request, BatchBy batch_by) {
+  const Problem problem = to_column_major(request, batch_by).problem;
   return translated([&] {
     require_queue(queue);
-    return problem.is_empty() ? 0 : device_of(queue, context_of(queue))->workspace_bytes(problem);
+    return problem.is_empty() ? 0 : runtime_of(queue, context_of(queue))->workspace_bytes(problem);
   });
 }
 
 }  // namespace
 
 void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c, Events wait_for,
-           cl_event* done) {
-  run(queue, make_call(request, a, b, c), wait_for, done);
+           cl_event* done, const std::optional<Workspace>& workspace) {
+  multiply(queue, request, BatchBy::strides, {a, b, c, {}, workspace}, wait_for, done);
 }
 
 void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, Events wait_for, cl_event* done) {
-  run(queue, make_batched_call(request, a, b, c, offsets), wait_for, done);
+                   OffsetTables offsets, Events wait_for, cl_event* done,
+                   const std::optional<Workspace>& workspace) {
+  multiply(queue, request, BatchBy::offsets, {a, b, c, offsets, workspace}, wait_for, done);
 }
 
 std::size_t sgemm_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
-  return workspace_bytes(queue, make_call(request, {}, {}, {}).problem);
+  return workspace_bytes(queue, request, BatchBy::strides);
 }
 
 std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& request) {
-  return workspace_bytes(queue, make_batched_call(request, {}, {}, {}, {}).problem);
-}
-
-void sgemm(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c, Events wait_for,
-           cl_event* done, Workspace workspace) {
-  Call call = make_call(request, a, b, c);
-  call.workspace = workspace;
-  run(queue, call, wait_for, done);
-}
-
-void sgemm_batched(cl_command_queue queue, const Sgemm& request, Matrix a, Matrix b, Matrix c,
-                   OffsetTables offsets, Events wait_for, cl_event* done, Workspace workspace) {
-  Call call = make_batched_call(request, a, b, c, offsets);
-  call.workspace = workspace;
-  run(queue, call, wait_for, done);
+  return workspace_bytes(queue, request, BatchBy::offsets);
 }
 
 WarmUp warm(cl_command_queue queue) {
   return translated([&] {
     require_queue(queue);
     ClQueue ours(cl::CommandQueue(queue, true));
-    return device_of(queue, context_of(queue))->warm(ours);
+    return runtime_of(queue, context_of(queue))->warm(ours);
   });
 }
 
-void forget(cl_context context) { callers_devices().forget(context); }
+void release(cl_context context) { callers_devices().release(context); }
 
 }  // namespace duogemm::opencl

@@ -16,19 +16,19 @@ inline constexpr const char* pocl_platform = "Portable Computing Language";
 
 inline bool is_pocl(const DeviceInfo& info) { return info.platform == pocl_platform; }
 
-// Its folder; empty where no variable says where that is.
+// Answers its folder; empty where no variable says where that is.
 std::filesystem::path pocl_cache_directory();
 
-// How many kernels are in it; 0 where it is not found.
+// Answers how many kernels are in it; 0 where it is not found.
 std::size_t kernels_kept_by_pocl();
 
 // Throws build_failed, which names the folder, where it has no room for a program.
 void require_room_in_pocl_cache();
 
-// Why PoCL cannot begin; empty where the folder can be written.
+// Tells why PoCL cannot begin; empty where the folder can be written.
 std::string pocl_cache_obstacle();
 
-// What to do about the folder, for the end of a message: "...; remove PoCL's cache, FOLDER, or ...".
+// Says what to do about the folder, for the end of a message: "...; remove PoCL's cache, FOLDER, or ...".
 std::string pocl_cache_remedy();
 
 // Held while PoCL computes, whoever's context it is. When commands of several queues start at the same time,

@@ -412,7 +412,7 @@ TEST_F(RecordedCalls, OfOpenCl) {
               const auto in = reinterpret_cast<cl_mem>(memory->native());
               const auto out = reinterpret_cast<cl_mem>(result->native());
               opencl::sgemm(queue, square_, {in}, {in}, {out});
-              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, {});
+              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, opencl::Workspace{});
               found->queue->finish();
             }),
             0);

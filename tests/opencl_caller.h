@@ -15,7 +15,7 @@ namespace duogemm::testing {
 struct OpenClCaller {
   explicit OpenClCaller(const cl::Device& device, cl_command_queue_properties properties = 0)
       : context(device), queue(context, device, properties) {}
-  ~OpenClCaller() { opencl::forget(context()); }
+  ~OpenClCaller() { opencl::release(context()); }
   OpenClCaller(const OpenClCaller&) = delete;
   OpenClCaller& operator=(const OpenClCaller&) = delete;
 

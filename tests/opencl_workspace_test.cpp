@@ -308,7 +308,8 @@ TEST_P(OpenClWorkspace, OfABatch) {
   const auto call = [&](std::size_t bytes) {
     return refusal([&] {
       opencl::sgemm_batched(caller.queue(), request, {ones()}, {ones()}, {c()},
-                            {offsets(), offsets(), offsets()}, {}, nullptr, {memory(), 0, bytes});
+                            {offsets(), offsets(), offsets()}, {}, nullptr,
+                            opencl::Workspace{memory(), 0, bytes});
     });
   };
   EXPECT_EQ(call(999), "workspace has 999 bytes; the problem needs 1000");

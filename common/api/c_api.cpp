@@ -21,20 +21,11 @@ duogemm_status remember(duogemm_status status, const char* message) noexcept {
   return status;
 }
 
+// The C statuses have one more at their beginning, for success.
 duogemm_status to_c(Status status) {
-  switch (status) {
-    case Status::invalid_argument:
-      return DUOGEMM_INVALID_ARGUMENT;
-    case Status::unsupported:
-      return DUOGEMM_UNSUPPORTED;
-    case Status::out_of_memory:
-      return DUOGEMM_OUT_OF_MEMORY;
-    case Status::build_failed:
-      return DUOGEMM_BUILD_FAILED;
-    case Status::device_error:
-      return DUOGEMM_DEVICE_ERROR;
-  }
-  return DUOGEMM_DEVICE_ERROR;
+  static_assert(static_cast<int>(Status::invalid_argument) + 1 == DUOGEMM_INVALID_ARGUMENT &&
+                static_cast<int>(Status::device_error) + 1 == DUOGEMM_DEVICE_ERROR);
+  return static_cast<duogemm_status>(static_cast<int>(status) + 1);
 }
 
 // The value of an enumeration from 0 to `largest`. A C program may have put any number there, which is looked
@@ -51,22 +42,16 @@ int value_of(const char* name, const Enumeration& enumerator, int largest = 1) {
   return value;
 }
 
-// Whether a two-valued enumeration has its second value.
-template <typename Enumeration>
-bool is_second(const char* name, const Enumeration& enumerator) {
-  return value_of(name, enumerator) == 1;
-}
-
 Sgemm from_c(const duogemm_problem* problem) {
   if (problem == nullptr) {
-    throw Error(Status::invalid_argument, "problem is null");
+    reject("problem is null");
   }
   const duogemm_problem& p = *problem;
   Sgemm request;
-  request.layout = is_second("layout", p.layout) ? Layout::row_major : Layout::column_major;
-  request.a_op = is_second("a_op", p.a_op) ? Transpose::yes : Transpose::no;
-  request.b_op = is_second("b_op", p.b_op) ? Transpose::yes : Transpose::no;
-  request.level = is_second("level", p.level) ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  request.layout = value_of("layout", p.layout) == 1 ? Layout::row_major : Layout::column_major;
+  request.a_op = value_of("a_op", p.a_op) == 1 ? Transpose::yes : Transpose::no;
+  request.b_op = value_of("b_op", p.b_op) == 1 ? Transpose::yes : Transpose::no;
+  request.level = value_of("level", p.level) == 1 ? Reproducibility::everywhere : Reproducibility::run_to_run;
   request.precision = precisions[static_cast<std::size_t>(
       value_of("precision", p.precision, static_cast<int>(precisions.size()) - 1))];
   request.m = p.m;
@@ -110,7 +95,7 @@ duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
                             const std::function<std::size_t(const Sgemm&)>& call) noexcept {
   return call_from_c(problem, [&](const Sgemm& request) {
     if (bytes == nullptr) {
-      throw Error(Status::invalid_argument, "bytes is null");
+      reject("bytes is null");
     }
     *bytes = call(request);
   });

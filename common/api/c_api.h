@@ -1,4 +1,4 @@
-// What the C functions of every backend are made of.
+// The C functions of every backend are made of these.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,28 @@
 #include "system/process.h"
 
 namespace duogemm {
+namespace {
+
+void report_nothing_to_do(const ProgressListener& progress) {
+  if (progress) {
+    progress({1.0, 0});
+  }
+}
+
+void require_pointers(const Problem& problem, const HostOperands& operands) {
+  if (problem.batch_by == BatchBy::strides) {
+    require_pointers(problem, operands.a, operands.b, operands.c);
+    return;
+  }
+  require_pointers(problem, operands.a_list, operands.b_list, operands.c_list);
+  const bool reads = problem.multiplies();
+  for (std::int64_t i = 0; i < problem.batch; ++i) {
+    require_pointers(problem, reads ? operands.a_list[i] : nullptr, reads ? operands.b_list[i] : nullptr,
+                     operands.c_list[i]);
+  }
+}
+
+}  // namespace
 
 class Context::Implementation {
  public:
@@ -25,10 +47,23 @@ class Context::Implementation {
     return runtime_.warm();
   }
 
-  // `problem` is column-major.
-  void multiply(const Problem& problem, const HostOperands& operands, const ProgressListener& progress) {
+  // `operands` are the caller's.
+  void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
+                const ProgressListener& progress) {
+    const auto [problem, swapped] = to_column_major(request, batch_by);
+    if (problem.is_empty()) {
+      report_nothing_to_do(progress);
+      return;
+    }
+    require_pointers(problem, operands);
+    if (swapped) {
+      std::swap(operands.a, operands.b);
+      std::swap(operands.a_list, operands.b_list);
+    }
     require_devices_work_here();
     call_->multiply(problem, operands, progress);
+    record_call(request, CallMemory::host,
+                batch_by == BatchBy::strides ? CallBatch::strides : CallBatch::lists);
   }
 
  private:
@@ -44,52 +79,18 @@ Context::~Context() {
   }
 }
 
-namespace {
-
-void report_nothing_to_do(const ProgressListener& progress) {
-  if (progress) {
-    progress({1.0, 0});
-  }
-}
-
-}  // namespace
-
 std::string Context::device_name() const { return implementation_->device_name(); }
 
 WarmUp Context::warm() { return implementation_->warm(); }
 
 void Context::sgemm(const Sgemm& request, const float* a, const float* b, float* c,
                     const ProgressListener& progress) {
-  const auto [problem, swapped] = to_column_major(request);
-  if (problem.is_empty()) {
-    report_nothing_to_do(progress);
-    return;
-  }
-  require_pointers(problem, a, b, c);
-  if (swapped) {
-    std::swap(a, b);
-  }
-  implementation_->multiply(problem, {.a = a, .b = b, .c = c}, progress);
-  record_call(request, CallMemory::host);
+  implementation_->multiply(request, BatchBy::strides, {.a = a, .b = b, .c = c}, progress);
 }
 
 void Context::sgemm_batched(const Sgemm& request, const float* const* a, const float* const* b,
                             float* const* c, const ProgressListener& progress) {
-  const auto [problem, swapped] = to_column_major(request, BatchBy::addresses);
-  if (problem.is_empty()) {
-    report_nothing_to_do(progress);
-    return;
-  }
-  require_pointers(problem, a, b, c);
-  for (std::int64_t i = 0; i < problem.batch; ++i) {
-    require_pointers(problem, problem.multiplies() ? a[i] : nullptr, problem.multiplies() ? b[i] : nullptr,
-                     c[i]);
-  }
-  if (swapped) {
-    std::swap(a, b);
-  }
-  implementation_->multiply(problem, {.a_list = a, .b_list = b, .c_list = c}, progress);
-  record_call(request, CallMemory::host, CallBatch::lists);
+  implementation_->multiply(request, BatchBy::addresses, {.a_list = a, .b_list = b, .c_list = c}, progress);
 }
 
 namespace {

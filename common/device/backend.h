@@ -1,5 +1,4 @@
-// What a runtime has to offer: the interface that opencl/, cuda/ and cpu/ implement and that everything else
-// is written against.
+// The interface that opencl/, cuda/ and cpu/ implement, and that everything else is written against.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ class Buffer {
   virtual std::size_t bytes() const = 0;
   // offset and bytes in bytes; offset is a multiple of DeviceInfo::slice_alignment.
   virtual std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const = 0;
-  // Whether it begins at a multiple of 16 bytes, as memory does unless somebody else gave it to us.
+  // Tells whether it begins at a multiple of 16 bytes, as memory does unless somebody else gave it to us.
   virtual bool aligned() const { return true; }
   // The runtime's own handle: a cl_mem, or a CUdeviceptr; of wrapped memory its address.
   virtual std::uintptr_t native() const = 0;
@@ -36,13 +35,9 @@ class Buffer {
 
 // Memory of the host for copies to and from the device, which reads and writes it by itself where the runtime
 // has such memory (pinned).
-class Staging {
- public:
-  virtual ~Staging() = default;
-  virtual std::byte* data() = 0;
-};
+using Staging = std::shared_ptr<std::byte[]>;
 
-// What a runtime tells of a compiled kernel. Empty where it does not.
+// A runtime tells these of a compiled kernel. They are empty where it does not.
 struct KernelFacts {
   std::optional<std::size_t> registers = {};    // of a work-item
   std::optional<std::size_t> stack_bytes = {};  // of a work-item: what did not fit into registers
@@ -59,16 +54,16 @@ struct KernelFacts {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Work-items per sub-group when launched with this work-group; 1 where the runtime does not say.
+  // Answers the work-items per sub-group of a launch with this work-group; 1 where the runtime does not say.
   virtual std::size_t sub_group_size(const Extent& local) const = 0;
-  // The compiled program, for Device::load of another process. Empty where there is none worth keeping.
+  // Answers the compiled program, for Device::load of another process; empty where none is worth keeping.
   virtual std::string binary() const = 0;
   // When launched with this work-group.
   virtual KernelFacts facts(const Extent&) const { return {}; }
 };
 
-// In work-groups, not work-items: a global size is thus always a whole number of work-groups. Where a device
-// has clusters (DeviceInfo::clusters), neighbours in the third dimension can form them.
+// A launch counts work-groups, not work-items: a global size is thus always a whole number of work-groups.
+// Where a device has clusters (DeviceInfo::clusters), neighbours in the third dimension can form them.
 struct Geometry {
   Extent groups;
   Extent local;
@@ -88,9 +83,9 @@ class Recording {
   virtual void enqueue() = 0;
 };
 
-// Which queue it is, and whether its commands run. Queues that are gone leave their handles to new ones:
-// where they may do so before their commands are done, and the runtime tells, `serial` is a number that never
-// comes again.
+// This tells which queue it is, and whether its commands run. Queues that are gone leave their handles to new
+// ones: where they may do so before their commands are done, and the runtime tells, `serial` is a number that
+// never comes again.
 struct QueueState {
   std::uintptr_t handle;  // no two queues that live have the same
   std::optional<std::uint64_t> serial = {};
@@ -118,10 +113,18 @@ class Queue {
   }
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
-  // What is launched from here on starts when everything before is done. If the next kernel `awaits` that by
-  // itself (AWAIT_STEP_BEFORE), it may be started before, which hides what a launch costs.
+  // All that is launched from here on starts when everything before is done. If the next kernel `awaits` that
+  // by itself (AWAIT_STEP_BEFORE), it may be started before, which hides what a launch costs.
   virtual void barrier(bool awaits) = 0;
   virtual void finish() = 0;
+  // So that no command goes on when the memory that it uses is gone. A device that is lost does nothing any
+  // more.
+  void finish_whatever_happens() noexcept {
+    try {
+      finish();
+    } catch (...) {
+    }
+  }
   // Calls `enqueue`, waits, and answers how many seconds the device spent from the start of the first command
   // that it put on this queue to the end of the last.
   virtual double timed(const std::function<void()>& enqueue) = 0;
@@ -152,7 +155,7 @@ struct ProgramSource {
   bool embedded = true;         // whether the text is the library's own
 };
 
-// How a CUDA device splits its on-chip memory. OpenCL has no such choice.
+// A CUDA device splits its on-chip memory in one of these ways. OpenCL has no such choice.
 enum class CachePreference { none, local, l1, equal };
 enum class BankWidth { standard, four_bytes, eight_bytes };
 struct DeviceOptions {
@@ -160,7 +163,7 @@ struct DeviceOptions {
   BankWidth banks = BankWidth::standard;
   // Kernels are compiled anew, and keep all that KernelFacts has a place for.
   bool explain = false;
-  // Of cpu/: how many threads compute, the calling one among them.
+  // On cpu/ this many threads compute, the calling one among them.
   std::size_t threads = 1;
 };
 
@@ -176,23 +179,23 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
-  virtual std::unique_ptr<Staging> allocate_staging(std::size_t bytes);  // if not overridden, as any other
+  virtual Staging allocate_staging(std::size_t bytes) { return Staging(new std::byte[bytes]); }
   // The host's memory from an address on, for kernels to work on in place: nothing is copied, and
   // copies to and from it are not. Only where DeviceInfo::host_memory says so.
   virtual std::unique_ptr<Buffer> wrap(const void*) {
     throw Error(Status::unsupported, "this device does not work on the host's memory");
   }
   virtual std::unique_ptr<Queue> create_queue() = 0;
-  // What the compiler is told besides the text.
+  // Answers what the compiler is told besides the text.
   virtual std::string build_options(const ProgramSource& source) const = 0;
   virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;
-  // What was compiled when the library was built; null where it has no such program.
+  // Finds what was compiled when the library was built; null where it has no such program.
   virtual std::shared_ptr<const Kernel> find_built(const ProgramSource&) { return nullptr; }
   // The kernel named `entry` of a binary that a kernel of such a device gave. Throws build_failed when the
   // driver refuses it.
   virtual std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) = 0;
-  // Why the kernels that compute the product are not to be used; empty where they are, as with any driver
-  // that needs no proof.
+  // Tells why the kernels that compute the product are not to be used; empty where they are, as with any
+  // driver that needs no proof.
   virtual std::string refusal(const KnownProduct&) { return {}; }
   // Held by whoever waits for what is enqueued, where a driver must not have commands of several queues at
   // work.
@@ -202,7 +205,7 @@ class Device {
   virtual std::optional<std::size_t> kernels_compiled_by_launches() const { return std::nullopt; }
 };
 
-// What there is, and in which version.
+// Each thing that there is, with its version.
 using Versions = std::vector<std::pair<std::string, std::string>>;
 
 class Backend {
@@ -212,11 +215,11 @@ class Backend {
   // Every device there is; empty, never an error, where the runtime or its driver is missing.
   virtual std::vector<DeviceInfo> devices() const = 0;
   virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
-  // What it was built with and what it finds here; in place of a version, why it finds none.
+  // Tells what it was built with and what it finds here; in place of a version, why it finds none.
   virtual Versions versions() const { return {}; }
-  // Why it has no device where a driver is installed; empty where nothing is known.
+  // Tells why it has no device where a driver is installed; empty where nothing is known.
   virtual std::string obstacle() const { return {}; }
-  // What to install where no driver is: "NVIDIA's driver".
+  // Names what is to be installed where there is no driver: "NVIDIA's driver".
   virtual std::string missing_driver() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
   // DeviceOptions::explain, and can do nothing else. Throws invalid_argument for one that the compiler no

@@ -1,4 +1,4 @@
-// What is known of a device before anything runs on it.
+// The facts of a device that are known before anything runs on it.
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ struct DeviceInfo {
   std::size_t max_allocation_bytes = 0;
   std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
-  // The same of a kernel that asks for more than every device has (LARGE_LOCAL in compat/warpgroups.h).
+  // The same for a kernel that asks for more than every device has (dynamic shared memory).
   std::size_t large_local_bytes = 0;
-  // Of a CPU: floats of a vector register, and of a core's own caches the smallest and the largest; 0 when
-  // unknown.
+  // A CPU has these: the floats of a vector register, and a core's smallest and largest cache of its own; 0
+  // when unknown.
   std::size_t vector_floats = 0;
   std::size_t first_cache_bytes = 0;
   std::size_t core_cache_bytes = 0;

@@ -1,4 +1,4 @@
-// How much of a device's memory the library may take.
+// The limit of the device memory that the library may take.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace duogemm {
 
-// A number of bytes, at least 1: digits, with K, M or G behind them for powers of 1024 or without. Throws
+// A number of bytes, at least 1: digits, which K, M or G for a power of 1024 may follow. Throws
 // invalid_argument, which begins with `what`.
 std::size_t parse_bytes(const std::string& text, const std::string& what);
 
-// What the environment variable DUOGEMM_DEVICE_MEMORY says; nothing where it is not set, or empty. Throws as
-// parse_bytes() does.
+// Answers what the environment variable DUOGEMM_DEVICE_MEMORY says; nothing where it is not set, or empty.
+// Throws as parse_bytes() does.
 std::optional<std::size_t> device_memory_limit();
 
 }  // namespace duogemm

@@ -16,9 +16,9 @@ constexpr double products_per_byte = 2000.0;    // floating-point operations whi
 constexpr double device_bytes_per_byte = 60.0;  // that the device reads or writes in its own memory meanwhile
 constexpr double step_bytes = 8 << 20;          // copied in the time that a further step costs by itself
 constexpr double half_busy = 1024.0 * 1024.0;   // elements of C that keep a device half busy
-constexpr double copy_price = 0.25;             // of copies that products hide
+constexpr double copy_price = 0.25;             // that copies have which products hide
 
-// Whole members of a batch that together have so much are one block.
+// Whole members of a batch that together have this much are one block.
 constexpr double little = 32 << 20;
 // A side of a block is a multiple of this, but for what is left at the edges; a long one of whole tiles.
 constexpr std::int64_t side_multiple = 16;
@@ -92,7 +92,7 @@ class Search {
            std::max({blocks.bytes(0), blocks.bytes(1), blocks.bytes(2)}) <= memory_.largest;
   }
 
-  // How many different blocks of A, B and C there are.
+  // Counts the different blocks of A, B and C.
   std::array<std::int64_t, 3> different(const Blocks& blocks) const {
     const std::int64_t groups = ceil_div(p_.batch, blocks.members);
     const std::int64_t m = ceil_div(p_.m, blocks.m), n = ceil_div(p_.n, blocks.n);
@@ -115,7 +115,7 @@ class Search {
     return blocks;
   }
 
-  // Where members are small: as many as together are little.
+  // Takes as many small members as together are little.
   std::optional<Blocks> whole_members() const {
     const double member = (a_bytes_ + b_bytes_ + c_bytes_) / static_cast<double>(p_.batch);
     if (member > little) {
@@ -164,7 +164,7 @@ class Search {
     const double idle = half_busy / (number(blocks.m) * number(blocks.n));
     const double multiplied = p_.multiplies() ? p_.flops() / products_per_byte * (1.0 + idle * idle) : 0.0;
     const double first = sizeof(float) * number(blocks.slot_floats[0] + blocks.slot_floats[1]);
-    // Where a column's blocks of B fill all their places, those of the next have to wait for them.
+    // The blocks of B of the next column have to wait where those of this one fill all their slots.
     const bool waits = !resident && keeps_b && k > 1;
     const double waiting = waits ? sizeof(float) * number(blocks.slot_floats[1] * k * (n - 1)) : 0.0;
     const double last = sizeof(float) * number(blocks.slot_floats[2]);

@@ -1,5 +1,5 @@
-// How large the blocks are in which the operands of a product go through a device's memory. README.md derives
-// the rule.
+// The operands of a product go through a device's memory in blocks, whose size is chosen here. README.md
+// derives the rule.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ struct Blocks {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  // For how many blocks of A, B and C there is memory on the device.
+  // The device has memory for this many blocks of A, B and C.
   std::array<std::int64_t, 3> slots{};
-  // Of one such place; 0 of A and B where they take no part.
+  // The size of one slot; 0 for A and B where they take no part.
   std::array<std::int64_t, 3> slot_floats{};
   std::size_t workspace_bytes = 0;  // that the products need
 
@@ -33,7 +33,7 @@ struct Blocks {
 
 struct DeviceMemory {
   std::size_t bytes;    // that may be taken at once
-  std::size_t largest;  // of which one buffer may have so much
+  std::size_t largest;  // of which one buffer may have this much
 };
 
 // The product of the blocks of such sizes, packed.
@@ -42,7 +42,7 @@ Problem block_problem(const Problem& problem, const Blocks& sizes, float beta);
 // Each product that the blocks make of a problem, once.
 std::vector<Problem> block_problems(const Problem& problem, const Blocks& blocks);
 
-// How many bytes of workspace the product of blocks needs.
+// Answers how many bytes of workspace the product of blocks needs.
 using WorkspaceBytes = std::function<std::size_t(const Problem&)>;
 
 // The blocks that are predicted to be the fastest of those for which there is memory. k is split only where

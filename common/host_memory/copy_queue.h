@@ -1,5 +1,5 @@
-// Which pieces of a product's blocks are copied next, and what may go on when they are: shared by the threads
-// that copy and the one that multiplies.
+// The queue of the pieces in which a product's blocks are copied. The threads that copy and the one that
+// multiplies share it.
 #pragma once
 
 #include <condition_variable>
@@ -35,10 +35,10 @@ class CopyQueue {
   // The same, for a reason that whoever waits will throw.
   void fail(std::exception_ptr reason) noexcept;
 
-  // What the thread that multiplies waits for.
+  // The thread that multiplies waits by these.
   bool may_start(std::size_t step);
   void wait_for_step(std::size_t step);
-  // How many downloads are complete; the second waits until there are more than that.
+  // The first answers how many downloads are complete; the second waits until there are more than that.
   std::size_t downloaded();
   void wait_for_download(std::size_t after);
   std::uint64_t copied_bytes();
@@ -56,7 +56,7 @@ class CopyQueue {
     bool empty() const { return next == copies.size(); }
   };
 
-  // The first copy whose turn has come. One that waits for its place holds up none behind it: the next blocks
+  // The first copy whose turn has come. One that waits for its slot holds up none after it: the next blocks
   // of B come while those of A wait for steps.
   std::optional<std::size_t> find_turn(Way way) const;
   bool has_turn(Way way, std::size_t number) const;

@@ -32,10 +32,10 @@ class Copies final : public HostCall {
     const WorkspaceBytes prepare = [&](const Problem& product) { return runtime_.prepare(product); };
     const StreamPlan plan = plan_stream(problem, choose_blocks(problem, memory_, prepare));
     const bool alone = plan.blocks.bytes() > share();
-    const Places::Taken taken(places_, alone ? most_streams : 1);
+    const Turns::Taken taken(turns_, alone ? most_streams : 1);
     std::unique_ptr<Stream> stream = streams_.take();
     while (alone && streams_.take()) {
-      // What the others keep on the device is given up.
+      // The others give up what they keep on the device.
     }
     if (!stream) {
       stream = std::make_unique<Stream>(runtime_, options_);
@@ -48,26 +48,26 @@ class Copies final : public HostCall {
   }
 
  private:
-  // What each may have when there are several at once.
+  // Each may have this when there are several at once.
   std::size_t share() const { return memory_.bytes / most_streams; }
 
-  // For so many products at once, or for one that takes all places.
-  class Places {
+  // Lets this many products run at once, or one that takes all.
+  class Turns {
    public:
     class Taken {
      public:
-      Taken(Places& places, std::ptrdiff_t count) : places_(places), count_(count) {
-        const std::lock_guard lock(places_.taking_);  // two that want all must not have half of them each
+      Taken(Turns& turns, std::ptrdiff_t count) : turns_(turns), count_(count) {
+        const std::lock_guard lock(turns_.taking_);  // two that want all must not have half of them each
         for (std::ptrdiff_t i = 0; i < count_; ++i) {
-          places_.free_.acquire();
+          turns_.free_.acquire();
         }
       }
-      ~Taken() { places_.free_.release(count_); }
+      ~Taken() { turns_.free_.release(count_); }
       Taken(const Taken&) = delete;
       Taken& operator=(const Taken&) = delete;
 
      private:
-      Places& places_;
+      Turns& turns_;
       const std::ptrdiff_t count_;
     };
 
@@ -79,7 +79,7 @@ class Copies final : public HostCall {
   Runtime& runtime_;
   const DeviceMemory memory_;
   const CopyOptions options_;
-  Places places_;
+  Turns turns_;
   Pool<Stream> streams_;
 };
 

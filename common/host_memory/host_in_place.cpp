@@ -15,7 +15,7 @@ namespace {
 constexpr double of_lane = 5e9;
 constexpr double of_cache = 8e10;
 
-// Seconds that a core takes alone, with vectors of so many floats.
+// Predicts the seconds that a core takes alone, with vectors of this many floats.
 double seconds_alone(const Problem& problem, std::size_t vector_floats) {
   const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
              k = static_cast<double>(problem.k);
@@ -23,7 +23,7 @@ double seconds_alone(const Problem& problem, std::size_t vector_floats) {
   return std::max(problem.flops() / 2.0 / (of_lane * static_cast<double>(vector_floats)), bytes / of_cache);
 }
 
-// As many of them as there are calls at work.
+// There are as many of them as calls at work.
 class AtWork {
  public:
   explicit AtWork(std::atomic<int>& count) : count_(count), all_(++count) {}
@@ -47,7 +47,7 @@ class InProcess {
 
   const DeviceInfo& info() { return runtime_.device().info(); }
 
-  // Whether it did: false once a program was missing, as with a user's own tuning file.
+  // Answers whether it did: not once a program was missing, as with a user's own tuning file.
   bool multiply(const Problem& problem, const HostOperands& operands) {
     if (lacks_program_) {
       return false;
@@ -196,11 +196,7 @@ class InPlace final : public HostCall {
     try {
       runtime_.enqueue(problem, queue, operands);
     } catch (...) {
-      try {
-        queue.finish();
-      } catch (...) {
-        // The device is lost. What went wrong first is what the caller hears of.
-      }
+      queue.finish_whatever_happens();
       throw;
     }
     try {

@@ -1,4 +1,4 @@
-// The operands of a call in the host's memory, and pieces of them that are copied.
+// The operands of a call in the host's memory, and the windows of them that are copied.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct HostOperands {
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
-  // Where each member of the batch is (BatchBy::addresses).
+  // Each member of the batch is where these say (BatchBy::addresses).
   const float* const* a_list = nullptr;
   const float* const* b_list = nullptr;
   float* const* c_list = nullptr;

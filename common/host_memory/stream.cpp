@@ -12,15 +12,6 @@
 namespace duogemm {
 namespace {
 
-// So that no command goes on when the memory that it uses is gone.
-void finish_whatever_happens(Queue& queue) {
-  try {
-    queue.finish();
-  } catch (...) {
-    // The device is lost, and does nothing any more.
-  }
-}
-
 std::size_t threads_for(const CopyOptions& options, const StreamPlan& plan) {
   if (plan.copied_bytes() < options.bytes_for_threads) {
     return 0;
@@ -38,7 +29,7 @@ class Stream::Carrier {
   Carrier(Device& device, std::int64_t floats)
       : staging_(device.allocate_staging(sizeof(float) * static_cast<std::size_t>(floats))),
         queue_(device.create_queue()) {}
-  ~Carrier() { finish_whatever_happens(*queue_); }
+  ~Carrier() { queue_->finish_whatever_happens(); }
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 
@@ -66,9 +57,9 @@ class Stream::Carrier {
 
  private:
   static std::size_t bytes(std::int64_t count) { return sizeof(float) * static_cast<std::size_t>(count); }
-  float* floats() { return reinterpret_cast<float*>(staging_->data()); }
+  float* floats() { return reinterpret_cast<float*>(staging_.get()); }
 
-  std::unique_ptr<Staging> staging_;
+  Staging staging_;
   std::unique_ptr<Queue> queue_;
 };
 
@@ -97,16 +88,23 @@ class Stream::Product {
  private:
   void copy_and_multiply(std::size_t threads) {
     alone_ = threads == 0;
-    std::vector<std::jthread> copying;
-    const Ending ending(copies_);  // before the threads are waited for
     stream_.carrier(threads == 0 ? 0 : threads - 1);
+    std::vector<std::jthread> copying;
     try {
       for (std::size_t i = 0; i < threads; ++i) {
         copying.emplace_back([this, i] { copy(*stream_.carriers_[i], i); });
       }
+      multiply_all();
     } catch (const std::system_error& error) {
+      copies_.stop();
       throw Error(Status::out_of_memory, std::string("a thread cannot be started: ") + error.what());
+    } catch (...) {
+      copies_.stop();  // or the threads would be waited for in vain
+      throw;
     }
+  }
+
+  void multiply_all() {
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
       multiply(step);
       report(step + 1, copies_.downloaded());
@@ -121,18 +119,8 @@ class Stream::Product {
     }
   }
 
-  class Ending {
-   public:
-    explicit Ending(CopyQueue& copies) : copies_(copies) {}
-    ~Ending() { copies_.stop(); }
-    Ending(const Ending&) = delete;
-    Ending& operator=(const Ending&) = delete;
-
-   private:
-    CopyQueue& copies_;
-  };
-
-  // What a thread does. Some prefer one way and some the other, so that both are in use whenever they can be.
+  // Each thread does this. Some prefer one way and some the other, so that both are in use whenever they can
+  // be.
   void copy(Carrier& carrier, std::size_t number) noexcept {
     try {
       const CopyQueue::Way preferred = number % 2 == 0 ? CopyQueue::Way::to_device : CopyQueue::Way::to_host;
@@ -159,7 +147,7 @@ class Stream::Product {
     copies_.copied(piece);
   }
 
-  // Where no other thread copies, whoever waits for copies makes them.
+  // Whoever waits for copies makes them where no other thread copies.
   void copy_one() {
     if (const std::optional<CopyQueue::Piece> piece = copies_.take(CopyQueue::Way::to_device)) {
       copy(*stream_.carriers_[0], *piece);
@@ -212,7 +200,7 @@ class Stream::Product {
 Stream::Stream(Runtime& runtime, const CopyOptions& options)
     : runtime_(runtime), options_(options), queue_(runtime.device().create_queue()) {}
 
-Stream::~Stream() { finish_whatever_happens(*queue_); }
+Stream::~Stream() { queue_->finish_whatever_happens(); }
 
 void Stream::multiply(const Problem& problem, const StreamPlan& plan, const HostOperands& operands,
                       std::size_t most_kept, const ProgressListener& progress) {

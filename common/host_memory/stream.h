@@ -12,7 +12,7 @@
 
 namespace duogemm {
 
-// How copies are made.
+// Copies are made so.
 struct CopyOptions {
   std::int64_t piece_floats = 1 << 20;  // of staging memory, which a thread fills while others are copied
   // Products that copy fewer bytes are left to the calling thread alone: to start others takes as long.
@@ -20,7 +20,7 @@ struct CopyOptions {
   std::size_t threads = 0;  // 0: as many as the machine is good for
 };
 
-// What one product at a time needs: queues, staging memory, and memory on the device, which grows when it is
+// One product at a time needs this: queues, staging memory, and memory on the device, which grows when it is
 // too small.
 class Stream {
  public:
@@ -44,7 +44,7 @@ class Stream {
   std::size_t kept() const;
   Carrier& carrier(std::size_t number);
 
-  static constexpr std::size_t workspace = 3;  // behind A, B and C
+  static constexpr std::size_t workspace = 3;  // after A, B and C
 
   Runtime& runtime_;
   const CopyOptions options_;

@@ -24,43 +24,43 @@ std::vector<Range> split(std::int64_t size, std::int64_t block) {
   return ranges;
 }
 
-// The places of an operand on the device: which block is in each. The block that was used longest ago goes
+// The slots of an operand on the device, and which block is in each. The block that was used longest ago goes
 // first.
 class Slots {
  public:
   using Block = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // where it begins: member, row, column
 
-  explicit Slots(std::int64_t count) : places_(static_cast<std::size_t>(count)) {}
+  explicit Slots(std::int64_t count) : slots_(static_cast<std::size_t>(count)) {}
 
   struct Found {
     std::int64_t slot;
     bool present;
-    std::size_t after_steps;  // that have used the place
+    std::size_t after_steps;  // that have used the slot
   };
   Found use(const Block& block, std::size_t step) {
     const auto known = where_.find(block);
     if (known != where_.end()) {
-      places_[static_cast<std::size_t>(known->second)].used_by = step + 1;
+      slots_[static_cast<std::size_t>(known->second)].used_by = step + 1;
       return {known->second, true, 0};
     }
-    const auto place = std::min_element(places_.begin(), places_.end(),
-                                        [](const Place& a, const Place& b) { return a.used_by < b.used_by; });
-    if (place->block) {
-      where_.erase(*place->block);
+    const auto oldest = std::min_element(slots_.begin(), slots_.end(),
+                                         [](const Slot& a, const Slot& b) { return a.used_by < b.used_by; });
+    if (oldest->block) {
+      where_.erase(*oldest->block);
     }
-    const auto slot = static_cast<std::int64_t>(place - places_.begin());
+    const auto slot = static_cast<std::int64_t>(oldest - slots_.begin());
     where_[block] = slot;
-    const std::size_t after = place->used_by;
-    *place = {block, step + 1};
+    const std::size_t after = oldest->used_by;
+    *oldest = {block, step + 1};
     return {slot, false, after};
   }
 
  private:
-  struct Place {
+  struct Slot {
     std::optional<Block> block = {};
     std::size_t used_by = 0;  // the number of the last step, counted from 1
   };
-  std::vector<Place> places_;
+  std::vector<Slot> slots_;
   std::map<Block, std::int64_t> where_;
 };
 
@@ -155,7 +155,7 @@ class Planning {
   const bool shares_a_, shares_b_;
   StreamPlan plan_;
   Slots a_, b_;
-  std::vector<std::optional<std::size_t>> last_download_;  // from each place of C
+  std::vector<std::optional<std::size_t>> last_download_;  // from each slot of C
 };
 
 }  // namespace

@@ -14,16 +14,16 @@ struct Upload {
   std::size_t operand;  // 0, 1 or 2: A, B or C
   Window window;
   std::int64_t slot;
-  // When its place is free: after so many steps, and after a download from it.
+  // Its slot is free after this many steps, and after a download from it.
   std::size_t after_steps = 0;
   std::optional<std::size_t> after_download = {};
 };
 
-// The product of the blocks in three places.
+// The product of the blocks in three slots.
 struct StreamStep {
   std::size_t problem;  // among StreamPlan::problems
   std::array<std::int64_t, 3> slots;
-  std::size_t uploads;                             // so many of all must be done before, the first ones
+  std::size_t uploads;                             // this many of all must be done before, the first ones
   std::optional<std::size_t> after_download = {};  // which must be done, too
 };
 

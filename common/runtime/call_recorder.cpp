@@ -143,8 +143,8 @@ class CallRecorder {
     return taken && !failed_;
   }
 
-  // Whether the file is ours now, and empty: not when another process writes it, nor when it cannot be
-  // written.
+  // Answers whether the file is ours now, and empty: not when another process writes it, nor when it cannot
+  // be written.
   bool take(const std::string& name) {
     file_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     struct stat status {};

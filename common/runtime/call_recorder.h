@@ -1,11 +1,11 @@
-// What DUOGEMM_RECORD asks for: the calls of a program, in a trace that `duogemm replay` runs again.
+// DUOGEMM_RECORD asks for the calls of a program, in a trace that `duogemm replay` runs again.
 #pragma once
 
 #include "duogemm/sgemm.hpp"
 
 namespace duogemm {
 
-// Where the matrices of a call are, and how those of a batch are found.
+// The matrices of a call are in one of these memories, and those of a batch are found in one of these ways.
 enum class CallMemory { host, device };
 enum class CallBatch { strides, lists };
 

@@ -33,7 +33,7 @@ constexpr int format_version = 1;
 // Far above any program; a larger file is not one of ours.
 constexpr off_t most_bytes = off_t{256} << 20;
 
-// Of a file until it is whole; UnfinishedFile adds six letters.
+// A file's name begins so until it is whole; UnfinishedFile adds six letters.
 constexpr std::string_view unfinished_begin = "new-";
 constexpr std::size_t unfinished_length = unfinished_begin.size() + 6;
 

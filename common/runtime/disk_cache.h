@@ -16,8 +16,8 @@ class DiskCache {
   explicit DiskCache(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   bool enabled() const { return !directory_.empty(); }
-  // What was stored last under the key; nothing unless every byte of key and payload is as it was stored, by
-  // this user, in a regular file that nobody else may write to.
+  // Answers what was stored last under the key; nothing unless every byte of key and payload is as it was
+  // stored, by this user, in a regular file that nobody else may write to.
   std::optional<std::string> load(std::string_view key) const;
   // Replaces what is there, wholly or not at all. A failure is only logged.
   void store(std::string_view key, std::string_view payload) const;
@@ -28,7 +28,7 @@ class DiskCache {
   std::filesystem::path directory_;
 };
 
-// Where programs are cached: DUOGEMM_CACHE_DIR, else $XDG_CACHE_HOME/duogemm, else $HOME/.cache/duogemm.
+// Programs are cached in DUOGEMM_CACHE_DIR, else $XDG_CACHE_HOME/duogemm, else $HOME/.cache/duogemm.
 // Empty when DUOGEMM_CACHE_DIR is set but empty, or when none of the three is set.
 std::filesystem::path cache_directory();
 

@@ -1,5 +1,6 @@
 #include "runtime/executor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -7,7 +8,7 @@
 namespace duogemm {
 namespace {
 
-// What a kernel is given for an argument of a step.
+// Answers what a kernel is given for an argument of a step.
 struct Resolve {
   const PreparedPlan::Operands& operands;
   const PreparedPlan::Workspaces& workspaces;
@@ -55,7 +56,7 @@ Problem placed(const Problem& problem, const PreparedPlan::Operands& operands) {
 }
 
 PreparedPlan::PreparedPlan(Plan plan, Device& device, ProgramCache& programs)
-    : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())), scalars_(plan.scalars) {
+    : multiply_(plan.multiply), layout_(lay_out_workspaces(plan, device.info())) {
   steps_.reserve(plan.steps.size());
   for (Step& step : plan.steps) {
     const KernelSpec& spec = *step.kernel->spec;
@@ -79,9 +80,9 @@ PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::
   return workspaces;
 }
 
-void PreparedPlan::enqueue_first(std::size_t count, Queue& queue, const Operands& operands,
-                                 const Workspaces& workspaces, const Scalars& scalars) const {
-  for (std::size_t i = 0; i < count; ++i) {
+void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+                           const Scalars& scalars, std::size_t count) const {
+  for (std::size_t i = 0; i < std::min(count, steps_.size()); ++i) {
     if (i > 0) {
       queue.barrier(steps_[i].awaits);
     }
@@ -89,9 +90,9 @@ void PreparedPlan::enqueue_first(std::size_t count, Queue& queue, const Operands
   }
 }
 
-void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands,
-                                    const Workspaces& workspaces) const {
-  enqueue(steps_[multiply_], queue, operands, workspaces, scalars_);
+void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+                                    const Scalars& scalars) const {
+  enqueue(steps_[multiply_], queue, operands, workspaces, scalars);
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
@@ -107,7 +108,7 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
 }
 
 SelfContainedPlan::SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs)
-    : plan_(plan, device, programs) {
+    : plan_(plan, device, programs), scalars_(plan.scalars) {
   for (const std::size_t bytes : plan.workspace_bytes) {
     memory_.push_back(device.allocate(bytes));
     workspaces_.push_back({memory_.back().get()});

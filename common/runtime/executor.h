@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,12 +12,12 @@
 
 namespace duogemm {
 
-// Where a matrix is: in a buffer, from an element on.
+// A matrix is in a buffer, from an element on.
 struct MatrixPlace {
   const Buffer* buffer = nullptr;
   std::int64_t offset = 0;
 
-  // Whether its first element stands at a multiple of 16 bytes.
+  // Tells whether its first element stands at a multiple of 16 bytes.
   bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
 };
 
@@ -33,31 +34,21 @@ class PreparedPlan {
   // Throws as ProgramCache::get does.
   PreparedPlan(Plan plan, Device& device, ProgramCache& programs);
 
-  // How long a piece of memory for all workspaces is.
+  // Answers how long a piece of memory for all workspaces is.
   std::size_t workspace_bytes() const { return layout_.bytes; }
   // The workspaces in such a piece, from byte `begin` of `memory` on, which is aligned as workspaces are.
   // They are told by offsets, which a kernel of the ladder does not take: to go from one sub-buffer to
   // another that overlaps with it costs NVIDIA's OpenCL 0.3 ms.
   Workspaces workspaces_in(const Buffer& memory, std::size_t begin) const;
 
-  // With the factors of the problem that was planned, or others of which the same are zero.
-  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces) const {
-    enqueue(queue, operands, workspaces, scalars_);
-  }
-  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces,
-               const Scalars& scalars) const {
-    enqueue_first(steps_.size(), queue, operands, workspaces, scalars);
-  }
-  // So many of its steps alone, from the first on.
-  void enqueue_first(std::size_t count, Queue& queue, const Operands& operands, const Workspaces& workspaces,
-                     const Scalars& scalars) const;
-  void enqueue_first(std::size_t count, Queue& queue, const Operands& operands,
-                     const Workspaces& workspaces) const {
-    enqueue_first(count, queue, operands, workspaces, scalars_);
-  }
+  // The first `count` of its steps. The factors may be others than those of the problem that was planned, of
+  // which the same are zero.
+  void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces, const Scalars& scalars,
+               std::size_t count = SIZE_MAX) const;
   // The multiplication alone, without the steps that bring operands into its form. Only after a whole
   // enqueue.
-  void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces) const;
+  void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
+                        const Scalars& scalars) const;
 
  private:
   struct PreparedStep {
@@ -72,7 +63,6 @@ class PreparedPlan {
   std::vector<PreparedStep> steps_;
   std::size_t multiply_;
   WorkspaceLayout layout_;
-  Scalars scalars_;
 };
 
 // A prepared plan with a buffer of its own for each workspace: for one queue at a time.
@@ -82,19 +72,20 @@ class SelfContainedPlan {
   SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs);
 
   void enqueue(Queue& queue, const PreparedPlan::Operands& operands) const {
-    plan_.enqueue(queue, operands, workspaces_);
+    plan_.enqueue(queue, operands, workspaces_, scalars_);
   }
   void enqueue_first(std::size_t count, Queue& queue, const PreparedPlan::Operands& operands) const {
-    plan_.enqueue_first(count, queue, operands, workspaces_);
+    plan_.enqueue(queue, operands, workspaces_, scalars_, count);
   }
   void enqueue_multiply(Queue& queue, const PreparedPlan::Operands& operands) const {
-    plan_.enqueue_multiply(queue, operands, workspaces_);
+    plan_.enqueue_multiply(queue, operands, workspaces_, scalars_);
   }
 
  private:
   PreparedPlan plan_;
   std::vector<std::unique_ptr<Buffer>> memory_;
   PreparedPlan::Workspaces workspaces_;
+  Scalars scalars_;
 };
 
 // The problem with what its operands' places say of alignment.

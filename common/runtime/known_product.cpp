@@ -18,7 +18,7 @@ std::vector<float> matrix(std::int64_t size, float (*at)(std::int64_t, std::int6
   return values;
 }
 
-// Of columns, one after the other.
+// Matrices are stored by columns, one after the other.
 std::vector<float> product(std::int64_t size, const std::vector<float>& a, const std::vector<float>& b) {
   std::vector<float> c(a.size(), 0.0f);
   const auto count = static_cast<std::size_t>(size);

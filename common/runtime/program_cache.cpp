@@ -65,26 +65,6 @@ ProgramSource program_source(const Variant& variant) {
           source.needs.alone, source.embedded};
 }
 
-std::shared_ptr<const Kernel> ProgramCache::get(const Variant& variant) {
-  const std::shared_ptr<Slot> own = slot(variant);
-  const std::lock_guard lock(own->mutex);
-  if (!own->kernel) {
-    own->kernel = obtain(program_source(variant)).kernel;
-  }
-  return own->kernel;
-}
-
-bool ProgramCache::prepare(const Variant& variant) {
-  const std::shared_ptr<Slot> own = slot(variant);
-  const std::lock_guard lock(own->mutex);
-  if (own->kernel) {
-    return false;
-  }
-  const auto [kernel, compiled] = obtain(program_source(variant));
-  own->kernel = kernel;
-  return compiled;
-}
-
 void ProgramCache::erase(const Variant& variant) {
   const std::lock_guard lock(mutex_);
   slots_.erase(&variant);
@@ -99,19 +79,24 @@ std::shared_ptr<ProgramCache::Slot> ProgramCache::slot(const Variant& variant) {
   return found;
 }
 
-ProgramCache::Obtained ProgramCache::obtain(const ProgramSource& source) const {
-  if (std::shared_ptr<const Kernel> kernel = find_built(source)) {
-    return {std::move(kernel), false};
+ProgramCache::Obtained ProgramCache::obtain(const Variant& variant) {
+  const std::shared_ptr<Slot> own = slot(variant);
+  const std::lock_guard lock(own->mutex);
+  if (own->kernel) {
+    return {own->kernel, false};
   }
-  const std::string key = disk_.enabled() ? key_of(device_, source) : "";
-  if (std::shared_ptr<const Kernel> kernel = disk_.enabled() ? load(key, source.entry) : nullptr) {
-    return {std::move(kernel), false};
+  const ProgramSource source = program_source(variant);
+  own->kernel = find_built(source);
+  const std::string key = own->kernel || !disk_.enabled() ? "" : key_of(device_, source);
+  if (!key.empty()) {
+    own->kernel = load(key, source.entry);
   }
-  std::shared_ptr<const Kernel> kernel = compile(source);
-  if (disk_.enabled()) {
-    keep(key, *kernel);
+  const bool compiled = !own->kernel;
+  if (compiled) {
+    own->kernel = compile(source);
+    keep(key, *own->kernel);
   }
-  return {std::move(kernel), true};
+  return {own->kernel, compiled};
 }
 
 std::shared_ptr<const Kernel> ProgramCache::find_built(const ProgramSource& source) const {
@@ -156,7 +141,7 @@ std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source)
 
 void ProgramCache::keep(const std::string& key, const Kernel& kernel) const {
   try {
-    if (const std::string binary = kernel.binary(); !binary.empty()) {
+    if (const std::string binary = key.empty() ? "" : kernel.binary(); !binary.empty()) {
       disk_.store(key, binary);
     }
   } catch (const std::exception& error) {  // the kernel itself is good

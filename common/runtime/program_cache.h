@@ -12,10 +12,10 @@
 
 namespace duogemm {
 
-// What the compiler is given. Throws as load_kernel does.
+// Answers what the compiler is given. Throws as load_kernel does.
 ProgramSource program_source(const Variant& variant);
 
-// What of a device, its driver and the library decides what a program is and does, as a text.
+// Names as a text all of a device, its driver and the library that decides what a program is and does.
 std::string key_of(const DeviceInfo& info);
 
 // May be used by several threads.
@@ -26,24 +26,24 @@ class ProgramCache {
 
   // Throws build_failed with the compiler's log, or unsupported when compat/ says that the device lacks an
   // operation.
-  std::shared_ptr<const Kernel> get(const Variant& variant);
-  // The same ahead of time. Whether a compiler had to work for it.
-  bool prepare(const Variant& variant);
+  std::shared_ptr<const Kernel> get(const Variant& variant) { return obtain(variant).kernel; }
+  // Does the same ahead of time. Answers whether a compiler had to work for it.
+  bool prepare(const Variant& variant) { return obtain(variant).compiled; }
   // Lets go of a kernel: plans that have it keep it.
   void erase(const Variant& variant);
 
  private:
+  struct Obtained {
+    std::shared_ptr<const Kernel> kernel;
+    bool compiled;
+  };
   // Several threads prepare different kernels at once, and each kernel but once.
   struct Slot {
     std::mutex mutex;
     std::shared_ptr<const Kernel> kernel;
   };
   std::shared_ptr<Slot> slot(const Variant& variant);
-  struct Obtained {
-    std::shared_ptr<const Kernel> kernel;
-    bool compiled;
-  };
-  Obtained obtain(const ProgramSource& source) const;
+  Obtained obtain(const Variant& variant);
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) const;
   // Null when the disk has none that the device takes.
   std::shared_ptr<const Kernel> load(const std::string& key, const std::string& entry) const;

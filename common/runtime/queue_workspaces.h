@@ -12,16 +12,16 @@
 
 namespace duogemm {
 
-// What a caller lends for the workspaces of one call: `bytes` of `memory` from byte `begin` on. The memory
-// may be null where none is needed.
+// A caller lends for the workspaces of one call: `bytes` of `memory` from byte `begin` on. The memory may be
+// null where none is needed.
 struct LentWorkspace {
   const Buffer* memory = nullptr;
   std::size_t begin = 0;
   std::size_t bytes = 0;
 };
 
-// How much to allocate where memory that is kept must grow to `needed` bytes. Memory is given back only when
-// the device is idle, so problems that grow from call to call must not make it grow each time.
+// Answers how much to allocate where memory that is kept must grow to `needed` bytes. Memory is given back
+// only when the device is idle, so problems that grow from call to call must not make it grow each time.
 std::size_t roomy(std::size_t needed, const DeviceInfo& device);
 
 class QueueWorkspaces {

@@ -116,7 +116,7 @@ void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const Prepare
   workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
 }
 
-// Of kernels that are not the library's own nothing is expected.
+// Kernels that are not the library's own may do as they like.
 void Runtime::require_right_results() {
   std::call_once(results_known_, [&] {
     constexpr std::int64_t size = 200;  // no multiple of tiles
@@ -178,7 +178,7 @@ std::size_t Runtime::plans() {
 }
 
 std::size_t Runtime::workspace_bytes(const Problem& problem) {
-  // Where the matrices are is not known yet. It matters where A or B can be read in vectors.
+  // It is not known yet where the matrices are. That matters where A or B can be read in vectors.
   const auto alignments = [](bool vectors) {
     return vectors ? std::vector{true, false} : std::vector{false};
   };

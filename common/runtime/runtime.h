@@ -51,10 +51,10 @@ class Runtime {
   // it.
   void require_right_results();
 
-  // How many plans are kept.
+  // Answers how many plans are kept.
   std::size_t plans();
 
-  // How many bytes of workspace `enqueue` needs at most, wherever the matrices begin.
+  // Answers how many bytes of workspace `enqueue` needs at most, wherever the matrices begin.
   std::size_t workspace_bytes(const Problem& problem);
 
  private:

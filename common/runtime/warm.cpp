@@ -109,7 +109,7 @@ class Warmer {
     compiled_ += compiled;
   }
 
-  // What a device lacks is found out in part by its compiler only, and no failure.
+  // It is no failure where a device lacks what a program needs, which in part its compiler alone finds out.
   void note(const Preparation& preparation, const Error& error) {
     if (error.status() == Status::unsupported) {
       return;

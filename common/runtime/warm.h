@@ -18,17 +18,17 @@ struct Preparation {
   std::optional<Problem> example;
 };
 
-// For each program that a device may need: those of the measurements that speak of it, and those of common
-// problems. Without what the device cannot run.
+// Lists each program that a device may need: those of the measurements that apply to it, and those of common
+// problems, without what the device cannot run.
 std::vector<Preparation> preparations_for(const DeviceInfo& device);
 
-// Which of them to prepare: every `of`-th, from the one of number `first` on.
+// A share of them is every `of`-th, from the one of number `first` on.
 struct Share {
   std::size_t first = 0;
   std::size_t of = 1;
 };
 
-// Prepares them, side by side where the compiler does that. All are tried; then this throws what the first
+// Prepares them, concurrently where the compiler does that. All are tried; then this throws what the first
 // that failed did, with the program's name.
 WarmUp warm(Device& device, ProgramCache& programs, const Share& share = {});
 

@@ -1,11 +1,11 @@
-// What the library says of itself: for who asks, and where it cannot do as it was told.
+// The library speaks of itself: to who asks, and where it cannot do as it was told.
 #pragma once
 
 #include <string>
 
 namespace duogemm {
 
-// Whether the environment variable DUOGEMM_LOG is set to anything but 0.
+// Answers whether the environment variable DUOGEMM_LOG is set to anything but 0.
 bool log_is_wanted();
 
 // Writes "duogemm: <line>" to standard error when that is so.

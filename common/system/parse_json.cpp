@@ -8,7 +8,7 @@
 namespace duogemm {
 namespace {
 
-// Of the byte with this number, from 1: "line 3, column 7"; of a text that is one line "column 7".
+// Names the byte with this number, from 1: "line 3, column 7", or "column 7" in a text that is one line.
 std::string place_of(std::size_t byte, std::string_view text) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
   const auto lines = std::count(before.begin(), before.end(), '\n');

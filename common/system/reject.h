@@ -1,4 +1,4 @@
-// How the library and its program refuse what they are asked for.
+// The library and its program refuse by this what they are asked for.
 #pragma once
 
 #include <string>

@@ -9,14 +9,15 @@
 
 namespace duogemm {
 
-// How many bytes of the calling thread's stack are left; 0 on a stack that is not its own, as a coroutine's.
+// Answers how many bytes of the calling thread's stack are left; 0 on a stack that is not its own, as a
+// coroutine's.
 std::size_t stack_left();
 
-// Calls `work` on a thread of its own with twice so many bytes of stack, and waits for it. What it throws,
+// Calls `work` on a thread of its own with twice as many bytes of stack, and waits for it. What it throws,
 // this throws. Where no thread can be had, the calling one has to do.
 void call_on_own_stack(std::size_t bytes, const std::function<void()>& work);
 
-// Calls `work` where so many bytes of stack are left: here, or else on a thread of its own.
+// Calls `work` where this many bytes of stack are left: here, or else on a thread of its own.
 template <typename Work>
 void call_with_stack(std::size_t bytes, const Work& work) {
   if (stack_left() >= bytes) {

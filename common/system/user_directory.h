@@ -1,4 +1,4 @@
-// Where a user's own files are.
+// The directories of a user's own files.
 #pragma once
 
 #include <filesystem>

@@ -17,19 +17,20 @@ namespace duogemm {
 
 enum class Layout { column_major, row_major };
 
-// What op() is. For real matrices a conjugate transpose is a transpose.
+// op() is one of these. For real matrices a conjugate transpose is a transpose.
 enum class Transpose { no, yes };
 
-// What the same call is promised to answer.
+// The same call is promised to answer one of these.
 //   run_to_run   the same bits every time on the same device
 //   everywhere   the same bits on every device, through every runtime, from every kernel: each element is one
 //   chain of
 //                fused multiply-adds in ascending k from zero, ended by fma(alpha, sum, beta * c)
 enum class Reproducibility { run_to_run, everywhere };
 
-// What the products may be computed with. It is a permission: the library computes in FP32 all the same where
-// that is not slower, or where the device has nothing else. Whatever is permitted and whatever the data, the
-// error bound is that of a sum in FP32, a NaN or an infinity spreads as in FP32, and denormals are kept.
+// The products may be computed with one of these. It is a permission: the library computes in FP32 all the
+// same where that is not slower, or where the device has nothing else. Whatever is permitted and whatever the
+// data, the error bound is that of a sum in FP32, a NaN or an infinity spreads as in FP32, and denormals are
+// kept.
 //   fp32    fused multiply-adds in FP32
 //   bf16x6  tensor cores: three BF16 pieces of each number, and the six largest of their nine products
 //   f16x3   tensor cores: two scaled FP16 pieces of each number, and the three largest of their four products
@@ -74,13 +75,13 @@ struct Sgemm {
   Precision precision = Precision::fp32;
 };
 
-// How many programs a device may need, and how many of these a compiler had to work for.
+// The number of programs that a device may need, and of those that a compiler had to work for.
 struct WarmUp {
   std::size_t programs = 0;
   std::size_t compiled = 0;
 };
 
-// How far a call has come.
+// A call tells how far it has come.
 struct CallProgress {
   double fraction;             // of its work, up to 1
   std::uint64_t copied_bytes;  // to and from the device; none where the device works on the host's memory

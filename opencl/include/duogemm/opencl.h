@@ -49,7 +49,7 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
 duogemm_status duogemm_opencl_warm(cl_command_queue queue);
 
 /* Gives up the programs and the workspace that are kept for a context. No call on it may be running. */
-void duogemm_opencl_forget(cl_context context);
+void duogemm_opencl_release(cl_context context);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,7 @@
 // What `duogemm explain` finds in every kernel as this machine's devices compile it.
 #include "explain/explain.h"
 #include "test_devices.h"
-#include "timing/bandwidth.h"
-#include "timing/peak.h"
+#include "timing/device_speed.h"
 
 namespace duogemm::testing {
 namespace {

@@ -1,4 +1,4 @@
-// Where results differ by a bit: which instruction of the device is not IEEE 754's.
+// Finds the instruction of the device that is not IEEE 754's, where results differ by a bit.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace duogemm {
 
-// What the device computes wrong of single instructions; empty where all that were tried are right.
+// Says which single instructions the device computes wrong; empty where all that were tried are right.
 std::string broken_instructions(Device& device, Queue& queue);
 
 }  // namespace duogemm

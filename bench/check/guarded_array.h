@@ -10,8 +10,8 @@
 
 namespace duogemm {
 
-// What stands around an array in its buffer: a band of distinct NaNs on either side, or nothing, for a
-// simulator that sees every access outside of a buffer.
+// An array has a band of distinct NaNs on either side in its buffer, or nothing around it, for a simulator
+// that sees every access outside of a buffer.
 enum class Guards { bands, none };
 
 // Copies an array's content from its element `first` on.
@@ -27,7 +27,7 @@ class GuardedArray {
   // Device memory for them, bands included.
   static std::size_t bytes(std::int64_t length, std::size_t count, const DeviceInfo& info);
 
-  // What filling them or looking at them takes of the machine's memory, at most.
+  // Filling them, or looking at them, takes at most this of the machine's memory.
   static std::size_t host_bytes();
 
   // Null where there are no elements.
@@ -39,8 +39,8 @@ class GuardedArray {
   // Fills the first array again, and the bands around it.
   void restore(Queue& queue);
 
-  // One piece after the other of the first array and the bands around it. first: the place in the array of
-  // the piece's first element, below 0 within the band before it.
+  // Shows one piece after the other of the first array and the bands around it. first: the place in the array
+  // of the piece's first element, below 0 within the band before it.
   struct Piece {
     std::int64_t first;
     std::span<const float> found;
@@ -50,7 +50,7 @@ class GuardedArray {
 
  private:
   void fill(std::int64_t from, std::int64_t to, Queue& queue) const;
-  // What is there at the beginning, from a place in the whole on.
+  // Writes what is there at the beginning, from a place in the whole on.
   void content(std::int64_t from, std::span<float> to) const;
 
   std::int64_t length_;

@@ -12,10 +12,10 @@ namespace duogemm {
 // Every set holds the same numbers.
 class GuardedOperands {
  public:
-  // Of a problem whose matrices are in the host's memory, which must outlive this.
+  // The problem's matrices are in the host's memory, which must outlive this.
   GuardedOperands(const HostProblem& host, Device& device, Queue& queue, Guards guards = Guards::bands,
                   std::size_t count = 1);
-  // Of a problem of any size whose batch is strided: made of test_data().
+  // A problem of any size, whose batch is strided, is made of test_data().
   GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue);
 
   // Buffers that begin with the matrices: one set after the other, and then the first again.

@@ -46,9 +46,9 @@ struct Form {
 std::vector<std::int64_t> places_of(const Problem& problem, std::int64_t stride, const Form& form) {
   std::vector<std::int64_t> places;
   for (std::int64_t member = 0; member < problem.batch; ++member) {
-    const std::int64_t behind = problem.batch - 1 - member;
+    const std::int64_t later = problem.batch - 1 - member;
     places.push_back(problem.batch_by == BatchBy::strides ? member * stride
-                                                          : behind * (form.extent() + 1 + behind));
+                                                          : later * (form.extent() + 1 + later));
   }
   return places;
 }

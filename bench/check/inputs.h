@@ -22,7 +22,7 @@ struct HostProblem {
   std::vector<float> a;  // as stored, the gaps between columns and between matrices filled with NaN
   std::vector<float> b;
   std::vector<float> c;  // all NaN when beta is zero: it must not be read then
-  // Where in them the matrices of each member of the batch begin.
+  // The matrices of each member of the batch begin there in them.
   std::vector<std::int64_t> a_places;
   std::vector<std::int64_t> b_places;
   std::vector<std::int64_t> c_places;
@@ -64,7 +64,7 @@ class Sequence {
   std::vector<float> numbers_;
 };
 
-// What the matrices of every measurement are made of, each array from its first element to its last.
+// The matrices of every measurement are made of this, each array from its first element to its last.
 struct TestData {
   Sequence a = Sequence::random(1);
   Sequence b = Sequence::random(2);

@@ -42,7 +42,7 @@ void note(Verdict& verdict, std::size_t& count, const std::string& fault) {
   }
 }
 
-// From `from` to `to`, places in the array, nothing may have changed.
+// Nothing may have changed from `from` to `to`, places in the array.
 void expect_untouched(const char* name, const GuardedArray::Piece& piece, std::int64_t from, std::int64_t to,
                       Verdict& verdict) {
   const std::size_t begin = static_cast<std::size_t>(from - piece.first);
@@ -99,7 +99,7 @@ std::vector<std::int64_t> up_to(std::int64_t end) {
   return numbers;
 }
 
-// Where the number is among these; nothing when it is not.
+// Answers the number's position among these; nothing when it is not there.
 std::optional<std::size_t> find(const std::vector<std::int64_t>& numbers, std::int64_t number) {
   const auto found = std::lower_bound(numbers.begin(), numbers.end(), number);
   return found != numbers.end() && *found == number
@@ -122,8 +122,7 @@ Judge::Selection Judge::select(const Problem& p) {
   return {choose(members, p.batch, engine), choose(rows, p.m, engine), choose(cols, p.n, engine)};
 }
 
-// What the oracle is given of a member: the chosen rows of op(A), columns of op(B), and where they cross in
-// C.
+// The oracle gets the chosen rows of op(A) and columns of op(B) of a member, and where they cross in C.
 Oracle Judge::oracle_of(const Problem& p, std::int64_t member, const Selection& chosen) {
   const TestData& data = test_data();
   const std::int64_t m = static_cast<std::int64_t>(chosen.rows.size());

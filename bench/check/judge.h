@@ -1,5 +1,5 @@
-// Whether a product is right: every element is looked at with all that is around it, and all or some are
-// computed anew.
+// Decides whether a product is right: every element is looked at with all that is around it, and all or some
+// are computed anew.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace duogemm {
 
 class Judge {
  public:
-  // Of a problem whose matrices are in the host's memory, every element is computed anew.
+  // Every element is computed anew of a problem whose matrices are in the host's memory.
   explicit Judge(const HostProblem& host);
-  // Of one that is made of test_data(), so it is while the problem is small; of a large one, those where some
-  // rows, the first and the last among them, cross such columns, in the first and the last and some other
-  // members of a batch.
+  // A problem that is made of test_data() is treated so while it is small; of a large one, those elements are
+  // computed anew where some rows, the first and the last among them, cross such columns, in the first and
+  // the last and some other members of a batch.
   explicit Judge(const Problem& problem);
-  // What the second takes of the machine's memory.
+  // The second takes this of the machine's memory.
   static double host_bytes(const Problem& problem);
 
   // Looks at C, and what is around it, of the first set.
@@ -28,7 +28,7 @@ class Judge {
   Verdict look_at_all(const GuardedOperands& operands, Queue& queue) const;
 
  private:
-  // What is computed anew, in ascending order.
+  // These are computed anew; in ascending order.
   struct Selection {
     std::vector<std::int64_t> members, rows, cols;
   };
@@ -38,7 +38,7 @@ class Judge {
   };
   static Selection select(const Problem& problem);
   static Oracle oracle_of(const Problem& problem, std::int64_t member, const Selection& chosen);
-  // Of all members' columns, in the order of their places.
+  // Counts all members' columns in the order of their places.
   Column column(std::int64_t number) const;
   void look_at(const GuardedArray::Piece& piece, std::int64_t& number, Verdict& verdict) const;
   void judge(const GuardedArray::Piece& piece, const Column& column, std::int64_t from, std::int64_t to,

@@ -1,4 +1,4 @@
-// What was found out about a result.
+// A verdict says what was found out about a result.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Verdict {
   // Right within the bound, with nothing unwritten and nothing overwritten.
   bool ok() const { return worst_error <= 1.0 && not_finite == 0 && overwritten == 0; }
   bool same_bits() const { return different_bits == 0; }
-  // What a kernel owes that adds up products in the chain's order.
+  // A kernel that adds up products in the chain's order owes this.
   bool exact() const { return ok() && same_bits(); }
   const std::string& fault() const { return first_fault.empty() ? first_difference : first_fault; }
 };

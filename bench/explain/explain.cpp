@@ -10,14 +10,14 @@
 namespace duogemm::bench {
 namespace {
 
-// "patch" for what computes what another has left out.
+// "patch" is what computes the fallback tiles of another.
 std::string name_of(const Step& step) {
   const Tunables& tunables = step.kernel->tunables;
   const auto patch = tunables.find("PATCH");
   return patch != tunables.end() && patch->second != 0 ? "patch" : step.kernel->spec->name;
 }
 
-// Of BF16 or FP16 for each of FP32.
+// Counts the products of BF16 or FP16 for each of FP32.
 int products_of(const LadderSetting& setting) {
   if (const Rung* rung = as_rung(*setting.spec)) {
     return rung->bf16_products;
@@ -84,7 +84,7 @@ void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainRepor
               "--arch: this build has no CUDA, which alone compiles for devices that are not there");
 }
 
-// Everything but the measured speed.
+// Tells everything but the measured speed.
 std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainRequest& request,
                                     PoclCache& pocl, Progress& progress) {
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {.explain = true});
@@ -112,7 +112,7 @@ LadderRequest ladder_of(const ExplainRequest& request) {
           .each_step = true};
 }
 
-// From how long the first steps take.
+// A step takes what the plan up to it takes longer than the plan up to the one before.
 std::vector<StepTime> step_times(const std::vector<std::string>& names, const LadderRow& row) {
   std::vector<StepTime> times;
   double before = 0.0;

@@ -11,9 +11,9 @@
 
 namespace duogemm::bench {
 
-// A kernel of a plan, and what the plan takes longer with it than without it and all behind it.
+// A kernel of a plan, and what the plan takes longer with it than without it and all after it.
 struct StepTime {
-  std::string name;  // "split"; "patch" for what computes what another has left out
+  std::string name;  // "split"; "patch" computes the fallback tiles of another
   double seconds;
 };
 
@@ -39,7 +39,7 @@ struct Explanation {
   double speed() const;
   // The share of the tensor cores' rate that is used; 0 where they or the speed are not known.
   double tensor_utilisation() const;
-  // What the additions of the main loop take at best, in units of what its products take on tensor cores: it
+  // The additions of the main loop take this at best, in units of what its products take on tensor cores: it
   // is lost where the two do not overlap. 0 without tensor cores.
   double promotion() const;
   std::string name() const;  // "register_wide", with what distinguishes the setting

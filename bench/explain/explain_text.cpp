@@ -91,7 +91,7 @@ bool is_cpu(const Explanations& explanations) {
                      [](const Explanation& e) { return e.device.kind == DeviceKind::cpu; });
 }
 
-// Of each kind how many there are in an iteration, and behind it for each multiply-add.
+// Each row counts a kind in an iteration, and then for each multiply-add.
 void add_mix(Rows& rows, bool cpu) {
   rows.add("main loop, from", [](const Explanation& e) { return e.artefacts.language; });
   rows.add("instructions in it",
@@ -138,9 +138,9 @@ void add_roofline(Rows& rows) {
 
 std::string percent(double share) { return share > 0.0 ? format("%.1f", 100.0 * share) : ""; }
 
-// What a kernel with pieces on tensor cores spends its time on.
+// Kernels that split their operands into terms spend their time on products and on promoting sums.
 void add_tensor_cores(Rows& rows) {
-  rows.add("products of pieces for each product",
+  rows.add("products of split terms for each product",
            [](const Explanation& e) { return e.products > 0 ? std::to_string(e.products) : ""; });
   rows.add("promotion, percent of the products' clocks",
            [](const Explanation& e) { return percent(e.promotion()); });
@@ -148,7 +148,7 @@ void add_tensor_cores(Rows& rows) {
            [](const Explanation& e) { return percent(e.tensor_utilisation()); });
 }
 
-// Where a plan has several steps.
+// There are times of steps where a plan has several.
 void add_step_times(Rows& rows, const Explanations& explanations) {
   std::vector<std::string> names;
   for (const Explanation& explanation : explanations) {
@@ -187,7 +187,7 @@ std::string sentence(const Explanation& e) {
   return text + ".";
 }
 
-// What distinguishes two explanations most: the kind whose number for each multiply-add changes most.
+// Two explanations are distinguished most by the kind whose number for each multiply-add changes most.
 std::string difference(const Explanation& a, const Explanation& b) {
   if (!a.loop || !b.loop) {
     return "";

@@ -42,7 +42,7 @@ struct Instruction {
 // The instructions of one kernel in the order of their addresses.
 using Listing = std::vector<Instruction>;
 
-// How many instructions of each kind, and what they do; in a loop, of one iteration.
+// Counts the instructions of each kind, and what they do; in a loop, in one iteration.
 struct Mix {
   struct Count {
     double instructions = 0.0;

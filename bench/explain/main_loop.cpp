@@ -9,7 +9,7 @@ namespace {
 // The instructions from the target of a backward branch to the branch, by their places in the listing.
 struct Loop {
   std::size_t begin;
-  std::size_t end;  // one behind the last
+  std::size_t end;  // one after the last
 
   std::size_t size() const { return end - begin; }
   bool holds(const Loop& other) const {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t k = 1024;
 
-// Newest last. What tensor cores do follows from the data sheets of A100 (312 TFLOP/s of BF16) and H100
-// (989).
+// The newest is the last. What tensor cores do follows from the data sheets of A100 (312 TFLOP/s of BF16) and
+// H100 (989).
 constexpr std::array multiprocessors = {
     Multiprocessor{35, 2048, 16, 64 * k, 48 * k, 0, 192, 256},
     Multiprocessor{37, 2048, 16, 128 * k, 112 * k, 0, 192, 256},
@@ -33,9 +33,9 @@ constexpr std::array multiprocessors = {
     Multiprocessor{120, 1536, 24, 64 * k, 100 * k, k, 128, 128},
 };
 
-// Registers are given out to a warp in pieces, and local memory to a work-group.
-constexpr std::size_t register_piece = 256;
-std::size_t local_piece(const Multiprocessor& of) { return of.capability >= 80 ? 128 : 256; }
+// A multiprocessor gives out registers to a warp, and local memory to a work-group, in these units.
+constexpr std::size_t register_unit = 256;
+std::size_t local_unit(const Multiprocessor& of) { return of.capability >= 80 ? 128 : 256; }
 
 }  // namespace
 
@@ -54,9 +54,9 @@ std::optional<Occupancy> occupancy(const Multiprocessor& of, std::size_t work_it
   constexpr std::size_t warp = 32;
   constexpr std::size_t schedulers = 4;  // each has its own quarter of the registers
   const std::size_t warps = ceil_div(work_items, warp);
-  const std::size_t warp_registers = round_up(std::max<std::size_t>(registers, 1) * warp, register_piece);
+  const std::size_t warp_registers = round_up(std::max<std::size_t>(registers, 1) * warp, register_unit);
   const std::size_t warps_by_registers = of.registers / schedulers / warp_registers * schedulers;
-  const std::size_t local = round_up(local_bytes + of.reserved, local_piece(of));
+  const std::size_t local = round_up(local_bytes + of.reserved, local_unit(of));
   const std::size_t none = std::numeric_limits<std::size_t>::max();
   const std::pair<std::size_t, const char*> limits[] = {
       {of.work_items / (warps * warp), "work-items"},

@@ -1,4 +1,4 @@
-// What an NVIDIA multiprocessor has, and how many work-groups fit on one (CUDA C++ Programming Guide,
+// Tells what an NVIDIA multiprocessor has, and how many work-groups fit on one (CUDA C++ Programming Guide,
 // "Compute Capabilities"; CUDA Occupancy Calculator).
 #pragma once
 
@@ -20,7 +20,7 @@ struct Multiprocessor {
   double tensor_multiply_adds = 0;  // of BF16 into FP32 per clock, on tensor cores; 0 when not known
 };
 
-// Of the capability, or of the newest before it of the same generation; null when there is none.
+// Answers that of the capability, or of the newest before it of the same generation, or null.
 const Multiprocessor* multiprocessor_of(int capability);
 
 struct Occupancy {
@@ -30,7 +30,7 @@ struct Occupancy {
   std::string limit;           // what allows no more of them: "registers"
 };
 
-// For a work-group of so many work-items, each with so many registers. Empty when not even one fits.
+// `registers` is what each work-item has. Empty when not even one work-group fits.
 std::optional<Occupancy> occupancy(const Multiprocessor& of, std::size_t work_items, std::size_t registers,
                                    std::size_t local_bytes);
 

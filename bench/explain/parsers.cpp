@@ -42,9 +42,9 @@ struct Language {
   std::vector<Opcode> opcodes;  // the first that applies counts
   // The kind of what is not among them.
   Kind (*other)(const std::string& operands);
-  // Of one work-item, its share of a block, or of one vector on a CPU.
+  // They are those of one work-item, its share of a block, or of one vector on a CPU.
   int (*multiply_adds)(const std::string& opcode, const std::string& operands);
-  // What an access moves, likewise, or a multiply-add reads.
+  // An access moves so, and a multiply-add reads, this many bytes.
   int (*bytes)(Kind kind, const std::string& opcode, const std::string& operands);
 };
 
@@ -137,9 +137,8 @@ int sass_bytes(Kind kind, const std::string& opcode, const std::string&) {
   return has(opcode, ".128") ? 16 : has(opcode, ".64") ? 8 : has(opcode, "16") ? 2 : has(opcode, "8") ? 1 : 4;
 }
 
-// Of cuobjdump and nvdisasm: the latter has labels, and with the former branches name addresses.
-// Disassemblers for devices before Volta write a generic load as "LD", and a read-only one as "LDG.CI" or
-// "LD.E".
+// nvdisasm writes labels; in cuobjdump's text branches name addresses. Disassemblers for devices before Volta
+// write a generic load as "LD", and a read-only one as "LDG.CI" or "LD.E".
 const Language& sass() {
   static const Language language = {
       .kernel = std::regex(R"(Function\s*:\s*(\S+)|^//-+\s*\.text\.(\S+))"),
@@ -173,7 +172,7 @@ const Language& sass() {
 // Vector instructions end in ps for packed and in ss for one single-precision value.
 bool is_scalar(const std::string& opcode) { return opcode.ends_with("ss"); }
 
-// Of the widest register that an instruction names.
+// The widest register that an instruction names counts.
 int vector_bytes(const std::string& operands) {
   return has(operands, "%zmm") ? 64 : has(operands, "%ymm") ? 32 : has(operands, "%xmm") ? 16 : 8;
 }

@@ -11,13 +11,13 @@ namespace duogemm::bench {
 // PTX, NVIDIA's portable assembly, as nvcc, NVRTC and NVIDIA's OpenCL write it. entry: the kernel.
 Listing parse_ptx(const std::string& text, const std::string& entry);
 
-// What a GPU executes, as `cuobjdump -sass` and `nvdisasm` write it.
+// SASS is what a GPU executes; `cuobjdump -sass` and `nvdisasm` write it.
 Listing parse_sass(const std::string& text, const std::string& entry);
 
 // x86-64 as `objdump -d --no-show-raw-insn` writes it. function: the symbol.
 Listing parse_x86(const std::string& text, const std::string& function);
 
-// What NVIDIA's assembler says of a kernel when it is asked to be verbose.
+// NVIDIA's assembler says this of a kernel when it is asked to be verbose.
 struct PtxasLog {
   std::optional<std::size_t> registers;    // of a work-item
   std::optional<std::size_t> stack_bytes;  // of a work-item

@@ -14,8 +14,8 @@ double loads_and_stores(const Mix& mix) {
   return sum;
 }
 
-// A multiprocessor multiplies so much per clock, issues so many instructions, and its one path for loads,
-// stores and shuffles takes one warp of 32, or less when their addresses lie unfavourably.
+// Per clock a multiprocessor does a number of multiply-adds, issues a number of instructions, and its one
+// path for loads, stores and shuffles takes one warp of 32, or less when their addresses lie unfavourably.
 void add_gpu_bounds(std::vector<Bound>& bounds, const Mix& mix, const Abilities& abilities, int products) {
   const Multiprocessor& unit = *abilities.multiprocessor;
   constexpr double path = 32.0;

@@ -7,7 +7,7 @@
 #include "explain/main_loop.h"
 #include "explain/multiprocessor.h"
 #include "ladder/traffic.h"
-#include "timing/bandwidth.h"
+#include "timing/device_speed.h"
 
 namespace duogemm::bench {
 
@@ -30,7 +30,7 @@ struct Roofline {
   const Bound* binding() const { return bounds.empty() ? nullptr : &bounds.front(); }
 };
 
-// What the device was measured to do.
+// The device was measured to do this.
 struct Abilities {
   double peak = 0.0;  // multiply-adds in registers, in FLOP/s; 0 when it was not measured
   Bandwidth bandwidth;

@@ -10,7 +10,7 @@
 #include "references/reference.h"
 #include "support/device_choice.h"
 #include "support/progress.h"
-#include "timing/bandwidth.h"
+#include "timing/device_speed.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {

@@ -2,7 +2,7 @@
 
 #include "ladder/traffic.h"
 #include "support/interrupt.h"
-#include "timing/peak.h"
+#include "timing/device_speed.h"
 
 namespace duogemm::bench {
 LadderSession::LadderSession(const LadderRequest& request, const ChosenDevice& chosen)

@@ -113,7 +113,7 @@ class ClBlastReference final : public Reference {
                    temporary_ ? reinterpret_cast<cl_mem>(temporary_->native()) : nullptr, done);
   }
 
-  // What CLBlast would otherwise allocate anew in each execution.
+  // CLBlast would otherwise allocate this anew in each execution.
   std::size_t temporary_bytes() {
     std::size_t bytes = 0;
     if (p_.batch == 1) {

@@ -141,7 +141,7 @@ class Converting final : public CublasLibrary {
   const bool is_accurate_;
 };
 
-// How often the FP16 product goes over K: as often as f16x3 does.
+// The FP16 product goes over K as often as f16x3 does.
 constexpr std::int64_t passes = 3;
 
 // A matrix of FP16 that repeats another along K.

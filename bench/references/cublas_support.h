@@ -1,4 +1,4 @@
-// What the references through cuBLAS and cublasLt share.
+// The references through cuBLAS and cublasLt share this.
 #pragma once
 
 #include <cublas_v2.h>

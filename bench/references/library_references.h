@@ -6,7 +6,7 @@
 
 namespace duogemm::bench {
 
-// What a library may be made of: those in the host's memory need no device and no queue.
+// A library is made of these: those in the host's memory need no device and no queue.
 struct Surroundings {
   const DeviceInfo& info;
   Device* device;

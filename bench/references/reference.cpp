@@ -32,7 +32,7 @@ struct Known {
   MakeLibrary* make;
 };
 
-// All of this build.
+// This build has all of these.
 const std::vector<Known>& known_libraries() {
   static const std::vector<Known> known = {
 #ifdef DUOGEMM_WITH_CUBLAS
@@ -62,7 +62,7 @@ std::unique_ptr<ReferenceLibrary> make(const std::string& title, const Surroundi
   return nullptr;
 }
 
-// Those of the titles that there are.
+// Titles that there are not are passed over.
 std::vector<std::unique_ptr<ReferenceLibrary>> make_all(const std::vector<std::string>& titles,
                                                         const Surroundings& of) {
   std::vector<std::unique_ptr<ReferenceLibrary>> libraries;
@@ -78,7 +78,7 @@ Surroundings around(Device& device, Queue& queue) {
   return {device.info(), &device, &queue, host_threads_beside(device.info())};
 }
 
-// Of the main library for such a device.
+// Answers an empty title where such a device has no main library.
 const char* main_title(const DeviceInfo& info) {
   return info.backend == "cuda" ? "cuBLAS" : info.kind == DeviceKind::cpu ? "OpenBLAS" : "";
 }

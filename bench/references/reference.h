@@ -53,14 +53,14 @@ class ReferenceLibrary {
 
   const std::string& title() const { return title_; }  // "cuBLAS"
   virtual std::string name() const { return title_; }  // with the version: "cuBLAS 13.1.0"
-  // Whether the error bound of an FP32 sum holds for it. Others are there for their speed and their error.
+  // The error bound of an FP32 sum holds for it. Others are there for their speed and their error.
   virtual bool is_fp32_accurate() const { return true; }
-  // Whether its results must be ours bit for bit.
+  // Its results must be ours bit for bit.
   virtual bool has_our_bits() const { return false; }
-  // Where it wants its operands: a device's memory or the host's.
+  // It wants its operands there: in a device's memory or the host's.
   Device& device() const { return device_; }
   Queue& queue() const { return queue_; }
-  // Of its device's memory, what a multiplication takes besides the operands.
+  // A multiplication takes this of its device's memory, besides the operands.
   virtual double workspace_bytes(const Problem&) const { return 0.0; }
   // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C. One that
   // keeps nothing multiplies as multiply() does.
@@ -88,7 +88,6 @@ class ReferenceLibrary {
   Queue& queue_;
 };
 
-// Whether this build has the library of that title.
 bool build_has(const std::string& title);
 
 // The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
@@ -96,14 +95,13 @@ bool build_has(const std::string& title);
 std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
                                                std::size_t host_threads);
 
-// As many threads as the device has cores if it is a CPU, and else as the host has.
+// They are as many as the device has cores if it is a CPU, and else as the host has.
 std::size_t host_threads_beside(const DeviceInfo& info);
 
-// The one that the ladder stands beside: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
-// others, or where this build lacks the library. `device` and `queue` must outlive it.
+// The ladder is compared with this one: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
+// others, or where this build has no such library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
-// Whether the main library for such a device wants its operands in the host's memory.
 bool main_library_works_on_host(const DeviceInfo& info);
 
 // The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in

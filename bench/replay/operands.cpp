@@ -8,7 +8,7 @@
 namespace duogemm::bench {
 namespace {
 
-// Of A, B and C, the elements that the calls reach.
+// Answers the elements of A, B and C that the calls reach.
 std::array<std::int64_t, 3> extents_of(const Trace& trace) {
   std::array<std::int64_t, 3> most = {1, 1, 1};
   for (const auto& [problem, memory, batch] : trace.calls) {

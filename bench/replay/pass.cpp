@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// What is reached by that fraction of the values, which are not empty and lose their order.
+// That fraction of the values, which are not empty and lose their order, is at most the answer.
 double quantile(std::vector<float>& values, double fraction) {
   const std::ptrdiff_t place = std::lround(fraction * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + place, values.end());
@@ -53,7 +53,7 @@ class Stage {
   Queue& queue() { return arrays_ ? *array_queue_ : *own_queue_; }
   ReferenceLibrary& caller() { return *caller_; }
 
-  // What a program may do before its first call. Returns how many seconds that took.
+  // Does what a program may do before its first call, and answers how many seconds that took.
   double warm() {
     const auto start = Clock::now();
     queue().with_device([&] {
@@ -89,7 +89,7 @@ class Stage {
     return walk;
   }
 
-  // Seconds for each of the different calls.
+  // Answers seconds for each of the different calls.
   std::vector<double> time_calls() {
     operands_->restore_c(queue());
     std::vector<double> seconds(trace_.calls.size(), 0.0);

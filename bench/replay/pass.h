@@ -23,14 +23,14 @@ struct Subject {
   bool ours() const { return title == own_title; }
   // OpenBLAS needs no device.
   bool needs_device() const { return title != "OpenBLAS"; }
-  // Whether the operands are plain arrays.
+  // Says whether the operands are plain arrays.
   bool on_arrays() const { return ours() ? through == CallMemory::host : !needs_device(); }
 
   static constexpr const char* own_title = "duogemm";
 };
 
-// What a program does before its first call: makes the library's handle, or whatever it has. `device` and
-// `queue` are where the operands are: the subject's device, or the host.
+// Does what a program does before its first call: makes the library's handle, or whatever it has. `device`
+// and `queue` are where the operands are: the subject's device, or the host.
 std::unique_ptr<ReferenceLibrary> make_caller(const Subject& subject, Device& device, Queue& queue);
 
 // The trace from its first call, and what must come before that, to the end of its last.
@@ -49,9 +49,9 @@ struct PassResult {
   double context_s = 0.0;  // what the runtime took for a context and a queue, before the first walk
   double warm_s = 0.0;     // what the library's warm() took, before the first walk, where it was called
   Walk first;
-  // What follows is there only where the pass went on after the first walk.
+  // The rest is there only where the pass went on after the first walk.
   std::vector<Walk> again;
-  // Of each of the different calls: all of its executions, each with the queue finished.
+  // Each of the different calls has the sum of all its executions, each with the queue finished.
   std::vector<double> call_s;
   std::size_t checked = 0;  // calls whose results were judged
   std::string fault;        // of the first that is wrong

@@ -32,7 +32,7 @@ CallMemory choose_memory(const ReplayRequest& request, const Trace& trace, const
   return first;
 }
 
-// The title of the library to stand beside; empty when there is none.
+// Answers the title of the library to compare with; empty when there is none.
 std::string choose_library(const ReplayRequest& request, CallMemory through) {
   const DeviceInfo info = request.device.info();
   if (request.against) {
@@ -52,7 +52,7 @@ std::string choose_library(const ReplayRequest& request, CallMemory through) {
   return build_has(title) ? title : "";
 }
 
-// Where the library works: the device itself, or the same GPU through the other runtime.
+// The library works on the device itself, or on the same GPU through the other runtime.
 ChosenDevice device_of(const std::string& title, const ChosenDevice& ours) {
   const std::string backend = title == "OpenBLAS"  ? std::string(ours.backend->name())
                               : title == "CLBlast" ? "opencl"
@@ -94,7 +94,7 @@ void fill(const Caches& caches, const ChosenDevice& device) {
   }
 }
 
-// In a process of its own.
+// Runs the pass in a process of its own.
 PassResult start_pass(const PassRequest& request, const Caches& caches) {
   std::vector<std::string> arguments = flags_of(request.subject.device);
   arguments.insert(arguments.begin(), {"replay", request.file, "--pass", request.subject.title, "--kind",
@@ -122,7 +122,7 @@ void add_first(const PassResult& result, Passes& passes) {
   }
 }
 
-// Of a pass that went on after the first walk.
+// For a pass that went on after the first walk.
 void add_rest(const PassResult& result, Performance& performance) {
   performance.name = result.name;
   performance.again.walks.insert(performance.again.walks.end(), result.again.begin(), result.again.end());

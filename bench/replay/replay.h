@@ -21,7 +21,7 @@ struct ReplayRequest {
   std::size_t repeats = 1;             // of all processes
 };
 
-// Of the same kind of pass in all repeats. Walks of the same pass again count all.
+// Passes of the same kind in all repeats. Walks of the same pass again count all.
 struct Passes {
   std::vector<Walk> walks;
   std::vector<double> context_s;
@@ -31,7 +31,7 @@ struct Passes {
   const Walk& median() const;
 };
 
-// What one library did with a trace.
+// One library's part in a replay of a trace.
 struct Performance {
   std::string name;
   Passes first;   // with nothing on disk
@@ -80,11 +80,11 @@ std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most);
 ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
                         const std::function<void(const ReplayReport&)>& after_trace);
 
-// What a replay tells, in words and as the result file that bench/schema/README.md describes.
+// Tell of a replay in words, and as the result file that bench/schema/README.md describes.
 std::string trace_text(const TraceReport& report, const DeviceInfo& device);
 std::string replay_json(const ReplayReport& report);
 
-// What a process that run_replay has started is to do: runs the pass, and prints its result or its error.
+// A process that run_replay has started does this: it runs the pass, and prints its result or its error.
 struct PassRequest {
   std::string file;
   Subject subject;

@@ -14,7 +14,7 @@ constexpr std::size_t lost_in_file = 20;
 std::string milliseconds(double seconds) { return format("%.2f", 1e3 * seconds); }
 std::string microseconds(double seconds) { return format("%.1f", 1e6 * seconds); }
 
-// other: beside which the wall time stands, if any.
+// The row has the ratio of wall times where there is another.
 void add_pass(Table& table, const std::string& who, const char* pass, const Passes& passes,
               const Passes* other) {
   const Walk& walk = passes.median();

@@ -193,7 +193,7 @@ std::string parse_head(const std::string& text) {
   return about != head.end() && about->is_string() ? about->get<std::string>() : "";
 }
 
-// The same text, less how often it comes.
+// Two calls that differ at most in how often they come have the same text.
 std::string identity_of(const TraceCall& call) {
   const Problem& p = call.problem;
   std::ostringstream text;
@@ -207,8 +207,8 @@ std::string identity_of(const TraceCall& call) {
   return text.str();
 }
 
-// Whether a line is there, and after it the beginning of another: the program was ended, or the disk was
-// full.
+// Says whether a line is there, and after it the beginning of another: the program was ended, or the disk
+// was full.
 bool breaks_off(const std::string& text) {
   const std::size_t end = text.rfind('\n');
   return end != std::string::npos && end + 1 < text.size() &&

@@ -31,7 +31,7 @@ struct Trace {
 
   std::int64_t call_count() const;
   double flops() const;
-  // Of all calls but those at the level everywhere.
+  // Applies to all calls but those at the level everywhere.
   void permit(Precision precision);
 };
 

@@ -8,7 +8,7 @@
 #include "device/device_info.h"
 #include "machine/gpu_watch.h"
 #include "problem/problem.h"
-#include "timing/bandwidth.h"
+#include "timing/device_speed.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {

@@ -10,13 +10,13 @@
 namespace duogemm::bench {
 namespace {
 
-// Writes so much on a CPU, whose caches the host's are.
+// A CPU's caches are the host's: the host writes.
 std::function<void()> writing_on_host(std::size_t bytes) {
   const auto data = std::make_shared<std::vector<float>>(bytes / sizeof(float));
   return [data, value = 0.0f]() mutable { std::fill(data->begin(), data->end(), value += 1.0f); };
 }
 
-// Writes so much, or a little less, on the device: C <- 0.
+// The device writes as much, or a little less: C <- 0.
 std::function<void()> writing_on_device(std::size_t bytes, Device& device, Queue& queue) {
   constexpr std::int64_t rows = 4096;
   const Problem problem =

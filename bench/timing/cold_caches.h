@@ -13,10 +13,10 @@ class ColdCaches {
   // Both must outlive this.
   ColdCaches(Device& device, Queue& queue);
 
-  // How many sets of operands, of that many bytes each, the executions within a sample take in turn, so that
-  // none finds its operands in a cache.
+  // Answers how many sets of operands, of that many bytes each, the executions within a sample take in turn,
+  // so that none finds its operands in a cache.
   static std::size_t sets(std::size_t operands, const DeviceInfo& info);
-  // Of device memory that this takes: several times what the caches hold.
+  // This takes several times what the caches hold of device memory.
   static std::size_t bytes(const DeviceInfo& info);
   // Before a sample: fills the caches with other data.
   void clear() { write_other_data_(); }

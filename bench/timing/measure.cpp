@@ -23,7 +23,7 @@ class Turn {
   // The first run pays for compilation and cold caches; the others tell how often a sample repeats the work.
   // A short run is mostly the way to the device and back, so one is not enough to tell.
   void warm_up() {
-    constexpr double first_time = 10.0;  // the first run may take so many times longer than later ones
+    constexpr double first_time = 10.0;  // the first run may take this many times longer than later ones
     once_ = run(1) / first_time;
     if (is_hopeless()) {
       return;

@@ -49,7 +49,7 @@ constexpr Size sizes[] = {
     {512, 512, 64, 64},
 };
 
-// Where splitting K helps most, once more without it.
+// These are where splitting K helps most, once more without it.
 constexpr Size whole_sizes[] = {
     {128, 128, 128},  {256, 256, 256},  {512, 512, 512},   {1024, 1024, 1024}, {4, 4096, 4096},
     {4096, 4, 4096},  {16, 4096, 4096}, {4096, 16, 4096},  {64, 4096, 1024},   {4096, 64, 1024},
@@ -99,7 +99,7 @@ std::vector<OperandKind> operand_kinds(Precision precision) {
 
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch) {
-  // Where columns are wide, no two share 32 bytes, so that edges run the same program as the other probes.
+  // No two wide columns share 32 bytes, so that edges run the same program as the other probes.
   const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 8) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
   problem.precision = kind.precision;

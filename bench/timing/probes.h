@@ -8,7 +8,7 @@
 
 namespace duogemm::bench {
 
-// How operands are stored, as far as kernels are compiled differently for it.
+// Kernels are compiled differently for operands that are stored in these ways.
 struct OperandKind {
   bool a_transposed;
   bool b_transposed;

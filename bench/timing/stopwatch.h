@@ -14,14 +14,15 @@ struct Effort {
   std::size_t samples = 3;
   double sample_seconds = 1e-4;
   double hopeless = std::numeric_limits<double>::infinity();
-  bool multiply_alone = false;  // without the steps before and behind it
+  bool multiply_alone = false;  // without the steps before and after it
 };
 
 class Stopwatch {
  public:
   Stopwatch(Device& device, ProgramCache& programs);
 
-  // How long one execution of the plan takes on the device: the median. Throws as SelfContainedPlan does.
+  // Answers how long one execution of the plan takes on the device: the median. Throws as SelfContainedPlan
+  // does.
   double seconds(const Plan& plan, const Problem& problem, const Effort& effort);
   // The same for several plans of one problem that take turns.
   std::vector<double> seconds(const std::vector<Plan>& plans, const Problem& problem, const Effort& effort);
@@ -32,8 +33,8 @@ class Stopwatch {
   Queue& queue() { return *queue_; }
 
  private:
-  // How long `repeats` executions take, the device being kept busy until the host has put all of them on the
-  // queue: what is timed is the device. once: what one takes, about; 0 while nobody knows.
+  // Answers how long `repeats` executions take, the device being kept busy until the host has put all of them
+  // on the queue: what is timed is the device. once: what one takes, about; 0 while nobody knows.
   double sample(const SelfContainedPlan& plan, bool multiply_alone, int repeats, double once);
   void occupy(int launches, double seconds);
   void reserve(const Problem& problem);

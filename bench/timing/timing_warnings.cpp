@@ -66,11 +66,11 @@ std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
 }
 
 std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
-                                                  const std::string& beside) {
+                                                  const std::string& compared) {
   if (!(times > absurd)) {
     return std::nullopt;
   }
-  return reference + " is absurdly slow: it took " + format("%.0f", times) + " times as long as " + beside +
+  return reference + " is absurdly slow: it took " + format("%.0f", times) + " times as long as " + compared +
          ". Most likely other programs keep its threads from the cores; a share of it says nothing";
 }
 

@@ -1,4 +1,4 @@
-// What makes a measurement doubtful.
+// Says what makes a measurement doubtful.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,12 @@ struct NamedSamples {
 std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
                                          std::span<const NamedSamples> samples, double wanted_noise);
 
-// A reference library that takes so many times as long as what it stands beside; nothing where that may be.
+// Warns of a reference library that takes this many times as long as what it is compared with; nothing where
+// that may be.
 std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
-                                                  const std::string& beside);
+                                                  const std::string& compared);
 
-// What the load average says of a machine that others use, too; nothing where it is quiet.
+// Says by the load average that others use the machine, too; nothing where it is quiet.
 std::optional<std::string> busy_warning(double load, unsigned cores);
 // The same of this machine now. What this process does itself counts, too: ask before it does much.
 std::optional<std::string> busy_warning();

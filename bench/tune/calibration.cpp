@@ -18,7 +18,7 @@ constexpr double quick = 1e-3;
 constexpr std::int64_t shallow = 64;
 constexpr std::int64_t deep = 1024;
 
-// Where both take about as long, the second is not deep enough; there is an end to it.
+// A second sum that takes about as long is not deep enough; there is an end to it.
 constexpr double clearly_more = 2.0;
 constexpr std::int64_t deepest = 1 << 14;
 
@@ -37,7 +37,7 @@ struct Tiled {
   std::int64_t n;
 };
 
-// As square as can be.
+// The problem is as square as can be.
 Tiled problem_of(const Multiples& tile, std::int64_t groups) {
   Tiled best{tile.m * groups, tile.n};
   for (std::int64_t along = 1; along <= groups; ++along) {
@@ -56,7 +56,7 @@ struct Measured {
   double seconds;
 };
 
-// Where both times make no sense, k is all that counts.
+// k is all that counts when the longer sum takes no longer.
 Timing timing_of(int groups, const Measured& little, const Measured& much) {
   if (much.seconds <= little.seconds) {
     return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
@@ -99,7 +99,7 @@ double Calibrator::seconds(const Calibration& setting, const Problem& problem) {
   if (!schedule) {
     throw Error(Status::unsupported, "the kernel does not take such operands");
   }
-  // Where operands are split into terms first, the cost model adds what that takes.
+  // The cost model adds what it takes to split operands into terms first.
   return stopwatch_.seconds(lower(*schedule, problem, device_), problem,
                             {.samples = 3,
                              .sample_seconds = 1e-4,

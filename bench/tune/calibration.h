@@ -10,7 +10,7 @@ namespace duogemm::bench {
 
 class Calibrator {
  public:
-  // Whether a kernel with these timings, its first two or all, deserves to be measured further.
+  // Says whether a kernel with these timings, its first two or all, deserves to be measured further.
   using Promising = std::function<bool(const std::vector<Timing>&)>;
 
   // `cache`: how many bytes the device's last cache holds. Measures less of what takes longer than `patience`
@@ -37,7 +37,7 @@ class Calibrator {
   double patience_;
 };
 
-// How a kernel with all its tunables computes the problem; empty where the problem fixes others.
+// A kernel with all its tunables computes the problem so; empty where the problem fixes others.
 std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t slices, const Problem& problem,
                                     const DeviceInfo& device);
 

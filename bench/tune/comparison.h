@@ -1,4 +1,4 @@
-// Whether what was found is worth keeping: what the library chose before versus what it would choose.
+// Decides whether what was found is worth keeping: the library's choice before versus after.
 #pragma once
 
 #include "report/json_parts.h"
@@ -16,14 +16,13 @@ struct BeforeAfter {
   double ratio() const { return before / after; }  // above 1: it is faster than it was
 };
 
-// On several problems.
 struct Comparison {
   std::vector<BeforeAfter> timed;
   std::vector<std::string> unchanged;  // the library would choose as before: there is nothing to tell
 };
 
-// On these shapes, in turns, as far as the device has the memory for them. limited: only until the budget is
-// used up.
+// Times both on these shapes, in turns, as far as the device has the memory for them. limited: only until the
+// budget is used up.
 Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
                    Workbench& bench, bool limited);
 
@@ -39,7 +38,7 @@ struct Gain {
 };
 Gain gain_of(const std::vector<BeforeAfter>& compared);
 
-// What is worth writing: what was found for any problem, if on those that were not asked for it is faster on
+// Keeps what was found for any problem if on those that were not asked for it is faster on
 // average, and on none slower by more than can be noise; and the shapes that were asked for and are faster
 // than before. For all else it is what there was. Nothing where nothing is faster.
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,

@@ -1,4 +1,4 @@
-// Whether a kernel computes the right bits on problems that show its mistakes.
+// Checks that a kernel computes the right bits on problems that show its mistakes.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class EdgeCheck {
  public:
   EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs);
 
-  // What is wrong; empty when everything is right.
+  // Says what is wrong; empty when everything is right.
   std::string fault(const KernelSpec& spec, const Tunables& tunables);
 
  private:

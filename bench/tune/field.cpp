@@ -16,7 +16,7 @@ std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem)
                      : std::optional(spec.family->storages()[static_cast<std::size_t>(storage)].timed);
 }
 
-// Whether settings of the kernel are searched for operands of the kind.
+// Says whether settings of the kernel are searched for operands of the kind.
 bool is_searched(const KernelSpec& spec, const OperandKind& kind, const DeviceInfo& device) {
   return spec.family && spec.family->is_measured() && spec.family->runs_on(device.kind) &&
          spec.family->multiplies_in(kind.precision) && spec.family->measured_on_skinny() == (kind.skinny != 0);
@@ -41,7 +41,7 @@ void add_seed(Field& field, const KernelSpec* spec, const std::optional<Tunables
   }
 }
 
-// What was best for operands of another kind is worth a try where nothing is known of this one.
+// Settings that were best for operands of another kind are worth a try where nothing is known of this one.
 void add_known(Field& field, const std::vector<Tuning>& known) {
   std::vector<std::pair<const KernelSpec*, Tunables>> same;
   std::vector<std::pair<const KernelSpec*, Tunables>> other;
@@ -64,7 +64,7 @@ void add_seeds(Field& field, const std::vector<Tuning>& known, Workbench& bench)
   for (const auto& [spec, space] : field.spaces) {
     add_seed(field, spec, space.adopt({}));
   }
-  // What the library chooses for a CPU without any measurement. A GPU's kernels have been measured.
+  // The library's choice for a CPU goes by no measurement. A GPU's kernels have been measured.
   for (const Probe& probe : field.probes) {
     if (bench.on_cpu()) {
       const Variant& chosen =

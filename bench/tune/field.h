@@ -1,4 +1,4 @@
-// What a search knows of one kind of operands: its probes, and the settings that are the best of each.
+// A search knows this of one kind of operands: its probes, and the settings that are the best of each.
 #pragma once
 
 #include <deque>
@@ -37,7 +37,7 @@ struct Field {
 
   static constexpr std::size_t bests_of_a_probe = 3;
 
-  // Whether every kernel of it is as fast for the problem as for its own.
+  // Says whether every kernel of it is as fast for the problem as for its own.
   bool includes(const Problem& problem) const;
   // Those that are among the best of some probe, once each.
   std::set<SharedSetting> members() const;

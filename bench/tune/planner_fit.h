@@ -1,4 +1,4 @@
-// Which calibrations to keep, so that the planner, which believes them, decides well.
+// Decides which calibrations to keep, so that the planner, which believes them, decides well.
 //
 // The cost model is wrong by some percent, for some kernels more than for others. A kernel that the model
 // flatters is chosen where another is faster: the planner is better off without it.
@@ -17,7 +17,7 @@ class PlannerFit {
   // Answers how long a schedule really takes for one of the problems, in seconds.
   using Measure = std::function<double(const Schedule& schedule, std::size_t problem)>;
 
-  // How many kernels are measured on a problem of which nothing is known.
+  // This many kernels are measured on a problem of which nothing is known.
   static constexpr std::size_t explored = 4;
 
   PlannerFit(std::vector<Calibration> calibrations, std::vector<Problem> problems, const DeviceInfo& device,
@@ -30,7 +30,7 @@ class PlannerFit {
   // Those left that the planner chooses for some of the problems.
   std::vector<Calibration> chosen() const;
 
-  // How much longer than the best the planner's choices take, as a mean of ratios; after eliminate().
+  // The planner's choices take this much longer than the best, as a mean of ratios; after eliminate().
   double regret() const { return regret_; }
 
  private:

@@ -24,8 +24,8 @@ class SettingSpace {
   // The nearest that this space has to a setting of another.
   std::optional<Tunables> adopt(const Tunables& from) const;
 
-  // How far apart two settings are: the sum over the tunables of how many values lie between, relative to
-  // how many there are.
+  // Two settings are apart by the sum over the tunables of how many values lie between, relative to how many
+  // there are.
   double distance(const Tunables& one, const Tunables& other) const;
 
  private:

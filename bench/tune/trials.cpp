@@ -15,13 +15,13 @@ constexpr double nearly_equal = 0.03;
 
 }  // namespace
 
-Trials::Trials(Workbench& bench, TuneCounts& counts)
+SettingTrials::SettingTrials(Workbench& bench, TuneCounts& counts)
     : bench_(bench),
       counts_(counts),
       calibrator_(bench.stopwatch, bench.info(), CostFacts(tuning_for(bench.info()), bench.info()).cache,
                   bench.seconds_of(probe_share)) {}
 
-void Trials::look_at(Field& field, const SharedSetting& setting) {
+void SettingTrials::look_at(Field& field, const SharedSetting& setting) {
   try {
     try_out(field, setting);
   } catch (const Error& error) {
@@ -33,7 +33,7 @@ void Trials::look_at(Field& field, const SharedSetting& setting) {
   erase_unless_best(field, *setting);
 }
 
-void Trials::try_out(Field& field, const SharedSetting& setting) {
+void SettingTrials::try_out(Field& field, const SharedSetting& setting) {
   if (!field.check) {
     field.check =
         std::make_unique<EdgeCheck>(field.kind, bench_.device, bench_.stopwatch.queue(), bench_.programs);
@@ -57,7 +57,7 @@ void Trials::try_out(Field& field, const SharedSetting& setting) {
 }
 
 // Programs take memory, and thousands of them a lot.
-void Trials::erase_unless_best(const Field& field, const TriedSetting& setting) {
+void SettingTrials::erase_unless_best(const Field& field, const TriedSetting& setting) {
   const bool kept = std::ranges::any_of(field.best, [&](const auto& best) {
     return std::ranges::any_of(best, [&](const SharedSetting& member) { return member.get() == &setting; });
   });
@@ -66,15 +66,15 @@ void Trials::erase_unless_best(const Field& field, const TriedSetting& setting) 
   }
 }
 
-// Of operands as they are, and without clusters.
-std::vector<Schedule> Trials::schedules_for(const Calibration& setting, const Problem& problem) const {
+// Only schedules for operands as they are, and without clusters.
+std::vector<Schedule> SettingTrials::schedules_for(const Calibration& setting, const Problem& problem) const {
   std::vector<Schedule> schedules = Planner::offers(setting, problem, bench_.info(), bench_.facts);
   std::erase_if(schedules, [](const Schedule& each) { return each.clustered || each.packs(); });
   return schedules;
 }
 
-// The least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
-double Trials::quality_of(const Field& field, const Calibration& setting) const {
+// This is the least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
+double SettingTrials::quality_of(const Field& field, const Calibration& setting) const {
   double quality = infinity;
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
     const auto schedules = schedules_for(setting, field.probes[probe].problem);
@@ -85,8 +85,8 @@ double Trials::quality_of(const Field& field, const Calibration& setting) const 
   return quality;
 }
 
-// Where the setting may be among the best of the probe.
-void Trials::time_on(Field& field, std::size_t probe, const SharedSetting& setting) {
+// Times the setting where it may be among the best of the probe.
+void SettingTrials::time_on(Field& field, std::size_t probe, const SharedSetting& setting) {
   const Problem& problem = field.probes[probe].problem;
   const std::vector<Schedule> schedules = schedules_for(*setting, problem);
   const double best = field.incumbent(probe);
@@ -105,8 +105,8 @@ void Trials::time_on(Field& field, std::size_t probe, const SharedSetting& setti
 
 // Begins with the number of slices that the model has for the best, and goes on to its neighbours while that
 // helps.
-Score Trials::best_slices(const Problem& problem, const Calibration& setting,
-                          const std::vector<Schedule>& schedules, double incumbent) {
+Score SettingTrials::best_slices(const Problem& problem, const Calibration& setting,
+                                 const std::vector<Schedule>& schedules, double incumbent) {
   const auto time = [&](std::ptrdiff_t at) -> Score {
     const std::int64_t slices = schedules[static_cast<std::size_t>(at)].slices;
     const auto schedule = schedule_of(setting, slices, problem, bench_.info());
@@ -129,9 +129,9 @@ Score Trials::best_slices(const Problem& problem, const Calibration& setting,
   return best;
 }
 
-// Of settings that have scores on the probe.
-void Trials::time_again(const Field& field, std::size_t probe, std::span<const SharedSetting> settings,
-                        const Effort& effort) {
+// The settings must have scores on the probe.
+void SettingTrials::time_again(const Field& field, std::size_t probe, std::span<const SharedSetting> settings,
+                               const Effort& effort) {
   const Problem& problem = field.probes[probe].problem;
   std::vector<Schedule> schedules;
   for (const SharedSetting& setting : settings) {
@@ -144,7 +144,7 @@ void Trials::time_again(const Field& field, std::size_t probe, std::span<const S
 }
 
 // Puts the setting among the best of a probe, if it belongs there.
-void Trials::enter(Field& field, std::size_t probe, const SharedSetting& setting) {
+void SettingTrials::enter(Field& field, std::size_t probe, const SharedSetting& setting) {
   std::vector<SharedSetting>& best = field.best[probe];
   const auto seconds = [&](const SharedSetting& of) { return of->scores.at(probe).seconds; };
   if (!best.empty() && seconds(setting) < (1.0 + nearly_equal) * seconds(best.front())) {
@@ -161,7 +161,7 @@ void Trials::enter(Field& field, std::size_t probe, const SharedSetting& setting
   }
 }
 
-void Trials::measure_again(Field& field) {
+void SettingTrials::measure_again(Field& field) {
   for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
     std::vector<SharedSetting>& best = field.best[probe];
     if (!best.empty() && !bench_.enough()) {

@@ -1,4 +1,4 @@
-// How good a setting is: whether it is right, and its position among the best of each probe.
+// Finds out how good a setting is: that it is right, and its position among the best of each probe.
 #pragma once
 
 #include "tune/calibration.h"
@@ -14,9 +14,9 @@ struct TuneCounts {
   std::size_t improved = 0;  // best of some probe when they were timed
 };
 
-class Trials {
+class SettingTrials {
  public:
-  Trials(Workbench& bench, TuneCounts& counts);
+  SettingTrials(Workbench& bench, TuneCounts& counts);
 
   // Checks the setting on problems that show mistakes, calibrates it for the cost model, and times it where
   // the model expects it among the best. Its kernel is forgotten where it is not.

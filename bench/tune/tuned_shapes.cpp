@@ -5,12 +5,12 @@
 namespace duogemm::bench {
 namespace {
 
-// The fastest by prediction, with their numbers of slices, that are timed for a shape.
+// The fastest by prediction, with their numbers of slices, are timed for a shape.
 constexpr std::size_t schedules_of_a_shape = 16;
-// Of these, the fastest that are timed once more, in turns.
+// This many of the fastest of them are timed once more, in turns.
 constexpr std::size_t finalists = 3;
 
-// Those that the schedule's operands leave open.
+// Leaves out those that the schedule's operands fix.
 Tunables open_tunables(const Schedule& schedule, const Problem& problem) {
   const auto fixed =
       fixed_tunables(*schedule.kernel->spec, packed(problem, schedule.pack_a, schedule.pack_b));

@@ -10,8 +10,8 @@
 namespace duogemm::bench {
 namespace {
 
-// What is left of the budget when the search ends, when what it found has been measured again, and when the
-// best of each shape has been looked for. The last part is for comparing before and after.
+// The first share is left of the budget when the search ends, the next when what it found has been measured
+// again, and the last, for comparing before and after, when the best of each shape has been looked for.
 constexpr double share_after_search = 1.0 / 4;
 constexpr double share_after_fit = 3.0 / 16;
 constexpr double share_after_shapes = 1.0 / 8;
@@ -83,8 +83,8 @@ void Tuner::finish() {
   tuned_shapes_ = tune_shapes(fields_, bench_);
 }
 
-// What the planner decides well with, on the probes and judges of the fields, after that is taken out which
-// leads it astray.
+// With the answer's choice the planner decides well on the probes and judges of the fields: what leads it
+// astray is taken out.
 PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations) {
   Tuning all = bench_.facts;
   all.calibrations = calibrations;
@@ -132,7 +132,7 @@ std::vector<Calibration> Tuner::chosen(const Field& field) const {
   return PlannerFit(field.calibrations(), problems, bench_.info(), bench_.facts).chosen();
 }
 
-// One of each: a kernel that reads all operands alike is in several fields.
+// Answers one of each: a kernel that reads all operands alike is in several fields.
 std::vector<Calibration> Tuner::chosen() const {
   std::vector<Calibration> all;
   std::set<std::string> names;
@@ -150,7 +150,7 @@ const Tuning& Tuner::base() const {
   return resumed_.calibrations.empty() ? tuning_for(bench_.info()) : resumed_;
 }
 
-// Whether it is of the precision that is searched.
+// A search looks at kernels of one precision.
 bool Tuner::is_searched(const Calibration& calibration) const {
   const bool in_terms = bench_.options.precision != Precision::fp32;
   if (calibration.spec->family->multiplies_in(Precision::fp32) == in_terms) {
@@ -163,7 +163,7 @@ bool Tuner::is_searched(const Calibration& calibration) const {
 }
 
 Tuning Tuner::result() const {
-  // Where other precisions are searched, plans in FP32 stay as they are.
+  // A search for another precision leaves plans in FP32 as they are.
   const bool in_fp32 = bench_.options.precision == Precision::fp32;
   Tuning all = in_fp32 || base().bandwidth <= 0.0 ? bench_.facts : base();
   all.calibrations = fitted_ ? *fitted_ : chosen();

@@ -29,7 +29,8 @@ class Tuner {
   // shape.
   void finish();
 
-  // What was found, as far as the planner has a use for it, and what was resumed and not looked at again.
+  // Answers what was found, as far as the planner has a use for it, and what was resumed and not looked at
+  // again.
   Tuning result() const;
 
   // Times what the library chooses now and what it would choose by `after`, in turns: on the shapes that
@@ -44,7 +45,7 @@ class Tuner {
   std::string summary() const;
 
  private:
-  // What the planner knows already.
+  // The planner knows this already.
   const Tuning& base() const;
   bool is_searched(const Calibration& calibration) const;
   PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
@@ -56,14 +57,14 @@ class Tuner {
   std::vector<Field> fields_;
   Proposals proposals_;
   TuneCounts counts_;
-  Trials trials_;
+  SettingTrials trials_;
   std::set<std::string> seen_;                      // kernels that were looked at, whatever came of it
   std::optional<std::vector<Calibration>> fitted_;  // of all fields
   double regret_ = 1.0;
   std::vector<TunedShape> tuned_shapes_;
 };
 
-// What a search found, as a result file: bench/schema/README.md describes it.
+// A search tells this in a result file: bench/schema/README.md describes it.
 struct TuneReport {
   DeviceInfo device;
   double budget = 0.0;  // seconds

@@ -36,19 +36,19 @@ inline constexpr double judge_share = probe_share / 4;
 
 class Workbench {
  public:
-  // `stop`: whether to come to an end before the budget is used up.
+  // Once `stop` is true, it comes to an end before the budget is used up.
   Workbench(Device& device, const TuneOptions& options, const std::atomic<bool>& stop);
 
   double seconds_left() const;
   double seconds_of(double share) const { return share * options.budget; }
-  // Of the budget, for what comes later.
+  // Keeps a share of the budget for what comes later.
   void reserve(double share) { reserve_ = share; }
   bool stopped() const { return stop_; }
   bool enough() const { return stop_ || seconds_left() <= seconds_of(reserve_); }
 
   const DeviceInfo& info() const { return device.info(); }
   bool on_cpu() const { return info().kind == DeviceKind::cpu; }
-  // Whether the device has the memory for the problem's operands.
+  // Says whether the device has the memory for the problem's operands.
   bool fits(const Problem& problem) const;
   // As Stopwatch has it.
   double seconds(const Schedule& schedule, const Problem& problem, const Effort& effort);
@@ -80,7 +80,7 @@ inline std::string name_of(const Calibration& setting) {
 // By prediction, of at least one.
 const Schedule& fastest(const std::vector<Schedule>& schedules);
 
-// Whether it is the setting that fails, and not the device.
+// Says whether it is the setting that fails, and not the device.
 inline bool is_of_setting(const Error& error) { return error.status() != Status::device_error; }
 
 // Compiles kernels into `programs` on several threads until `enough` says so. Answers what the compiler said

@@ -11,7 +11,7 @@
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
-#include "timing/probes.h"
+#include "tune/probes.h"
 #include "tune/calibration.h"
 #include "tune/comparison.h"
 #include "tune/edge_check.h"

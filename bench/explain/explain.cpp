@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/device_selection.h"
 #include "ladder/ladder_memory.h"
 #include "ladder/traffic.h"
 #include "problem/precision.h"
@@ -70,18 +71,16 @@ void add_roofline(Explanation& explanation, double peak, Bandwidth bandwidth, bo
 }
 
 void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainReport& report) {
-  for (const Backend* backend : backends()) {
-    if (backend->name() == "cuda") {
-      const std::unique_ptr<Device> device = backend->absent(*request.absent);
-      for (const LadderSetting& setting : request.settings) {
-        report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
-        add_roofline(report.explanations.back(), 0.0, {}, request.cold);
-      }
-      return;
-    }
+  const Backend* cuda = find_backend("cuda");
+  if (cuda == nullptr) {
+    throw Error(Status::unsupported,
+                "--arch: this build has no CUDA, which alone compiles for devices that are not there");
   }
-  throw Error(Status::unsupported,
-              "--arch: this build has no CUDA, which alone compiles for devices that are not there");
+  const std::unique_ptr<Device> device = cuda->absent(*request.absent);
+  for (const LadderSetting& setting : request.settings) {
+    report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
+    add_roofline(report.explanations.back(), 0.0, {}, request.cold);
+  }
 }
 
 // Tells everything but the measured speed.

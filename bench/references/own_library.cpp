@@ -140,14 +140,7 @@ Call call_of_drop_in(const std::string& device, Precision precision) {
 }  // namespace
 
 const char* name_of(Through through) {
-  switch (through) {
-    case Through::host:
-      return "host";
-    case Through::blas:
-      return "blas";
-    default:
-      return "device";
-  }
+  return through == Through::host ? "host" : through == Through::blas ? "blas" : "device";
 }
 
 std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,

@@ -14,9 +14,22 @@ constexpr std::size_t lost_in_file = 20;
 std::string milliseconds(double seconds) { return format("%.2f", 1e3 * seconds); }
 std::string microseconds(double seconds) { return format("%.1f", 1e6 * seconds); }
 
+// A kind of pass: as files and tables have it.
+struct PassNames {
+  const char* key;
+  const char* title;
+  Passes Performance::*passes;
+};
+constexpr PassNames first_passes[] = {{"first", "first, nothing on disk", &Performance::first},
+                                      {"disk", "first, programs on disk", &Performance::disk},
+                                      {"warmed", "first, after warm()", &Performance::warmed}};
+
 // The row has the ratio of wall times where there is another.
 void add_pass(Table& table, const std::string& who, const char* pass, const Passes& passes,
               const Passes* other) {
+  if (passes.walks.empty()) {
+    return;
+  }
   const Walk& walk = passes.median();
   table.add_row({who, pass, milliseconds(walk.wall_s),
                  other == nullptr ? "" : format("%.2f", other->median().wall_s / walk.wall_s),
@@ -31,20 +44,14 @@ std::string passes_text(const TraceReport& report) {
   for (const char* title : {"ms", "ratio", "call us", "99% us", "new us", "99% us"}) {
     table.add_column(title);
   }
-  const Performance* other = report.other ? &*report.other : nullptr;
-  const Passes* first = other ? &other->first : nullptr;
-  add_pass(table, "duogemm", "first, nothing on disk", report.ours.first, first);
-  add_pass(table, "duogemm", "first, programs on disk", report.ours.disk, first);
-  if (!report.ours.warmed.walks.empty()) {
-    add_pass(table, "duogemm", "first, after warm()", report.ours.warmed, first);
+  const Performance none;
+  const Performance& other = report.other ? *report.other : none;
+  for (const PassNames& names : first_passes) {
+    add_pass(table, "duogemm", names.title, report.ours.*names.passes, report.other ? &other.first : nullptr);
   }
-  if (other) {
-    add_pass(table, report.against, "first", other->first, nullptr);
-  }
-  add_pass(table, "duogemm", "again", report.ours.again, other ? &other->again : nullptr);
-  if (other) {
-    add_pass(table, report.against, "again", other->again, nullptr);
-  }
+  add_pass(table, report.against, "first", other.first, nullptr);
+  add_pass(table, "duogemm", "again", report.ours.again, report.other ? &other.again : nullptr);
+  add_pass(table, report.against, "again", other.again, nullptr);
   return table.text();
 }
 
@@ -96,12 +103,11 @@ Json passes_json(const Passes& passes) {
 }
 
 Json performance_json(const Performance& performance) {
-  Json json = {{"name", performance.name}, {"first", passes_json(performance.first)}};
-  if (!performance.disk.walks.empty()) {
-    json["disk"] = passes_json(performance.disk);
-  }
-  if (!performance.warmed.walks.empty()) {
-    json["warmed"] = passes_json(performance.warmed);
+  Json json = {{"name", performance.name}};
+  for (const PassNames& names : first_passes) {
+    if (const Passes& passes = performance.*names.passes; !passes.walks.empty()) {
+      json[names.key] = passes_json(passes);
+    }
   }
   json.update({{"again", passes_json(performance.again)},
                {"checked", performance.checked},

@@ -3,8 +3,8 @@
 
 #include "plan/schedule.h"
 #include "plan/tuning.h"
-#include "timing/probes.h"
 #include "timing/stopwatch.h"
+#include "tune/probes.h"
 
 namespace duogemm::bench {
 

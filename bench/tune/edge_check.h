@@ -5,7 +5,7 @@
 
 #include "check/judge.h"
 #include "plan/tuning.h"
-#include "timing/probes.h"
+#include "tune/probes.h"
 
 namespace duogemm::bench {
 

@@ -1,4 +1,4 @@
-#include "timing/probes.h"
+#include "tune/probes.h"
 
 #include "problem/precision.h"
 #include "problem/rounding.h"

@@ -66,7 +66,7 @@ std::vector<Tunables> ways_of_reading() {
        {Tunables{{"V", 1}}, Tunables{{"V", 4}}, Tunables{{"V", 4}, {"TRANSPOSE_ASYNC", 1}}}) {
     for (Tunables way : every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}})) {
       way.insert(reading.begin(), reading.end());
-      way.insert({"PATCH", 0});
+      way.emplace("PATCH", 0);
       ways.push_back(std::move(way));
     }
   }

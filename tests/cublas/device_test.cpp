@@ -198,7 +198,7 @@ class CublasDropIn : public CudaDeviceTest {
 constexpr auto algorithm = CUBLAS_GEMM_DEFAULT;
 constexpr auto fp32 = CUDA_R_32F;
 
-TEST_F(CublasDropIn, Sgemm) {
+TEST_P(CublasDropIn, Sgemm) {
   check_one_by_one([&](const Product& x) {
     return cublasSgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, x.lda(), x.b,
                        x.ldb(), &x.p.beta, x.c, x.ldc());
@@ -209,7 +209,7 @@ TEST_F(CublasDropIn, Sgemm) {
   });
 }
 
-TEST_F(CublasDropIn, SgemmBatched) {
+TEST_P(CublasDropIn, SgemmBatched) {
   check_lists([&](const Product& x, float** a, float** b, float** c) {
     return cublasSgemmBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, a, x.lda(), b,
                               x.ldb(), &x.p.beta, c, x.ldc(), x.batch());
@@ -220,7 +220,7 @@ TEST_F(CublasDropIn, SgemmBatched) {
   });
 }
 
-TEST_F(CublasDropIn, SgemmStridedBatched) {
+TEST_P(CublasDropIn, SgemmStridedBatched) {
   check([&](const Product& x) {
     return cublasSgemmStridedBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a,
                                      x.lda(), x.p.a_stride, x.b, x.ldb(), x.p.b_stride, &x.p.beta, x.c,
@@ -233,14 +233,14 @@ TEST_F(CublasDropIn, SgemmStridedBatched) {
   });
 }
 
-TEST_F(CublasDropIn, GemmEx) {
+TEST_P(CublasDropIn, GemmEx) {
   check_one_by_one([&](const Product& x) {
     return cublasGemmEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, fp32, x.lda(), x.b,
                         fp32, x.ldb(), &x.p.beta, x.c, fp32, x.ldc(), CUBLAS_COMPUTE_32F, algorithm);
   });
 }
 
-TEST_F(CublasDropIn, GemmBatchedEx) {
+TEST_P(CublasDropIn, GemmBatchedEx) {
   check_lists([&](const Product& x, float** a, float** b, float** c) {
     return cublasGemmBatchedEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha,
                                reinterpret_cast<void**>(a), fp32, x.lda(), reinterpret_cast<void**>(b), fp32,
@@ -249,7 +249,7 @@ TEST_F(CublasDropIn, GemmBatchedEx) {
   });
 }
 
-TEST_F(CublasDropIn, GemmStridedBatchedEx) {
+TEST_P(CublasDropIn, GemmStridedBatchedEx) {
   check([&](const Product& x) {
     return cublasGemmStridedBatchedEx(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, fp32,
                                       x.lda(), x.p.a_stride, x.b, fp32, x.ldb(), x.p.b_stride, &x.p.beta, x.c,
@@ -257,7 +257,7 @@ TEST_F(CublasDropIn, GemmStridedBatchedEx) {
   });
 }
 
-TEST_F(CublasDropIn, LtMatmul) {
+TEST_P(CublasDropIn, LtMatmul) {
   const LtHandle lt;
   check([&](const Product& x) {
     const Problem& p = x.p;
@@ -295,7 +295,7 @@ struct Small {
 
 std::vector<float> all_of(float value) { return std::vector<float>(100 * 90, value); }
 
-TEST_F(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
+TEST_P(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
   const Small x;
   const auto served = [&] {
     return is_served([&] { EXPECT_EQ(x.multiply(handle_), CUBLAS_STATUS_SUCCESS); });
@@ -320,7 +320,7 @@ TEST_F(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
   EXPECT_FALSE(served_as(CUBLAS_COMPUTE_32F_PEDANTIC));
 }
 
-TEST_F(CublasDropIn, ServesScalarsInDeviceMemory) {
+TEST_P(CublasDropIn, ServesScalarsInDeviceMemory) {
   const Small x;
   const CudaMemory scalars(std::vector<float>{2.0f, 3.0f});
   ASSERT_EQ(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE), CUBLAS_STATUS_SUCCESS);
@@ -345,7 +345,7 @@ TEST_F(CublasDropIn, ServesScalarsInDeviceMemory) {
   });
 }
 
-TEST_F(CublasDropIn, AnswersBadArgumentsAsCublas) {
+TEST_P(CublasDropIn, AnswersBadArgumentsAsCublas) {
   const Small x;
   const auto call = [&](int m, int lda, const float* alpha) {
     return cublasSgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, m, 90, 70, alpha, x.a.data(), lda, x.b.data(), 70,
@@ -360,7 +360,7 @@ TEST_F(CublasDropIn, AnswersBadArgumentsAsCublas) {
 
 // With a workspace of the program's, and without, where the graph gets its own. A sum over much of k needs
 // one.
-TEST_F(CublasDropIn, IsCapturedInAGraph) {
+TEST_P(CublasDropIn, IsCapturedInAGraph) {
   const CudaMemory lent(std::vector<float>(8 << 20));
   const CudaMemory a(std::vector<float>(100 * 20000, 1.0f)), b(std::vector<float>(20000 * 90, 0.5f));
   const float one = 1.0f;
@@ -403,7 +403,7 @@ double microseconds_of(const std::function<void()>& call) {
 }
 
 // Of the host's time. The bound is loose, for machines that are busy.
-TEST_F(CublasDropIn, CostsLittleMoreThanACallOfDuogemm) {
+TEST_P(CublasDropIn, CostsLittleMoreThanACallOfDuogemm) {
   if (*std::getenv("DUOGEMM_RECORD") != '\0') {
     GTEST_SKIP() << "calls are recorded, which takes its time";
   }
@@ -429,7 +429,7 @@ TEST_F(CublasDropIn, CostsLittleMoreThanACallOfDuogemm) {
 }
 
 // D = A B + bias in each column, for a batch of two whose A is stored by rows.
-TEST_F(CublasDropIn, LtAddsABias) {
+TEST_P(CublasDropIn, LtAddsABias) {
   constexpr int m = 60, n = 50, k = 20, count = 2;
   const LtHandle lt;
   const CudaMemory a(std::vector<float>(m * k * count, 2.0f)), b(std::vector<float>(k * n * count, 0.5f));
@@ -464,7 +464,7 @@ TEST_F(CublasDropIn, LtAddsABias) {
 
 // As cuBLASLt does with TF32's name for the arithmetic, which is not served: C apart from D or not, each
 // epilogue, factors on the host and on the device.
-TEST_F(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
+TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
   constexpr int m = 60, n = 50, k = 20;
   const LtHandle lt;
   std::vector<float> of_a(m * k), of_b(k * n), of_c(m * n), values(m);
@@ -515,7 +515,7 @@ TEST_F(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
   }
 }
 
-TEST_F(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
+TEST_P(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
   const LtHandle lt;
   const Small x;
   const Layout a(100, 70, 100), b(70, 90, 70), c(100, 90, 100);
@@ -537,6 +537,9 @@ TEST_F(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
   EXPECT_FALSE(served(gradient));
   EXPECT_EQ(x.result(stream_), all_of(1 + 3 * 35.0f));
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, CublasDropIn, ::testing::Values("cuda0"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace duogemm::testing

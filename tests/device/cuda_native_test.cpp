@@ -1,0 +1,252 @@
+// SGEMM on the caller's own CUDA stream and device pointers.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "cuda_caller.h"
+#include "random_sgemm.h"
+#include "refusal.h"
+
+namespace duogemm::testing {
+namespace {
+
+class CudaNative : public CudaDeviceTest {
+ protected:
+  void check(std::uint32_t seed, CUstream stream) const {
+    const cuda::CurrentContext current(context_);
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      const CudaMemory device_a(a.array);
+      const CudaMemory device_b(b.array);
+      const CudaMemory device_c(c.array);
+      cuda::sgemm(stream, request, device_a.data() + a.begin, device_b.data() + b.begin,
+                  device_c.data() + c.begin);
+      device_c.read(c.array, stream);
+    });
+  }
+
+  void check_batched(std::uint32_t seed, CUstream stream) const {
+    const cuda::CurrentContext current(context_);
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      const CudaMemory device_a(a.array);
+      const CudaMemory device_b(b.array);
+      const CudaMemory device_c(c.array);
+      const CudaMemory list_a(a.list(device_a.data() + a.begin, request.batch));
+      const CudaMemory list_b(b.list(device_b.data() + b.begin, request.batch));
+      const CudaMemory list_c(c.list(device_c.data() + c.begin, request.batch));
+      cuda::sgemm_batched(stream, request, list_a.as<const float*>(), list_b.as<const float*>(),
+                          list_c.as<float*>());
+      device_c.read(c.array, stream);
+    });
+  }
+};
+
+TEST_P(CudaNative, RandomProblemsOnAStreamAndOnTheNullStream) {
+  const CUstream stream = make_stream();
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    check(seed, seed % 2 == 0 ? stream : nullptr);
+  }
+}
+
+TEST_P(CudaNative, RandomBatchesByAddresses) {
+  const CUstream stream = make_stream();
+  for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
+    check_batched(seed, stream);
+  }
+}
+
+TEST_P(CudaNative, ThreadsWithStreamsOfTheirOwn) {
+  std::vector<std::jthread> threads;
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const CUstream stream = make_stream();
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        check(1000 + 100 * t + i, stream);
+      }
+    });
+  }
+}
+
+TEST_P(CudaNative, IsCapturedInAGraph) {
+  const cuda::CurrentContext current(context_);
+  const CUstream stream = make_stream();
+  const CudaMemory a(std::vector<float>(100 * 70, 1.0f));
+  const CudaMemory b(std::vector<float>(70 * 90, 0.5f));
+  const CudaMemory c(std::vector<float>(100 * 90, 0.0f));
+  Sgemm request;
+  request.m = request.lda = request.ldc = 100;
+  request.n = 90;
+  request.k = request.ldb = 70;
+  request.beta = 1.0f;
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  std::vector<float> result(100 * 90);
+  c.read(result, stream);
+  EXPECT_EQ(result, std::vector<float>(100 * 90, 3 * 35.0f));  // the first call and two launches
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+TEST_P(CudaNative, WarmsUp) {
+  const cuda::CurrentContext current(context_);
+  EXPECT_GT(cuda::warm(nullptr).programs, 10u);
+  EXPECT_EQ(cuda::warm(nullptr).compiled, 0u);
+}
+
+TEST_P(CudaNative, WarmsUpAStreamForItsFirstCall) {
+  const cuda::CurrentContext current(context_);
+  Sgemm request{.m = 1024, .n = 236, .k = 1024, .lda = 1024, .ldb = 1024, .ldc = 1024};
+  request.a_op = Transpose::yes;
+  if (cuda::sgemm_workspace_bytes(nullptr, request) == 0) {
+    GTEST_SKIP() << "the product needs no workspace here";
+  }
+  const CudaMemory a(std::vector<float>(1024 * 1024, 1.0f));
+  const CudaMemory b(std::vector<float>(1024 * 236, 1.0f));
+  const CudaMemory c(std::vector<float>(1024 * 236, 0.0f));
+  cuda::sgemm(make_stream(), request, a.data(), b.data(), c.data());  // plans
+  const CUstream stream = make_stream();
+  cuda::warm(stream);
+  std::size_t before = 0, after = 0, all = 0;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&before, &all), cudaSuccess);
+  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&after, &all), cudaSuccess);
+  EXPECT_EQ(before, after);
+}
+
+// A value for each row of C, and where matrices are stored by rows for each column. C is not read.
+TEST_P(CudaNative, AddsABias) {
+  const cuda::CurrentContext current(context_);
+  constexpr int m = 100, n = 60, k = 35;
+  const CudaMemory a(std::vector<float>(m * k, 1.0f)), b(std::vector<float>(k * n, 2.0f));
+  std::vector<float> values(m), result(m * n);
+  for (int i = 0; i < m; ++i) {
+    values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  }
+  const CudaMemory bias(values);
+  Sgemm request{.m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldc = m};
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
+    cuda::sgemm_with_epilogue(nullptr, request, a.data(), b.data(), c.data(), {.bias = bias.data()});
+    c.read(result, nullptr);
+    const int inner = layout == Layout::column_major ? m : n;
+    for (int i = 0; i < m * n; ++i) {
+      ASSERT_EQ(result[static_cast<std::size_t>(i)], static_cast<float>(2 * k + i % inner)) << i;
+    }
+    request.layout = Layout::row_major;
+    request.lda = k;
+    request.ldb = request.ldc = n;
+  }
+}
+
+// Exact numbers: an addend of its own leading dimension, a bias, and the positive part, with factors here and
+// there.
+TEST_P(CudaNative, FinishesWithAnEpilogue) {
+  const cuda::CurrentContext current(context_);
+  constexpr int m = 100, n = 60, k = 35;
+  const CudaMemory a(std::vector<float>(m * k, 1.0f)), b(std::vector<float>(k * n, 2.0f));
+  const CudaMemory addend(std::vector<float>(110 * n, -100.0f)), scalars(std::vector<float>{0.5f, 2.0f});
+  std::vector<float> values(m), result(m * n);
+  for (int i = 0; i < m; ++i) {
+    values[static_cast<std::size_t>(i)] = static_cast<float>(2 * i);
+  }
+  const CudaMemory bias(values);
+  for (const bool in_memory : {false, true}) {
+    const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
+    const Sgemm request{.m = m, .n = n, .k = k, .alpha = 0.5f, .beta = 2.0f, .lda = m, .ldb = k, .ldc = m};
+    cuda::Epilogue epilogue{
+        .addend = addend.data(), .addend_ld = 110, .bias = bias.data(), .activation = Activation::relu};
+    if (in_memory) {
+      epilogue.alpha = scalars.data();
+      epilogue.beta = scalars.data() + 1;
+    }
+    cuda::sgemm_with_epilogue(nullptr, request, a.data(), b.data(), c.data(), epilogue);
+    c.read(result, nullptr);
+    for (int i = 0; i < m * n; ++i) {
+      ASSERT_EQ(result[static_cast<std::size_t>(i)],
+                std::max(0.0f, static_cast<float>(k - 200 + 2 * (i % m))))
+          << i;
+    }
+  }
+}
+
+TEST_P(CudaNative, RefusesEpiloguesThatDoNotFit) {
+  const cuda::CurrentContext current(context_);
+  const CudaMemory memory(std::vector<float>(64, 1.0f));
+  const Sgemm request{.m = 8, .n = 8, .k = 8, .beta = 1.0f, .lda = 8, .ldb = 8, .ldc = 8};
+  const auto refused = [&](const cuda::Epilogue& epilogue) {
+    return refusal([&] {
+      cuda::sgemm_with_epilogue(nullptr, request, memory.data(), memory.data(), memory.data(), epilogue);
+    });
+  };
+  EXPECT_EQ(refused({.alpha = memory.data()}), "alpha and beta must both be in device memory, or neither");
+  EXPECT_EQ(refused({.addend = memory.data(), .addend_ld = 7}),
+            "the leading dimension of the addend is 7; it must be at least 8");
+  EXPECT_EQ(refused({.addend = memory.data()}),
+            "the leading dimension of the addend is 0; it must be at least 8");
+  EXPECT_EQ(refused({.bias = memory.data(), .bias_stride = -1}),
+            "the stride of the bias is -1; it must be at least 0");
+  EXPECT_EQ(
+      refusal([&] {
+        cuda::sgemm_batched_with_epilogue(nullptr, request, nullptr, nullptr, nullptr,
+                                          {.bias = memory.data()});
+      }),
+      "a batch by lists has an addend, a bias or an activation; its epilogue may have alpha and beta alone");
+}
+
+TEST_P(CudaNative, RefusesMatricesThatBeginWithinAnElement) {
+  Sgemm request;
+  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
+  const cuda::CurrentContext current(context_);
+  const CudaMemory memory(std::vector<float>(8, 1.0f));
+  for (int moved = 0; moved < 3; ++moved) {
+    const auto place = [&](int which) {
+      return reinterpret_cast<float*>(memory.as<char>() + (moved == which ? 2 : 0));
+    };
+    EXPECT_EQ(refusal([&] { cuda::sgemm(nullptr, request, place(0), place(1), place(2)); }),
+              std::string(1, "abc"[moved]) + " is not at a multiple of 4 bytes");
+  }
+}
+
+TEST_P(CudaNative, RefusesNullPointers) {
+  Sgemm request;
+  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
+  const cuda::CurrentContext current(context_);
+  const CudaMemory memory(std::vector<float>(4, 1.0f));
+  for (int missing = 0; missing < 3; ++missing) {
+    const auto place = [&](int which) { return missing == which ? nullptr : memory.data(); };
+    EXPECT_EQ(refusal([&] { cuda::sgemm(nullptr, request, place(0), place(1), place(2)); }),
+              std::string(1, "abc"[missing]) + " is null");
+  }
+}
+
+TEST(CudaWithoutADriver, SaysSo) {
+  if (cuda::driver() != nullptr) {
+    GTEST_SKIP() << "there is a driver";
+  }
+  Sgemm request;
+  request.m = request.n = request.k = 1;
+  float c = 0.0f;
+  try {
+    cuda::sgemm(nullptr, request, &c, &c, &c);
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::unsupported);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CudaNative, ::testing::Values("cuda0"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace duogemm::testing

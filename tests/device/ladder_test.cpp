@@ -1,0 +1,214 @@
+// Every rung, with every switch and many tile settings, on every device, on problems around the edges of its
+// tiles: the bits of the fmaf chain, the error bound, and nothing else touched.
+#include "ladder/ladder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "check/arithmetic_probe.h"
+#include "rungs/rungs.h"
+#include "test_devices.h"
+
+namespace duogemm::testing {
+namespace {
+
+constexpr std::size_t most_local_bytes = 48 * 1024;
+constexpr std::size_t most_work_items = 1024;
+
+struct LadderCase {
+  DeviceName device;
+  LadderSetting setting;
+};
+
+std::ostream& operator<<(std::ostream& out, const LadderCase& c) {
+  return out << c.device.text() << " " << c.setting.spec->name << " " << to_text(c.setting.tunables);
+}
+
+std::string test_name(const ::testing::TestParamInfo<LadderCase>& info) {
+  std::string name = info.param.device.text() + "_" + info.param.setting.spec->name;
+  for (const auto& [tunable, value] : info.param.setting.distinct) {
+    name += "_" + tunable + std::to_string(value);
+  }
+  std::erase(name, '-');
+  return name;
+}
+
+// How a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are tested.
+int orientation(const Rung& spec, const Tunables& tunables) {
+  const Multiples multiples = spec.multiples(tunables);
+  return multiples.m < multiples.n ? -1 : multiples.m > multiples.n ? 1 : 0;
+}
+
+// The rung's own settings, each combination of its switches, and a few others drawn from all that are legal.
+std::vector<LadderSetting> settings_of(const Rung& spec) {
+  std::vector<LadderSetting> settings;
+  const auto add = [&](const Tunables& tunables) {
+    for (LadderSetting& setting : ladder_settings({{spec.name}, tunables, {}})) {
+      const auto same = [&](const LadderSetting& other) { return other.tunables == setting.tunables; };
+      if (std::none_of(settings.begin(), settings.end(), same)) {
+        settings.push_back(std::move(setting));
+      }
+    }
+  };
+  add({});
+  const Tunables standard = settings.front().tunables;
+  if (standard.contains("USE_LDG")) {
+    for (int switches = 0; switches < 4; ++switches) {
+      add({{"USE_LDG", switches / 2}, {"USE_SHUFFLE", switches % 2}});
+    }
+  }
+  std::vector<Tunables> legal = legal_settings(spec);
+  std::shuffle(legal.begin(), legal.end(), std::mt19937(7));
+  std::map<int, int> wanted = {{-1, 2}, {0, 2}, {1, 2}};
+  for (const Tunables& tunables : legal) {
+    const Extent local = spec.geometry(1, 1, tunables).local;
+    const bool fits =
+        spec.local_bytes(tunables) <= most_local_bytes && local[0] * local[1] <= most_work_items;
+    if (fits && wanted[orientation(spec, tunables)]-- > 0) {
+      add(tunables);
+    }
+  }
+  return settings;
+}
+
+std::vector<LadderCase> all_cases() {
+  std::vector<LadderCase> cases;
+  for (const DeviceName& device : test_devices()) {
+    for (const Rung& rung : rungs()) {
+      for (const LadderSetting& setting : settings_of(rung)) {
+        cases.push_back({device, setting});
+      }
+    }
+  }
+  return cases;
+}
+
+class Ladder : public ::testing::TestWithParam<LadderCase> {
+ protected:
+  // Runs the problem; false when the device cannot run the setting, with the reason.
+  bool check(TestDevice& device, const HostProblem& host, std::string& reason) {
+    const Judge judge(host);
+    const Problem& p = host.problem;
+    try {
+      const Verdict comparison =
+          check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+      EXPECT_TRUE(reorders(GetParam().setting) ? comparison.ok() : comparison.exact())
+          << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
+          << comparison.fault() << "; " << comparison.different_bits << " elements differ, "
+          << comparison.overwritten << " overwritten, error " << comparison.worst_error << " of the bound";
+      return true;
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) {
+        throw;
+      }
+      reason = error.what();
+      return false;
+    }
+  }
+
+  std::vector<Shape> shapes() const {
+    return edge_shapes(as_rung(*GetParam().setting.spec)->multiples(GetParam().setting.tunables));
+  }
+};
+
+TEST_P(Ladder, IntegersAreExact) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  constexpr float scalars[] = {-1.0f, 0.0f, 1.0f, 2.0f};
+  std::uint32_t seed = 0;
+  for (const Shape& shape : shapes()) {
+    const float alpha = scalars[seed % 4];
+    const float beta = scalars[(seed / 2 + 1) % 4];
+    const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
+    std::string reason;
+    if (!check(device, random_problem(problem, Distribution::integers, seed++), reason)) {
+      GTEST_SKIP() << "needs " << reason;
+    }
+  }
+}
+
+TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {0.7f, -1.3f}, {-2.5f, 1.0f}};
+  std::uint32_t seed = 100;
+  for (const Shape& shape : shapes()) {
+    for (const Distribution distribution :
+         {Distribution::signed_unit, Distribution::unit, Distribution::wide_range}) {
+      const auto [alpha, beta] = scalars[seed % 3];
+      const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
+      std::string reason;
+      if (!check(device, random_problem(problem, distribution, seed++), reason)) {
+        GTEST_SKIP() << "needs " << reason;
+      }
+    }
+    ++seed;  // so that every distribution meets every pair of scalars
+  }
+}
+
+// Of rungs that number their tiles in strips: one that is full, and another that is not.
+TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
+  const Tunables& tunables = GetParam().setting.tunables;
+  if (!tunables.contains("GROUP_M")) {
+    return;
+  }
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  const Multiples tile = as_rung(*GetParam().setting.spec)->multiples(tunables);
+  const std::int64_t rows = (tunables.at("GROUP_M") + 2) * tile.m - 3;
+  std::string reason;
+  if (!check(device, random_problem(Problem::packed(rows, 2 * tile.n, 5), Distribution::integers, 1),
+             reason)) {
+    GTEST_SKIP() << "needs " << reason;
+  }
+}
+
+TEST_P(Ladder, TransposesAndLeadingDimensions) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  const Shape shape = shapes()[3];
+  for (int bits = 0; bits < 16; ++bits) {
+    Problem problem = Problem::packed(shape.m, shape.n, shape.k, 1.5f, bits % 3 == 0 ? 0.0f : 0.5f);
+    problem.a_op = bits & 1 ? Transpose::yes : Transpose::no;
+    problem.b_op = bits & 2 ? Transpose::yes : Transpose::no;
+    problem.lda = problem.a_rows() + (bits & 4 ? 3 : 0);
+    problem.ldb = problem.b_rows() + (bits & 4 ? 5 : 0);
+    problem.ldc = problem.m + (bits & 8 ? 2 : 0);
+    std::string reason;
+    if (!check(device, random_problem(problem, Distribution::signed_unit, static_cast<std::uint32_t>(bits)),
+               reason)) {
+      GTEST_SKIP() << "needs " << reason;
+    }
+  }
+}
+
+// A sum that ends in -0 (here by underflow, which the error bound does not speak of) stays -0 through the
+// padding that follows it.
+TEST_P(Ladder, PaddingKeepsMinusZero) {
+  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  HostProblem host = random_problem(Problem::packed(33, 17, 5), Distribution::signed_unit, 1);
+  std::fill(host.a.begin(), host.a.end(), -0x1p-100f);
+  std::fill(host.b.begin(), host.b.end(), 0x1p-100f);
+  const Judge judge(host);
+  const Oracle oracle(host.problem, host.a, host.b, host.c);
+  ASSERT_TRUE(std::signbit(oracle.expected(0, 0)) && oracle.expected(0, 0) == 0.0f);
+  try {
+    const Verdict comparison =
+        check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+    EXPECT_TRUE(reorders(GetParam().setting) || comparison.same_bits()) << comparison.fault();
+  } catch (const Error& error) {
+    ASSERT_EQ(error.status(), Status::unsupported) << error.what();
+    GTEST_SKIP() << "needs " << error.what();
+  }
+}
+
+class Arithmetic : public ::testing::TestWithParam<DeviceName> {};
+
+TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  EXPECT_EQ(broken_instructions(*device.device, *device.queue), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, ::testing::ValuesIn(all_cases()), test_name);
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -1,0 +1,348 @@
+// The call on host memory, on random problems: sizes from 0, layouts, transposes, leading dimensions,
+// misaligned pointers, batches, scalars with NaN among them, on every device.
+#include "duogemm/sgemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <thread>
+
+#include "check/inputs.h"
+#include "check/oracle.h"
+#include "context_test.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
+#include "problem/overlap.h"
+#include "problem/problem.h"
+#include "random_matrices.h"
+#include "random_sgemm.h"
+
+namespace duogemm::testing {
+namespace {
+
+void check(Context& context, std::uint32_t seed) {
+  check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+    context.sgemm(request, a.data(), b.data(), c.data());
+  });
+}
+
+class SgemmOnHost : public ContextTest {};
+
+TEST_P(SgemmOnHost, RandomProblems) {
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    check(*context_, seed);
+  }
+}
+
+TEST_P(SgemmOnHost, RandomBatchesByPointers) {
+  for (std::uint32_t seed = 2000; seed < 2300; ++seed) {
+    check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
+      context_->sgemm_batched(request, a.list(a.data(), request.batch).data(),
+                              b.list(b.data(), request.batch).data(), c.list(c.data(), request.batch).data());
+    });
+  }
+}
+
+// More members than work-groups are started for. Sums of small integers are exact in any order.
+TEST_P(SgemmOnHost, LargeBatchesOfSmallProducts) {
+  Sgemm request;
+  request.m = request.lda = request.ldc = 3;
+  request.n = 2;
+  request.k = request.ldb = 5;
+  request.a_stride = 15;
+  request.b_stride = 10;
+  request.c_stride = 6;
+  request.batch = 40'001;
+  const auto count = static_cast<std::size_t>(request.batch);
+  std::vector<float> a(15 * count), b(10 * count), c(6 * count, nan);
+  const auto fill = [](std::vector<float>& values, std::size_t step) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(i * step % 17) - 8.0f;
+    }
+  };
+  fill(a, 7);
+  fill(b, 5);
+  context_->sgemm(request, a.data(), b.data(), c.data());
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const std::size_t member = i / 6, col = i % 6 / 3, row = i % 3;
+    float sum = 0.0f;
+    for (std::size_t k = 0; k < 5; ++k) {
+      sum += a[15 * member + 3 * k + row] * b[10 * member + 5 * col + k];
+    }
+    wrong += c[i] != sum;
+  }
+  EXPECT_EQ(wrong, 0u) << "of " << c.size();
+}
+
+TEST_P(SgemmOnHost, NanAndInfinityStayInTheirRowAndColumn) {
+  const Problem p = Problem::packed(70, 67, 35);
+  HostProblem host = random_problem(p, Distribution::signed_unit, 3);
+  host.a[12 * 70 + 69] = nan;                                     // A(69, 12)
+  host.b[66 * 35 + 34] = std::numeric_limits<float>::infinity();  // B(34, 66)
+  const Sgemm request{.m = p.m, .n = p.n, .k = p.k, .lda = p.lda, .ldb = p.ldb, .ldc = p.ldc};
+  context_->sgemm(request, host.a.data(), host.b.data(), host.c.data());
+  for (std::size_t i = 0; i < host.c.size(); ++i) {
+    EXPECT_EQ(std::isfinite(host.c[i]), i % 70 != 69 && i / 70 != 66);
+  }
+}
+
+// A sum that ends in -0 (here by underflow) stays -0 at the edge of a tile.
+TEST_P(SgemmOnHost, EdgesKeepMinusZero) {
+  const std::vector<float> a(33 * 5, -0x1p-100f);
+  const std::vector<float> b(5 * 17, 0x1p-100f);
+  std::vector<float> c(33 * 17, nan);
+  Sgemm request;
+  request.m = request.lda = request.ldc = 33;
+  request.n = 17;
+  request.k = request.ldb = 5;
+  context_->sgemm(request, a.data(), b.data(), c.data());
+  for (float value : c) {
+    EXPECT_TRUE(value == 0.0f && std::signbit(value));
+  }
+}
+
+// Dot products, of which a CPU adds up vectors of sums, and a GPU several lanes', unless told otherwise: a
+// plan that was made for one level must not serve the other.
+TEST_P(SgemmOnHost, BothLevelsOnOneContext) {
+  Problem p = Problem::packed(3, 40, 1000);
+  p.a_op = Transpose::yes;
+  p.lda = p.k;
+  const HostProblem host = random_problem(p, Distribution::unit, 4);
+  const auto multiply = [&](Reproducibility level) {
+    Sgemm request = request_of(p);
+    request.level = level;
+    std::vector<float> c = host.c;
+    context_->sgemm(request, host.a.data(), host.b.data(), c.data());
+    return c;
+  };
+  const std::vector<float> fast = multiply(Reproducibility::run_to_run);
+  const std::vector<float> chains = multiply(Reproducibility::everywhere);
+  const Oracle oracle(p, host.a, host.b, host.c);
+  EXPECT_TRUE(oracle.compare(fast).ok());
+  EXPECT_TRUE(oracle.compare(chains).same_bits());
+  EXPECT_EQ(multiply(Reproducibility::run_to_run), fast);
+}
+
+TEST_P(SgemmOnHost, EightThreadsOnOneContext) {
+  std::vector<std::jthread> threads;
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        check(*context_, 5000 + 100 * t + i);
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgemmOnHost, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+// Columns so far apart that their indices need more than 32 bits.
+class HugeMatrix {
+ public:
+  static constexpr std::int64_t ld = 600'000'000 / 4096 * 4096;  // columns of a buffer begin where slices may
+  static constexpr std::int64_t columns = 5;
+  static constexpr std::size_t bytes = sizeof(float) * ld * columns;
+
+  HugeMatrix(Device& device, Queue& queue, std::int64_t rows)
+      : whole_(device.allocate(bytes)),
+        queue_(queue),
+        row_bytes_(sizeof(float) * static_cast<std::size_t>(rows)) {}
+
+  void write(std::int64_t column, const float* from) { queue_.write(*slice(column), from, row_bytes_); }
+  void read(std::int64_t column, float* to) { queue_.read(*slice(column), to, row_bytes_); }
+  const Buffer* buffer() const { return whole_.get(); }
+
+ private:
+  std::unique_ptr<Buffer> slice(std::int64_t column) const {
+    return whole_->slice(sizeof(float) * static_cast<std::size_t>(column * ld), row_bytes_);
+  }
+
+  std::unique_ptr<Buffer> whole_;
+  Queue& queue_;
+  std::size_t row_bytes_;
+};
+
+class HugeSgemm : public ::testing::TestWithParam<DeviceName> {};
+
+TEST_P(HugeSgemm, IndexesBeyond32Bits) {
+  DUOGEMM_TEST_DEVICE(device, GetParam());
+  const DeviceInfo& info = device.device->info();
+  if (info.memory_bytes < 4 * HugeMatrix::bytes || info.max_allocation_bytes < HugeMatrix::bytes) {
+    GTEST_SKIP() << "needs " << 4 * HugeMatrix::bytes << " bytes of device memory";
+  }
+  constexpr std::int64_t n = HugeMatrix::columns;
+  const HostProblem host = random_problem(Problem::packed(n, n, n), Distribution::signed_unit, 9);
+  Problem problem = host.problem;
+  problem.lda = problem.ldb = problem.ldc = HugeMatrix::ld;
+  HugeMatrix a(*device.device, *device.queue, n);
+  HugeMatrix b(*device.device, *device.queue, n);
+  HugeMatrix c(*device.device, *device.queue, n);
+  for (std::int64_t column = 0; column < n; ++column) {
+    a.write(column, &host.a[static_cast<std::size_t>(column * n)]);
+    b.write(column, &host.b[static_cast<std::size_t>(column * n)]);
+  }
+  for (const Plan& kernels :
+       {plan_sgemm(problem, info), plan_sgemm(find_kernel("general"), {}, problem, info)}) {
+    SCOPED_TRACE(describe(kernels));
+    for (std::int64_t column = 0; column < n; ++column) {
+      c.write(column, &host.c[static_cast<std::size_t>(column * n)]);
+    }
+    const SelfContainedPlan plan(kernels, *device.device, *device.programs);
+    plan.enqueue(*device.queue, {{{a.buffer()}, {b.buffer()}, {c.buffer()}}});
+    std::vector<float> result(static_cast<std::size_t>(n * n));
+    for (std::int64_t column = 0; column < n; ++column) {
+      c.read(column, &result[static_cast<std::size_t>(column * n)]);
+    }
+    EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(result).exact());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, HugeSgemm, ::testing::ValuesIn(test_devices()),
+                         [](const auto& info) { return info.param.text(); });
+
+// Each wrong argument alone.
+struct Wrong {
+  const char* name;
+  void (*spoil)(Sgemm&);
+  const char* message;
+};
+
+class WrongArgument : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongArgument, IsNamed) {
+  Sgemm request;
+  request.m = request.lda = request.ldc = 4;
+  request.n = 3;
+  request.k = request.ldb = 2;
+  GetParam().spoil(request);
+  try {
+    to_column_major(request);
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_argument);
+    EXPECT_STREQ(error.what(), GetParam().message);
+  }
+}
+
+void transpose_a(Sgemm& r) {
+  r.a_op = Transpose::yes;
+  r.lda = 1;
+}
+void by_rows(Sgemm& r) {
+  r.layout = Layout::row_major;
+  r.lda = 1;
+}
+void overlap(Sgemm& r) {
+  r.batch = 2;
+  r.c_stride = 11;  // of the 12 of a result
+}
+void overlap_by_rows(Sgemm& r) {
+  r.layout = Layout::row_major;
+  r.lda = 2;
+  r.ldb = 3;
+  r.ldc = 6;
+  r.batch = 2;
+  r.c_stride = 2;  // 3 would put the results side by side
+}
+void other_precision_everywhere(Sgemm& r) {
+  r.level = Reproducibility::everywhere;
+  r.precision = Precision::bf16x6;
+}
+void no_rows(Sgemm& r) {
+  r.m = 0;
+  r.lda = 0;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sgemm, WrongArgument,
+    ::testing::Values(
+        Wrong{"m", [](Sgemm& r) { r.m = -1; }, "m is -1; it must be at least 0"},
+        Wrong{"n", [](Sgemm& r) { r.n = -1; }, "n is -1; it must be at least 0"},
+        Wrong{"k", [](Sgemm& r) { r.k = -1; }, "k is -1; it must be at least 0"},
+        Wrong{"lda", [](Sgemm& r) { r.lda = 3; }, "lda is 3; it must be at least 4"},
+        Wrong{"lda_transposed", transpose_a, "lda is 1; it must be at least 2"},
+        Wrong{"lda_row_major", by_rows, "lda is 1; it must be at least 2"},
+        Wrong{"lda_zero", no_rows, "lda is 0; it must be at least 1"},
+        Wrong{"ldb", [](Sgemm& r) { r.ldb = 1; }, "ldb is 1; it must be at least 2"},
+        Wrong{"ldc", [](Sgemm& r) { r.ldc = 3; }, "ldc is 3; it must be at least 4"},
+        Wrong{"too_large", [](Sgemm& r) { r.n = std::int64_t{1} << 60; }, "c reaches beyond 2^60 elements"},
+        Wrong{"batch", [](Sgemm& r) { r.batch = -1; }, "batch is -1; it must be at least 0"},
+        Wrong{"stride", [](Sgemm& r) { r.a_stride = -1; }, "a_stride is -1; it must be at least 0"},
+        Wrong{"c_stride", [](Sgemm& r) { r.batch = 2; }, "c_stride is 0; it must be at least 1"},
+        Wrong{"precision", other_precision_everywhere,
+              "precision is bf16x6; it must be fp32 at the level everywhere"},
+        Wrong{"overlap", overlap, "c_stride is 11: the results of the batch would overlap"},
+        Wrong{"overlap_row_major", overlap_by_rows, "c_stride is 2: the results of the batch would overlap"}),
+    [](const auto& info) { return info.param.name; });
+
+// Against what every element of every result says.
+TEST(Overlap, IsFoundAmongAllLayouts) {
+  const auto overlap = [](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
+                          std::int64_t batch) {
+    std::set<std::int64_t> taken;
+    for (std::int64_t i = 0; i < rows * cols * batch; ++i) {
+      taken.insert(i % rows + i / rows % cols * ld + i / (rows * cols) * stride);
+    }
+    return taken.size() < static_cast<std::size_t>(rows * cols * batch);
+  };
+  for (std::int64_t rows = 1; rows <= 5; ++rows) {
+    for (std::int64_t cols = 1; cols <= 5; ++cols) {
+      for (std::int64_t ld = rows; ld <= 17; ++ld) {
+        for (std::int64_t stride = 1; stride <= 40; ++stride) {
+          for (const std::int64_t batch : {1, 2, 3, 7}) {
+            ASSERT_EQ(members_overlap(rows, cols, ld, stride, batch), overlap(rows, cols, ld, stride, batch))
+                << rows << " x " << cols << " ld " << ld << " stride " << stride << " batch " << batch;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Such numbers must not be counted through.
+TEST(Overlap, OfLargeBatchesIsFoundAtOnce) {
+  constexpr std::int64_t large = std::int64_t{1} << 29;
+  EXPECT_FALSE(members_overlap(1, large, large, 1, large));          // side by side
+  EXPECT_TRUE(members_overlap(2, large, large, 1, large));           // and each reaches into the next
+  EXPECT_FALSE(members_overlap(1, large, large, large * large, 2));  // one behind the other
+  EXPECT_FALSE(members_overlap(1, large, large - 1, large, large));
+  EXPECT_TRUE(members_overlap(3, large, large + 1, 2 * large + 5, large));  // the member of number 178956971
+}
+
+// Their strides mean nothing.
+TEST(Overlap, IsNoMatterOfBatchesByLists) {
+  Sgemm request{.m = 4, .n = 4, .k = 4, .lda = 4, .ldb = 4, .ldc = 4, .batch = 3, .c_stride = -5};
+  EXPECT_EQ(to_column_major(request, BatchBy::addresses).problem.batch_by, BatchBy::addresses);
+}
+
+// Their results side by side, as several heads of attention have them.
+TEST_P(SgemmOnHost, BatchesSideBySide) {
+  constexpr std::int64_t m = 3, n = 2, batch = 4;
+  const float a[m] = {1, 2, 3};
+  const float b[n] = {10, 100};
+  float c[m * batch * n];
+  context_->sgemm(
+      {.m = m, .n = n, .k = 1, .lda = m, .ldb = 1, .ldc = m * batch, .batch = batch, .c_stride = m}, a, b, c);
+  for (std::int64_t i = 0; i < m * batch * n; ++i) {
+    EXPECT_EQ(c[i], a[i % m] * b[i / (m * batch)]) << i;
+  }
+}
+
+TEST(ContextChoice, NamesWhatWasAskedFor) {
+  for (const char* name : {"vulkan", "opencl:", "opencl:x", "opencl:99", "cuda:99", "cuda:-1"}) {
+    try {
+      Context context(name);
+      ADD_FAILURE() << name << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace duogemm::testing

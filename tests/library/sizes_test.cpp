@@ -1,0 +1,405 @@
+// Sizes, leading dimensions, strides, batches and workspaces up to the largest 64-bit number, beside
+// arithmetic that does not overflow: what reaches beyond 2^60 elements is refused by name, and for all else
+// there is a plan whose workspaces are as long as they must be, or an error that says why not. Nothing here
+// needs a device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "fake_device.h"
+#include "plan/lower.h"
+#include "problem/extent.h"
+#include "problem/overlap.h"
+#include "refusal.h"
+#include "runtime/runtime.h"
+#ifdef DUOGEMM_WITH_CUDA
+#include "cuda_devices.h"
+#include "duogemm/cuda.h"
+#include "duogemm/cuda.hpp"
+#endif
+
+namespace duogemm::testing {
+namespace {
+
+// In which no product of three sizes is cut off where it matters.
+__extension__ typedef __int128 Wide;
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+class Draw {
+ public:
+  explicit Draw(std::uint32_t seed) : random_(seed) {}
+
+  bool chance(std::uint32_t of) { return random_() % of == 0; }
+  // Small, around a power of two, or the largest there is.
+  std::int64_t size() {
+    const std::uint32_t kind = static_cast<std::uint32_t>(random_() % 8);
+    if (kind < 3) {
+      return 1 + static_cast<std::int64_t>(random_() % 40);
+    }
+    if (kind == 7 && chance(8)) {
+      return largest - static_cast<std::int64_t>(random_() % 2);
+    }
+    return std::max<std::int64_t>(
+        (std::int64_t{1} << random_() % 63) - 1 + static_cast<std::int64_t>(random_() % 3), 0);
+  }
+  std::int64_t at_least(std::int64_t least) {
+    return chance(3) ? std::max(least, size()) : std::max<std::int64_t>(least, 1);
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+// In which most sizes are valid by themselves, so that what counts is how far matrices reach.
+Sgemm draw_request(Draw& draw) {
+  Sgemm r;
+  r.layout = draw.chance(2) ? Layout::row_major : Layout::column_major;
+  r.a_op = draw.chance(2) ? Transpose::yes : Transpose::no;
+  r.b_op = draw.chance(2) ? Transpose::yes : Transpose::no;
+  r.level = draw.chance(3) ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  r.m = draw.size();
+  r.n = draw.size();
+  r.k = draw.size();
+  r.beta = draw.chance(2) ? 0.0f : 1.5f;
+  const bool by_rows = r.layout == Layout::row_major;
+  const auto length = [&](Transpose op, std::int64_t rows, std::int64_t cols) {
+    return by_rows == (op == Transpose::no) ? cols : rows;
+  };
+  r.lda = draw.at_least(length(r.a_op, r.m, r.k));
+  r.ldb = draw.at_least(length(r.b_op, r.k, r.n));
+  r.ldc = draw.at_least(length(Transpose::no, r.m, r.n));
+  r.batch = draw.chance(3) ? draw.size() : 1;
+  r.a_stride = draw.chance(3) ? 0 : draw.size();
+  r.b_stride = draw.chance(3) ? 0 : draw.size();
+  r.c_stride = draw.size();
+  return r;
+}
+
+// One of the caller's matrices.
+struct Matrix {
+  const char* name;
+  std::int64_t length;  // of what lies together
+  std::int64_t lines;
+  std::int64_t ld;
+  std::int64_t stride;
+
+  // Elements to which it reaches, or which it has with its batch: the larger number. Capped, so that a
+  // product of three sizes cannot overflow either.
+  Wide reach(std::int64_t batch) const {
+    const auto times = [](Wide a, Wide b) { return std::min(a * b, Wide{1} << 64); };
+    return std::max(times(batch - 1, stride) + times(lines - 1, ld) + length,
+                    times(times(length, lines), batch));
+  }
+};
+
+std::vector<Matrix> matrices_of(const Sgemm& r) {
+  const bool by_rows = r.layout == Layout::row_major;
+  const auto matrix = [&](const char* name, Transpose op, std::int64_t rows, std::int64_t cols,
+                          std::int64_t ld, std::int64_t stride) {
+    const bool cols_together = by_rows == (op == Transpose::no);
+    return Matrix{name, cols_together ? cols : rows, cols_together ? rows : cols, ld, stride};
+  };
+  return {matrix("a", r.a_op, r.m, r.k, r.lda, r.a_stride), matrix("b", r.b_op, r.k, r.n, r.ldb, r.b_stride),
+          matrix("c", Transpose::no, r.m, r.n, r.ldc, r.c_stride)};
+}
+
+// What a refusal may say; nothing where the request must be accepted.
+std::set<std::string> refusals_of(const Sgemm& r) {
+  std::set<std::string> refusals;
+  for (const Matrix& matrix : matrices_of(r)) {
+    if (matrix.reach(r.batch) > most_elements) {
+      refusals.insert(std::string(matrix.name) + " reaches beyond 2^60 elements");
+    }
+  }
+  return refusals;
+}
+
+// Where rounding in double decides.
+bool is_close_to_the_limit(const Sgemm& r) {
+  const std::vector<Matrix> matrices = matrices_of(r);
+  return std::any_of(matrices.begin(), matrices.end(), [&](const Matrix& matrix) {
+    const Wide reach = matrix.reach(r.batch);
+    return reach > most_elements && reach < most_elements + (most_elements >> 40);
+  });
+}
+
+// In a batch that is not too large: that would be a refusal of another kind.
+bool overlaps(const Sgemm& r) {
+  const Matrix c = matrices_of(r).back();
+  return refusals_of(r).empty() && members_overlap(c.length, c.lines, c.ld, c.stride, r.batch);
+}
+
+bool is_empty(const Sgemm& r) { return r.m == 0 || r.n == 0 || r.batch == 0 || r.k == 0 || r.c_stride == 0; }
+
+std::vector<Sgemm> requests(std::size_t count) {
+  Draw draw(20270301);
+  std::vector<Sgemm> found;
+  while (found.size() < count) {
+    const Sgemm request = draw_request(draw);
+    if (!is_empty(request) && !is_close_to_the_limit(request) && !overlaps(request)) {
+      found.push_back(request);
+    }
+  }
+  return found;
+}
+
+std::string text_of(const Sgemm& r) {
+  std::string text = r.layout == Layout::row_major ? "by rows" : "by columns";
+  text += r.a_op == Transpose::yes ? ", A transposed" : "";
+  text += r.b_op == Transpose::yes ? ", B transposed" : "";
+  const std::pair<const char*, std::int64_t> numbers[] = {{"m", r.m},
+                                                          {"n", r.n},
+                                                          {"k", r.k},
+                                                          {"lda", r.lda},
+                                                          {"ldb", r.ldb},
+                                                          {"ldc", r.ldc},
+                                                          {"batch", r.batch},
+                                                          {"a_stride", r.a_stride},
+                                                          {"b_stride", r.b_stride},
+                                                          {"c_stride", r.c_stride}};
+  for (const auto& [name, value] : numbers) {
+    text += std::string(", ") + name + " " + std::to_string(value);
+  }
+  return text;
+}
+
+TEST(Sizes, BeyondWhatCanBeCountedAreRefusedByName) {
+  std::size_t refused = 0;
+  for (const Sgemm& request : requests(20000)) {
+    const std::set<std::string> refusals = refusals_of(request);
+    const std::string found = refusal([&] { to_column_major(request); });
+    EXPECT_TRUE(refusals.empty() ? found == "accepted" : refusals.contains(found))
+        << found << ": " << text_of(request);
+    refused += !refusals.empty();
+  }
+  EXPECT_GT(refused, 5000u);
+  EXPECT_LT(refused, 15000u);
+}
+
+TEST(Sizes, OfEachOperandAreLimited) {
+  const std::int64_t half = std::int64_t{1} << 30;
+  const auto refusal_of = [](const Sgemm& request) { return refusal([&] { to_column_major(request); }); };
+  Sgemm r{.m = half, .n = half, .k = half, .lda = half, .ldb = half, .ldc = half};
+  EXPECT_EQ(refusal_of(r), "accepted");
+  for (const auto& [size, names] : {std::pair(&Sgemm::m, "ac"), {&Sgemm::n, "bc"}, {&Sgemm::k, "ab"}}) {
+    Sgemm large = r;
+    large.*size *= 2;
+    large.lda = large.m;
+    large.ldb = large.k;
+    large.ldc = large.m;
+    const std::string found = refusal_of(large);
+    EXPECT_NE(std::string(names).find(found.substr(0, 1)), std::string::npos) << found;
+    EXPECT_EQ(found.substr(1), " reaches beyond 2^60 elements");
+  }
+  for (const auto& [ld, name] : {std::pair(&Sgemm::lda, "a"), {&Sgemm::ldb, "b"}, {&Sgemm::ldc, "c"}}) {
+    for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+      Sgemm far = r;
+      far.layout = layout;
+      far.*ld = 2 * half;
+      EXPECT_EQ(refusal_of(far), std::string(name) + " reaches beyond 2^60 elements");
+    }
+  }
+}
+
+// --- Plans on devices of every kind that the library knows ------------------------------------------------
+
+std::vector<DeviceInfo> devices() {
+  DeviceInfo gpu;
+  gpu.kind = DeviceKind::gpu;
+  gpu.compute_units = 132;
+  gpu.clock_mhz = 1980;
+  gpu.local_bytes = 48 << 10;
+  gpu.max_work_group = 1024;
+  gpu.max_groups = {0x7fffffff, 65535, 65535};
+  DeviceInfo clusters = gpu;  // one that the library ships measurements of
+  clusters.name = "NVIDIA H200";
+  clusters.backend = "cuda";
+  clusters.compute_capability = 90;
+  clusters.clusters = true;
+  DeviceInfo cpu;
+  cpu.kind = DeviceKind::cpu;
+  cpu.compute_units = 2;
+  cpu.local_bytes = 256 << 10;
+  cpu.max_work_group = 4096;
+  cpu.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
+  DeviceInfo endless = gpu;  // so that nothing but memory is short
+  endless.max_groups.fill(std::numeric_limits<std::size_t>::max());
+  return {gpu, clusters, cpu, endless};
+}
+
+// That the call works, or throws what says that there is no such device.
+void expect_plan_or_reason(const std::function<void()>& call, const Sgemm& request) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.status() == Status::out_of_memory || error.status() == Status::unsupported)
+        << error.what() << ": " << text_of(request);
+  }
+}
+
+TEST(Sizes, OfAnyValidProblemHaveAPlanOrAReason) {
+  for (const DeviceInfo& device : devices()) {
+    const Planner planner(device);
+    for (const Sgemm& request : requests(3000)) {
+      if (!refusals_of(request).empty()) {
+        continue;
+      }
+      const Problem problem = to_column_major(request).problem;
+      expect_plan_or_reason(
+          [&] {
+            const Plan plan = plan_sgemm(problem, planner);
+            Wide sum = 0;
+            for (const std::size_t bytes : plan.workspace_bytes) {
+              sum += bytes;
+            }
+            EXPECT_GE(Wide{lay_out_workspaces(plan, device).bytes}, sum) << text_of(request);
+          },
+          request);
+    }
+  }
+}
+
+// Elements of an operand's copy, whose columns are rounded up as packed_ld() in common/plan/schedule.cpp
+// does.
+Wide copy_elements(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
+  const Wide multiple = rows < 256 ? 8 : 32;
+  return std::min((rows + multiple - 1) / multiple * multiple * k, Wide{1} << 64) * (stride == 0 ? 1 : batch);
+}
+
+Wide bytes_of(std::int64_t elements) { return Wide{4} * elements; }
+
+TEST(Sizes, OfWorkspacesAreExactOrRefused) {
+  const DeviceInfo device = devices().back();
+  std::size_t exact = 0;
+  std::size_t refused = 0;
+  for (const Sgemm& request : requests(60000)) {
+    const Problem p = refusals_of(request).empty() ? to_column_major(request).problem : Problem{};
+    if (p.m == 0 || p.k > (std::int64_t{1} << 30) - 1 || p.level != Reproducibility::run_to_run) {
+      continue;
+    }
+    SCOPED_TRACE(text_of(request));
+    const std::int64_t slices = 3;
+    const Wide wanted[] = {copy_elements(p.m, p.k, p.a_stride, p.batch),
+                           copy_elements(p.n, p.k, p.b_stride, p.batch)};
+    const Wide partial = Wide{(p.m + 3) / 4 * 4} * p.n * p.batch * slices;  // of three slices, or of fewer
+    const auto fits = [](Wide elements) { return elements <= most_elements; };
+    const bool must_fit = fits(wanted[0]) && fits(wanted[1]) && fits(partial);
+    try {
+      const ScheduleRequest both{&find_kernel("pipelined"), {}, slices, false, true, true};
+      const Plan plan = lower(schedule_for(both, p, device), p, device);
+      ASSERT_GE(plan.workspace_bytes.size(), 2u);
+      for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_TRUE(Wide{plan.workspace_bytes[i]} == 4 * wanted[i]) << i;
+      }
+      if (plan.workspace_bytes.size() > 2) {
+        EXPECT_LE(Wide{plan.workspace_bytes[2]}, 4 * partial);
+        EXPECT_GE(Wide{plan.workspace_bytes[2]}, bytes_of(2) * p.m * p.n * p.batch);
+      }
+      ++exact;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
+      EXPECT_NE(std::string(error.what()).find("would reach beyond 2^60 elements"), std::string::npos)
+          << error.what();
+      EXPECT_FALSE(must_fit) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(exact, 100u);
+  EXPECT_GT(refused, 100u);
+}
+
+TEST(Sizes, OfWorkspacesAddUpWithoutOverflow) {
+  Plan plan;
+  plan.workspace_bytes = {std::size_t{1} << 63, std::size_t{1} << 63};
+  EXPECT_THROW(lay_out_workspaces(plan, DeviceInfo{}), Error);
+  plan.workspace_bytes = {std::numeric_limits<std::size_t>::max(), 1};
+  EXPECT_THROW(lay_out_workspaces(plan, DeviceInfo{}), Error);
+}
+
+// The largest number of slices that a schedule can be asked for.
+TEST(Sizes, OfSlicesAreLimitedByK) {
+  const DeviceInfo device = devices().back();
+  const Problem p = Problem::packed(std::int64_t{1} << 20, std::int64_t{1} << 20, 100);
+  const ScheduleRequest many{&find_kernel("pipelined"), {}, std::numeric_limits<int>::max()};
+  const Plan plan = lower(schedule_for(many, p, device), p, device);
+  EXPECT_LE(plan.steps.at(plan.multiply).geometry.groups[2], 100u);
+}
+
+TEST(Sizes, OfMemoryThatIsLentDoNotWrapAround) {
+  Faults faults{.idle = true};
+  Runtime runtime(std::make_unique<FakeDevice>(faults), DiskCache({}));
+  FakeQueue queue(faults);
+  const FakeBuffer memory(faults, 4);
+  const auto plan = std::make_shared<const PreparedPlan>(
+      [&] {
+        Plan needy;
+        needy.workspace_bytes = {4096};
+        return needy;
+      }(),
+      runtime.device(), *std::make_unique<ProgramCache>(runtime.device(), DiskCache({})));
+  QueueWorkspaces workspaces(runtime.device());
+  const std::size_t last = std::numeric_limits<std::size_t>::max() - 1023;
+  EXPECT_EQ(refusal([&] {
+              workspaces.enqueue(plan, queue, {}, {}, LentWorkspace{&memory, last, 4096});
+            }),
+            "workspace begins at byte " + std::to_string(last) +
+                "; the problem needs 4096, which no memory has there");
+}
+
+#ifdef DUOGEMM_WITH_CUDA
+
+// --- The CUDA entry points: what is wrong with a call is told before a driver is asked ---------------------
+
+TEST(CudaSizes, AreLookedAtBeforeTheDriver) {
+  float value = 0.0f;
+  float* list[] = {&value};
+  const float* const inputs[] = {&value};
+  for (const Sgemm& request : requests(2000)) {
+    const std::set<std::string> strided = refusals_of(request);
+    if (strided.empty()) {
+      continue;
+    }
+    const auto expect = [&](const std::function<void()>& call) {
+      const std::string found = refusal(call);
+      EXPECT_TRUE(strided.contains(found)) << found << ": " << text_of(request);
+    };
+    expect([&] { cuda::sgemm(nullptr, request, &value, &value, &value); });
+    expect([&] { cuda::sgemm(nullptr, request, &value, &value, &value, cuda::Workspace{}); });
+    expect([&] { cuda::sgemm_workspace_bytes(nullptr, request); });
+    Sgemm member = request;
+    member.a_stride = member.b_stride = 0;
+    member.c_stride = 1;
+    if (refusals_of(member).empty()) {
+      continue;
+    }
+    for (const std::string& found :
+         {refusal([&] { cuda::sgemm_batched(nullptr, request, inputs, inputs, list); }),
+          refusal([&] { cuda::sgemm_batched_workspace_bytes(nullptr, request); })}) {
+      EXPECT_TRUE(refusals_of(member).contains(found)) << found << ": " << text_of(request);
+    }
+  }
+}
+
+TEST(CudaSizes, AreRefusedInCAsWell) {
+  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+  problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = std::int64_t{1} << 31;
+  std::size_t bytes = 7;
+  EXPECT_EQ(duogemm_cuda_sgemm_workspace_bytes(nullptr, &problem, &bytes), DUOGEMM_INVALID_ARGUMENT);
+  EXPECT_STREQ(duogemm_last_error(), "c reaches beyond 2^60 elements");
+  EXPECT_EQ(bytes, 7u);
+  float value = 0.0f;
+  EXPECT_EQ(duogemm_cuda_sgemm(nullptr, &problem, &value, &value, &value), DUOGEMM_INVALID_ARGUMENT);
+  if (cuda::device_count() == 0) {
+    problem.m = problem.n = problem.k = 1;
+    EXPECT_EQ(duogemm_cuda_sgemm(nullptr, &problem, &value, &value, &value), DUOGEMM_UNSUPPORTED);
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace duogemm::testing

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "hopper.h"
 #include "plan/lower.h"
 #include "replay/trace.h"
 #include "report/share.h"
@@ -13,22 +14,9 @@
 namespace duogemm::fuzz {
 namespace {
 
-DeviceInfo gpu() {
-  DeviceInfo info;
-  info.kind = DeviceKind::gpu;
-  info.compute_units = 132;
-  info.clock_mhz = 1980;
-  info.cache_bytes = 60'000'000;
-  info.local_bytes = 48 << 10;
-  info.max_work_group = 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
-  info.clusters = true;
-  return info;
-}
-
 // Of the shapes that the file knows, and of one that it may not.
 void plan_by(const Tuning& tuning) {
-  static const DeviceInfo device = gpu();
+  static const DeviceInfo device = testing::large_gpu(true);
   const Planner planner(device, tuning);
   const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     try {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <tuple>
 
-#include "host_memory/host_call.h"
 #include "context_test.h"
 #include "device/device_selection.h"
+#include "host_memory/host_call.h"
 #include "product.h"
 #include "random_matrices.h"
 #include "test_devices.h"
@@ -189,24 +189,6 @@ TEST_P(HostMemory, BeginsAtAnyAddress) {
   }
 }
 
-// A batch a stride apart begins where its first matrix does.
-TEST_P(HostMemory, BeginsAtAnyAddressWithABatch) {
-  Problem p = Problem::packed(33, 17, 50, 1.5f, 0.5f);
-  p.batch = 3;
-  p.a_stride = p.a_elements() + 1;
-  p.b_stride = p.b_elements() + 2;
-  p.c_stride = p.c_elements() + 3;
-  const HostProblem host = random_problem(p, Distribution::signed_unit, 2);
-  std::vector<float> expected = host.c;
-  Sgemm request = request_of(p);
-  request.level = Reproducibility::everywhere;
-  context_->sgemm(request, host.a.data(), host.b.data(), expected.data());
-  Shifted a(host.a, 1), b(host.b, 2), c(host.c, 3);
-  context_->sgemm(request, a.data(), b.data(), c.data());
-  EXPECT_EQ(std::memcmp(c.floats().data(), expected.data(), sizeof(float) * expected.size()), 0);
-  EXPECT_TRUE(c.nothing_around_changed());
-}
-
 // Each thread's C stands in the gaps of the others' columns.
 TEST_P(HostMemory, GapsBelongToOtherThreads) {
   constexpr std::int64_t threads = 4;
@@ -231,33 +213,6 @@ TEST_P(HostMemory, GapsBelongToOtherThreads) {
           result.insert(result.end(), mine + col * request.ldc, mine + col * request.ldc + rows);
         }
         ASSERT_TRUE(product.is(result)) << "thread " << t << ", round " << round;
-      }
-    });
-  }
-}
-
-// Eight threads share A and B, and each has sizes and scalars of its own.
-TEST_P(HostMemory, ThreadsReadTheSameOperands) {
-  const Product most(90, 80, 70, 5);
-  std::vector<std::jthread> running;
-  for (std::int64_t t = 0; t < 8; ++t) {
-    running.emplace_back([&, t] {
-      Problem p = most.host().problem;
-      p.m -= 7 * t;
-      p.n -= 3 * t;
-      p.k -= t;
-      p.alpha += static_cast<float>(t);
-      p.beta = t % 2 == 0 ? 0.0f : p.beta;
-      const Oracle oracle(p, most.host().a, most.host().b, most.host().c);
-      for (int round = 0; round < 50; ++round) {
-        std::vector<float> c = most.host().c;
-        if (p.beta == 0.0f) {
-          for (std::int64_t col = 0; col < p.n; ++col) {
-            std::fill_n(c.begin() + col * p.ldc, p.m, nan);
-          }
-        }
-        context_->sgemm(request_of(p), most.host().a.data(), most.host().b.data(), c.data());
-        ASSERT_TRUE(oracle.compare(c).ok()) << "thread " << t << ", round " << round;
       }
     });
   }
@@ -318,17 +273,6 @@ TEST_P(HostCopies, BeginAtAnyAddress) {
       const auto list_c = list_of<float*>(c);
       call_->multiply(listed, {.a_list = list_a.data(), .b_list = list_b.data(), .c_list = list_c.data()},
                       {});
-    });
-  }
-}
-
-TEST_P(HostCopies, OfSeveralThreads) {
-  std::vector<std::jthread> running;
-  for (std::uint32_t t = 0; t < 8; ++t) {
-    running.emplace_back([&, t] {
-      for (const Size& size : sizes) {
-        check(with_gaps(size, t % 2 == 0 ? 0.0f : 2.0f), t);
-      }
     });
   }
 }

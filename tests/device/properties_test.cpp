@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "context_test.h"
 #include "random_matrices.h"
@@ -24,9 +23,6 @@ class Properties : public ContextTest {
     }
   }
 
-  Matrix product(const Form& form, const Matrix& a, const Matrix& b) {
-    return testing::product(*context_, form, a, b);
-  }
   Matrix multiply(const Form& form, const Matrix& a, const Matrix& b, Scalars scalars, const Matrix& c) {
     return testing::multiply(*context_, form, a, b, scalars, c);
   }
@@ -98,106 +94,6 @@ TEST_P(Properties, DenormalsAreKept) {
   });
 }
 
-// --- Algebra ---------------------------------------------------------------------------------------------
-
-// Two pieces of FP16 are two bits short of an FP32 number.
-TEST_P(Properties, IdentityGivesTheOther) {
-  for_many(300, [&](Draw& draw) {
-    const std::int64_t m = draw.size();
-    const std::int64_t n = draw.size();
-    const auto identity = [](auto row, auto col) { return row == col ? 1.0f : 0.0f; };
-    const Matrix any = draw.floats(m, n);
-    EXPECT_TRUE(same_bits(product(draw.fp32_form(), any, generate(n, n, identity)), any));
-    EXPECT_TRUE(same_bits(product(draw.fp32_form(), generate(m, m, identity), any), any));
-  });
-}
-
-TEST_P(Properties, PermutedRowsAndColumnsArePermutedInC) {
-  for_many(300, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const std::vector<std::int64_t> rows = draw.permutation(m);
-    const std::vector<std::int64_t> cols = draw.permutation(n);
-    const Form form = draw.reproducible_form();
-    const Matrix plain = product(form, a, b);
-    const Matrix permuted =
-        product(form, generate(m, k, [&](auto row, auto col) { return a(rows[index(row)], col); }),
-                generate(k, n, [&](auto row, auto col) { return b(row, cols[index(col)]); }));
-    EXPECT_TRUE(same_bits(permuted, generate(m, n, [&](auto row, auto col) {
-                            return plain(rows[index(row)], cols[index(col)]);
-                          })));
-  });
-}
-
-TEST_P(Properties, DoublingADoublesC) {
-  for_many(300, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const Form form = draw.any_form();
-    const auto twice = [](const Matrix& matrix) {
-      return generate(matrix.rows, matrix.cols, [&](auto row, auto col) { return 2.0f * matrix(row, col); });
-    };
-    EXPECT_TRUE(same_bits(product(form, twice(a), b), twice(product(form, a, b))));
-  });
-}
-
-TEST_P(Properties, ColumnsOfBAreIndependent) {
-  for_many(300, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const std::int64_t cut = draw.between(0, n);
-    const Matrix whole = product(draw.reproducible_form(), a, b);
-    const auto columns = [](const Matrix& from, std::int64_t begin, std::int64_t end) {
-      return generate(from.rows, end - begin, [&](auto row, auto col) { return from(row, begin + col); });
-    };
-    for (const auto& [begin, end] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, n}}) {
-      EXPECT_TRUE(same_bits(product(draw.reproducible_form(), a, columns(b, begin, end)),
-                            columns(whole, begin, end)));
-    }
-  });
-}
-
-// --- Forms of the same call ------------------------------------------------------------------------------
-
-TEST_P(Properties, EveryLayoutAndTransposeAgree) {
-  for_many(200, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const Matrix c = draw.floats(m, n);
-    const Scalars scalars{0.7f, draw.one_of({0.0f, -1.3f})};
-    const Matrix plain = multiply({}, a, b, scalars, c);
-    for (Layout layout : {Layout::column_major, Layout::row_major}) {
-      for (Transpose a_op : {Transpose::no, Transpose::yes}) {
-        for (Transpose b_op : {Transpose::no, Transpose::yes}) {
-          EXPECT_TRUE(same_bits(
-              multiply({layout, a_op, b_op, draw.between(0, 3), Reproducibility::everywhere, Precision::fp32},
-                       a, b, scalars, c),
-              plain));
-        }
-      }
-    }
-  });
-}
-
-// C = op(A) op(B) in rows is C^T = op(B)^T op(A)^T in columns, on the same memory.
-TEST_P(Properties, RowsAreColumnsOfTheTransposed) {
-  for_many(200, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    Form form = draw.reproducible_form();
-    form.layout = Layout::row_major;
-    const Matrix by_rows = product(form, a, b);
-    form.layout = Layout::column_major;
-    std::swap(form.a_op, form.b_op);
-    EXPECT_TRUE(same_bits(by_rows, transposed(product(form, transposed(b), transposed(a)))));
-  });
-}
-
 // --- Values that are no numbers --------------------------------------------------------------------------
 
 // As netlib's SGEMM with transposed A has it.
@@ -243,81 +139,17 @@ TEST_P(Properties, NanAndInfinitySpreadAsInTheReference) {
   });
 }
 
-TEST_P(Properties, BetaZeroDoesNotReadC) {
-  for_many(200, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const Scalars scalars{draw.one_of({0.0f, 1.0f, -2.5f}), draw.one_of({0.0f, -0.0f})};
-    const Form form = draw.any_form();
-    const Matrix from_zeros = multiply(form, a, b, scalars, Matrix(m, n, 0.0f));
-    for (float spoiled : {nan, infinity}) {
-      // First leaves it in the device's memory, where no copy of C comes when beta is zero.
-      multiply(form, a, b, {1.0f, 1.0f}, Matrix(m, n, spoiled));
-      EXPECT_TRUE(same_bits(multiply(form, a, b, scalars, Matrix(m, n, spoiled)), from_zeros));
-    }
-  });
-}
-
-// --- The same again --------------------------------------------------------------------------------------
-
-TEST_P(Properties, TheSameCallGivesTheSameBitsAlsoAtOnce) {
-  for_many(100, [&](Draw& draw) {
-    const auto [m, n, k] = draw.shape();
-    const Matrix a = draw.floats(m, k);
-    const Matrix b = draw.floats(k, n);
-    const Matrix c = draw.floats(m, n);
-    const Scalars scalars{0.7f, -1.3f};
-    const Form form = draw.any_form();
-    const Matrix first = multiply(form, a, b, scalars, c);
-    EXPECT_TRUE(same_bits(multiply(form, a, b, scalars, c), first));
-    std::vector<Matrix> results(4, Matrix(0, 0));
-    {
-      std::vector<std::jthread> threads;
-      for (Matrix& result : results) {
-        threads.emplace_back([&] { result = multiply(form, a, b, scalars, c); });
-      }
-    }
-    for (const Matrix& result : results) {
-      EXPECT_TRUE(same_bits(result, first));
-    }
-  });
-}
-
 // --- Shared and overlapping operands ---------------------------------------------------------------------
 
 // Sgemm of packed column-major matrices.
-Sgemm packed(const Shape& shape, std::int64_t batch = 1) {
+Sgemm packed(const Shape& shape) {
   return {.m = shape.m,
           .n = shape.n,
           .k = shape.k,
           .lda = shape.m,
           .ldb = shape.k,
           .ldc = shape.m,
-          .batch = batch,
-          .c_stride = shape.m * shape.n,
           .level = Reproducibility::everywhere};
-}
-
-TEST_P(Properties, ABatchMaySharePartsOfItsOperands) {
-  for_many(300, [&](Draw& draw) {
-    const Shape shape{draw.size(), draw.size(), draw.size()};
-    const std::int64_t batch = draw.between(2, 4);
-    Sgemm request = packed(shape, batch);
-    request.a_stride = draw.chance(2) ? 0 : shape.m * shape.k;
-    request.b_stride = draw.chance(2) ? 0 : shape.k * shape.n;
-    const Matrix a = draw.floats(shape.m, shape.k * batch);
-    const Matrix b = draw.floats(shape.k, shape.n * batch);
-    Matrix c(shape.m, shape.n * batch);
-    context_->sgemm(request, a.values.data(), b.values.data(), c.values.data());
-    Matrix one_by_one(shape.m, shape.n * batch);
-    for (std::int64_t i = 0; i < batch; ++i) {
-      context_->sgemm(packed(shape), a.values.data() + i * request.a_stride,
-                      b.values.data() + i * request.b_stride,
-                      one_by_one.values.data() + i * request.c_stride);
-    }
-    EXPECT_TRUE(same_bits(c, one_by_one));
-  });
 }
 
 TEST_P(Properties, AAndBMayOverlap) {

@@ -103,29 +103,6 @@ TEST_P(Streamed, SeveralMegabytes) {
   }
 }
 
-TEST_P(Streamed, ListsAndScaling) {
-  Context context = limited(70'000);
-  const HostProblem first =
-      random_problem(Problem::packed(90, 80, 70, 1.0f, 2.0f), Distribution::integers, 1);
-  const HostProblem second =
-      random_problem(Problem::packed(90, 80, 70, 1.0f, 2.0f), Distribution::integers, 2);
-  std::vector<float> c1 = first.c, c2 = second.c;
-  Sgemm request = request_of(first.problem);
-  request.batch = 2;
-  const float* a[] = {first.a.data(), second.a.data()};
-  const float* b[] = {first.b.data(), second.b.data()};
-  float* c[] = {c1.data(), c2.data()};
-  context.sgemm_batched(request, a, b, c);
-  expect_right(first, c1);
-  expect_right(second, c2);
-
-  HostProblem scaled = first;
-  scaled.problem.alpha = 0.0f;
-  c1 = first.c;
-  context.sgemm(request_of(scaled.problem), nullptr, nullptr, c1.data());
-  expect_right(scaled, c1);
-}
-
 // Also where nothing is to be done, and where the device works on the host's memory.
 TEST_P(Streamed, ProgressEndsWithOne) {
   for (const std::int64_t size : {0, 3}) {

@@ -78,37 +78,6 @@ class InPlaceUser final : public ContextUser {
   explicit InPlaceUser(Faults& faults) : ContextUser(faults) { faults.in_place = true; }
 };
 
-// Keeps nothing but a Runtime.
-class RuntimeUser final : public User {
- public:
-  explicit RuntimeUser(Faults& faults) : runtime_(std::make_unique<FakeDevice>(faults), DiskCache({})) {}
-
-  void call() override {
-    const std::vector<float> a = {1, 2, 3, 4};
-    const std::vector<float> b = {5, 6, 7, 8};
-    std::vector<float> c(4);
-    const std::unique_ptr<Queue> queue = runtime_.device().create_queue();
-    const std::unique_ptr<Buffer> device_a = upload(*queue, a);
-    const std::unique_ptr<Buffer> device_b = upload(*queue, b);
-    const std::unique_ptr<Buffer> device_c = upload(*queue, c);
-    runtime_.enqueue(Problem::packed(2, 2, 2), *queue,
-                     {{{device_a.get()}, {device_b.get()}, {device_c.get()}}});
-    queue->finish();
-    queue->read(*device_c, c.data(), sizeof(float) * c.size());
-    EXPECT_EQ(c, (std::vector<float>{23, 34, 31, 46}));
-  }
-
- private:
-  std::unique_ptr<Buffer> upload(Queue& queue, const std::vector<float>& values) {
-    const std::size_t bytes = sizeof(float) * values.size();
-    std::unique_ptr<Buffer> buffer = runtime_.device().allocate(bytes);
-    queue.write(*buffer, values.data(), bytes);
-    return buffer;
-  }
-
-  Runtime runtime_;
-};
-
 // Prepares a plan of several steps and workspaces in its first call that gets so far, and keeps it.
 class PlanUser final : public User {
  public:
@@ -296,10 +265,6 @@ INSTANTIATE_TEST_SUITE_P(
                             begin<InPlaceUser>,
                             {Operation::open, Operation::create_queue, Operation::compile, Operation::launch,
                              Operation::finish}},
-                      Usage{"runtime",
-                            begin<RuntimeUser>,
-                            {Operation::create_queue, Operation::allocate, Operation::write,
-                             Operation::compile, Operation::launch, Operation::finish, Operation::read}},
                       Usage{"prepared_plan",
                             begin<PlanUser>,
                             {Operation::create_queue, Operation::compile, Operation::allocate,

@@ -97,12 +97,6 @@ INSTANTIATE_TEST_SUITE_P(
               },
               "precision is f16x3; it must be fp32 at the level everywhere"},
         Wrong{"m", [](duogemm_problem& p) { p.m = -1; }, "m is -1; it must be at least 0"},
-        Wrong{"n", [](duogemm_problem& p) { p.n = -1; }, "n is -1; it must be at least 0"},
-        Wrong{"k", [](duogemm_problem& p) { p.k = -1; }, "k is -1; it must be at least 0"},
-        Wrong{"lda", [](duogemm_problem& p) { p.lda = 1; }, "lda is 1; it must be at least 2"},
-        Wrong{"ldb", [](duogemm_problem& p) { p.ldb = 1; }, "ldb is 1; it must be at least 2"},
-        Wrong{"ldc", [](duogemm_problem& p) { p.ldc = 1; }, "ldc is 1; it must be at least 2"},
-        Wrong{"batch", [](duogemm_problem& p) { p.batch = -1; }, "batch is -1; it must be at least 0"},
         Wrong{"b_stride", [](duogemm_problem& p) { p.b_stride = -1; },
               "b_stride is -1; it must be at least 0"}),
     [](const auto& info) { return info.param.name; });

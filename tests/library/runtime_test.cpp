@@ -46,19 +46,6 @@ TEST_F(Plans, ServeAllFactors) {
   EXPECT_EQ(runtime_.plans(), 2u) << "where C is not read, the plan may be another";
 }
 
-TEST_F(Plans, AreThoseOfTheLastProblems) {
-  for (std::int64_t k = 1; k <= 8; ++k) {
-    for (std::size_t i = 0; i < Runtime::most_plans / 4; ++i) {
-      Problem problem = Problem::packed(1, 1, k);
-      problem.lda = 1 + static_cast<std::int64_t>(i % 4);
-      problem.ldc = 1 + static_cast<std::int64_t>(i / 4);
-      multiply(problem);
-      EXPECT_LE(runtime_.plans(), Runtime::most_plans);
-    }
-  }
-  EXPECT_EQ(runtime_.plans(), Runtime::most_plans);
-}
-
 // One more than are kept: the first is forgotten, and planned anew when it comes again.
 TEST_F(Plans, AreMadeAnewForAProblemThatWasForgotten) {
   std::fill_n(a_.data(), 64, 1.0f);
@@ -248,22 +235,6 @@ TEST(Runtime, OnlyPreparesProgramsForAQueueThatIsCaptured) {
   EXPECT_GT(runtime.warm(queue).programs, 10u);
   EXPECT_TRUE(faults.launched.empty());
   EXPECT_EQ(faults.allocations, 0);
-}
-
-// The same problem at both levels through one runtime: sums in slices of k are for one of them only.
-TEST_F(Plans, KeepTheLevelsApart) {
-  faults_.idle = true;
-  Problem problem = Problem::packed(16, 16, 1 << 16);
-  const auto launched = [&](Reproducibility level) {
-    problem.level = level;
-    faults_.launched.clear();
-    multiply(problem);
-    return std::any_of(faults_.launched.begin(), faults_.launched.end(),
-                       [](const Launch& launch) { return launch.entry == "reduce"; });
-  };
-  ASSERT_TRUE(launched(Reproducibility::run_to_run)) << "k is not in slices";
-  EXPECT_FALSE(launched(Reproducibility::everywhere));
-  EXPECT_TRUE(launched(Reproducibility::run_to_run));
 }
 
 }  // namespace

@@ -12,11 +12,11 @@
 #include <thread>
 #include <tuple>
 
-#include "host_memory/host_call.h"
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "device/memory_limit.h"
 #include "fake_device.h"
+#include "host_memory/host_call.h"
 #include "refusal.h"
 
 namespace duogemm::testing {
@@ -265,25 +265,6 @@ void expect_gaps_untouched(const HostProblem& host, const std::vector<float>& c)
 }
 
 class Streams : public ::testing::TestWithParam<CopyOptions> {};
-
-TEST_P(Streams, TellHowFarTheyAre) {
-  Faults faults;
-  FakeCall call(faults, 20'000, GetParam());
-  const HostProblem host = in_blocks();
-  std::vector<float> c = host.c;
-  std::vector<CallProgress> reports;
-  call.multiply(host, c, [&](const CallProgress& now) { reports.push_back(now); });
-  ASSERT_GT(reports.size(), 4u);
-  for (std::size_t i = 1; i < reports.size(); ++i) {
-    EXPECT_GT(reports[i].fraction, reports[i - 1].fraction);
-    EXPECT_GE(reports[i].copied_bytes, reports[i - 1].copied_bytes);
-  }
-  EXPECT_EQ(reports.back().fraction, 1.0);
-  const Problem& p = host.problem;
-  EXPECT_GE(reports.back().copied_bytes,
-            4u * static_cast<std::size_t>(p.m * p.k + p.k * p.n + 2 * p.m * p.n));
-  EXPECT_TRUE(Oracle(p, host.a, host.b, host.c).compare(c).ok());
-}
 
 TEST_P(Streams, EndWithWhatTheirListenerThrows) {
   Faults faults;

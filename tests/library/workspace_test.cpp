@@ -141,16 +141,6 @@ TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
   EXPECT_EQ(used_by(large, queue), of_large);
 }
 
-// Problems that grow from call to call allocate seldom.
-TEST_F(Workspaces, GrowInLargeSteps) {
-  FakeQueue queue(faults_);
-  std::set<const float*> pieces;
-  for (int n = 33; n <= 801; n += 32) {
-    pieces.insert(*used_by(plan(n), queue).begin());
-  }
-  EXPECT_LE(pieces.size(), 3u);
-}
-
 TEST_F(Workspaces, OfAWarmQueueAreThereBeforeItsFirstCall) {
   FakeQueue queue(faults_);
   workspaces_.warm(queue);
@@ -162,20 +152,6 @@ TEST_F(Workspaces, OfAWarmQueueAreThereBeforeItsFirstCall) {
   workspaces_.warm(queue);
   expect_warm(p, queue);
   EXPECT_EQ(used_by(p, queue), used);
-}
-
-TEST_F(Workspaces, OfAWarmQueueAreNoneWhereThereIsNoMemory) {
-  FakeQueue queue(faults_);
-  for (const Operation operation : {Operation::allocate, Operation::create_queue, Operation::write}) {
-    faults_.fails_at =
-        faults_.operations + 1 + (operation != Operation::allocate) + (operation == Operation::write);
-    faults_.failed.reset();
-    EXPECT_THROW(workspaces_.warm(queue), Error);
-    EXPECT_EQ(faults_.failed, operation);
-    EXPECT_EQ(pieces(), 0);
-  }
-  workspaces_.warm(queue);
-  expect_warm(plan(33), queue);
 }
 
 TEST_F(Workspaces, ShareNothingBetweenQueues) {
@@ -226,18 +202,6 @@ TEST_F(Workspaces, AreGivenUpWhenALaunchFails) {
   EXPECT_EQ(pieces(), 0);
   enqueue(small, queue);
   expect_warm(small, queue);
-}
-
-TEST_F(Workspaces, OfTheSamePlanAreNewAfterALaunchThatFailed) {
-  FakeQueue queue(faults_);
-  const Prepared p = plan(33);
-  enqueue(p, queue);
-  faults_.fails_at = faults_.operations + 2;
-  EXPECT_THROW(enqueue(p, queue), Error);
-  EXPECT_EQ(pieces(), 0);
-  EXPECT_EQ(used_by(p, queue).size(), 3u);
-  EXPECT_EQ(pieces(), 1);
-  expect_warm(p, queue);
 }
 
 constexpr int most = static_cast<int>(QueueWorkspaces::most_queues);
@@ -309,31 +273,6 @@ TEST_F(Workspaces, ThreadsOnOneQueueDoNotMixTheirSteps) {
   for (std::size_t i = 0; i < faults_.launched.size(); ++i) {
     ASSERT_EQ(faults_.launched[i].thread, faults_.launched[i / 3 * 3].thread) << i;
   }
-}
-
-TEST_F(Workspaces, ThreadsOnQueuesOfTheirOwnShareNothing) {
-  const Prepared plans[] = {plan(33), plan(65)};
-  std::vector<std::unique_ptr<FakeQueue>> queues;
-  for (int t = 0; t < 8; ++t) {
-    queues.push_back(std::make_unique<FakeQueue>(faults_));
-    queues.back()->before_launch = [] { std::this_thread::yield(); };
-    enqueue(plans[1], *queues.back());
-  }
-  faults_.launched.clear();
-  in_eight_threads([&](int thread) {
-    for (int i = 0; i < 50; ++i) {
-      enqueue(plans[i % 2], *queues[static_cast<std::size_t>(thread)]);
-    }
-  });
-  std::map<const float*, std::uintptr_t> owners;
-  for (const Launch& launch : faults_.launched) {
-    for (const float* begin : launch.begins) {
-      if (begin != matrix_.data()) {
-        EXPECT_EQ(owners.emplace(begin, launch.queue).first->second, launch.queue);
-      }
-    }
-  }
-  EXPECT_EQ(pieces(), 8);
 }
 
 // --- Capture in a CUDA graph -----------------------------------------------------------------------------

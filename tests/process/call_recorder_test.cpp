@@ -212,30 +212,6 @@ TEST_F(CallRecorder, GivesTheChildOfAForkAFileOfItsOwn) {
   EXPECT_EQ(others, 1u);
 }
 
-TEST_F(CallRecorder, LeavesAFileToTheProcessThatWritesIt) {
-  EXPECT_EQ(record([&] {
-              record_call(small, CallMemory::device);
-              record([] {
-                Sgemm other = small;
-                other.beta = 2.0f;
-                record_call(other, CallMemory::device);
-              });
-            }),
-            0);
-  ASSERT_EQ(calls().size(), 1u);
-  EXPECT_EQ(calls().front().value("beta", 0.0), 0.0);
-}
-
-TEST_F(CallRecorder, NamesTheFileByTheProcess) {
-  EXPECT_EQ(record_in(folder_.path() / "trace-%p.jsonl", [] { record_call(small, CallMemory::device); }), 0);
-  std::size_t found = 0;
-  for (const auto& file : files_in(folder_.path())) {
-    found += std::filesystem::is_regular_file(file) && file.extension() == ".jsonl" &&
-             file.filename().string().find_first_of("0123456789") == std::string("trace-").size();
-  }
-  EXPECT_EQ(found, 1u);
-}
-
 TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
   for (const std::string file : {"/nowhere/trace.jsonl", "/dev/full", "/"}) {
     EXPECT_EQ(record_in(file,
@@ -329,43 +305,6 @@ TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
   EXPECT_EQ(calls()[0].value("memory", ""), "host");
   EXPECT_EQ(calls()[1].value("batch_by", ""), "lists");
   EXPECT_EQ(calls()[1].value("batch", 1), 2);
-}
-
-TEST_F(RecordedCalls, OfC) {
-  EXPECT_EQ(record([] {
-              duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
-              problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = 2;
-              float c[4];
-              EXPECT_EQ(duogemm_sgemm(&problem, a_, b_, c), DUOGEMM_SUCCESS);
-            }),
-            0);
-  ASSERT_EQ(calls().size(), 1u);
-  EXPECT_EQ(calls().front().at("m"), 2);
-}
-
-TEST_F(RecordedCalls, OfBlas) {
-  EXPECT_EQ(record([] {
-              void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
-              ASSERT_NE(library, nullptr) << dlerror();
-              using Gemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
-                                    float, float*, int);
-              const auto gemm = reinterpret_cast<Gemm>(dlsym(library, "cblas_sgemm"));
-              ASSERT_NE(gemm, nullptr);
-              float c[4] = {};
-              gemm(102, 112, 111, 2, 1, 2, 0.5f, a_, 2, b_, 2, 1.0f, c, 2);
-            }),
-            0);
-  ASSERT_EQ(calls().size(), 1u);
-  EXPECT_EQ(calls().front(), (json{{"m", 2},
-                                   {"n", 1},
-                                   {"k", 2},
-                                   {"ops", "TN"},
-                                   {"lda", 2},
-                                   {"ldb", 2},
-                                   {"ldc", 2},
-                                   {"alpha", 0.5},
-                                   {"beta", 1.0},
-                                   {"memory", "host"}}));
 }
 
 // What the drop-in BLAS permits is read once.

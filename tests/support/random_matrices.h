@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -45,10 +44,6 @@ Matrix generate(std::int64_t rows, std::int64_t cols, const Element& element) {
     }
   }
   return matrix;
-}
-
-inline Matrix transposed(const Matrix& matrix) {
-  return generate(matrix.cols, matrix.rows, [&](auto row, auto col) { return matrix(col, row); });
 }
 
 inline ::testing::AssertionResult same_bits(const Matrix& got, const Matrix& wanted) {
@@ -130,11 +125,6 @@ inline Matrix multiply(Context& context, const Form& form, const Matrix& a, cons
                   [&](auto row, auto col) { return stored_c.memory[stored_c.place(row, col)]; });
 }
 
-// a b, into memory full of NaN.
-inline Matrix product(Context& context, const Form& form, const Matrix& a, const Matrix& b) {
-  return multiply(context, form, a, b, {}, Matrix(a.rows, b.cols));
-}
-
 class Draw {
  public:
   explicit Draw(std::uint32_t seed) : engine_(seed) {}
@@ -157,26 +147,16 @@ class Draw {
   std::int64_t size() { return one_of<std::int64_t>({1, 2, 15, 16, 17, 63, 64, 65, between(1, 100)}); }
   // For properties that neither an order of summation nor a precision can break.
   Form any_form() {
-    Form form = fp32_form();
+    Form form{one_of({Layout::column_major, Layout::row_major}),
+              one_of({Transpose::no, Transpose::yes}),
+              one_of({Transpose::no, Transpose::yes}),
+              between(0, 3),
+              one_of({Reproducibility::run_to_run, Reproducibility::everywhere}),
+              Precision::fp32};
     if (form.level == Reproducibility::run_to_run) {
       form.precision = one_of({Precision::fp32, Precision::bf16x6, Precision::f16x3});
     }
     return form;
-  }
-  // For properties that no order of summation can break.
-  Form fp32_form() {
-    Form form = reproducible_form();
-    form.level = one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
-    return form;
-  }
-  // For properties that compare different problems: only there the same chain of roundings is promised.
-  Form reproducible_form() {
-    return {one_of({Layout::column_major, Layout::row_major}),
-            one_of({Transpose::no, Transpose::yes}),
-            one_of({Transpose::no, Transpose::yes}),
-            between(0, 3),
-            Reproducibility::everywhere,
-            Precision::fp32};
   }
 
   Matrix integers(std::int64_t rows, std::int64_t cols, int exponent = 0) {
@@ -189,12 +169,6 @@ class Draw {
       return sign() * std::ldexp(static_cast<float>(between(1 << 23, (1 << 24) - 1)),
                                  static_cast<int>(between(-32, -22)));
     });
-  }
-  std::vector<std::int64_t> permutation(std::int64_t size) {
-    std::vector<std::int64_t> order(index(size));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), engine_);
-    return order;
   }
 
  private:

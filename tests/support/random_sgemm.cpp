@@ -4,29 +4,18 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <random>
 
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "problem/problem.h"
+#include "random_matrices.h"
 
 namespace duogemm::testing {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-class Randomly {
+class RandomSgemm : public Draw {
  public:
-  explicit Randomly(std::uint32_t seed) : engine_(seed) {}
-
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(engine_() % static_cast<std::uint32_t>(high - low + 1));
-  }
-  template <typename T>
-  T one_of(std::initializer_list<T> values) {
-    return values.begin()[between(0, static_cast<std::int64_t>(values.size()) - 1)];
-  }
+  using Draw::Draw;
 
   Sgemm request() {
     Sgemm r;
@@ -78,8 +67,6 @@ class Randomly {
     return one_of<std::int64_t>({0, 1, 2, 7, 15, 16, 17, 31, 33, 63, 64, 65, between(1, 140)});
   }
   std::int64_t leading(std::int64_t least) { return std::max<std::int64_t>(least, 1) + between(0, 3); }
-
-  std::mt19937 engine_;
 };
 
 void expect_untouched(const Batch& now, const Batch& before) {
@@ -102,7 +89,7 @@ void check_random_sgemm(
     std::uint32_t seed,
     const std::function<void(const Sgemm&, const Batch& a, const Batch& b, Batch& c)>& multiply) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Randomly randomly(seed);
+  RandomSgemm randomly(seed);
   Sgemm request = randomly.request();
   const auto [p, swapped] = to_column_major(request);
   Batch a = randomly.matrices(p.a_rows(), p.a_cols(), p.lda, p.batch, true, true);

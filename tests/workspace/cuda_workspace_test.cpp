@@ -8,6 +8,7 @@
 
 #include "cuda_caller.h"
 #include "duogemm/cuda.h"
+#include "paint.h"
 #include "product.h"
 #include "refusal.h"
 
@@ -93,8 +94,7 @@ class CudaWorkspace : public CudaDeviceTest {
 TEST_P(CudaWorkspace, IsToldInBytes) {
   // A and B with leading dimensions of 40 and 24, and two slices' sums, one after the other at multiples of
   // 256.
-  EXPECT_EQ(CudaProduct(33, 17, 32, 1).workspace_bytes(),
-            sizeof(float) * (40 * 32 + 24 * 32 + 2 * 36 * 17));
+  EXPECT_EQ(CudaProduct(33, 17, 32, 1).workspace_bytes(), sizeof(float) * (40 * 32 + 24 * 32 + 2 * 36 * 17));
   EXPECT_EQ(CudaProduct(32, 16, 48, 1).workspace_bytes(), 0u);
   EXPECT_EQ(cuda::sgemm_workspace_bytes(nullptr, {}), 0u);
   EXPECT_EQ(cuda::sgemm_batched_workspace_bytes(nullptr, {}), 0u);
@@ -106,14 +106,6 @@ TEST_P(CudaWorkspace, IsToldInBytes) {
 TEST_P(CudaWorkspace, ThreadsOnOneStream) {
   const CUstream stream = make_stream();
   check_threads([&] { return stream; });
-}
-
-TEST_P(CudaWorkspace, ThreadsOnTheLegacyStream) {
-  check_threads([] { return nullptr; });
-}
-
-TEST_P(CudaWorkspace, ThreadsWithStreamsOfTheirOwn) {
-  check_threads([this] { return make_stream(); });
 }
 
 // One handle, but each thread has a stream of its own behind it.
@@ -138,93 +130,22 @@ TEST_P(CudaWorkspace, ManyStreamsOneAfterTheOther) {
   }
 }
 
-TEST_P(CudaWorkspace, GrowsWhileEarlierCallsRun) {
-  const CUstream stream = make_stream();
-  const CudaProduct products[] = {
-      {601, 603, 605, 1}, {701, 703, 705, 2}, {801, 803, 805, 3}, {901, 903, 905, 4}};
-  for (const CudaProduct& p : products) {
-    p.enqueue(stream);
-  }
-  for (const CudaProduct& p : products) {
-    EXPECT_TRUE(p.is_right(stream));
-  }
-}
-
 // --- Supplied by the caller ------------------------------------------------------------------------------
 
-// Memory with something in it: what a call changes is between two places.
 class CudaCanvas {
  public:
-  explicit CudaCanvas(std::size_t bytes) : paint_(bytes / sizeof(int), 0x5a5a5a5a), memory_(paint_) {}
+  explicit CudaCanvas(std::size_t bytes) : memory_(painted(bytes)), words_(bytes / sizeof(int)) {}
   char* data() const { return memory_.as<char>(); }
-  // Whether something has changed, and only from byte `begin` to before byte `end`.
-  bool changed_within(std::size_t begin, std::size_t end) const {
-    const std::vector<int> now = read();
-    bool any = false;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const bool inside = i * sizeof(int) >= begin && i * sizeof(int) < end;
-      if (now[i] != paint_[i] && !inside) {
-        return false;
-      }
-      any = any || now[i] != paint_[i];
-    }
-    return any;
+  std::vector<int> now() const {
+    std::vector<int> words(words_);
+    memory_.read(words, nullptr);
+    return words;
   }
-  bool unchanged() const { return read() == paint_; }
 
  private:
-  std::vector<int> read() const {
-    std::vector<int> now(paint_.size());
-    memory_.read(now, nullptr);
-    return now;
-  }
-
-  const std::vector<int> paint_;
   const CudaMemory memory_;
+  const std::size_t words_;
 };
-
-TEST_P(CudaWorkspace, IsTheCallers) {
-  const CUstream stream = make_stream();
-  const auto p = product(3);
-  const std::size_t needed = p->workspace_bytes();
-  const CudaCanvas canvas(1024 + needed);
-  p->enqueue(stream, {canvas.data() + 256, needed});
-  EXPECT_TRUE(p->is_right(stream));
-  EXPECT_TRUE(canvas.changed_within(256, 256 + needed));
-}
-
-TEST_P(CudaWorkspace, OfTheCallerIsSharedByThreadsOnOneStream) {
-  const CUstream stream = make_stream();
-  const CudaCanvas canvas(1 << 20);
-  check_threads([&] { return stream; }, cuda::Workspace{canvas.data(), 1 << 20});
-}
-
-TEST_P(CudaWorkspace, OfTheCallerIsRefusedWhenItDoesNotDo) {
-  const CUstream stream = make_stream();
-  const auto p = product(5);
-  const std::size_t needed = p->workspace_bytes();
-  const CudaCanvas canvas(1024 + needed);
-  const auto refused = [&](cuda::Workspace workspace) {
-    return refusal([&] { p->enqueue(stream, workspace); });
-  };
-  const std::string need = "the problem needs " + std::to_string(needed);
-  EXPECT_EQ(refused({}), "workspace is null; " + need + " bytes");
-  EXPECT_EQ(refused({canvas.data(), needed - 1}),
-            "workspace has " + std::to_string(needed - 1) + " bytes; " + need);
-  EXPECT_EQ(refused({canvas.data() + 128, needed}),
-            "workspace is aligned to 128 bytes; it must be aligned to 256");
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_TRUE(p->is_untouched());
-  EXPECT_TRUE(canvas.unchanged());
-  EXPECT_EQ(refused({canvas.data(), needed}), "accepted");
-  EXPECT_TRUE(p->is_right(stream));
-}
-
-TEST_P(CudaWorkspace, MayBeNullWhereNoneIsNeeded) {
-  const CudaProduct p(32, 16, 48, 6);
-  p.enqueue(nullptr, cuda::Workspace{});
-  EXPECT_TRUE(p.is_right(nullptr));
-}
 
 TEST_P(CudaWorkspace, OfABatch) {
   const CudaMemory ones(std::vector<float>(8, 1.0f));
@@ -267,7 +188,7 @@ TEST_P(CudaWorkspace, InC) {
   ASSERT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.data() + 256, needed}), DUOGEMM_SUCCESS)
       << duogemm_last_error();
   EXPECT_TRUE(p.is_right(nullptr));
-  EXPECT_TRUE(canvas.changed_within(256, 256 + needed));
+  EXPECT_TRUE(changed_within(canvas.now(), 256, 256 + needed));
 }
 
 // --- In a graph ------------------------------------------------------------------------------------------
@@ -535,10 +456,10 @@ TEST_P(CudaWorkspace, IsSuppliedInACapture) {
   const CudaCanvas canvas(needed);
   Graph graph(stream, [&] { p->enqueue(stream, {canvas.data(), needed}); });
   EXPECT_EQ(graph.size(), 3u);
-  EXPECT_TRUE(canvas.unchanged());
+  EXPECT_EQ(canvas.now(), painted(needed));
   graph.launch(stream);
   EXPECT_TRUE(p->is_right(stream));
-  EXPECT_TRUE(canvas.changed_within(0, needed));
+  EXPECT_TRUE(changed_within(canvas.now(), 0, needed));
 }
 
 // The stream goes on to larger workspace, and the graph keeps what it has: nobody else is given it.
@@ -549,10 +470,11 @@ TEST_P(CudaWorkspace, StaysWithAGraph) {
   Graph graph(stream, [&] { small.enqueue(stream); });
   large.enqueue(stream);
   EXPECT_TRUE(large.is_right(stream));
-  const CudaCanvas canvas(small.workspace_bytes());
+  const std::size_t needed = small.workspace_bytes();
+  const CudaCanvas canvas(needed);
   graph.launch(stream);
   EXPECT_TRUE(small.is_right(stream));
-  EXPECT_TRUE(canvas.unchanged());
+  EXPECT_EQ(canvas.now(), painted(needed));
 }
 
 // The body of a node that runs where a condition holds is a graph of its own.

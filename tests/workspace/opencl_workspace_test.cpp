@@ -6,6 +6,7 @@
 
 #include "duogemm/opencl.h"
 #include "opencl_caller.h"
+#include "paint.h"
 #include "product.h"
 #include "refusal.h"
 
@@ -108,35 +109,12 @@ void check_threads_on_one_queue(const OpenClCaller& caller,
   }
 }
 
-TEST_P(OpenClWorkspace, ThreadsOnOneQueue) {
-  if (is_nvidias()) {
-    GTEST_SKIP() << crash;
-  }
-  const OpenClCaller caller(device_);
-  check_threads_on_one_queue(caller, [&](const OpenClProduct& p) { p.enqueue(caller.queue); });
-}
-
 TEST_P(OpenClWorkspace, ThreadsOnOneQueueOutOfOrder) {
   if (is_nvidias()) {
     GTEST_SKIP() << crash;
   }
   const OpenClCaller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   check_threads_on_one_queue(caller, [&](const OpenClProduct& p) { p.enqueue(caller.queue); });
-}
-
-TEST_P(OpenClWorkspace, ThreadsWithQueuesOfTheirOwn) {
-  const OpenClCaller caller(device_);
-  std::vector<std::jthread> threads;
-  for (std::uint32_t t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] {
-      const cl::CommandQueue queue(caller.context, device_);
-      for (std::uint32_t i = 0; i < 30; ++i) {
-        const OpenClProduct p = product(caller, 30 * t + i);
-        p.enqueue(queue);
-        EXPECT_TRUE(p.is_right(queue));
-      }
-    });
-  }
 }
 
 // The queues are released with their commands on the way.
@@ -176,69 +154,25 @@ TEST_P(OpenClWorkspace, GrowsWhileEarlierCallsWaitForTheirTurn) {
 
 // --- Supplied by the caller ------------------------------------------------------------------------------
 
-// Memory with something in it: what a call changes is between two places.
-class OpenClCanvas {
- public:
-  OpenClCanvas(const OpenClCaller& caller, std::size_t bytes)
-      : caller_(caller), paint_(bytes / sizeof(int), 0x5a5a5a5a), buffer_(caller.buffer(paint_)) {}
-  cl_mem buffer() const { return buffer_(); }
-  cl::Buffer part(std::size_t begin, std::size_t bytes) {
-    const cl_buffer_region region{begin, bytes};
-    return buffer_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
-  }
-  // Whether something has changed, and only from byte `begin` to before byte `end`.
-  bool changed_within(std::size_t begin, std::size_t end) const {
-    std::vector<int> now(paint_.size());
-    caller_.read(buffer_, now);
-    bool any = false;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      const bool inside = i * sizeof(int) >= begin && i * sizeof(int) < end;
-      if (now[i] != paint_[i] && !inside) {
-        return false;
-      }
-      any = any || now[i] != paint_[i];
-    }
-    return any;
-  }
-
- private:
-  const OpenClCaller& caller_;
-  const std::vector<int> paint_;
-  cl::Buffer buffer_;
-};
+std::vector<int> now_in(const cl::Buffer& buffer, std::size_t bytes, const OpenClCaller& caller) {
+  std::vector<int> words(bytes / sizeof(int));
+  caller.read(buffer, words);
+  return words;
+}
 
 constexpr std::size_t place = 8192;  // is aligned enough on any device
-
-TEST_P(OpenClWorkspace, IsTheCallers) {
-  const OpenClCaller caller(device_);
-  const OpenClProduct p = product(caller, 3);
-  const std::size_t needed = p.workspace_bytes(caller.queue);
-  const OpenClCanvas canvas(caller, 3 * place + needed);
-  p.enqueue(caller.queue, {canvas.buffer(), place, needed});
-  EXPECT_TRUE(p.is_right(caller.queue));
-  EXPECT_TRUE(canvas.changed_within(place, place + needed));
-}
 
 TEST_P(OpenClWorkspace, MayBeInASubBuffer) {
   const OpenClCaller caller(device_);
   const OpenClProduct p = product(caller, 4);
   const std::size_t needed = p.workspace_bytes(caller.queue);
-  OpenClCanvas canvas(caller, 4 * place + needed);
-  const cl::Buffer part = canvas.part(place, place + needed);
+  const std::size_t size = 4 * place + needed;
+  cl::Buffer canvas = caller.buffer(painted(size));
+  const cl_buffer_region region{place, place + needed};
+  const cl::Buffer part = canvas.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
   p.enqueue(caller.queue, {part(), place, needed});
   EXPECT_TRUE(p.is_right(caller.queue));
-  EXPECT_TRUE(canvas.changed_within(2 * place, 2 * place + needed));
-}
-
-TEST_P(OpenClWorkspace, OfTheCallerIsSharedByThreadsOnOneQueue) {
-  if (is_nvidias()) {
-    GTEST_SKIP() << crash;
-  }
-  const OpenClCaller caller(device_);
-  const cl::Buffer memory(caller.context, CL_MEM_READ_WRITE, 1 << 20);
-  check_threads_on_one_queue(caller, [&](const OpenClProduct& p) {
-    p.enqueue(caller.queue, {memory(), 0, 1 << 20});
-  });
+  EXPECT_TRUE(changed_within(now_in(canvas, size, caller), 2 * place, 2 * place + needed));
 }
 
 TEST_P(OpenClWorkspace, OfTheCallerIsRefusedWhenItDoesNotDo) {
@@ -289,13 +223,6 @@ TEST_P(OpenClWorkspace, LeavesNothingOnTheQueueWhenItIsRefused) {
   gate.setStatus(CL_COMPLETE);
 }
 
-TEST_P(OpenClWorkspace, MayBeNullWhereNoneIsNeeded) {
-  const OpenClCaller caller(device_);
-  const OpenClProduct p(caller, 32, 16, 48, 6);
-  p.enqueue(caller.queue, opencl::Workspace{});
-  EXPECT_TRUE(p.is_right(caller.queue));
-}
-
 TEST_P(OpenClWorkspace, OfABatch) {
   const OpenClCaller caller(device_);
   const cl::Buffer ones = caller.buffer(std::vector<float>(8, 1.0f));
@@ -334,18 +261,17 @@ TEST_P(OpenClWorkspace, InC) {
   EXPECT_EQ(duogemm_opencl_sgemm_workspace_bytes(caller.queue(), &problem, nullptr),
             DUOGEMM_INVALID_ARGUMENT);
   EXPECT_STREQ(duogemm_last_error(), "bytes is null");
-  const OpenClCanvas canvas(caller, 3 * place + needed);
-  EXPECT_EQ(p.enqueue_in_c(caller.queue, problem, {canvas.buffer(), place, needed - 1}),
-            DUOGEMM_INVALID_ARGUMENT);
+  const std::size_t size = 3 * place + needed;
+  const cl::Buffer canvas = caller.buffer(painted(size));
+  EXPECT_EQ(p.enqueue_in_c(caller.queue, problem, {canvas(), place, needed - 1}), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_TRUE(p.is_untouched(caller.queue));
-  ASSERT_EQ(p.enqueue_in_c(caller.queue, problem, {canvas.buffer(), place, needed}), DUOGEMM_SUCCESS)
+  ASSERT_EQ(p.enqueue_in_c(caller.queue, problem, {canvas(), place, needed}), DUOGEMM_SUCCESS)
       << duogemm_last_error();
   EXPECT_TRUE(p.is_right(caller.queue));
-  EXPECT_TRUE(canvas.changed_within(place, place + needed));
+  EXPECT_TRUE(changed_within(now_in(canvas, size, caller), place, place + needed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, OpenClWorkspace,
-                         ::testing::Range<std::size_t>(0, OpenClWorkspace::count()),
+INSTANTIATE_TEST_SUITE_P(Devices, OpenClWorkspace, ::testing::Range<std::size_t>(0, OpenClWorkspace::count()),
                          [](const auto& info) { return "opencl" + std::to_string(info.param); });
 
 }  // namespace

@@ -36,13 +36,6 @@ TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   EXPECT_EQ(json["runs"][0]["summary"].size(), 3 * json["runs"][0]["others"].size());
 }
 
-TEST_F(ProgramOnADevice, ComparesOneShapeWithNobody) {
-  const Outcome outcome = run("compare -m 8 -n 9 -k 10 --ops NT --batch 2 --against none --seconds 0.001");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("beside nobody"), std::string::npos);
-  EXPECT_NE(outcome.out.find("m8_n9_k10_NT"), std::string::npos);
-}
-
 TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
   const Outcome outcome = run(
       "compare --size 200 --through host --device-memory 100K --against none --seconds 0.001 --json r.json");
@@ -111,17 +104,6 @@ TEST_F(ProgramOnADevice, MeasuresErrors) {
   EXPECT_FALSE(json["rows"][0]["errors"][0].contains("seconds"));
   const BadInput bad{"accuracy --precision tf32", {"--precision", "tf32", "bf16x6"}};
   expect_refused(run(bad.arguments), bad);
-}
-
-TEST_F(ProgramOnADevice, TimesWhatItMeasuresTheErrorOf) {
-  const Outcome outcome =
-      run("accuracy --inputs adversarial -k 64 --size 40 --precision fp32 --time --json r.json");
-  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find(" us"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
-  for (const auto& error : json["rows"][0]["errors"]) {
-    EXPECT_GT(error["seconds"], 0.0) << error;
-  }
 }
 
 TEST_F(ProgramOnADevice, MeasuresTheErrorOfWhatIsWrong) {

@@ -10,34 +10,22 @@ constexpr int after_interrupt = 130;
 
 class ProgramInterrupted : public ProgramOnADevice {
  protected:
-  Outcome interrupt_after(const std::string& seconds, const std::string& arguments) const {
-    return run_shell("timeout --preserve-status -s INT " + seconds + " '" DUOGEMM_PROGRAM "' " + arguments);
-  }
-  // As soon as it has printed a line that begins so; at the latest after a minute.
-  Outcome interrupt_behind(const std::string& line, const std::string& arguments) const {
-    return run_shell("( '" DUOGEMM_PROGRAM "' " + arguments +
-                     " >out.txt & program=$!; tries=0; until grep -q '^" + line +
-                     "' out.txt || [ $((tries += 1)) = 1200 ]; do sleep 0.05; done;"
+  // Once the condition holds for the shell; at the latest after a minute.
+  Outcome interrupt_once(const std::string& condition, const std::string& arguments) const {
+    return run_shell("( '" DUOGEMM_PROGRAM "' " + arguments + " >out.txt & program=$!; tries=0; until " +
+                     condition +
+                     " || [ $((tries += 1)) = 1200 ]; do sleep 0.05; done;"
                      " kill -INT $program; wait $program; status=$?; cat out.txt; exit $status )");
   }
+  static std::string printed(const std::string& line) { return "grep -q '^" + line + "' out.txt"; }
   nlohmann::json written() const { return nlohmann::json::parse(contents_of(folder_ / "r.json")); }
 };
-
-TEST_F(ProgramInterrupted, WritesTheRowsOfTheLadderThatItHas) {
-  const Outcome outcome = interrupt_after(
-      "4", "ladder --size 64 --kernels 1,2 --noise 0.001 --seconds 100 --json r.json --csv r.csv");
-  EXPECT_EQ(outcome.status, after_interrupt) << outcome.err;
-  EXPECT_NE(outcome.out.find("naive"), std::string::npos) << outcome.out;
-  const auto rows = written()["runs"][0]["rows"];
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_GE(rows[1]["time"]["seconds"].size(), 1u);
-}
 
 // Rows are printed as they come.
 TEST_F(ProgramInterrupted, PrintsAndWritesTheShapesOfAComparisonThatAreDone) {
   std::ofstream(folder_ / "two.txt") << "first 4 4 4\nsecond 64 64 64\n";
-  const Outcome outcome = interrupt_behind(
-      "first", "compare --shapes two.txt --against none --noise 0.001 --seconds 2 --json r.json");
+  const Outcome outcome = interrupt_once(
+      printed("first"), "compare --shapes two.txt --against none --noise 0.001 --seconds 2 --json r.json");
   EXPECT_EQ(outcome.status, after_interrupt) << outcome.err;
   EXPECT_NE(outcome.out.find("Warning: the run was interrupted"), std::string::npos) << outcome.out;
   const auto run = written()["runs"][0];
@@ -46,8 +34,8 @@ TEST_F(ProgramInterrupted, PrintsAndWritesTheShapesOfAComparisonThatAreDone) {
 }
 
 TEST_F(ProgramInterrupted, SaysWhichPointsOfASweepAreMissing) {
-  const Outcome outcome = interrupt_behind(
-      "   8", "sweep --kernel 1 --over size=8:512:x8 --seconds 0.2 --json r.json --csv r.csv");
+  const Outcome outcome = interrupt_once(
+      printed("   8"), "sweep --kernel 1 --over size=8:512:x8 --seconds 0.2 --json r.json --csv r.csv");
   EXPECT_EQ(outcome.status, after_interrupt) << outcome.err;
   EXPECT_NE(outcome.out.find("interrupted before it was measured"), std::string::npos) << outcome.out;
   const auto points = written()["points"];
@@ -58,9 +46,20 @@ TEST_F(ProgramInterrupted, SaysWhichPointsOfASweepAreMissing) {
 
 TEST_F(ProgramInterrupted, LeavesAnOldFileWhereNothingWasMeasured) {
   std::ofstream(folder_ / "r.json") << "precious";
-  const Outcome outcome = interrupt_after("0.05", "ladder --size 64 --json r.json");
+  const Outcome outcome =
+      run_shell("timeout --preserve-status -s INT 0.05 '" DUOGEMM_PROGRAM "' ladder --size 64 --json r.json");
   EXPECT_GE(outcome.status, after_interrupt) << outcome.out;
   EXPECT_EQ(contents_of(folder_ / "r.json"), "precious");
+}
+
+TEST_F(ProgramInterrupted, LeavesTheTuningThatThereIs) {
+  std::ofstream(folder_ / "r.json") << "precious";
+  const Outcome outcome =
+      interrupt_once("[ -s r.json.partial ]", "tune --budget 60s --ops NN --no-resume --out r.json");
+  EXPECT_EQ(outcome.status, after_interrupt) << outcome.err;
+  EXPECT_NE(outcome.out.find("r.json is left as it was"), std::string::npos) << outcome.out;
+  EXPECT_EQ(contents_of(folder_ / "r.json"), "precious");
+  EXPECT_NE(contents_of(folder_ / "r.json.partial").find("duogemm.tuning/"), std::string::npos);
 }
 
 // On a terminal, which script is: on which shape it works, and how long the others will take.

@@ -83,15 +83,6 @@ TEST_F(ProgramOnADevice, WritesAResultToTheStandardOutput) {
   EXPECT_NE(full.err.find("the standard output could not be written"), std::string::npos) << full.err;
 }
 
-// Slices of k are added up in another order than one chain has: the bits may differ, the result is right.
-TEST_F(ProgramOnADevice, TakesSplitKForRight) {
-  const Outcome outcome = run("ladder -m 33 -n 17 -k 700 --kernels split_k --seconds 0.01 --json r.json");
-  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  const auto row = nlohmann::json::parse(contents_of(folder_ / "r.json"))["runs"][0]["rows"][0];
-  EXPECT_TRUE(row["ok"]);
-  EXPECT_GT(row["different_bits"], 0);
-}
-
 // Whatever the build has chosen.
 TEST_F(ProgramOnADevice, ShowsWhatItsSwitchesAre) {
   const Outcome outcome = run("ladder --size 32 --kernels 1,8 --no-ldg --seconds 0.01");

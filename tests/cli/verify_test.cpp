@@ -41,17 +41,6 @@ TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   }
 }
 
-TEST_F(ProgramOnADevice, VerifiesAsASimulatorWantsIt) {
-  const Outcome outcome =
-      run("verify --gemm --kernels general,scale --size 19 --smallest-tiles --no-guards --set WPTM=2,WPTN=1");
-  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 TSN=16 WPTM=2 WPTN=1 .*ok")) << outcome.out;
-  EXPECT_TRUE(matches(outcome.out, "scale +GROUP=64 .*ok")) << outcome.out;
-  const Outcome one = run("verify --gemm --kernels scale --size 1");
-  EXPECT_EQ(one.status, 0) << one.out << one.err;
-  EXPECT_FALSE(matches(one.out, "general")) << one.out;
-}
-
 // A mistake in a kernel's file, and what the program is to say of it.
 struct Mistake {
   std::string file;

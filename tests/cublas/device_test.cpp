@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -385,47 +384,6 @@ TEST_P(CublasDropIn, IsCapturedInAGraph) {
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
   }
-}
-
-double microseconds_of(const std::function<void()>& call) {
-  constexpr int calls = 500;
-  double best = 1e9;
-  for (int round = 0; round < 20; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) {
-      call();
-    }
-    const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - start;
-    best = std::min(best, passed.count() / calls);
-    cudaDeviceSynchronize();
-  }
-  return best;
-}
-
-// Of the host's time. The bound is loose, for machines that are busy.
-TEST_P(CublasDropIn, CostsLittleMoreThanACallOfDuogemm) {
-  if (*std::getenv("DUOGEMM_RECORD") != '\0') {
-    GTEST_SKIP() << "calls are recorded, which takes its time";
-  }
-  const Small x;
-  Sgemm request;
-  request.m = request.lda = request.ldc = 100;
-  request.n = 90;
-  request.k = request.ldb = 70;
-  request.beta = 1.0f;
-  const double direct =
-      microseconds_of([&] { cuda::sgemm(stream_, request, x.a.data(), x.b.data(), x.c.data()); });
-  const double served = microseconds_of([&] { x.multiply(handle_); });
-  const LtHandle lt;
-  const Layout a(100, 70, 100), b(70, 90, 70), c(100, 90, 100);
-  const Description product;
-  const double by_lt = microseconds_of([&] {
-    cublasLtMatmul(lt.get(), product.get(), &x.one, x.a.data(), a.get(), x.b.data(), b.get(), &x.one,
-                   x.c.data(), c.get(), x.c.data(), c.get(), nullptr, nullptr, 0, stream_);
-  });
-  std::printf("us of the host: duogemm %.2f, cublasSgemm %.2f, cublasLtMatmul %.2f\n", direct, served, by_lt);
-  EXPECT_LT(served, direct + 5);
-  EXPECT_LT(by_lt, direct + 10);
 }
 
 // D = A B + bias in each column, for a batch of two whose A is stored by rows.

@@ -65,7 +65,7 @@ std::vector<float> uniform_input(float a, float b, float c, float s) {
 }
 
 Operation operator_in_every_form(const std::string& name, const std::string& symbol,
-                                  const std::function<float(float, float)>& host, int ulps = 0) {
+                                 const std::function<float(float, float)>& host, int ulps = 0) {
   const auto with_vector = [host](float a, float b, float, float) { return host(a, b); };
   const auto with_scalar = [host](float a, float, float, float s) { return host(a, s); };
   const auto scalar_first = [host](float a, float, float, float s) { return host(s, a); };
@@ -178,42 +178,6 @@ Item members_item(int width) {
   return {.name = "members_" + type_of(width), .body = body, .expected = expected};
 }
 
-// lo and hi: read, and written crosswise.
-Item halves_item(int width) {
-  const std::vector<float> in = standard_input();
-  const int half = width / 2;
-  const std::string vector = type_of(width);
-  std::vector<float> expected(in.begin(), in.begin() + width);
-  expected.insert(expected.end(), in.begin() + half, in.begin() + width);
-  expected.insert(expected.end(), in.begin(), in.begin() + half);
-  return {.name = "halves_" + vector,
-          .body = "const " + vector + " a = " + load(width, "0, in") + ";\n" + store(half, "a.lo, 0, out") +
-                  store(half, "a.hi, 1, out") + vector + " r;\nr.lo = a.hi;\nr.hi = a.lo;\n" +
-                  store(width, "r, 1, out"),
-          .expected = expected};
-}
-
-// Its size is also its alignment: in a structure, in private and in local memory.
-Item layout_item(int width) {
-  const unsigned size = 4 * (width == 3 ? 4 : width);
-  return {.name = "layout_" + type_of(width),
-          .body =
-              "struct Holder holder;\n"
-              "__local float odd[3];\n"
-              "__local FLOAT(WIDTH) tile[2];\n"
-              "odd[0] = 1.0f;\n"
-              "holder.vector = tile[1] = (FLOAT(WIDTH))(odd[0]);\n"
-              "out[0] = (uint)sizeof(FLOAT(WIDTH));\n"
-              "out[1] = (uint)((size_t)&holder.vector - (size_t)&holder);\n"
-              "out[2] = (uint)sizeof(struct Holder);\n"
-              "out[3] = (uint)((size_t)&holder % sizeof(FLOAT(WIDTH)));\n"
-              "out[4] = (uint)((size_t)tile % sizeof(FLOAT(WIDTH)));\n"
-              "out[5] = (uint)((size_t)(tile + 1) - (size_t)tile);",
-          .expected = std::vector<unsigned>{size, size, 3 * size, 0, 0, size},
-          .declarations = "struct Holder {\n  float first;\n  FLOAT(WIDTH) vector;\n  float last;\n};",
-          .defines = {{"WIDTH", width}}};
-}
-
 // vload and vstore ask for the alignment of a float only.
 Item load_store_item(int width) {
   const std::vector<float> in = standard_input();
@@ -222,24 +186,6 @@ Item load_store_item(int width) {
   return {.name = "load_store_" + type_of(width),
           .body = store(width, load(width, "1, in + 1") + ", 2, out + 3"),
           .expected = expected};
-}
-
-Item load_store_local_private_item(int width) {
-  const std::vector<float> in = standard_input();
-  return {.name = "load_store_local_private_" + type_of(width),
-          .body = "__local float tile[40];\nfloat own[40];\n" +
-                  store(width, load(width, "0, in") + ", 1, tile + 1") +
-                  store(width, load(width, "1, tile + 1") + ", 1, own + 3") +
-                  store(width, load(width, "1, own + 3") + ", 0, out"),
-          .expected = std::vector<float>(in.begin(), in.begin() + width)};
-}
-
-Item width_macros_item(int width) {
-  const std::vector<float> in = standard_input();
-  return {.name = "width_macros_" + type_of(width),
-          .body = "const FLOAT(WIDTH) v = VLOAD(WIDTH)(1, in);\nVSTORE(WIDTH)(v, 0, out);",
-          .expected = std::vector<float>(in.begin() + width, in.begin() + 2 * width),
-          .defines = {{"WIDTH", width}}};
 }
 
 }  // namespace
@@ -258,8 +204,6 @@ std::vector<Item> vector_items() {
   std::vector<Item> items;
   for (int width : all_widths) {
     items.push_back(load_store_item(width));
-    items.push_back(load_store_local_private_item(width));
-    items.push_back(width_macros_item(width));
     if (width != 3) {
       items.push_back(read_only_item(width, 0));
       items.push_back(read_only_item(width, 1));
@@ -267,25 +211,7 @@ std::vector<Item> vector_items() {
   }
   for (int width : vector_widths) {
     items.push_back(members_item(width));
-    items.push_back(layout_item(width));
-    if (width != 3) {
-      items.push_back(halves_item(width));
-    }
   }
-  const std::vector<float> in = standard_input();
-  items.push_back({.name = "halves_float3",  // as of a float4 whose last element is undefined
-                   .body = "float3 r = vload3(0, in);\n"
-                           "out[0] = r.hi.x;\n"
-                           "vstore2(r.lo, 0, out + 1);\n"
-                           "r.lo = vload2(0, in + 8);\n"
-                           "vstore3(r, 1, out);",
-                   .expected = std::vector<float>{in[2], in[0], in[1], in[8], in[9], in[2]}});
-  items.push_back({.name = "halves_of_halves",
-                   .body = "float16 r = vload16(0, in);\n"
-                           "out[0] = r.hi.lo.hi.y;\n"
-                           "r.lo.hi.lo.x = 99.0f;\n"
-                           "out[1] = r.s4;",
-                   .expected = std::vector<float>{in[11], 99.0f}});
   return items;
 }
 

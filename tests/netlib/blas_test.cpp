@@ -10,8 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,12 +28,6 @@ void cblas_sgemm(int, int, int, int, int, int, float, const float*, int, const f
                  int);
 void cblas_sgemm_batch_strided(int, int, int, int, int, int, float, const float*, int, int, const float*, int,
                                int, float, float*, int, int, int);
-void ssyrk_(const char*, const char*, const int*, const int*, const float*, const float*, const int*,
-            const float*, float*, const int*);
-void sgemv_(const char*, const int*, const int*, const float*, const float*, const int*, const float*,
-            const int*, const float*, float*, const int*);
-void cblas_ssyrk(int, int, int, int, int, float, const float*, int, float, float*, int);
-void cblas_sgemv(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 }
 
 namespace {
@@ -148,42 +140,6 @@ TEST_P(FortranBatchStrided, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(All, BatchStrided, ::testing::ValuesIn(all_cases()));
 INSTANTIATE_TEST_SUITE_P(All, FortranBatchStrided, ::testing::ValuesIn(column_major_cases()));
-
-TEST(Sgemm, ServesManyThreads) {
-  std::vector<std::thread> threads;
-  for (int seed = 0; seed < 8; ++seed) {
-    threads.emplace_back([seed] {
-      for (int i = 0; i < 20; ++i) {
-        const Case test{.layout = seed % 2 == 0 ? col_major : row_major, .batch = 1};
-        Batch a(6, 0, seed), b(7, 0, i), c(8, 0, 3);
-        const Batch before = c;
-        cblas_sgemm(test.layout, no_trans, no_trans, m, n, k, alpha, a.data(), a.ld, b.data(), b.ld, beta,
-                    c.data(), c.ld);
-        expect_right(test, a, b, before, c);
-      }
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-}
-
-// What NumPy calls for a @ a.T and for a @ v.
-TEST(Forwarded, ReachesTheNextBlasWithAllArguments) {
-  float a[1], x[1], y[1];
-  const int one = 1, two = 2, three = 3, four = 4, five = 5;
-  calls_of_next_blas().clear();
-  ssyrk_("U", "T", &one, &two, &alpha, a, &three, &beta, y, &four);
-  sgemv_("T", &one, &two, &alpha, a, &three, x, &four, &beta, y, &five);
-  cblas_ssyrk(row_major, 121, trans, 1, 2, alpha, a, 3, beta, y, 4);
-  cblas_sgemv(col_major, trans, 1, 2, alpha, a, 3, x, 4, beta, y, 5);
-  const std::vector<std::string> expected = {
-      noted("ssyrk_", 'U', 'T', 1, 2, alpha, a, 3, beta, y, 4),
-      noted("sgemv_", 'T', 1, 2, alpha, a, 3, x, 4, beta, y, 5),
-      noted("cblas_ssyrk", row_major, 121, trans, 1, 2, alpha, a, 3, beta, y, 4),
-      noted("cblas_sgemv", col_major, trans, 1, 2, alpha, a, 3, x, 4, beta, y, 5)};
-  EXPECT_EQ(calls_of_next_blas(), expected);
-}
 
 // What ends the program, in a process of its own, where nothing has asked for a device yet.
 class Ending : public ::testing::Test {
@@ -333,45 +289,6 @@ TEST_F(Ending, PassesOnWhatTheDeviceHasNoMemoryFor) {
               "^duogemm: [^\n]*device memory[^\n]*passed on to another BLAS\n$");
 }
 
-// Kernels that do not compile, in the place of the library's.
-class BrokenKernels {
- public:
-  BrokenKernels() {
-    namespace fs = std::filesystem;
-    for (const char* part : {"kernels", "compat"}) {
-      fs::copy(fs::path(DUOGEMM_SOURCE) / part, folder_.path() / part, fs::copy_options::recursive);
-    }
-    for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "kernels")) {
-      if (entry.path().extension() == ".cl") {
-        std::ofstream(entry.path(), std::ios::app) << "\n#error broken on purpose\n";
-      }
-    }
-    setenv("DUOGEMM_KERNEL_DIR", folder_.path().c_str(), 1);
-  }
-
- private:
-  const duogemm::TemporaryDirectory folder_;
-};
-
-TEST_F(Ending, PassesOnWhatCannotBeCompiled) {
-  const auto multiply = [] {
-    const BrokenKernels broken;
-    const std::vector<float> a(600 * 600, 1.0f);
-    std::vector<float> c(600 * 600, 7.0f);
-    std::vector<std::string> expected;
-    for (int again = 0; again < 2; ++again) {
-      cblas_sgemm(col_major, no_trans, no_trans, 600, 600, 600, 1, a.data(), 600, a.data(), 600, beta,
-                  c.data(), 600);
-      expected.push_back(
-          noted("sgemm_", 'N', 'N', 600, 600, 600, 1.0f, a.data(), 600, a.data(), 600, beta, c.data(), 600));
-    }
-    EXPECT_EQ(c, std::vector<float>(600 * 600, 7.0f));
-    exit_after(expected);
-  };
-  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0),
-              "duogemm: [^\n]*broken on purpose; SGEMM is passed on");
-}
-
 // Threads of musl's, of Java and of Go may have so little. What is computed by PoCL is compiled anew, and
 // where several threads call at once, large products are computed on them.
 TEST_F(Ending, ServesThreadsWithSmallStacks) {
@@ -414,69 +331,6 @@ TEST_F(Ending, ServesThreadsWithSmallStacks) {
 TEST_F(Ending, AbortsOnANullPointer) {
   EXPECT_EXIT(cblas_sgemm(col_major, no_trans, no_trans, 1, 1, 1, 1, nullptr, 1, &x, 1, 0, &x, 1),
               ::testing::KilledBySignal(SIGABRT), "^duogemm: SGEMM cannot be computed: .*null");
-}
-
-// A call of SGEMM with one argument that is illegal, and the number that the caller gives to it.
-struct Illegal {
-  int position;
-  int m = 3, n = 4, k = 5;
-  int lda = 5, ldb = 5, ldc = 4;  // enough for any layout
-};
-
-// Counted as Fortran does, from TRANSA on.
-std::vector<Illegal> illegal_sizes() {
-  return {{3, -1}, {4, 3, -1}, {5, 3, 4, -1}, {8, 3, 4, 5, 2}, {10, 3, 4, 5, 5, 3}, {13, 3, 4, 5, 5, 5, 2}};
-}
-
-// Without XERBLA, the library ends the program as the reference's own handlers do.
-TEST_F(EndingWithoutDevice, ReportsEachArgumentAsXerbla) {
-  const auto call = [this](const char* a_op, const char* b_op, const Illegal& of) {
-    sgemm_(a_op, b_op, &of.m, &of.n, &of.k, &x, &x, &of.lda, &x, &of.ldb, &x, &x, &of.ldc);
-  };
-  const auto message = [](int position) {
-    return "On entry to SGEMM parameter number " + std::string(position < 10 ? " " : "") +
-           std::to_string(position) + " had an illegal value";
-  };
-  const ::testing::ExitedWithCode ended(1);
-  EXPECT_EXIT(call("?", "N", {}), ended, message(1));
-  EXPECT_EXIT(call("N", "?", {}), ended, message(2));
-  for (const Illegal& illegal : illegal_sizes()) {
-    EXPECT_EXIT(call("N", "N", illegal), ended, message(illegal.position));
-  }
-  // The first of several.
-  EXPECT_EXIT(call("N", "N", {.position = 3, .m = -1, .n = -1, .ldc = 0}), ended, message(3));
-  // A transposed operand has as many rows as the other has columns.
-  EXPECT_EXIT(call("T", "N", {.position = 8, .lda = 4}), ended, message(8));
-  EXPECT_EXIT(call("N", "T", {.position = 10, .ldb = 3}), ended, message(10));
-  const int one = 1, two = 2;
-  EXPECT_EXIT(sgemm_batch_strided_("N", "N", &one, &one, &two, &x, &x, &one, &one, &x, &one, &one, &x, &x,
-                                   &one, &one, &one),
-              ended, "On entry to SGEMM_BATCH_STRIDED parameter number 11 had an illegal value");
-}
-
-TEST_F(EndingWithoutDevice, ReportsEachArgumentAsCblasXerbla) {
-  const auto call = [this](int layout, int a_op, int b_op, const Illegal& of) {
-    cblas_sgemm(layout, a_op, b_op, of.m, of.n, of.k, 1, &x, of.lda, &x, of.ldb, 0, &x, of.ldc);
-  };
-  const auto message = [](int position) {
-    return "Parameter " + std::to_string(position) + " to routine cblas_sgemm was incorrect";
-  };
-  const ::testing::ExitedWithCode ended(255);
-  EXPECT_EXIT(call(0, no_trans, no_trans, {}), ended,
-              "Parameter 1 to .* cblas_sgemm .*\nIllegal layout setting, 0");
-  for (const int layout : {row_major, col_major}) {
-    EXPECT_EXIT(call(layout, 0, no_trans, {}), ended,
-                "Parameter 2 to .* cblas_sgemm .*\nIllegal TransA setting, 0");
-    EXPECT_EXIT(call(layout, no_trans, 0, {}), ended,
-                "Parameter 3 to .* cblas_sgemm .*\nIllegal TransB setting, 0");
-    for (const Illegal& illegal : illegal_sizes()) {
-      EXPECT_EXIT(call(layout, no_trans, no_trans, illegal), ended, message(illegal.position + 1));
-    }
-  }
-  // One less than there must be in a row.
-  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 9, .lda = 4}), ended, message(9));
-  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 11, .ldb = 3}), ended, message(11));
-  EXPECT_EXIT(call(row_major, no_trans, no_trans, {.position = 14, .ldc = 3}), ended, message(14));
 }
 
 TEST_F(EndingWithoutDevice, ReportsBatchStridedByTheCallersNumbers) {

@@ -11,8 +11,8 @@ import sys
 
 ROWS = {
     "common": ["system", "problem", "device", "families", "plan", "runtime", "host_memory", "api"],
-    "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "report", "accuracy", "compare", "explain", "sweep",
-              "replay", "tune", "help", "cli"],
+    "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "runner", "output", "explain", "replay", "tune",
+              "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
 # kernels/ and compat/, the host reads the lists of arguments.

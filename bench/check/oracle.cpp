@@ -9,7 +9,7 @@
 
 #include "check/inputs.h"
 #include "check/parallel.h"
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm {
 namespace {

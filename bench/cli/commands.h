@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,16 @@ namespace duogemm::bench {
 
 // Runs a command and answers the exit status.
 using Action = std::function<int()>;
+
+// Adds a command with its flags, which live as long as the application.
+template <typename Flags>
+void add_command(CLI::App& app, Action& action, const std::string& name, const std::string& description,
+                 void (*add_options)(CLI::App& command, Flags& flags), int (*run)(const Flags& flags)) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(name, description);
+  add_options(*command, *flags);
+  command->callback([&action, flags, run] { action = [flags, run] { return run(*flags); }; });
+}
 
 void add_accuracy_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);

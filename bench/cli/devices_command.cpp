@@ -3,8 +3,8 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "output/table.h"
 #include "runtime/runtime.h"
-#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {
@@ -18,16 +18,8 @@ std::string features(const DeviceInfo& info) {
 }
 
 Table make_table(const std::vector<DeviceInfo>& devices) {
-  Table table;
-  table.add_column("#");
-  table.add_column("name", Table::Align::left);
-  table.add_column("runtime", Table::Align::left);
-  table.add_column("driver", Table::Align::left);
-  table.add_column("units");
-  table.add_column("MHz");
-  table.add_column("memory");
-  table.add_column("local");
-  table.add_column("has", Table::Align::left);
+  Table table = {"#",   left("name"), left("runtime"), left("driver"), "units",
+                 "MHz", "memory",     "local",         left("has")};
   for (const DeviceInfo& info : devices) {
     table.add_row({std::to_string(info.index), info.name, info.runtime, info.driver,
                    std::to_string(info.compute_units), std::to_string(info.clock_mhz),
@@ -58,8 +50,8 @@ void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
   }
 }
 
-int run(const JsonFlag& json) {
-  json.require();
+int run(const ResultFlags& results) {
+  results.require();
   Json all = Json::array();
   for (const Backend* backend : backends()) {
     const std::vector<DeviceInfo> devices = backend->devices();
@@ -76,17 +68,16 @@ int run(const JsonFlag& json) {
   }
   Json document = dated_head("duogemm.devices/1");
   document["devices"] = all;
-  json.write(document);
+  results.write(document);
   return 0;
 }
 
 }  // namespace
 
 void add_devices_command(CLI::App& app, Action& action) {
-  auto json = std::make_shared<JsonFlag>();
-  CLI::App* command = app.add_subcommand("devices", "List the devices of every runtime in this build");
-  json->add_to(*command);
-  command->callback([&action, json] { action = [json] { return run(*json); }; });
+  add_command<ResultFlags>(
+      app, action, "devices", "List the devices of every runtime in this build",
+      [](CLI::App& command, ResultFlags& results) { results.add_to(command); }, run);
 }
 
 }  // namespace duogemm::bench

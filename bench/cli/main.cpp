@@ -9,7 +9,8 @@
 #include "cli/commands.h"
 #include "duogemm/error.h"
 #include "help/version.h"
-#include "support/standard_output.h"
+#include "output/files.h"
+#include "support/format.h"
 
 namespace {
 
@@ -24,14 +25,13 @@ int complain(const std::string& message, int status) {
 // Throws invalid_argument when the first argument names no command.
 void require_command(const CLI::App& app, int argc, char** argv) {
   const std::string given = argc > 1 ? argv[1] : "";
-  std::string known;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_name() == given) {
-      return;
-    }
-    known += (known.empty() ? "" : ", ") + command->get_name();
+  const std::vector<const CLI::App*> commands = app.get_subcommands({});
+  if (std::ranges::count(commands, given, [](const CLI::App* each) { return each->get_name(); }) > 0) {
+    return;
   }
   if (given.rfind('-', 0) != 0) {
+    const std::string known =
+        duogemm::bench::join(commands, ", ", [](const CLI::App* each) { return each->get_name(); });
     throw duogemm::Error(duogemm::Status::invalid_argument,
                          (given.empty() ? "no command was given" : "no command '" + given + "'") +
                              "; there are " + known + " (and --help)");

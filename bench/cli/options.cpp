@@ -2,8 +2,8 @@
 
 #include <charconv>
 
+#include "output/files.h"
 #include "problem/precision.h"
-#include "report/result_files.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"
@@ -139,21 +139,30 @@ void SizeFlags::add_to(CLI::App& command) {
 
 Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
 
-void JsonFlag::add_to(CLI::App& command) {
-  command.add_option("--json", path, "Write the result to this file, too, or - for stdout alone");
+void ResultFlags::add_to(CLI::App& command) {
+  command.add_option("--json", json,
+                     "Write the results, with all that was measured, to this file, or - for stdout");
 }
 
-void JsonFlag::require() const { require_place("--json", path); }
+void ResultFlags::add_csv_to(CLI::App& command) {
+  command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
+}
 
-void JsonFlag::write(const Json& result) const { write_result(path, result.dump(1) + "\n"); }
+void ResultFlags::require() const {
+  require_place("--json", json);
+  require_place("--csv", csv);
+}
+
+void ResultFlags::write(const Json& result) const { write_result(json, result.dump(1) + "\n"); }
+
+void ResultFlags::write_csv(const std::string& table) const { write_result(csv, table); }
 
 void StudyFlags::add_to(CLI::App& command, bool allow_all) {
   tunables.add_to(command);
   size.add_to(command);
   device.add_to(command, allow_all);
   timing.add_to(command);
-  command.add_option("--json", json,
-                     "Write the results, with all that was measured, to this file, or - for stdout");
+  results.add_to(command);
 }
 
 }  // namespace duogemm::bench

@@ -10,7 +10,7 @@
 
 #include "duogemm/sgemm.hpp"
 #include "ladder/ladder.h"
-#include "report/json_parts.h"
+#include "output/json.h"
 #include "support/device_choice.h"
 #include "timing/measure.h"
 
@@ -103,23 +103,26 @@ struct SizeFlags {
   Shape shape() const;
 };
 
-// --json of a command that writes its result once, at its end.
-struct JsonFlag {
-  std::string path;
+// --json and, of some commands, --csv: where results go besides the table that is printed.
+struct ResultFlags {
+  std::string json;
+  std::string csv;
 
   void add_to(CLI::App& command);
-  // Before the work: throws invalid_argument when the file cannot be written there.
+  void add_csv_to(CLI::App& command);
+  // Before the work: throws invalid_argument when a file cannot be written there.
   void require() const;
   void write(const Json& result) const;
+  void write_csv(const std::string& table) const;
 };
 
-// What a command that looks closely at a kernel asks besides its name: --json and all of the above.
+// What a command that looks closely at a kernel asks besides its name.
 struct StudyFlags {
   TunableFlags tunables;
   SizeFlags size;
   DeviceFlags device;
   TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
-  std::string json;
+  ResultFlags results;
 
   void add_to(CLI::App& command, bool allow_all);
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "device/device_selection.h"
-#include "ladder/ladder_memory.h"
 #include "ladder/traffic.h"
 #include "problem/precision.h"
 #include "rungs/rungs.h"
@@ -112,7 +110,7 @@ LadderRequest ladder_of(const ExplainRequest& request) {
 }
 
 // A step takes what the plan up to it takes longer than the plan up to the one before.
-std::vector<StepTime> step_times(const std::vector<std::string>& names, const LadderRow& row) {
+std::vector<StepTime> step_times(const std::vector<std::string>& names, const Row& row) {
   std::vector<StepTime> times;
   double before = 0.0;
   for (std::size_t i = 0; !row.first_steps.empty() && i < names.size(); ++i) {
@@ -171,7 +169,7 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
   for (std::size_t s = 0; s < request.settings.size(); ++s) {
     for (std::size_t d = 0; d < by_device.size(); ++d) {
       Explanation& explanation = by_device[d][s];
-      const LadderRow& row = report.runs[d].rows[s];
+      const Row& row = report.runs[d].rows[s];
       explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
       explanation.step_times = step_times(explanation.steps, row);
       add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth, request.cold);

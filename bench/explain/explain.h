@@ -7,7 +7,7 @@
 
 #include "explain/artefacts.h"
 #include "explain/roofline.h"
-#include "ladder/ladder_run.h"
+#include "runner/ladder_run.h"
 
 namespace duogemm::bench {
 

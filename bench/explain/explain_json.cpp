@@ -1,6 +1,6 @@
 #include "explain/explain.h"
+#include "output/json.h"
 #include "problem/precision.h"
-#include "report/json_parts.h"
 
 namespace duogemm::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "explain/explain.h"
-#include "support/table.h"
+#include "output/table.h"
 
 namespace duogemm::bench {
 namespace {

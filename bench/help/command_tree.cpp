@@ -78,14 +78,6 @@ std::string escape(const std::string& text, const std::string& special, const st
   return result;
 }
 
-std::string join(const std::vector<std::string>& words, const std::string& between) {
-  std::string joined;
-  for (const std::string& word : words) {
-    joined += (joined.empty() ? "" : between) + word;
-  }
-  return joined;
-}
-
 std::vector<std::string> option_names(const CommandFacts& command) {
   std::vector<std::string> names;
   for (const OptionFacts& option : command.options) {

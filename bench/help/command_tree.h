@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/format.h"
+
 namespace duogemm::bench {
 
 enum class ValueKind { none, choice, number, text };
@@ -31,9 +33,6 @@ CommandFacts facts_of(const CLI::App& app);
 
 // The text with `before` in front of each character that is one of `special`.
 std::string escape(const std::string& text, const std::string& special, const std::string& before);
-
-// "opencl cuda all"
-std::string join(const std::vector<std::string>& words, const std::string& between);
 
 // Of all its options.
 std::vector<std::string> option_names(const CommandFacts& command);

@@ -4,17 +4,10 @@
 #include "duogemm/version.h"
 #include "machine/nvml.h"
 #include "support/build_switches.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {
-
-std::string backend_names() {
-  std::string names;
-  for (const Backend* backend : backends()) {
-    names += (names.empty() ? "" : ", ") + std::string(backend->name());
-  }
-  return names;
-}
 
 // A driver that fails is worth a line in place of its version.
 Versions versions_of(const Backend& backend) {
@@ -48,7 +41,7 @@ std::string version_text(const std::string& commit) {
   const auto add = [&](const std::string& what, const std::string& version) {
     text += "\n" + what + ": " + version;
   };
-  add("backends", backend_names());
+  add("backends", join(backends(), ", ", &Backend::name));
   add("build switches", build_switches());
   for (const Backend* backend : backends()) {
     for (const auto& [what, version] : versions_of(*backend)) {

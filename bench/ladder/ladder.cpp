@@ -7,6 +7,7 @@
 #include "families/kernel_source.h"
 #include "ladder/ladder_plan.h"
 #include "plan/lower.h"
+#include "support/format.h"
 #include "system/reject.h"
 
 namespace duogemm {
@@ -18,12 +19,9 @@ struct Offer {
   const char* where;  // "the ladder"
 
   std::string text() const {
-    std::string known;
-    for (const KernelSpec* spec : kernels) {
-      known += (known.empty() ? "" : ", ") +
-               (as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name);
-    }
-    return known;
+    return bench::join(kernels, ", ", [](const KernelSpec* spec) {
+      return as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name;
+    });
   }
 };
 
@@ -87,11 +85,7 @@ std::string tunable_names(const std::vector<const KernelSpec*>& kernels) {
       }
     }
   }
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text.empty() ? "none" : text;
+  return names.empty() ? "none" : bench::join(names);
 }
 
 std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
@@ -224,15 +218,6 @@ std::vector<Shape> edge_shapes(const Multiples& multiples) {
       {131, 1, 29},
       {3, 5, 257},
   };
-}
-
-Verdict check_setting(const LadderSetting& setting, const HostProblem& host, const Judge& judge,
-                      Device& device, Queue& queue, ProgramCache& programs) {
-  const Plan plan = plan_setting(setting, host.problem, device.info());
-  const SelfContainedPlan prepared(plan, device, programs);
-  const GuardedOperands guarded(host, device, queue);
-  prepared.enqueue(queue, guarded.operands());
-  return judge.look_at_all(guarded, queue);
 }
 
 }  // namespace duogemm

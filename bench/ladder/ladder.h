@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "check/judge.h"
 #include "plan/plan.h"
 #include "rungs/rungs.h"
 
 namespace duogemm {
 
 struct LadderSetting {
-  const KernelSpec* spec;
-  Tunables tunables;     // every one
-  Tunables distinct;     // those that are not the kernel file's own
-  bool planned = false;  // duogemm's own choice: kernel and tunables are known when the problem is planned
+  const KernelSpec* spec = nullptr;
+  Tunables tunables = {};  // every one
+  Tunables distinct = {};  // those that are not the kernel file's own
+  bool planned = false;    // duogemm's own choice: kernel and tunables are known when the problem is planned
   Precision precision = Precision::fp32;  // that the library's kernels and its own choice are permitted
 };
 
@@ -32,7 +31,7 @@ struct LadderChoice {
   bool smallest_tiles = false;       // of the settings that this leaves to the library's kernels
 };
 
-// The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` speaks of it.
+// The chosen kernels in the order of the ladder. A kernel's variants are included unless `set` applies to it.
 // The library's kernels that multiply are there where they are named, and its own choice, as the last,
 // where "duogemm" is. Throws invalid_argument for an unknown kernel, a tunable that no chosen kernel has, and
 // whatever resolve() refuses.
@@ -74,10 +73,5 @@ std::string to_text(const Shape& shape);
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
-
-// Plans the setting, runs it once between guard bands and judges. Throws as plan_setting and
-// SelfContainedPlan do.
-Verdict check_setting(const LadderSetting& setting, const HostProblem& host, const Judge& judge,
-                      Device& device, Queue& queue, ProgramCache& programs);
 
 }  // namespace duogemm

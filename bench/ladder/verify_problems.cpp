@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {

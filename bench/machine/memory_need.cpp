@@ -4,7 +4,7 @@
 
 #include "duogemm/error.h"
 #include "machine/host_memory.h"
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "check/inputs.h"
 #include "machine/memory_need.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include "check/judge.h"
 #include "machine/host_device.h"
 #include "replay/operands.h"
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {

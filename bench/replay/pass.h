@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "output/json.h"
 #include "references/reference.h"
 #include "replay/trace.h"
 #include "support/device_choice.h"

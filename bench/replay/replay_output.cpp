@@ -1,8 +1,8 @@
+#include "output/json.h"
+#include "output/table.h"
 #include "problem/precision.h"
 #include "replay/replay.h"
-#include "report/json_parts.h"
 #include "support/shapes.h"
-#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {

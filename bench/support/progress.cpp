@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "duogemm/error.h"
+#include "support/format.h"
 #include "support/program_files.h"
 #include "system/read_file.h"
 #include "system/reject.h"
@@ -118,11 +119,8 @@ fs::path find_file(const std::string& name) {
       return file;
     }
   }
-  std::string known;
-  for (const std::string& list : shipped_shapes()) {
-    known += (known.empty() ? "" : ", ") + list;
-  }
-  reject("--shapes " + name + ": there is no such file, and no such list; there are " + known);
+  reject("--shapes " + name + ": there is no such file, and no such list; there are " +
+         join(shipped_shapes()));
 }
 
 }  // namespace

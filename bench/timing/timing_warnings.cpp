@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "support/table.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/table.h"
+#include "output/table.h"
 #include "tune/tuned_shapes.h"
 
 namespace duogemm::bench {

@@ -1,7 +1,7 @@
 // Decides whether what was found is worth keeping: the library's choice before versus after.
 #pragma once
 
-#include "report/json_parts.h"
+#include "output/json.h"
 #include "tune/field.h"
 
 namespace duogemm::bench {

@@ -4,7 +4,7 @@
 
 #include "families/kernel_parts.h"
 #include "problem/precision.h"
-#include "support/table.h"
+#include "support/format.h"
 #include "tune/tuned_shapes.h"
 
 namespace duogemm::bench {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "accuracy/accuracy_output.h"
+#include "output/accuracy_output.h"
 
 namespace duogemm::bench {
 namespace {
@@ -16,15 +16,18 @@ const InputClass& find(const std::string& name) {
   return *std::ranges::find(input_classes(), name, &InputClass::name);
 }
 
+Row with_error(const char* title, double error) {
+  return {.title = title, .verdict = {.worst_error = error}, .mean_error = 1.0};
+}
+
 // One precision beside cuBLAS.
 std::string fault(Precision precision, const char* input, std::int64_t k, double ours, double cublas) {
   const AccuracyRow row{.input = find(input),
                         .k = k,
                         .elements = 1,
                         .bound = 2.0 * std::sqrt(static_cast<double>(k)) + 4.0,
-                        .ours = {{.unavailable = "", .largest = ours}},
-                        .others = {{.unavailable = "", .largest = cublas}}};
-  return fault_of(row, {precision}, {{"cuBLAS", "cuBLAS 13.1.0"}});
+                        .rows = {with_error("ours", ours), with_error("cuBLAS", cublas)}};
+  return fault_of(row, {precision});
 }
 
 TEST(AccuracyFault, IsWhatIsAboveTheBoundOrFarFromCublas) {
@@ -77,18 +80,18 @@ TEST(InputClasses, AreWhatTheirNamesSay) {
 }
 
 TEST(AccuracyOutput, HasWhatIsNotFiniteAsNull) {
+  KernelSpec general;
+  general.name = "general";
   AccuracyReport report{.device = {}, .size = 8, .precisions = {Precision::bf16x6}};
   report.others = {{"cuBLAS-TF32", "cuBLAS-TF32 13.1.0"}};
-  report.rows.push_back({.input = find("unit"),
-                         .k = 4,
-                         .elements = 64,
-                         .bound = 8.0,
-                         .ours = {{.unavailable = "",
-                                   .kernel = "general",
-                                   .largest = std::numeric_limits<double>::infinity(),
-                                   .mean = 1.0}},
-                         .others = {{.unavailable = "no reason"}},
-                         .fault = "bf16x6 is above the bound of 8.0"});
+  report.rows.push_back(
+      {.input = find("unit"),
+       .k = 4,
+       .elements = 64,
+       .bound = 8.0,
+       .rows = {with_error("bf16x6", std::numeric_limits<double>::infinity()), {.missing = "no reason"}},
+       .fault = "bf16x6 is above the bound of 8.0"});
+  report.rows[0].rows[0].setting.spec = &general;
   EXPECT_FALSE(report.ok());
   const auto errors = nlohmann::json::parse(accuracy_json(report))["rows"][0]["errors"];
   EXPECT_TRUE(errors[0]["largest"].is_null());

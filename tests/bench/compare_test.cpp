@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compare/compare_json.h"
-#include "compare/compare_tables.h"
-#include "compare/match.h"
+#include "output/compare_output.h"
+#include "runner/exam.h"
+#include "runner/run.h"
 #include "test_devices.h"
 
 namespace duogemm::bench {
@@ -40,67 +40,74 @@ class Contenders : public ::testing::TestWithParam<DeviceName> {
   }
 
   // Everybody must be right, and be timed.
-  void match(const Conditions& conditions, const std::vector<NamedShape>& shapes) {
-    Arena arena({GetParam().backend, GetParam().index}, conditions);
+  void match(const CompareConditions& conditions, const std::vector<NamedShape>& shapes) {
+    Sessions sessions = sessions_of(conditions);
     for (const NamedShape& shape : shapes) {
       SCOPED_TRACE(shape.label);
-      Match match(arena, "every kind", shape, [](const std::string&) {});
+      const Trials trials = plan_trials(sessions, shape.problem);
+      SampledExam exam(shape.problem);
+      judge(sessions, trials, exam, {}, [](const std::string&) {});
       std::vector<Contender> contenders;
-      match.add_contenders(contenders);
-      EXPECT_EQ(contenders.size(), arena.libraries().size() + 1);
+      trials.front()->add_contenders(contenders);
+      EXPECT_EQ(contenders.size(), sessions.front()->entries().size());
       for (const Contender& contender : contenders) {
         EXPECT_GT(contender.run(1), 0.0) << contender.name;
         EXPECT_GT(contender.run(3), 0.0) << contender.name;
       }
-      const CompareRow row = match.take_row();
-      EXPECT_EQ(row.skipped, "");
-      EXPECT_TRUE(row.ok()) << row.verdict.first_fault;
-      EXPECT_NE(row.plan, "");
-      for (const OtherTime& other : row.others) {
-        EXPECT_EQ(other.unavailable, "");
-        EXPECT_LE(other.worst_error, 1.0);
+      const ProblemRows problem{.rows = trials.front()->take_rows()};
+      EXPECT_TRUE(is_ok(problem)) << problem.rows.front().verdict.first_fault;
+      EXPECT_NE(problem.rows.front().plan, "");
+      for (const Row& row : problem.rows) {
+        EXPECT_EQ(row.missing, "");
+        EXPECT_LE(row.verdict.worst_error, 1.0);
       }
     }
   }
+
+  static Sessions sessions_of(const CompareConditions& conditions) {
+    Sessions sessions;
+    sessions.push_back(compare_session({GetParam().backend, GetParam().index}, conditions));
+    return sessions;
+  }
 };
+
+CompareConditions with(const Conditions& conditions, Through through = Through::device) {
+  return {conditions, through};
+}
 
 TEST_P(Contenders, AreRightOnEveryKindOfProblem) { match({}, every_kind()); }
 
-TEST_P(Contenders, AreCalledOnPlainArrays) { match({.through = Through::host, .against = {}}, every_kind()); }
+TEST_P(Contenders, AreCalledOnPlainArrays) { match(with({}, Through::host), every_kind()); }
 
-TEST_P(Contenders, AreCalledThroughTheDropInLibrary) {
-  match({.through = Through::blas, .against = {}}, every_kind());
-}
+TEST_P(Contenders, AreCalledThroughTheDropInLibrary) { match(with({}, Through::blas), every_kind()); }
 
 TEST_P(Contenders, AreCalledByThreadsAtOnce) {
-  match({.through = Through::host, .callers = 3, .against = {}}, {every_kind().front(), every_kind().back()});
+  match(with({.callers = 3}, Through::host), {every_kind().front(), every_kind().back()});
 }
 
 TEST_P(Contenders, TakeOperandsThatNoCacheHolds) {
-  match({.cold = true, .graph = false, .against = {}}, {every_kind().front(), every_kind().back()});
+  match(with({.cold = true}), {every_kind().front(), every_kind().back()});
 }
 
 TEST_P(Contenders, AreRecorded) {
-  match({.cold = false, .graph = true, .against = {}}, every_kind());
-  match({.cold = true, .graph = true, .against = {}}, {every_kind().back()});
+  match(with({.graph = true}), every_kind());
+  match(with({.cold = true, .graph = true}), {every_kind().back()});
 }
 
 TEST_P(Contenders, AreThoseThatWereAskedFor) {
-  Arena arena({GetParam().backend, GetParam().index},
-              {.cold = false, .graph = false, .against = std::vector<std::string>{}});
-  EXPECT_TRUE(arena.libraries().empty());
+  CompareConditions nobody;
+  nobody.against.emplace();
+  EXPECT_EQ(sessions_of(nobody).front()->entries().size(), 1u);
 }
 
 TEST_P(Contenders, SkipWhatTheDeviceHasNoMemoryFor) {
-  Arena arena({GetParam().backend, GetParam().index}, {});
-  const NamedShape huge{"huge", packed_problem(1 << 24, 1 << 13, 1, "NN", 1)};
-  Match match(arena, "list", huge, [](const std::string&) {});
-  std::vector<Contender> contenders;
-  match.add_contenders(contenders);
-  EXPECT_TRUE(contenders.empty());
-  const CompareRow row = match.take_row();
-  EXPECT_NE(row.skipped.find("GB"), std::string::npos) << row.skipped;
-  EXPECT_TRUE(row.ok());
+  const CompareRequest request{.lists = {{"list", {{"huge", packed_problem(1 << 24, 1 << 13, 1, "NN", 1)}}}},
+                               .devices = {{GetParam().backend, GetParam().index}}};
+  Progress progress;
+  const auto ignore = [](const auto&, const ShapeList&) {};
+  const CompareReport report = run_compare(request, progress, {ignore, ignore}).front();
+  EXPECT_NE(report.problems.at(0).skipped.find("GB"), std::string::npos) << report.problems[0].skipped;
+  EXPECT_TRUE(report.ok());
 }
 
 // A recording is nothing but what would have been executed.
@@ -122,57 +129,50 @@ INSTANTIATE_TEST_SUITE_P(Devices, Contenders, ::testing::ValuesIn(test_devices()
 
 Samples samples_of(double seconds) { return {{seconds}, 1}; }
 
-CompareRow row_of(const std::string& list, const std::string& label, double ours, double other) {
-  CompareRow row;
-  row.list = list;
-  row.shape = {label, packed_problem(10, 10, 10, "NN", 1)};
-  row.repeatable = true;
-  row.ours = samples_of(ours);
-  row.others.push_back({"", samples_of(other), 0.5});
-  return row;
+ProblemRows row_of(const std::string& list, const std::string& label, double ours, double other) {
+  return {list,
+          {label, packed_problem(10, 10, 10, "NN", 1)},
+          "",
+          {{.samples = samples_of(ours)},
+           {.title = "Other", .verdict = {.worst_error = 0.5}, .samples = samples_of(other)}}};
 }
 
 CompareReport some_report() {
   CompareReport report;
   report.device.name = "a device";
   report.others = {{"Other", "Other 1.2"}};
-  report.rows = {row_of("x", "twice", 1.0, 2.0), row_of("x", "half", 2.0, 1.0),
-                 row_of("y", "nearly", 1.0, 0.96), row_of("y", "four times", 0.25, 1.0)};
-  CompareRow skipped;
-  skipped.list = "y";
-  skipped.shape = {"skipped", packed_problem(1, 1, 1, "NN", 1)};
-  skipped.skipped = "too large";
-  skipped.others.resize(1);
-  report.rows.push_back(skipped);
-  CompareRow alone = row_of("y", "alone", 1.0, 1.0);
-  alone.others[0] = {"it failed", {}, 0.0};
-  report.rows.push_back(alone);
+  report.problems = {row_of("x", "twice", 1.0, 2.0), row_of("x", "half", 2.0, 1.0),
+                     row_of("y", "nearly", 1.0, 0.96), row_of("y", "four times", 0.25, 1.0)};
+  report.problems.push_back(
+      {"y", {"skipped", packed_problem(1, 1, 1, "NN", 1)}, "too large", std::vector<Row>(2)});
+  report.problems.push_back(row_of("y", "alone", 1.0, 1.0));
+  report.problems.back().rows[1] = {.title = "Other", .missing = "it failed"};
   return report;
 }
 
 TEST(Summary, HasTheGeometricMeanTheWorstAndCounts) {
   const CompareReport report = some_report();
-  const RatioSummary x = summarize(report, 0, "x");
-  EXPECT_EQ(x.shapes, 2u);
-  EXPECT_NEAR(x.geometric_mean, 1.0, 1e-12);
+  const Ratios x = summarize(report, 0, "x");
+  EXPECT_EQ(x.count, 2u);
+  EXPECT_NEAR(x.mean(), 1.0, 1e-12);
   EXPECT_EQ(x.worst, 0.5);
   EXPECT_EQ(x.worst_label, "x/half");
   EXPECT_EQ(x.below_1, 1u);
   EXPECT_EQ(x.below_095, 1u);
-  const RatioSummary all = summarize(report, 0, "");
-  EXPECT_EQ(all.shapes, 4u);
-  EXPECT_NEAR(all.geometric_mean, std::pow(2.0 * 0.5 * 0.96 * 4.0, 0.25), 1e-12);
+  const Ratios all = summarize(report, 0, "");
+  EXPECT_EQ(all.count, 4u);
+  EXPECT_NEAR(all.mean(), std::pow(2.0 * 0.5 * 0.96 * 4.0, 0.25), 1e-12);
   EXPECT_EQ(all.below_1, 2u);
   EXPECT_EQ(all.below_095, 1u);
-  EXPECT_EQ(summarize(report, 0, "z").shapes, 0u);
+  EXPECT_EQ(summarize(report, 0, "z").count, 0u);
 }
 
 TEST(Report, TellsWhatIsWrongWhatIsSkippedAndWhoIsMissing) {
   CompareReport report = some_report();
   EXPECT_TRUE(report.ok());
-  report.rows[0].verdict.first_fault = "C[3] was overwritten";
-  report.rows[0].verdict.overwritten = 1;
-  report.rows[1].repeatable = false;
+  report.problems[0].rows[0].verdict.first_fault = "C[3] was overwritten";
+  report.problems[0].rows[0].verdict.overwritten = 1;
+  report.problems[1].rows[0].repeatable = false;
   EXPECT_FALSE(report.ok());
   const std::string text = list_text(report, "x") + list_text(report, "y") + summary_text(report);
   for (const char* part : {"WRONG: C[3] was overwritten", "WRONG: a second run gave other bits",

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "files.h"
+#include "output/json.h"
 #include "replay/operands.h"
 #include "replay/trace.h"
-#include "report/json_parts.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {

@@ -1,5 +1,5 @@
 // Copies of result files that are sent to others.
-#include "report/share.h"
+#include "output/share.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What makes a measurement doubtful, and the watch over the GPU.
 #include <gtest/gtest.h>
 
-#include "compare/compare_report.h"
-#include "ladder/ladder_run.h"
+#include "runner/compare_run.h"
+#include "runner/ladder_run.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {
@@ -59,7 +59,8 @@ TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {
   report.rows.resize(1);
   report.rows[0].setting.spec = &kernel;
   report.rows[0].samples = steady;
-  report.reference = {"OpenBLAS 0.3.21", slow};
+  report.reference.name = "OpenBLAS 0.3.21";
+  report.reference.samples = slow;
   ASSERT_EQ(report.warnings(0.01).size(), 1u);
   EXPECT_NE(report.warnings(0.01)[0].find("30 times as long as quick"), std::string::npos);
   report.busy = "the machine is busy";
@@ -70,11 +71,7 @@ TEST(AComparison, WarnsOfAReferenceThatIsAbsurdlySlow) {
   const Samples slow{{30.0, 30.0, 30.0, 30.0, 30.0}};
   CompareReport report;
   report.others.push_back({"OpenBLAS", "OpenBLAS 0.3.21"});
-  CompareRow row;
-  row.ours = steady;
-  row.others.resize(1);
-  row.others[0].samples = slow;
-  report.rows.push_back(row);
+  report.problems.push_back({.rows = {{.samples = steady}, {.samples = slow}}});
   ASSERT_EQ(report.warnings(0.01).size(), 1u);
   EXPECT_NE(report.warnings(0.01)[0].find("30 times as long as duogemm"), std::string::npos);
 }

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "accuracy/input_classes.h"
+#include "check/input_classes.h"
 #include "check/judge.h"
 #include "ladder/verify_problems.h"
 #include "plan/lower.h"

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "accuracy/input_classes.h"
+#include "check/input_classes.h"
 #include "check/judge.h"
 #include "check/pieces_oracle.h"
 #include "families/kernel_source.h"

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "hopper.h"
+#include "output/share.h"
 #include "plan/lower.h"
 #include "replay/trace.h"
-#include "report/share.h"
 
 namespace duogemm::fuzz {
 namespace {

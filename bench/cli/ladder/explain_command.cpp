@@ -8,7 +8,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "explain/explain.h"
-#include "report/result_files.h"
+#include "output/files.h"
+#include "support/format.h"
 #include "system/reject.h"
 #include "system/write_file.h"
 #include "timing/timing_warnings.h"
@@ -65,11 +66,7 @@ std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
     reject("give either --kernel KERNEL, such as --kernel 7, or --diff KERNEL:KERNEL, such as --diff 6:7");
   }
   if (flags.diff.empty()) {
-    std::string joined;
-    for (const std::string& part : flags.kernels) {
-      joined += (joined.empty() ? "" : ",") + part;
-    }
-    return {parse_kernel(joined, flags)};
+    return {parse_kernel(join(flags.kernels, ","), flags)};
   }
   std::vector<LadderSetting> settings;
   std::istringstream sides(flags.diff);
@@ -132,7 +129,7 @@ void dump(const ExplainReport& report, const std::filesystem::path& folder) {
 }
 
 int run(const ExplainFlags& flags) {
-  require_place("--json", flags.json);
+  flags.results.require();
   if (!flags.dump.empty() && std::filesystem::exists(flags.dump) &&
       !std::filesystem::is_directory(flags.dump)) {
     reject("--dump " + flags.dump + ": that is a file; give a folder's name");
@@ -150,7 +147,7 @@ int run(const ExplainFlags& flags) {
     std::printf("%s", warning_lines(run.warnings(request.measure.noise)).c_str());
     ok = ok && run.ok();
   }
-  write_result(flags.json, explain_json(report, request));
+  write_result(flags.results.json, explain_json(report, request));
   if (!flags.dump.empty()) {
     dump(report, flags.dump);
   }
@@ -176,10 +173,8 @@ void add_options(CLI::App& command, ExplainFlags& flags) {
 }  // namespace
 
 void add_explain_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<ExplainFlags>();
-  CLI::App* command = app.add_subcommand("explain", "Say why a kernel is as fast as it is on a device");
-  add_options(*command, *flags);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<ExplainFlags>(app, action, "explain", "Say why a kernel is as fast as it is on a device",
+                            add_options, run);
 }
 
 }  // namespace duogemm::bench

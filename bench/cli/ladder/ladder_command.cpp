@@ -4,9 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "ladder/ladder_run.h"
-#include "ladder/ladder_tables.h"
-#include "report/result_files.h"
+#include "output/ladder_output.h"
 #include "support/interrupt.h"
 #include "timing/timing_warnings.h"
 
@@ -20,8 +18,7 @@ struct LadderFlags {
   TimingFlags timing{.noise_percent = 1.0, .seconds = 2.0};
   CachePreference cache = CachePreference::none;
   BankWidth banks = BankWidth::standard;
-  std::string json;
-  std::string csv;
+  ResultFlags results;
   bool tutorial = false;
 };
 
@@ -54,8 +51,7 @@ std::vector<LadderReport> what_was_measured(std::vector<LadderReport> reports) {
 }
 
 int run(const LadderFlags& flags) {
-  require_place("--json", flags.json);
-  require_place("--csv", flags.csv);
+  flags.results.require();
   const LadderRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -73,36 +69,37 @@ int run(const LadderFlags& flags) {
     std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
   }
   if (!reports.empty()) {
-    write_result(flags.json, ladder_json(reports, request));
-    write_result(flags.csv, ladder_csv(reports));
+    flags.results.write(ladder_json(reports, request));
+    flags.results.write_csv(ladder_csv(reports));
   }
   return status_unless_interrupted(ok ? 0 : 1);
+}
+
+void add_options(CLI::App& command, LadderFlags& flags) {
+  flags.device.add_to(command, true);
+  flags.size.add_to(command);
+  flags.kernels.add_to(command);
+  flags.timing.add_to(command);
+  const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
+                                                         {"local", CachePreference::local},
+                                                         {"l1", CachePreference::l1},
+                                                         {"equal", CachePreference::equal}};
+  command.add_option("--cache-config", flags.cache, "CUDA: what on-chip memory is preferred for")
+      ->transform(CLI::CheckedTransformer(caches));
+  const std::map<std::string, BankWidth> banks = {{"4", BankWidth::four_bytes},
+                                                  {"8", BankWidth::eight_bytes}};
+  command.add_option("--bank-size", flags.banks, "CUDA before 13: bytes in a bank of local memory")
+      ->transform(CLI::CheckedTransformer(banks));
+  flags.results.add_to(command);
+  flags.results.add_csv_to(command);
+  command.add_flag("--tutorial", flags.tutorial, "Show the Tesla K40m's figures of 2014 as a column");
 }
 
 }  // namespace
 
 void add_ladder_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<LadderFlags>();
-  CLI::App* command = app.add_subcommand("ladder", "Run, check and time the rungs of the SGEMM ladder");
-  flags->device.add_to(*command, true);
-  flags->size.add_to(*command);
-  flags->kernels.add_to(*command);
-  flags->timing.add_to(*command);
-  const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
-                                                         {"local", CachePreference::local},
-                                                         {"l1", CachePreference::l1},
-                                                         {"equal", CachePreference::equal}};
-  command->add_option("--cache-config", flags->cache, "CUDA: what on-chip memory is preferred for")
-      ->transform(CLI::CheckedTransformer(caches));
-  const std::map<std::string, BankWidth> banks = {{"4", BankWidth::four_bytes},
-                                                  {"8", BankWidth::eight_bytes}};
-  command->add_option("--bank-size", flags->banks, "CUDA before 13: bytes in a bank of local memory")
-      ->transform(CLI::CheckedTransformer(banks));
-  command->add_option("--json", flags->json,
-                      "Write the results, with every sample, to this file, or - for stdout");
-  command->add_option("--csv", flags->csv, "Write the table to this file, or - for stdout");
-  command->add_flag("--tutorial", flags->tutorial, "Show the Tesla K40m's figures of 2014 as a column");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<LadderFlags>(app, action, "ladder", "Run, check and time the rungs of the SGEMM ladder",
+                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "report/plots.h"
-#include "report/share.h"
+#include "output/plots.h"
+#include "output/share.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -36,22 +36,24 @@ int run(const ReportFlags& flags) {
   return plot_report(flags.results, flags.folder);
 }
 
+void add_options(CLI::App& command, ReportFlags& flags) {
+  command
+      .add_option("results", flags.results,
+                  "Result files of ladder, compare, sweep, explain, replay and accuracy")
+      ->required();
+  command.add_option("-o,--output", flags.folder,
+                     "The folder for index.html and the pictures, or for the copies (this one)");
+  command.add_flag("--share", flags.share,
+                   "Draw nothing: write copies to send, named by device and runtime, without user name, "
+                   "host name and paths");
+}
+
 }  // namespace
 
 void add_report_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command = app.add_subcommand(
-      "report", "Draw result files: the climb, pictures, and one page that needs no network");
-  command
-      ->add_option("results", flags->results,
-                   "Result files of ladder, compare, sweep, explain, replay and accuracy")
-      ->required();
-  command->add_option("-o,--output", flags->folder,
-                      "The folder for index.html and the pictures, or for the copies (this one)");
-  command->add_flag("--share", flags->share,
-                    "Draw nothing: write copies to send, named by device and runtime, without user name, "
-                    "host name and paths");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<ReportFlags>(app, action, "report",
+                           "Draw result files: the climb, pictures, and one page that needs no network",
+                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -3,11 +3,11 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "report/plots.h"
-#include "report/result_files.h"
+#include "output/files.h"
+#include "output/plots.h"
+#include "output/sweep_output.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
-#include "sweep/sweep_output.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -17,7 +17,6 @@ namespace {
 struct SweepFlags : StudyFlags {
   std::string kernel;
   std::vector<std::string> over;
-  std::string csv;
   std::string plot;
 };
 
@@ -63,8 +62,7 @@ SweepRequest make_request(const SweepFlags& flags) {
 }
 
 int run(const SweepFlags& flags) {
-  require_place("--json", flags.json);
-  require_place("--csv", flags.csv);
+  flags.results.require();
   if (!flags.plot.empty()) {
     require_writable("--plot", flags.plot);
     require_picture_name("--plot", flags.plot);
@@ -82,10 +80,11 @@ int run(const SweepFlags& flags) {
   const SweepReport report =
       run_sweep(request, progress, [&](const SweepReport& so_far) { print(text.more(so_far)); });
   print(text.end(report) + warning_lines(report.warnings));
-  write_result(flags.json, sweep_json(report, request));
-  write_result(flags.csv, sweep_csv(report));
+  const Json json = sweep_json(report, request);
+  flags.results.write(json);
+  flags.results.write_csv(sweep_csv(report));
   if (!flags.plot.empty() && !interrupted()) {
-    plot_sweep(sweep_json(report, request), flags.plot);
+    plot_sweep(json.dump(1) + "\n", flags.plot);
   }
   return status_unless_interrupted(report.ok() ? 0 : 1);
 }
@@ -98,17 +97,15 @@ void add_options(CLI::App& command, SweepFlags& flags) {
                   "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
       ->allow_extra_args(false);
   flags.add_to(command, false);
-  command.add_option("--csv", flags.csv, "Write the points to this file, or - for stdout");
+  flags.results.add_csv_to(command);
   command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
 }
 
 }  // namespace
 
 void add_sweep_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<SweepFlags>();
-  CLI::App* command = app.add_subcommand("sweep", "Time one kernel over ranges of its tunables and of sizes");
-  add_options(*command, *flags);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<SweepFlags>(app, action, "sweep", "Time one kernel over ranges of its tunables and of sizes",
+                          add_options, run);
 }
 
 }  // namespace duogemm::bench

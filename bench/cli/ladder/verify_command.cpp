@@ -10,10 +10,10 @@
 #include "ladder/ladder.h"
 #include "ladder/verify_problems.h"
 #include "machine/memory_need.h"
+#include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/progress.h"
-#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {
@@ -26,7 +26,7 @@ struct VerifyFlags {
   bool gemm = false;
   bool smallest_tiles = false;
   bool no_guards = false;
-  JsonFlag json;
+  ResultFlags results;
 };
 
 struct Outcome {
@@ -40,13 +40,6 @@ struct Outcome {
     return !unsupported.empty() ? "not supported here: needs " + unsupported
            : fault.empty()      ? "ok"
                                 : "WRONG: " + fault;
-  }
-  std::string launched_text() const {
-    std::string names;
-    for (const std::string& name : launched) {
-      names += (names.empty() ? "" : " ") + name;
-    }
-    return names;
   }
 };
 
@@ -196,23 +189,15 @@ void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& 
 }
 
 Table make_table(bool gemm) {
-  Table table;
-  if (!gemm) {
-    table.add_column("rung");
-  }
-  table.add_column("kernel", Table::Align::left);
-  table.add_column("set", Table::Align::left);
-  table.add_column("launched", Table::Align::left);
-  table.add_column("problems");
-  table.add_column("error/bound");
-  table.add_column("", Table::Align::left);
-  return table;
+  return gemm ? Table{left("kernel"), left("set"), left("launched"), "problems", "error/bound", left("")}
+              : Table{"rung",     left("kernel"), left("set"), left("launched"),
+                      "problems", "error/bound",  left("")};
 }
 
 std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& outcome) {
   std::vector<std::string> row = {setting.spec->name,
                                   to_text(setting.distinct),
-                                  outcome.launched_text(),
+                                  join(outcome.launched, " "),
                                   std::to_string(outcome.problems),
                                   format("%.2f", outcome.worst_error),
                                   outcome.text()};
@@ -240,7 +225,7 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  flags.json.require();
+  flags.results.require();
   LadderChoice choice = flags.kernels.choice();
   choice.smallest_tiles = flags.smallest_tiles;
   const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
@@ -271,33 +256,35 @@ int run(const VerifyFlags& flags) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
                 broken.c_str());
   }
-  flags.json.write(result);
+  flags.results.write(result);
   return ok ? 0 : 1;
+}
+
+void add_options(CLI::App& command, VerifyFlags& flags) {
+  flags.device.add_to(command, false);
+  flags.size.add_to(command);
+  flags.kernels.add_to(command);
+  CLI::Option* gemm =
+      command.add_flag("--gemm", flags.gemm,
+                       "The library's own kernels instead of the ladder: every transpose and kind of batch");
+  flags.precision.add_to(command)->needs(gemm);
+  command
+      .add_flag("--smallest-tiles", flags.smallest_tiles,
+                "The smallest tiles that the library's kernels can have")
+      ->needs(gemm);
+  command.add_flag(
+      "--no-guards", flags.no_guards,
+      "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
+      "accesses outside of a buffer");
+  flags.results.add_to(command);
 }
 
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* command = app.add_subcommand(
-      "verify", "Check every rung, or the library's kernels, on problems around the edges of tiles");
-  flags->device.add_to(*command, false);
-  flags->size.add_to(*command);
-  flags->kernels.add_to(*command);
-  CLI::Option* gemm =
-      command->add_flag("--gemm", flags->gemm,
-                        "The library's own kernels instead of the ladder: every transpose and kind of batch");
-  flags->precision.add_to(*command)->needs(gemm);
-  command
-      ->add_flag("--smallest-tiles", flags->smallest_tiles,
-                 "The smallest tiles that the library's kernels can have")
-      ->needs(gemm);
-  command->add_flag(
-      "--no-guards", flags->no_guards,
-      "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
-      "accesses outside of a buffer");
-  flags->json.add_to(*command);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<VerifyFlags>(
+      app, action, "verify",
+      "Check every rung, or the library's kernels, on problems around the edges of tiles", add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "accuracy/accuracy_output.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "output/accuracy_output.h"
 #include "problem/precision.h"
-#include "report/result_files.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 
@@ -20,14 +19,12 @@ struct AccuracyFlags {
   std::vector<std::int64_t> ks = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536};
   std::int64_t size = 512;
   bool time = false;
-  std::string json;
+  ResultFlags results;
 };
 
 std::vector<std::string> input_names() {
   std::vector<std::string> names;
-  for (const InputClass& input : input_classes()) {
-    names.push_back(input.name);
-  }
+  std::ranges::transform(input_classes(), std::back_inserter(names), &InputClass::name);
   return names;
 }
 
@@ -53,41 +50,42 @@ AccuracyRequest make_request(const AccuracyFlags& flags) {
 }
 
 int run(const AccuracyFlags& flags) {
-  require_place("--json", flags.json);
+  flags.results.require();
   const AccuracyRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
-  const AccuracyReport report = run_accuracy(request, progress, [&](const AccuracyReport& so_far) {
-    write_result(flags.json, accuracy_json(so_far));
-  });
+  const AccuracyReport report = run_accuracy(
+      request, progress, [&](const AccuracyReport& so_far) { flags.results.write(accuracy_json(so_far)); });
   std::printf("%s", accuracy_text(report).c_str());
   return status_unless_interrupted(report.ok() ? 0 : 1);
+}
+
+void add_options(CLI::App& command, AccuracyFlags& flags) {
+  flags.device.add_to(command, false);
+  command.add_option("--precision", flags.precisions, "Which of fp32, bf16x6 and f16x3. Default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"fp32", "bf16x6", "f16x3"}));
+  command.add_option("--inputs", flags.inputs, "Kinds of matrices. Default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(input_names()));
+  command.add_option("-k", flags.ks, "Lengths of sums")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(number_in(std::int64_t{1}, largest_size));
+  command.add_option("--size", flags.size, "M and N")
+      ->capture_default_str()
+      ->check(number_in(std::int64_t{1}, largest_size));
+  command.add_flag("--time", flags.time, "Time the products too: what is computed may depend on the numbers");
+  flags.results.add_to(command);
 }
 
 }  // namespace
 
 void add_accuracy_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<AccuracyFlags>();
-  CLI::App* command = app.add_subcommand(
-      "accuracy", "Measure the error of each precision, and of other libraries, over kinds of matrices");
-  flags->device.add_to(*command, false);
-  command->add_option("--precision", flags->precisions, "Which of fp32, bf16x6 and f16x3. Default: all")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"fp32", "bf16x6", "f16x3"}));
-  command->add_option("--inputs", flags->inputs, "Kinds of matrices. Default: all")
-      ->delimiter(',')
-      ->check(CLI::IsMember(input_names()));
-  command->add_option("-k", flags->ks, "Lengths of sums")
-      ->delimiter(',')
-      ->capture_default_str()
-      ->check(number_in(std::int64_t{1}, largest_size));
-  command->add_option("--size", flags->size, "M and N")
-      ->capture_default_str()
-      ->check(number_in(std::int64_t{1}, largest_size));
-  command->add_flag("--time", flags->time,
-                    "Time the products too: what is computed may depend on the numbers");
-  command->add_option("--json", flags->json, "Write the results to this file, or - for stdout");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<AccuracyFlags>(
+      app, action, "accuracy",
+      "Measure the error of each precision, and of other libraries, over kinds of matrices", add_options,
+      run);
 }
 
 }  // namespace duogemm::bench

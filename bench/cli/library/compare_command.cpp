@@ -6,10 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "compare/compare_json.h"
-#include "compare/compare_tables.h"
 #include "device/memory_limit.h"
-#include "report/result_files.h"
+#include "output/compare_output.h"
 #include "support/interrupt.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
@@ -26,11 +24,11 @@ struct CompareFlags {
   std::vector<std::string> against;
   std::string through = name_of(Through::device);
   std::string device_memory;
-  Conditions conditions;
+  CompareConditions conditions;
   LevelFlag level;
   PrecisionFlag precision;
   TimingFlags timing{.noise_percent = 0.5, .seconds = 0.1};
-  std::string json;
+  ResultFlags results;
 };
 
 std::vector<ShapeList> one_shape(const CompareFlags& flags) {
@@ -183,10 +181,12 @@ void print(const std::vector<CompareReport>& reports,
 // Throws when the one shape that the user gave was run nowhere.
 void require_given_shape_ran(const CompareRequest& request, const std::vector<CompareReport>& reports) {
   const bool one = request.lists.size() == 1 && request.lists.front().shapes.size() == 1;
-  const auto was_skipped = [](const CompareReport& report) { return !report.rows.front().skipped.empty(); };
+  const auto was_skipped = [](const CompareReport& report) {
+    return !report.problems.front().skipped.empty();
+  };
   if (one && std::all_of(reports.begin(), reports.end(), was_skipped)) {
-    const CompareRow& row = reports.front().rows.front();
-    throw Error(Status::out_of_memory, row.shape.label + " " + row.skipped);
+    const ProblemRows& only = reports.front().problems.front();
+    throw Error(Status::out_of_memory, only.shape.label + " " + only.skipped);
   }
 }
 
@@ -207,7 +207,7 @@ class Printer {
       table_.emplace(report, list);
       std::printf("%s", table_->head().c_str());
     }
-    std::printf("%s", table_->row(report, report.rows.back()).c_str());
+    std::printf("%s", table_->row(report, report.problems.back()).c_str());
     std::fflush(stdout);
   }
 
@@ -235,7 +235,7 @@ class Printer {
 };
 
 int run(const CompareFlags& flags) {
-  require_place("--json", flags.json);
+  flags.results.require();
   const CompareRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -245,12 +245,12 @@ int run(const CompareFlags& flags) {
   };
   const auto after_list = [&](const auto& reports, const ShapeList& list) {
     printer.after_list(reports, list);
-    if (!reports.front().rows.empty()) {
-      write_result(flags.json, compare_json(reports, request));
+    if (!reports.front().problems.empty()) {
+      flags.results.write(compare_json(reports, request));
     }
   };
   const std::vector<CompareReport> reports = run_compare(request, progress, {after_shape, after_list});
-  if (!reports.front().rows.empty()) {
+  if (!reports.front().problems.empty()) {
     print(reports, summary_text);
     print(reports,
           [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
@@ -302,18 +302,15 @@ void add_options(CLI::App& command, CompareFlags& flags) {
           "Folders with kernels/ and compat/: ours takes part with these kernels too, by the same plans")
       ->delimiter(',');
   flags.timing.add_to(command);
-  command.add_option("--json", flags.json,
-                     "Write the results, with every sample, to this file, or - for stdout");
+  flags.results.add_to(command);
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<CompareFlags>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Time this library's multiplication beside others, on lists of shapes");
-  add_options(*command, *flags);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<CompareFlags>(app, action, "compare",
+                            "Time this library's multiplication beside others, on lists of shapes",
+                            add_options, run);
 }
 
 }  // namespace duogemm::bench

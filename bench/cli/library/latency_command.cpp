@@ -7,9 +7,9 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "machine/memory_need.h"
+#include "output/table.h"
 #include "plan/lower.h"
 #include "runtime/runtime.h"
-#include "support/table.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::bench {
@@ -21,7 +21,7 @@ constexpr int warm_calls = 1001;
 struct LatencyFlags {
   DeviceFlags device;
   SizeFlags size;
-  JsonFlag json;
+  ResultFlags results;
   PrecisionFlag precision;
 };
 
@@ -102,9 +102,7 @@ Latency measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
 }
 
 std::string table_text(const Latency& latency) {
-  Table table;
-  table.add_column("call", Table::Align::left);
-  table.add_column("microseconds");
+  Table table = {left("call"), "microseconds"};
   const auto add = [&](const char* what, double duration) {
     table.add_row({what, format("%.1f", duration)});
   };
@@ -133,7 +131,7 @@ Json latency_json(const Latency& latency, const DeviceInfo& device, const Shape&
 }
 
 int run(const LatencyFlags& flags) {
-  flags.json.require();
+  flags.results.require();
   const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
   const ChosenDevice chosen = flags.device.choose().front();
   Problem problem = Problem::packed(shape.m, shape.n, shape.k);
@@ -145,21 +143,22 @@ int run(const LatencyFlags& flags) {
   std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", device.name.c_str(), device.runtime.c_str(),
               static_cast<long long>(shape.m), static_cast<long long>(shape.n),
               static_cast<long long>(shape.k), table_text(latency).c_str());
-  flags.json.write(latency_json(latency, device, shape));
+  flags.results.write(latency_json(latency, device, shape));
   return 0;
 }
 
 }  // namespace
 
 void add_latency_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<LatencyFlags>();
-  CLI::App* command =
-      app.add_subcommand("latency", "Time the first and later calls of a small multiplication");
-  flags->device.add_to(*command, false);
-  flags->size.add_to(*command);
-  flags->precision.add_to(*command);
-  flags->json.add_to(*command);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<LatencyFlags>(
+      app, action, "latency", "Time the first and later calls of a small multiplication",
+      [](CLI::App& command, LatencyFlags& flags) {
+        flags.device.add_to(command, false);
+        flags.size.add_to(command);
+        flags.precision.add_to(command);
+        flags.results.add_to(command);
+      },
+      run);
 }
 
 }  // namespace duogemm::bench

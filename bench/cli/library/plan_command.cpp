@@ -5,10 +5,10 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/shapes.h"
-#include "support/table.h"
 
 namespace duogemm::bench {
 namespace {
@@ -22,7 +22,7 @@ struct PlanFlags {
   PrecisionFlag precision;
   std::string force;
   std::size_t top = 0;
-  JsonFlag json;
+  ResultFlags results;
 };
 
 // What is shown.
@@ -57,11 +57,7 @@ std::string times(const Extent& extent) {
 }
 
 std::string steps_text(const Plan& plan) {
-  Table table;
-  table.add_column("step", Table::Align::left);
-  table.add_column("work-groups");
-  table.add_column("work-items");
-  table.add_column("tunables", Table::Align::left);
+  Table table = {left("step"), "work-groups", "work-items", left("tunables")};
   for (const Step& step : plan.steps) {
     table.add_row({step.kernel->spec->name, times(step.geometry.groups), times(step.geometry.local),
                    to_text(step.kernel->tunables)});
@@ -73,8 +69,7 @@ std::string candidates_text(const std::vector<Schedule>& schedules, const Proble
   // There is no model of CPUs: nothing is predicted there.
   const bool predicted = std::any_of(schedules.begin(), schedules.end(),
                                      [](const Schedule& schedule) { return schedule.seconds.has_value(); });
-  Table table;
-  table.add_column("rank");
+  Table table = {"rank"};
   if (predicted) {
     table.add_column("predicted us");
     table.add_column("TFLOP/s");
@@ -153,33 +148,35 @@ Json plan_json(const Planned& planned) {
 }
 
 int run(const PlanFlags& flags) {
-  flags.json.require();
+  flags.results.require();
   const Planned result = planned(flags);
   print(result);
-  flags.json.write(plan_json(result));
+  flags.results.write(plan_json(result));
   return 0;
+}
+
+void add_options(CLI::App& command, PlanFlags& flags) {
+  flags.device.add_to(command, false);
+  flags.size.add_to(command);
+  command.add_option("--ops", flags.ops, "How A and B are stored: NN, NT, TN or TT; T for transposed")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
+      ->capture_default_str();
+  command.add_option("--batch", flags.batch, "So many of them, one behind the other")
+      ->check(number_in(std::int64_t{1}, std::int64_t{1} << 24))
+      ->capture_default_str();
+  flags.level.add_to(command);
+  flags.precision.add_to(command);
+  command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
+  command.add_option("--top", flags.top, "Also list so many schedules, the fastest by prediction first");
+  flags.results.add_to(command);
 }
 
 }  // namespace
 
 void add_plan_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<PlanFlags>();
-  CLI::App* command =
-      app.add_subcommand("plan", "Show which kernels the library would run for a multiplication, and why");
-  flags->device.add_to(*command, false);
-  flags->size.add_to(*command);
-  command->add_option("--ops", flags->ops, "How A and B are stored: NN, NT, TN or TT; T for transposed")
-      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
-      ->capture_default_str();
-  command->add_option("--batch", flags->batch, "So many of them, one behind the other")
-      ->check(number_in(std::int64_t{1}, std::int64_t{1} << 24))
-      ->capture_default_str();
-  flags->level.add_to(*command);
-  flags->precision.add_to(*command);
-  command->add_option("--force", flags->force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
-  command->add_option("--top", flags->top, "Also list so many schedules, the fastest by prediction first");
-  flags->json.add_to(*command);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<PlanFlags>(app, action, "plan",
+                         "Show which kernels the library would run for a multiplication, and why",
+                         add_options, run);
 }
 
 }  // namespace duogemm::bench

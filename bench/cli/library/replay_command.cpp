@@ -4,8 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "output/files.h"
 #include "replay/replay.h"
-#include "report/result_files.h"
 
 namespace duogemm::bench {
 namespace {
@@ -17,7 +17,7 @@ struct ReplayFlags {
   std::string against;
   PrecisionFlag precision;
   std::size_t repeats = 1;
-  std::string json;
+  ResultFlags results;
   std::string pass;  // whose, in a process that a replay has started
   std::string kind;
   bool warmed = false;
@@ -50,7 +50,7 @@ int run(const ReplayFlags& flags) {
   if (!flags.pass.empty()) {
     return run_one_pass(flags);
   }
-  require_place("--json", flags.json);
+  flags.results.require();
   ReplayRequest request{.files = flags.files,
                         .device = flags.device.choose().front(),
                         .through = memory_of(flags.through),
@@ -65,7 +65,7 @@ int run(const ReplayFlags& flags) {
   const ReplayReport report = run_replay(request, progress, [&](const ReplayReport& so_far) {
     std::printf("%s\n", trace_text(so_far.traces.back(), so_far.device).c_str());
     std::fflush(stdout);
-    write_result(flags.json, replay_json(so_far));
+    write_result(flags.results.json, replay_json(so_far));
   });
   return report.ok() ? 0 : 1;
 }
@@ -93,7 +93,7 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
   command.add_flag(
       "--warm", flags.warmed,
       "Run also in a process that prepares all programs by duogemm_warm() before its first call");
-  command.add_option("--json", flags.json, "Write the results to this file, or - for stdout");
+  flags.results.add_to(command);
   command.add_option("--pass", flags.pass)->group("");  // for the processes that a replay starts
   command.add_option("--kind", flags.kind)->group("");
 }
@@ -101,11 +101,9 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<ReplayFlags>();
-  CLI::App* command = app.add_subcommand(
-      "replay", "Run a program's recorded calls again, beside another library, from the first on");
-  add_options(*command, *flags);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<ReplayFlags>(app, action, "replay",
+                           "Run a program's recorded calls again, beside another library, from the first on",
+                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "duogemm/version.h"
 #include "machine/nvml.h"
-#include "report/result_files.h"
+#include "output/files.h"
 #include "support/interrupt.h"
 #include "system/read_file.h"
 #include "system/reject.h"
@@ -36,7 +36,7 @@ struct TuneFlags {
   std::vector<std::string> shapes;
   std::vector<std::string> held_out;
   PrecisionFlag precision;
-  JsonFlag json;
+  ResultFlags results;
 };
 
 // "90s", "5m", "1.5h", or a number of seconds.
@@ -109,7 +109,7 @@ class Session {
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         partial_(out_ + ".partial"),
         held_out_(load(flags.held_out, options.precision)),
-        json_(flags.json),
+        results_(flags.results),
         clock_before_(clock_text(info_)) {
     require_writable("--out", out_);
     report_.device = info_;
@@ -147,7 +147,7 @@ class Session {
       std::printf("%s is left as it was; a search into it goes on from %s\n", out_.c_str(), partial_.c_str());
     }
     report_.counts = tuner_->counts();
-    json_.write(to_json(report_));
+    results_.write(to_json(report_));
     return status_unless_interrupted(tuner_->counts().wrong == 0 ? 0 : 1);
   }
 
@@ -206,7 +206,7 @@ class Session {
   std::string out_;
   std::string partial_;
   std::vector<NamedShape> held_out_;
-  JsonFlag json_;
+  ResultFlags results_;
   TuneReport report_;
   std::string clock_before_;
   Tuning before_;
@@ -243,7 +243,7 @@ int run(const TuneFlags& flags) {
   if (!flags.out.empty()) {
     require_writable("--out", flags.out);
   }
-  flags.json.require();
+  flags.results.require();
   const ChosenDevice chosen = flags.device.choose().front();
   options.judges = load(judging_lists(chosen.info()), options.precision);
   Session session(flags, chosen, options, from);
@@ -251,36 +251,39 @@ int run(const TuneFlags& flags) {
   return session.run();
 }
 
+void add_options(CLI::App& command, TuneFlags& flags) {
+  flags.device.add_to(command, false);
+  command.add_option("--shapes", flags.shapes,
+                     "Lists of shapes, files or names: also keep what is best for each of them");
+  command.add_option("--held-out", flags.held_out,
+                     "Lists of shapes to time before and after on, at the end and besides the budget: "
+                     "nothing is decided by them");
+  command.add_option("--budget", flags.budget, "How long, such as 90s, 5m or 2h")->capture_default_str();
+  command.add_option("--out", flags.out,
+                     "The file to write. Default: one in the folder where the library looks for tunings");
+  command.add_flag("--resume,!--no-resume", flags.resume,
+                   "Whether to begin with what the file holds already. Default: yes");
+  command.add_option("--from", flags.from,
+                     "Begin with the kernels of these files too, such as one from the other runtime");
+  command.add_option("--threads", flags.threads, "Threads that compile. Default: all cores but one")
+      ->check(number_in(1, 1024));
+  command.add_option("--seed", flags.seed, "Of the random numbers");
+  flags.precision.add_to(command)->description("Whose kernels to search. Default: fp32");
+  flags.results.add_to(command);
+  command
+      .add_option("--ops", flags.ops,
+                  "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+}
+
 }  // namespace
 
 void add_tune_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<TuneFlags>();
-  CLI::App* command = app.add_subcommand(
-      "tune", "Search for the fastest settings of the library's kernels on a device, and keep them");
-  flags->device.add_to(*command, false);
-  command->add_option("--shapes", flags->shapes,
-                      "Lists of shapes, files or names: also keep what is best for each of them");
-  command->add_option("--held-out", flags->held_out,
-                      "Lists of shapes to time before and after on, at the end and besides the budget: "
-                      "nothing is decided by them");
-  command->add_option("--budget", flags->budget, "How long, such as 90s, 5m or 2h")->capture_default_str();
-  command->add_option("--out", flags->out,
-                      "The file to write. Default: one in the folder where the library looks for tunings");
-  command->add_flag("--resume,!--no-resume", flags->resume,
-                    "Whether to begin with what the file holds already. Default: yes");
-  command->add_option("--from", flags->from,
-                      "Begin with the kernels of these files too, such as one from the other runtime");
-  command->add_option("--threads", flags->threads, "Threads that compile. Default: all cores but one")
-      ->check(number_in(1, 1024));
-  command->add_option("--seed", flags->seed, "Of the random numbers");
-  flags->precision.add_to(*command)->description("Whose kernels to search. Default: fp32");
-  flags->json.add_to(*command);
-  command
-      ->add_option("--ops", flags->ops,
-                   "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<TuneFlags>(
+      app, action, "tune",
+      "Search for the fastest settings of the library's kernels on a device, and keep them", add_options,
+      run);
 }
 
 }  // namespace duogemm::bench

@@ -133,14 +133,18 @@ int run(const WarmFlags& flags) {
 }  // namespace
 
 void add_warm_command(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<WarmFlags>();
-  CLI::App* command = app.add_subcommand(
-      "warm", "Compile the programs that the library may need on a device, before they are waited for");
-  flags->device.add_to(*command, true);
-  command->add_option("--jobs", flags->jobs, "OpenCL: so many processes compile. Default: one for each core")
-      ->check(number_in(1, 1024));
-  command->add_option("--share", flags->share)->group("");  // for workers alone
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_command<WarmFlags>(
+      app, action, "warm",
+      "Compile the programs that the library may need on a device, before they are waited for",
+      [](CLI::App& command, WarmFlags& flags) {
+        flags.device.add_to(command, true);
+        command
+            .add_option("--jobs", flags.jobs,
+                        "OpenCL: how many processes compile. Default: one for each core")
+            ->check(number_in(1, 1024));
+        command.add_option("--share", flags.share)->group("");  // for workers alone
+      },
+      run);
 }
 
 }  // namespace duogemm::bench

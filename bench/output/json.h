@@ -1,0 +1,40 @@
+// What the result files of several commands have in common, as bench/schema/README.md describes it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/row.h"
+#include "timing/device_speed.h"
+
+namespace duogemm::bench {
+
+using Json = nlohmann::ordered_json;
+
+// What every result file begins with: which schema and program, and when.
+Json dated_head(const char* schema);
+// The same, and how it was measured in the loop of bench/timing/measure.h.
+Json file_head(const char* schema, bool cold, const MeasureOptions& measure);
+Json to_json(const DeviceInfo& device);
+Json to_json(const std::optional<GpuState>& state);  // null when empty
+// A list for each quantity; null when nothing was seen.
+Json to_json(const std::vector<GpuMoment>& moments);
+Json to_json(const Bandwidth& bandwidth);
+// Scalars that are not finite become null: JSON has no such numbers.
+Json to_json(const Problem& problem);
+Json to_json(const Samples& samples);  // null when there are none
+Json to_json(const Machine& machine);  // device, gpu_before, gpu_after and gpu_during
+Json to_json(const std::vector<Peer>& peers);
+
+Json or_null(const std::optional<double>& value);
+// 10^9 operations per second; null without a time.
+Json gflops(double flops, const Samples& samples);
+// A kernel's row of a problem of `flops`.
+Json to_json(const Row& row, double flops);
+
+// Rows of members with the same names, as CSV with a line of names; null is nothing.
+std::string csv(const std::vector<Json>& rows);
+
+}  // namespace duogemm::bench

@@ -1,0 +1,91 @@
+#include "output/plots.h"
+
+#include <cstdio>
+#include <optional>
+
+#include "duogemm/error.h"
+#include "support/program_files.h"
+#include "support/tools.h"
+#include "system/temporary_directory.h"
+#include "system/write_file.h"
+
+namespace duogemm::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first Python that has matplotlib: that of PATH may be another than the system's, which has its
+// packages.
+fs::path find_python() {
+  std::vector<fs::path> found;
+  if (const auto tool = find_tool("python3")) {
+    found.push_back(*tool);
+  }
+  if (fs::exists("/usr/bin/python3")) {
+    found.push_back("/usr/bin/python3");
+  }
+  for (const fs::path& candidate : found) {
+    if (run_tool(candidate, {"-c", "import matplotlib"}, ToolErrors::drop).status == 0) {
+      return candidate;
+    }
+  }
+  throw Error(Status::unsupported,
+              found.empty() ? "pictures need Python 3 with matplotlib: install the packages python3 "
+                              "and python3-matplotlib"
+                            : "pictures need matplotlib for Python 3: install the package "
+                              "python3-matplotlib");
+}
+
+// Looked for once, as importing matplotlib takes its time.
+const fs::path& python() {
+  static const fs::path found = find_python();
+  return found;
+}
+
+fs::path script() {
+  for (const fs::path& folder : program_folders("plots")) {
+    if (fs::exists(folder / "report.py")) {
+      return folder / "report.py";
+    }
+  }
+  throw Error(Status::unsupported, "plots/report.py is neither beside the program nor in share/duogemm");
+}
+
+int call(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), script());
+  const ToolResult result = run_tool(python(), arguments, ToolErrors::show);
+  std::printf("%s", result.out.c_str());
+  return result.status;
+}
+
+}  // namespace
+
+void require_plotting() {
+  script();
+  python();
+}
+
+void require_picture_name(const std::string& option, const std::string& path) {
+  const std::string extension = fs::path(path).extension();
+  if (extension != ".svg" && extension != ".png") {
+    throw Error(Status::invalid_argument, option + " " + path + ": pictures are .svg or .png");
+  }
+}
+
+int plot_report(const std::vector<std::string>& results, const std::string& folder) {
+  std::vector<std::string> arguments = results;
+  arguments.insert(arguments.end(), {"-o", folder});
+  const int status = call(arguments);
+  return status == 0 ? 0 : 2;
+}
+
+void plot_sweep(const std::string& json, const std::string& picture) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "sweep.json";
+  write_file(file, json);
+  if (call({"--sweep", file, picture}) != 0) {
+    throw Error(Status::invalid_argument, "--plot " + picture + ": could not be drawn");
+  }
+}
+
+}  // namespace duogemm::bench

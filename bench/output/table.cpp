@@ -1,0 +1,53 @@
+#include "output/table.h"
+
+#include <algorithm>
+
+namespace duogemm::bench {
+
+void Table::add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = columns_[i].title.size();
+    for (const auto& row : rows_) {
+      width = std::max(width, row[i].size());
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::string Table::head() const {
+  const std::vector<std::size_t> all = widths();
+  std::vector<std::string> titles;
+  std::vector<std::string> rules;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    titles.push_back(columns_[i].title);
+    rules.emplace_back(all[i], '-');
+  }
+  return line(titles, all) + line(rules, all);
+}
+
+std::string Table::text() const {
+  std::string result = head();
+  const std::vector<std::size_t> all = widths();
+  for (const auto& row : rows_) {
+    result += line(row, all);
+  }
+  return result;
+}
+
+std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
+  std::string result;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string space(std::max(widths[i], cells[i].size()) - cells[i].size(), ' ');
+    result += i == 0 ? "" : "  ";
+    result += columns_[i].align == Align::left ? cells[i] + space : space + cells[i];
+  }
+  result.erase(result.find_last_not_of(' ') + 1);
+  result += '\n';
+  return result;
+}
+
+}  // namespace duogemm::bench

@@ -1,0 +1,46 @@
+// A table whose columns line up.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "support/format.h"
+
+namespace duogemm::bench {
+
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    Column(std::string text, Align side = Align::right) : title(std::move(text)), align(side) {}
+    Column(const char* text) : title(text) {}
+    std::string title;
+    Align align = Align::right;
+  };
+
+  Table() = default;
+  Table(std::initializer_list<Column> columns) : columns_(columns) {}
+  void add_column(std::string title, Align align) {
+    add_column(Column(std::move(title), align));
+  }
+  void add_column(Column column) { columns_.push_back(std::move(column)); }
+  void add_row(std::vector<std::string> cells);  // one per column
+  std::string text() const;                      // title, rule and rows, each on a line
+  // For rows that are printed as they come: title and rule as wide as the rows there are, and one more line
+  // below them, which is not kept.
+  std::string head() const;
+  std::string row(const std::vector<std::string>& cells) const { return line(cells, widths()); }
+
+ private:
+  std::vector<std::size_t> widths() const;
+  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// A column of words.
+inline Table::Column left(std::string title) { return {std::move(title), Table::Align::left}; }
+
+}  // namespace duogemm::bench

@@ -1,0 +1,190 @@
+#include "runner/ladder_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runner/exam.h"
+#include "runner/run.h"
+#include "support/interrupt.h"
+#include "timing/device_speed.h"
+#include "timing/timing_warnings.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::uint32_t seed = 20141;
+
+Sessions sessions_of(const LadderRequest& request) {
+  Sessions sessions;
+  for (const ChosenDevice& chosen : request.devices) {
+    const Conditions conditions{.cold = request.cold, .device_options = request.device_options};
+    Session& session = *sessions.emplace_back(std::make_unique<Session>(chosen, conditions));
+    for (const LadderSetting& setting : request.settings) {
+      session.add(setting);
+    }
+    if (auto library = main_library(session.device(), session.queue())) {
+      session.add(std::move(library), {.spares = Entry::Spares::none});
+    }
+  }
+  return sessions;
+}
+
+// A problem with everybody's plans for it.
+struct Planned {
+  Planned(const LadderRequest& request, const Sessions& sessions, const Shape& shape)
+      : problem(Problem::packed(shape.m, shape.n, shape.k)),
+        trials(plan_trials(sessions, problem, request.each_step)),
+        lacking(lacking_memory(sessions, trials, WholeExam::host_bytes(problem),
+                               request.abilities ? bandwidth_bytes(sessions.front()->info()) : 0)) {}
+  Problem problem;
+  Trials trials;
+  std::optional<std::string> lacking;  // the memory that is not there
+};
+
+Planned require_planned(const LadderRequest& request, const Sessions& sessions, const Shape& shape) {
+  Planned planned(request, sessions, shape);
+  if (planned.lacking) {
+    throw Error(Status::out_of_memory, to_text(shape) + " " + *planned.lacking);
+  }
+  return planned;
+}
+
+HostProblem make_numbers(const Problem& problem) {
+  return random_problem(problem, Distribution::signed_unit, seed);
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// How long the whole ladder takes, about, judged by one run of everything.
+double estimate_seconds(const LadderRequest& request, const Sessions& sessions, const Planned& planned,
+                        Progress& progress) {
+  constexpr double runs = 9.0;  // check, warm-up and samples
+  const auto show = [&](const std::string& who) { progress.show(who + " (to choose a size)"); };
+  std::optional<WholeExam> exam;
+  double seconds = seconds_of([&] { exam.emplace(make_numbers(planned.problem)); });
+  judge(sessions, planned.trials, *exam, request.measure, show);
+  std::vector<Contender> contenders;
+  for (const auto& trial : planned.trials) {
+    trial->add_contenders(contenders);
+  }
+  for (const Contender& contender : contenders) {
+    show(contender.name);
+    seconds += runs * contender.run(1);
+  }
+  return seconds;
+}
+
+// The largest power of two up to the tutorial's 4096 for which there is memory and the whole ladder takes
+// well under a minute: time grows with the cube of the size, once the device is busy.
+Shape choose_shape(const LadderRequest& request, const Sessions& sessions, Progress& progress) {
+  constexpr double budget_seconds = 40.0;
+  std::int64_t size = 256;
+  const auto planned = [&](std::int64_t at) { return Planned(request, sessions, {at, at, at}); };
+  while (size < 4096 && !request.measure.stopped() && !planned(2 * size).lacking &&
+         8.0 * estimate_seconds(request, sessions, planned(size), progress) < budget_seconds) {
+    size *= 2;
+  }
+  return {size, size, size};
+}
+
+void measure_abilities(Session& session, LadderReport& report) {
+  report.peak = measure_peak(session.device(), session.queue(), session.programs(), interrupted());
+  report.bandwidth = measure_bandwidth(session.device(), session.queue(), session.programs(), interrupted());
+}
+
+// Judged by the fastest row.
+std::optional<std::string> slow_reference(const std::vector<Row>& rows, const Row& reference) {
+  const Row* fastest = nullptr;
+  for (const Row& row : rows) {
+    if (row.measured() && (!fastest || row.samples.median() < fastest->samples.median())) {
+      fastest = &row;
+    }
+  }
+  return fastest && !reference.samples.seconds.empty()
+             ? slow_reference_warning(reference.name, reference.samples.median() / fastest->samples.median(),
+                                      fastest->setting.spec->name)
+             : std::nullopt;
+}
+
+}  // namespace
+
+bool LadderReport::ok() const {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return !row.missing.empty() || row.right(); });
+}
+
+void LadderReport::keep_measured() {
+  unmeasured += std::erase_if(rows, [](const Row& row) { return row.missing.empty() && !row.measured(); });
+  if (reference.samples.seconds.empty()) {
+    reference.name.clear();
+  }
+}
+
+std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
+  std::vector<NamedSamples> samples;
+  for (const Row& row : rows) {
+    const std::string extra = to_text(row.setting.distinct);
+    samples.push_back({row.setting.spec->name + (extra.empty() ? "" : " " + extra), &row.samples});
+  }
+  samples.push_back({reference.name, &reference.samples});
+  std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  if (!busy.empty()) {
+    warnings.push_back(busy);
+  }
+  if (const auto slow = slow_reference(rows, reference)) {
+    warnings.push_back(*slow);
+  }
+  if (unmeasured > 0) {
+    warnings.push_back("the run was interrupted: " + std::to_string(unmeasured) + " rows are missing");
+  }
+  return warnings;
+}
+
+std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
+  const std::optional<std::string> busy = request.abilities ? busy_warning() : std::nullopt;
+  const Sessions sessions = sessions_of(request);
+  const Shape shape = request.shape ? *request.shape : choose_shape(request, sessions, progress);
+  if (!request.shape && request.measure.stopped()) {
+    return {};
+  }
+  const Planned planned = require_planned(request, sessions, shape);
+  const auto show = [&](const std::string& what) { progress.show(what); };
+  show("random matrices and their product in double precision");
+  WholeExam exam(make_numbers(planned.problem));
+  judge(sessions, planned.trials, exam, request.measure, show);
+  std::vector<LadderReport> reports(sessions.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    reports[i].device = sessions[i]->info();
+    reports[i].shape = shape;
+    if (request.abilities && !request.measure.stopped()) {
+      measure_abilities(*sessions[i], reports[i]);
+    }
+    reports[i].gpu_before = query_gpu(reports[i].device.pci_bus);
+  }
+  // Both runtimes of one GPU: what is seen of it is the same.
+  GpuWatch watch(reports.front().device.pci_bus);
+  time_in_turns(planned.trials, request.measure, watch, show);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    LadderReport& report = reports[i];
+    report.gpu_after = query_gpu(report.device.pci_bus);
+    report.gpu_during = watch.moments();
+    report.rows = planned.trials[i]->take_rows();
+    if (report.rows.size() > request.settings.size()) {
+      report.reference = std::move(report.rows.back());
+      report.rows.pop_back();
+    }
+    report.busy = busy && report.device.kind == DeviceKind::cpu ? *busy : "";
+  }
+  progress.clear();
+  return reports;
+}
+
+void require_ladder_memory(const LadderRequest& request, const Shape& shape) {
+  require_planned(request, sessions_of(request), shape);
+}
+
+}  // namespace duogemm::bench

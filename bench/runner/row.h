@@ -1,0 +1,79 @@
+// What a run finds out: a row for each contender on each problem.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/verdict.h"
+#include "device/device_info.h"
+#include "ladder/ladder.h"
+#include "machine/gpu_watch.h"
+#include "support/shapes.h"
+#include "timing/measure.h"
+
+namespace duogemm::bench {
+
+// What one contender did with a problem: a kernel with a setting, this library, or another.
+struct Row {
+  std::string title = {};                 // "8", "duogemm", "cuBLAS"
+  std::string name = {};                  // of a library with its version: "cuBLAS 13.1.0"
+  LadderSetting setting = {};             // of a kernel; libraries have none
+  std::string missing = {};               // why it has no result; nothing below is there then
+  std::string plan = {};                  // of this library: what it does, in words
+  std::size_t support_steps = 0;          // launches besides the multiplication: padding, transposing
+  double flops_per_byte = 0.0;            // of what a work-group gets from beyond it (see ladder/traffic.h)
+  Verdict verdict = {};                   // of a sampled result, of what was sampled
+  bool repeatable = true;                 // a second run, where there was one, gave the same bits
+  std::optional<double> mean_error = {};  // where errors are measured: the mean beside the worst
+  Samples samples = {};                   // of everything, support included; empty where it was not timed
+  Samples multiply = {};                  // of the multiplication alone; empty without support steps
+  std::vector<Samples> first_steps = {};  // of the first step, the first two, and so on, where asked for
+
+  // Whether its result is what a kernel owes that has this setting.
+  bool right() const { return reorders(setting) ? verdict.ok() : verdict.exact(); }
+  // Whether it has all its samples; else the device cannot run it, or the run was interrupted.
+  bool measured() const {
+    return !samples.seconds.empty() && (support_steps == 0 || !multiply.seconds.empty());
+  }
+};
+
+// How many times as fast one contender is as another; nothing where one of the two has no time.
+std::optional<double> ratio(const Row& one, const Row& other);
+
+// All rows of a problem. This library's, where it takes part, is the first.
+struct ProblemRows {
+  std::string list = {};  // of shapes, that the problem is of
+  NamedShape shape = {};
+  std::string skipped = {};  // why the problem was not run; there are no results then
+  std::vector<Row> rows = {};
+};
+
+// Another library than this one, or this one called in another way.
+struct Peer {
+  std::string title;  // "cuBLAS"
+  std::string name;   // "cuBLAS 13.1.0"
+};
+
+// The device of a run, and what was seen of it.
+struct Machine {
+  DeviceInfo device = {};
+  std::optional<GpuState> gpu_before = {};
+  std::optional<GpuState> gpu_after = {};  // right after the last sample
+  std::vector<GpuMoment> gpu_during = {};  // while contenders were timed
+};
+
+// The ratios of one contender to another, over several problems.
+struct Ratios {
+  std::size_t count = 0;
+  double worst = 1.0;  // of no ratio at all, too
+  std::string worst_label = {};
+  std::size_t below_1 = 0;
+  std::size_t below_095 = 0;
+  double logarithms = 0.0;  // of all, added up
+
+  void add(const std::string& label, double ratio);
+  double mean() const;  // geometric; 1 of no ratio
+};
+
+}  // namespace duogemm::bench

@@ -1,0 +1,202 @@
+#include "runner/sweep_run.h"
+
+#include <algorithm>
+
+#include "families/kernel_source.h"
+#include "support/format.h"
+#include "system/reject.h"
+
+namespace duogemm::bench {
+namespace {
+
+constexpr std::size_t most_points = 10000;
+
+bool overlap(const Axis& a, const Axis& b) {
+  return a.name == b.name || (a.is_size() && b.is_size() && (a.name == "size" || b.name == "size"));
+}
+
+// Throws when an axis speaks of nothing that the kernel has, or of what another one or --set decides.
+void require_axes(const SweepRequest& request, const KernelSpec& spec) {
+  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
+  for (const Axis& axis : request.axes) {
+    const bool known = std::any_of(declared.begin(), declared.end(), [&](const TunableDeclaration& tunable) {
+      return tunable.name == axis.name;
+    });
+    if (!axis.is_size() && !known) {
+      reject("--over " + axis.name + ": kernel " + spec.name + " has no such tunable; it has " +
+             join(declared, ", ", &TunableDeclaration::name) + ", and sizes are m, n, k and size");
+    }
+    if (request.set.contains(axis.name)) {
+      reject("--over " + axis.name + ": --set decides it already");
+    }
+  }
+  if (request.axes.size() == 2 && overlap(request.axes[0], request.axes[1])) {
+    reject("--over " + request.axes[0].name + " and --over " + request.axes[1].name + " speak of the same");
+  }
+}
+
+void place(Shape& shape, const std::string& name, std::int64_t value) {
+  if (name == "m" || name == "size") {
+    shape.m = value;
+  }
+  if (name == "n" || name == "size") {
+    shape.n = value;
+  }
+  if (name == "k" || name == "size") {
+    shape.k = value;
+  }
+}
+
+SweepPoint make_point(const SweepRequest& request, std::vector<std::int64_t> at) {
+  SweepPoint point{.at = std::move(at), .shape = request.shape, .invalid = {}, .row = {}};
+  Tunables set = request.set;
+  for (std::size_t i = 0; i < request.axes.size(); ++i) {
+    const Axis& axis = request.axes[i];
+    if (axis.is_size()) {
+      place(point.shape, axis.name, point.at[i]);
+    } else {
+      set[axis.name] = static_cast<int>(point.at[i]);
+    }
+  }
+  try {
+    point.row.setting = kernel_setting(request.kernel, set, request.switches);
+  } catch (const Error& error) {
+    if (error.status() != Status::invalid_argument) {
+      throw;
+    }
+    point.invalid = error.what();
+  }
+  return point;
+}
+
+std::vector<SweepPoint> make_points(const SweepRequest& request) {
+  std::size_t count = 1;
+  for (const Axis& axis : request.axes) {
+    count *= axis.values.size();
+  }
+  if (count > most_points) {
+    reject("--over: " + std::to_string(count) + " points are more than " + std::to_string(most_points));
+  }
+  std::vector<SweepPoint> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::int64_t> at(request.axes.size());
+    std::size_t rest = i;
+    for (std::size_t axis = request.axes.size(); axis-- > 0;) {
+      const std::vector<std::int64_t>& values = request.axes[axis].values;
+      at[axis] = values[rest % values.size()];
+      rest /= values.size();
+    }
+    points.push_back(make_point(request, std::move(at)));
+  }
+  return points;
+}
+
+bool same(const Shape& a, const Shape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
+
+// Takes the points of the first one's shape off the list.
+std::vector<SweepPoint*> take_shape(std::vector<SweepPoint*>& waiting) {
+  const Shape shape = waiting.front()->shape;
+  std::vector<SweepPoint*> together;
+  std::erase_if(waiting, [&](SweepPoint* point) {
+    const bool taken = same(point->shape, shape);
+    if (taken) {
+      together.push_back(point);
+    }
+    return taken;
+  });
+  return together;
+}
+
+LadderRequest ladder_of(const SweepRequest& request, const std::vector<SweepPoint*>& together) {
+  LadderRequest ladder{.settings = {},
+                       .devices = {request.device},
+                       .device_options = {},
+                       .shape = together.front()->shape,
+                       .measure = request.measure,
+                       .cold = request.cold};
+  for (const SweepPoint* point : together) {
+    ladder.settings.push_back(point->row.setting);
+  }
+  return ladder;
+}
+
+// Points of one shape; false where there is not the memory for it, so that none of them is possible.
+bool run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& together, SweepReport& report,
+               Progress& progress) {
+  const Shape shape = together.front()->shape;
+  LadderRequest ladder = ladder_of(request, together);
+  ladder.abilities = report.peak == 0.0;
+  LadderReport run;
+  try {
+    run = run_ladder(ladder, progress).front();
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory && error.status() != Status::invalid_argument) {
+      throw;
+    }
+    for (SweepPoint* point : together) {
+      point->invalid = error.what();
+    }
+    return false;
+  }
+  for (const std::string& warning : run.warnings(request.measure.noise)) {
+    report.warnings.push_back(to_text(shape) + ": " + warning);
+  }
+  report.peak = std::max(report.peak, run.peak);
+  report.reference = run.reference.name;
+  report.gpu_during.insert(report.gpu_during.end(), run.gpu_during.begin(), run.gpu_during.end());
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    together[i]->row = std::move(run.rows[i]);
+    together[i]->reference =
+        run.reference.samples.seconds.empty() ? 0.0 : shape.flops() / run.reference.samples.median();
+  }
+  return true;
+}
+
+void give_up_the_rest(SweepReport& report) {
+  std::size_t count = 0;
+  for (SweepPoint& point : report.points) {
+    if (!point.done()) {
+      point.invalid = "interrupted before it was measured";
+      ++count;
+    }
+  }
+  if (count > 0) {
+    report.warnings.push_back("the run was interrupted: " + std::to_string(count) + " points are missing");
+  }
+}
+
+}  // namespace
+
+double SweepPoint::speed() const { return shape.flops() / row.samples.median(); }
+
+bool SweepReport::ok() const {
+  return std::all_of(points.begin(), points.end(),
+                     [](const SweepPoint& point) { return !point.ran() || point.row.right(); });
+}
+
+SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape) {
+  SweepReport report;
+  report.device = request.device.info();
+  report.spec = kernel_setting(request.kernel, request.set, request.switches).spec;
+  report.axes = request.axes;
+  require_axes(request, *report.spec);
+  report.points = make_points(request);
+  std::vector<SweepPoint*> waiting;
+  for (SweepPoint& point : report.points) {
+    if (point.invalid.empty()) {
+      waiting.push_back(&point);
+    }
+  }
+  while (!waiting.empty() && !request.measure.stopped()) {
+    if (run_shape(request, take_shape(waiting), report, progress) && !request.measure.stopped()) {
+      after_shape(report);
+    }
+  }
+  if (std::ranges::none_of(report.points, [](const SweepPoint& point) { return point.invalid.empty(); })) {
+    reject("--over: no point is possible; the first: " + report.points.front().invalid);
+  }
+  give_up_the_rest(report);
+  return report;
+}
+
+}  // namespace duogemm::bench

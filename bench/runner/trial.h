@@ -1,0 +1,81 @@
+// One problem on one device: everybody's result is judged, and then all are timed in turns.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/judge.h"
+#include "machine/memory_need.h"
+#include "runner/session.h"
+
+namespace duogemm::bench {
+
+// What the matrices hold, and what is asked of a result.
+class Exam {
+ public:
+  virtual ~Exam() = default;
+  virtual std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device,
+                                                    Queue& queue) const = 0;
+  // Looks at what `multiply` leaves in the first set's C, and says in the row what it finds. Whether the
+  // contender may be timed.
+  virtual bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
+                     Queue& queue, Row& row) = 0;
+};
+
+class Trial {
+ public:
+  // Plans. each_step: the first steps of a kernel's plan are timed without the later ones, too.
+  Trial(Session& session, const Problem& problem, bool each_step = false);
+
+  const Problem& problem() const { return problem_; }
+  // What it takes of memory, but for what the exam has on the host.
+  MemoryNeed need() const;
+  // Makes the operands and judges everybody, or, once `stop` is true, nobody else.
+  void judge(Exam& exam, const std::function<void(const std::string& who)>& show,
+             const std::atomic<bool>* stop);
+  // Those that may be timed; take_samples expects their samples in the same order.
+  void add_contenders(std::vector<Contender>& contenders);
+  void take_samples(std::vector<Samples>::iterator& next);
+  // In the order of the session's entries.
+  const std::vector<Row>& rows() const { return rows_; }
+  std::vector<Row> take_rows() { return std::move(rows_); }
+
+ private:
+  // What is timed, on which operands, and where its samples go.
+  struct Timed {
+    std::string name;
+    std::shared_ptr<Reference> multiplication;
+    Queue* queue;
+    const GuardedOperands* sets;
+    Samples* samples;
+    std::unique_ptr<Recording> recording = nullptr;
+    int recorded_repeats = 0;
+  };
+  // Calls `work`. A failure that the entry spares is said in its row.
+  void spare(std::size_t i, const std::function<void()>& work);
+  Problem problem_of(const Entry& entry) const;
+  void plan(std::size_t i);
+  // Everything of an entry that is to be timed, the whole multiplication first.
+  std::vector<Timed> prepare(std::size_t i, const GuardedOperands& sets);
+  GuardedOperands& sets_for(const Entry& entry, Exam& exam);
+  double run(Timed& timed, int repeats);
+  // The same by all callers at once: seconds from one result to the next, whoever's.
+  double run_at_once(Timed& timed, int repeats);
+
+  Session& session_;
+  const Problem problem_;
+  const bool each_step_;
+  const std::size_t count_;  // of sets of operands
+  std::vector<Row> rows_;
+  std::vector<std::optional<Plan>> plans_;  // of kernels and of this library, by entry
+  // On the device, and in the host's memory: where somebody works there.
+  std::unique_ptr<GuardedOperands> sets_;
+  std::unique_ptr<GuardedOperands> host_sets_;
+  std::vector<Timed> timed_;
+};
+
+}  // namespace duogemm::bench

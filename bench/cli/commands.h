@@ -33,7 +33,7 @@ void add_man_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
 void add_replay_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
-// `given`: all that stands behind the command's name, as the shell gave it.
+// `given`: all that stands after the command's name, as the shell gave it.
 void add_run_command(CLI::App& app, Action& action, const std::vector<std::string>& given);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_tune_command(CLI::App& app, Action& action);

@@ -112,7 +112,7 @@ void KernelFlags::add_to(CLI::App& command) {
 void TimingFlags::add_to(CLI::App& command) {
   command.add_flag("--cold,!--hot", cold,
                    "Operands come from memory, not from a cache; or, by default, are the same every time");
-  command.add_option("--noise", noise_percent, "Stop when the median's noise is below so many percent")
+  command.add_option("--noise", noise_percent, "Stop when the median's noise is below this many percent")
       ->capture_default_str()
       ->check(number_in(0.001, 100.0));
   command

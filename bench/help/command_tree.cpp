@@ -67,6 +67,14 @@ CommandFacts facts_of(const CLI::App& app) {
   return facts;
 }
 
+std::string by_value(const OptionFacts& option, const std::string& choice, const std::string& number,
+                     const std::string& text) {
+  return option.value == ValueKind::none     ? ""
+         : option.value == ValueKind::choice ? choice
+         : option.value == ValueKind::number ? number
+                                             : text;
+}
+
 std::string escape(const std::string& text, const std::string& special, const std::string& before) {
   std::string result;
   for (const char c : text) {

@@ -28,6 +28,10 @@ struct CommandFacts {
   std::vector<CommandFacts> commands;
 };
 
+// Of three texts, the one for what the option takes; nothing where it takes no value.
+std::string by_value(const OptionFacts& option, const std::string& choice, const std::string& number,
+                     const std::string& text);
+
 // All but what is hidden from --help.
 CommandFacts facts_of(const CLI::App& app);
 

@@ -5,14 +5,6 @@
 namespace duogemm::bench {
 namespace {
 
-std::vector<std::string> command_names(const CommandFacts& program) {
-  std::vector<std::string> names;
-  for (const CommandFacts& command : program.commands) {
-    names.push_back(command.name);
-  }
-  return names;
-}
-
 // Within single quotes of a shell that ends them, writes a quote, and begins them anew.
 std::string quoted(const std::string& text) { return "'" + escape(text, "'", "'\\'") + "'"; }
 
@@ -30,10 +22,7 @@ std::string bash_values(const CommandFacts& command) {
       patterns.push_back("\"" + command.name + " " + name + "\"");
     }
     text += "    " + join(patterns, " | ") + ") " +
-            (option.value == ValueKind::choice   ? "words=\"" + join(option.choices, " ") + "\""
-             : option.value == ValueKind::number ? "return"
-                                                 : "files=1") +
-            " ;;\n";
+            by_value(option, "words=\"" + join(option.choices, " ") + "\"", "return", "files=1") + " ;;\n";
   }
   return text;
 }
@@ -52,17 +41,7 @@ std::string bash_options(const CommandFacts& command) {
 // --- Zsh -------------------------------------------------------------------------------------------------
 
 std::string zsh_value(const OptionFacts& option) {
-  switch (option.value) {
-    case ValueKind::none:
-      return "";
-    case ValueKind::choice:
-      return ":value:(" + join(option.choices, " ") + ")";
-    case ValueKind::number:
-      return ":number: ";
-    case ValueKind::text:
-      return ":text:_files";
-  }
-  return "";
+  return by_value(option, ":value:(" + join(option.choices, " ") + ")", ":number: ", ":text:_files");
 }
 
 std::string zsh_arguments(const CommandFacts& command) {
@@ -82,17 +61,7 @@ std::string zsh_arguments(const CommandFacts& command) {
 std::string fish_quoted(const std::string& text) { return "'" + escape(text, "'\\", "\\") + "'"; }
 
 std::string fish_value(const OptionFacts& option) {
-  switch (option.value) {
-    case ValueKind::none:
-      return "";
-    case ValueKind::choice:
-      return " -x -a " + fish_quoted(join(option.choices, " "));
-    case ValueKind::number:
-      return " -x";
-    case ValueKind::text:
-      return " -r -F";
-  }
-  return "";
+  return by_value(option, " -x -a " + fish_quoted(join(option.choices, " ")), " -x", " -r -F");
 }
 
 // `where`: the condition under which these options are offered.
@@ -133,7 +102,8 @@ _duogemm() {
          R"(    *)
       case $command in
         "") words=")" +
-         join(command_names(program), " ") + " " + join(option_names(program), " ") + "\" ;;\n" + options +
+         join(program.commands, " ", &CommandFacts::name) + " " + join(option_names(program), " ") +
+         "\" ;;\n" + options +
          R"(      esac
       ;;
   esac

@@ -16,24 +16,12 @@ std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\f
 std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
 
 std::string value_text(const OptionFacts& option) {
-  switch (option.value) {
-    case ValueKind::none:
-      return "";
-    case ValueKind::choice:
-      return " \\fI" + escape(escaped(join(option.choices, "|")), "|", "\\:") + "\\fR";  // may break there
-    case ValueKind::number:
-      return " " + italic("number");
-    case ValueKind::text:
-      return " " + italic("text");
-  }
-  return "";
+  const std::string choices = escape(escaped(join(option.choices, "|")), "|", "\\:");  // may break there
+  return by_value(option, " \\fI" + choices + "\\fR", " " + italic("number"), " " + italic("text"));
 }
 
 std::string option_text(const OptionFacts& option) {
-  std::string names;
-  for (const std::string& name : option.names) {
-    names += (names.empty() ? "" : ", ") + (option.positional ? italic(name) : bold(name));
-  }
+  const std::string names = join(option.names, ", ", option.positional ? italic : bold);
   std::string text = ".TP\n" + names + (option.positional ? "" : value_text(option)) + "\n";
   text += escaped(option.description) + ".\n";
   if (!option.range.empty()) {

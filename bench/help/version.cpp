@@ -2,9 +2,9 @@
 
 #include "device/backend.h"
 #include "duogemm/version.h"
-#include "machine/nvml.h"
-#include "support/build_switches.h"
+#include "machine/gpu_watch.h"
 #include "support/format.h"
+#include "support/program.h"
 
 namespace duogemm::bench {
 namespace {

@@ -5,7 +5,8 @@
 
 namespace duogemm::bench {
 
-// The commit that the program was built from, or "unknown". Defined by the build (cmake/scripts/WriteCommit.cmake).
+// The commit that the program was built from, or "unknown". Defined by the build
+// (cmake/scripts/WriteCommit.cmake).
 const char* commit();
 
 // The program with its commit, then a line for each runtime's parts, built in or found here.

@@ -133,7 +133,7 @@ std::string label_of(const LadderSetting& setting) {
 
 bool reorders(const LadderSetting& setting) {
   const Rung* rung = as_rung(*setting.spec);
-  return rung ? rung->bf16_products > 0 || rung->slices(setting.tunables) > 1
+  return rung ? rung->bf16_products > 0 || rung->splits(setting.tunables) > 1
               : setting.spec->family->reorders(setting.tunables);
 }
 

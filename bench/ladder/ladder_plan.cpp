@@ -44,11 +44,11 @@ class LadderPlanner {
     const bool c_as_it_is =
         problem_.ldc == problem_.m && (spec_.stores_any_size || (m == problem_.m && n == problem_.n));
     if (c_as_it_is) {
-      multiply_in_slices(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
+      multiply_in_splits(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
                          problem_.alpha, a_ready, b_ready, problem_.beta, operand_c);
     } else {
       const Operand product = workspace(m, n);
-      multiply_in_slices(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
+      multiply_in_splits(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
       unpad(product, m);
     }
     return std::move(plan_);
@@ -77,26 +77,26 @@ class LadderPlanner {
     return rows % block == 0 && cols % block == 0;
   }
 
-  void multiply_in_slices(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b,
+  void multiply_in_splits(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b,
                           float beta, Operand c) {
-    const std::int64_t slices = spec_.slices(tunables_);
-    if (slices == 1) {
+    const std::int64_t splits = spec_.splits(tunables_);
+    if (splits == 1) {
       multiply(m, n, k, alpha, a, b, beta, c);
       return;
     }
     check_index(m, n);
-    if (m * n > most_elements / slices) {
+    if (m * n > most_elements / splits) {
       throw Error(Status::unsupported, "64-bit indices for partial sums of " + std::to_string(m) + " x " +
-                                           std::to_string(n) + " elements in " + std::to_string(slices) +
-                                           " slices");
+                                           std::to_string(n) + " elements in " + std::to_string(splits) +
+                                           " splits");
     }
-    const Operand partial_sums = workspace(m, n * slices);
+    const Operand partial_sums = workspace(m, n * splits);
     multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
     const Variant& kernel = reduce_program(m * n, 1);
     ReduceArguments sizes{};
     sizes.M = m;
     sizes.N = n;
-    sizes.splits = slices;
+    sizes.splits = splits;
     sizes.ldp = m;
     sizes.batch = 1;
     sizes.alpha = alpha;

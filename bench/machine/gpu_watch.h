@@ -1,14 +1,26 @@
-// Looks at a GPU while others measure.
+// What NVIDIA's management library says of a GPU, once and while others measure. The library comes with the
+// driver and is loaded when it is first used.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "machine/nvml.h"
-
 namespace duogemm::bench {
+
+struct GpuState {
+  std::string driver;  // "580.159.04"
+  unsigned sm_mhz = 0;
+  unsigned memory_mhz = 0;
+  unsigned temperature_c = 0;
+  double power_w = 0.0;
+  std::string slowed_by;  // what keeps its clock down: "power", "temperature"; empty when nothing does
+};
+
+// Empty where the library or the GPU is not there. pci_bus: DeviceInfo::pci_bus.
+std::optional<GpuState> query_gpu(const std::string& pci_bus);
 
 struct GpuMoment {
   double seconds;  // since the watch began

@@ -1,11 +1,11 @@
-#include "machine/host_memory.h"
-
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "machine/memory_need.h"
 
 namespace duogemm::bench {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "duogemm/error.h"
-#include "machine/host_memory.h"
 #include "support/format.h"
 
 namespace duogemm::bench {
@@ -18,7 +17,7 @@ struct ArrayBytes {
   double a, b, c;
 };
 
-// The members of a batch that is not strided lie one behind the other, with gaps of less than `batch`
+// The members of a batch that is not strided lie one after the other, with gaps of less than `batch`
 // elements.
 double array_bytes(std::int64_t extent, const Problem& problem) {
   const double batch = static_cast<double>(problem.batch);
@@ -90,7 +89,7 @@ std::optional<std::string> lacking_memory(const MemoryNeed& need, const DeviceIn
            kept_free(device_bytes);
   }
   if (need.largest > largest) {
-    return "needs " + gigabytes(need.largest) + " of device memory in one piece; " + device.name +
+    return "needs " + gigabytes(need.largest) + " of device memory in one buffer; " + device.name +
            " gives up to " + gigabytes(largest);
   }
   if (host > usable * available) {

@@ -1,7 +1,8 @@
-// What a piece of work allocates, and whether the device and the machine have it.
+// What work allocates, and whether the device and the machine have it.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -10,10 +11,14 @@
 
 namespace duogemm::bench {
 
+// What Linux could give without swapping, within the limits of the control groups (v1 or v2) that the process
+// is in. Where nothing can be read, more than anybody has. root: where /proc and /sys are looked for.
+std::size_t available_host_memory(const std::filesystem::path& root = "/");
+
 // In bytes; as double, in which no sum overflows.
 struct MemoryNeed {
   double device = 0.0;   // on the device, altogether
-  double largest = 0.0;  // the largest piece of that
+  double largest = 0.0;  // the largest buffer of that
   double host = 0.0;     // of the machine's own memory besides
 
   void add_buffer(double bytes);

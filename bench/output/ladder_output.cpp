@@ -5,12 +5,10 @@
 
 #include "families/kernel_source.h"
 #include "output/table.h"
-#include "support/build_switches.h"
+#include "support/program.h"
 
 namespace duogemm::bench {
 namespace {
-
-constexpr double giga = 1e9;
 
 // GFLOP/s on a Tesla K40m at M = N = K = 4096 (C. Nugteren, "Tutorial: OpenCL SGEMM tuning for Kepler",
 // 2014).
@@ -98,7 +96,7 @@ std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
   std::string text = device.name + " through " + device.runtime + ", driver " + device.driver;
   text += "\nM=" + std::to_string(report.shape.m) + " N=" + std::to_string(report.shape.n) +
-          " K=" + std::to_string(report.shape.k) + ", measured peak " + format("%.0f", report.peak / giga) +
+          " K=" + std::to_string(report.shape.k) + ", measured peak " + format("%.0f", report.peak / gigaflop) +
           " GFLOP/s";
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
@@ -125,7 +123,7 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
     const double speed = report.shape.flops() / row.samples.median();
     const double reference =
         report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
-    figures = {format("%.1f", speed / giga),
+    figures = {format("%.1f", speed / gigaflop),
                format("%.1f%%", 100.0 * row.samples.spread()),
                gain_text(report, index),
                percent(speed, reference),
@@ -141,7 +139,7 @@ std::vector<std::string> reference_cells(const LadderReport& report, bool tutori
   const Row& reference = report.reference;
   const double speed = report.shape.flops() / reference.samples.median();
   return cells_of({"", library_title(reference.name), ""},
-                  {format("%.1f", speed / giga), format("%.1f%%", 100.0 * reference.samples.spread()), "-",
+                  {format("%.1f", speed / gigaflop), format("%.1f%%", 100.0 * reference.samples.spread()), "-",
                    "100.0%", percent(speed, report.peak), "-", format("%.2f", reference.verdict.worst_error)},
                   format("%.0f", tutorial_cublas), tutorial, reference.name);
 }
@@ -177,7 +175,7 @@ Json report_json(const LadderReport& report, double wanted_noise) {
   json.update({{"m", report.shape.m},
                {"n", report.shape.n},
                {"k", report.shape.k},
-               {"peak_gflops", report.peak / giga},
+               {"peak_gflops", report.peak / gigaflop},
                {"bandwidth", to_json(report.bandwidth)},
                {"warnings", report.warnings(wanted_noise)},
                {"rows", Json::array()},
@@ -209,7 +207,7 @@ Json csv_row(const LadderReport& report, const Row& row) {
                            "support_steps", "flops_per_byte", "different_bits", "overwritten"}) {
     line[name] = nullptr;
   }
-  line["peak_gflops"] = report.peak / giga;
+  line["peak_gflops"] = report.peak / gigaflop;
   if (!row.missing.empty()) {
     line["status"] = "unsupported";
     return line;
@@ -277,7 +275,7 @@ std::string side_by_side_text(const LadderReport& cuda, const LadderReport& open
     const Row& row = cuda.rows[i];
     const Row& other = opencl.rows[i];
     const auto speed = [](const LadderReport& report, const Row& of) {
-      return of.missing.empty() ? format("%.1f", report.shape.flops() / of.samples.median() / giga) : "-";
+      return of.missing.empty() ? format("%.1f", report.shape.flops() / of.samples.median() / gigaflop) : "-";
     };
     const bool both = row.missing.empty() && other.missing.empty();
     table.add_row({label_of(row.setting), row.setting.spec->name, set_text(row.setting), speed(cuda, row),

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "duogemm/error.h"
-#include "support/program_files.h"
+#include "support/program.h"
 #include "support/tools.h"
 #include "system/temporary_directory.h"
 #include "system/write_file.h"

@@ -9,8 +9,6 @@
 namespace duogemm::bench {
 namespace {
 
-constexpr double giga = 1e9;
-
 std::string status_of(const SweepPoint& point) {
   return point.invalid.empty() ? status_text(point.row) : "not possible: " + point.invalid;
 }
@@ -19,7 +17,7 @@ std::string speed_text(const SweepPoint& point) {
   if (!point.ran()) {
     return "-";
   }
-  return point.row.right() ? format("%.1f", point.speed() / giga) : "WRONG";
+  return point.row.right() ? format("%.1f", point.speed() / gigaflop) : "WRONG";
 }
 
 // As wide as figures that come later.
@@ -95,7 +93,7 @@ std::string best_text(const SweepReport& report) {
       best = &point;
     }
   }
-  return best ? "Fastest: " + place_text(report, *best) + format(", %.1f GFLOP/s\n", best->speed() / giga)
+  return best ? "Fastest: " + place_text(report, *best) + format(", %.1f GFLOP/s\n", best->speed() / gigaflop)
               : "";
 }
 
@@ -106,7 +104,7 @@ Json point_json(const SweepPoint& point) {
     return json;
   }
   json["row"] = to_json(point.row, point.shape.flops());
-  json["reference_gflops"] = point.reference > 0.0 ? Json(point.reference / giga) : Json(nullptr);
+  json["reference_gflops"] = point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr);
   return json;
 }
 
@@ -148,10 +146,10 @@ std::string sweep_csv(const SweepReport& report) {
     line.update({{"M", point.shape.m},
                  {"N", point.shape.n},
                  {"K", point.shape.k},
-                 {"gflops", ran ? Json(point.speed() / giga) : Json(nullptr)},
+                 {"gflops", ran ? Json(point.speed() / gigaflop) : Json(nullptr)},
                  {"median_s", ran ? Json(point.row.samples.median()) : Json(nullptr)},
                  {"spread", ran ? Json(point.row.samples.spread()) : Json(nullptr)},
-                 {"reference_gflops", point.reference > 0.0 ? Json(point.reference / giga) : Json(nullptr)},
+                 {"reference_gflops", point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr)},
                  {"status", status_of(point)}});
   }
   return csv(lines);
@@ -162,7 +160,7 @@ Json sweep_json(const SweepReport& report, const SweepRequest& request) {
   json.update({{"device", to_json(report.device)},
                {"rung", label_of(*report.spec)},
                {"kernel", report.spec->name},
-               {"peak_gflops", report.peak / giga},
+               {"peak_gflops", report.peak / gigaflop},
                {"reference", report.reference.empty() ? Json(nullptr) : Json(report.reference)},
                {"gpu_during", to_json(report.gpu_during)},
                {"warnings", report.warnings},

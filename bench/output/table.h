@@ -40,6 +40,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+inline constexpr double gigaflop = 1e9;
+
 // A column of words.
 inline Table::Column left(std::string title) { return {std::move(title), Table::Align::left}; }
 

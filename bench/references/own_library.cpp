@@ -8,7 +8,7 @@
 #include "families/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
-#include "support/program_files.h"
+#include "support/program.h"
 
 namespace duogemm::bench {
 namespace {

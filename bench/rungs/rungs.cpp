@@ -144,7 +144,7 @@ int its_stages(const Tunables& t) { return at(t, "STAGES"); }
 
 Rung split_k() {
   Rung spec{{"split_k", "ladder/beyond/15_split_k.cl", "split-K"}, "15"};
-  spec.slices = [](const Tunables& t) { return at(t, "SLICES"); };
+  spec.splits = [](const Tunables& t) { return at(t, "SLICES"); };
   spec = warp_tile(std::move(spec), its_stages);
   spec.geometry = [inner = spec.geometry](std::int64_t m, std::int64_t n, const Tunables& t) {
     Geometry geometry = inner(m, n, t);
@@ -173,7 +173,7 @@ Rung packed() {
 }
 
 Rung tensor_cores() {
-  Rung spec{{"tensor_cores", "ladder/beyond/17_tensor_cores.cl", "tensor cores, three BF16 pieces"}, "17"};
+  Rung spec{{"tensor_cores", "ladder/beyond/17_tensor_cores.cl", "tensor cores, three BF16 terms"}, "17"};
   const auto work_items = [](const Tunables& t) {
     return at(t, "TSM") / at(t, "WARP_M") * (at(t, "TSN") / at(t, "WARP_N")) * 32;
   };
@@ -184,8 +184,8 @@ Rung tensor_cores() {
     return tiles(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t), 1);
   };
   spec.local_bytes = [](const Tunables& t) {
-    constexpr std::size_t pieces = 3;
-    return pieces * sizeof(std::int32_t) * at(t, "TSK") / 2 * (at(t, "TSM") + at(t, "TSN") + 16);
+    constexpr std::size_t terms = 3;
+    return terms * sizeof(std::int32_t) * at(t, "TSK") / 2 * (at(t, "TSM") + at(t, "TSN") + 16);
   };
   spec.rules = {multiple_of("TSM", "WARP_M"),
                 multiple_of("TSN", "WARP_N"),

@@ -15,8 +15,8 @@ struct Rung : KernelSpec {
   std::string label;  // "1" to "17", or a comparison's own
   // From the tunables, what M, N and K must be multiples of: operands are padded.
   std::function<Multiples(const Tunables&)> multiples = [](const Tunables&) { return Multiples{}; };
-  // From the tunables, into how many slices it cuts K; their results stand behind each other.
-  std::function<int(const Tunables&)> slices = [](const Tunables&) { return 1; };
+  // From the tunables, into how many splits it cuts K; their results stand one after the other.
+  std::function<int(const Tunables&)> splits = [](const Tunables&) { return 1; };
   bool row_major = false;               // matrices are stored by rows
   bool transposed_b = false;            // B comes as N x K
   bool for_cpus = false;                // a work-item of it has a core to itself

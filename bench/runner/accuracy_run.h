@@ -44,7 +44,7 @@ struct AccuracyReport {
   bool ok() const;
 };
 
-// From so many products on, other precisions than fp32 must come close to cuBLAS's FP32: to its error times
+// From this many products on, other precisions than fp32 must come close to cuBLAS's FP32: to its error times
 // `worst_ratio`, or to `always_good`, whichever is larger.
 inline constexpr std::int64_t least_compared_k = 64;
 inline constexpr double worst_ratio = 1.25;

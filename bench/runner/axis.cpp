@@ -61,9 +61,7 @@ Axis parse_axis(const std::string& text) {
     return {match[1], listed(match[2], text)};
   }
   if (!std::regex_match(text, match, range)) {
-    reject_axis(
-        text,
-        "expected NAME=FROM:TO, with a :STEP or a :xFACTOR behind it if so wanted, or NAME=VALUE,VALUE");
+    reject_axis(text, "expected NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE");
   }
   const std::int64_t step = match[5].matched ? number(match[5], text) : 1;
   return {match[1],

@@ -25,11 +25,11 @@ struct CompareConditions : Conditions {
 std::unique_ptr<Session> compare_session(const ChosenDevice& chosen, const CompareConditions& conditions);
 
 struct CompareRequest {
-  std::vector<ShapeList> lists;
-  std::vector<ChosenDevice> devices;
-  CompareConditions conditions;
-  std::string level;  // of reproducibility, as --level has it
-  MeasureOptions measure;
+  std::vector<ShapeList> lists = {};
+  std::vector<ChosenDevice> devices = {};
+  CompareConditions conditions = {};
+  std::string level = {};  // of reproducibility, as --level has it
+  MeasureOptions measure = {};
 };
 
 struct CompareReport : Machine {

@@ -1,6 +1,6 @@
 #include "runner/run.h"
 
-#include "machine/host_memory.h"
+#include "machine/memory_need.h"
 
 namespace duogemm::bench {
 

@@ -15,7 +15,7 @@ bool overlap(const Axis& a, const Axis& b) {
   return a.name == b.name || (a.is_size() && b.is_size() && (a.name == "size" || b.name == "size"));
 }
 
-// Throws when an axis speaks of nothing that the kernel has, or of what another one or --set decides.
+// Throws when an axis is nothing that the kernel has, or what another one or --set decides.
 void require_axes(const SweepRequest& request, const KernelSpec& spec) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   for (const Axis& axis : request.axes) {
@@ -31,7 +31,7 @@ void require_axes(const SweepRequest& request, const KernelSpec& spec) {
     }
   }
   if (request.axes.size() == 2 && overlap(request.axes[0], request.axes[1])) {
-    reject("--over " + request.axes[0].name + " and --over " + request.axes[1].name + " speak of the same");
+    reject("--over " + request.axes[0].name + " and --over " + request.axes[1].name + " are of the same");
   }
 }
 

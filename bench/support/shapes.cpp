@@ -9,7 +9,7 @@
 
 #include "duogemm/error.h"
 #include "support/format.h"
-#include "support/program_files.h"
+#include "support/program.h"
 #include "system/read_file.h"
 #include "system/reject.h"
 
@@ -74,7 +74,7 @@ void set(Problem& problem, const std::string& option) {
 
 constexpr std::int64_t unset = -1;
 
-// Strides that nobody has set put one matrix behind the other.
+// Strides that nobody has set put one matrix after the other.
 void set_packed_strides(Problem& problem) {
   for (const auto& [stride, elements] : {std::pair(&problem.a_stride, problem.a_elements()),
                                          std::pair(&problem.b_stride, problem.b_elements()),

@@ -1,13 +1,13 @@
 // Lists of multiplications to measure, as files of bench/shapes/ hold them.
 //
 // A file has one multiplication per line: a label, M, N, K, which operands are stored transposed (NN, NT, TN
-// or TT; NN when left out), and whatever is not as usual:
+// or TT; NN when it is not given), and whatever is not as usual:
 //
 //   scores  512 512 64  TN  batch=12 lda=768 a_stride=64
 //
-// batch=: so many of the same kind; a_stride=, b_stride=, c_stride=: how far apart their matrices are (one
-// behind the other when left out; 0 for one A or B in common); lda=, ldb=, ldc=: leading dimensions (as small
-// as they can be when left out); beta=: 0 when left out. Everything is column-major; "#" begins a comment.
+// batch=: how many of the same kind; a_stride=, b_stride=, c_stride=: how far apart their matrices are (one
+// after the other when not given; 0 for one A or B in common); lda=, ldb=, ldc=: leading dimensions (as small
+// as they can be when not given); beta=: 0 when not given. Everything is column-major; "#" begins a comment.
 #pragma once
 
 #include <string>

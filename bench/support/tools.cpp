@@ -29,9 +29,9 @@ class FileActions {
 
 std::string read_all(int from) {
   std::string text;
-  std::array<char, 65536> piece;
-  for (ssize_t count; (count = read(from, piece.data(), piece.size())) > 0;) {
-    text.append(piece.data(), static_cast<std::size_t>(count));
+  std::array<char, 65536> buffer;
+  for (ssize_t count; (count = read(from, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
   }
   return text;
 }

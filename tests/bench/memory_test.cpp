@@ -6,7 +6,6 @@
 #include <fstream>
 #include <limits>
 
-#include "machine/host_memory.h"
 #include "machine/memory_need.h"
 
 namespace duogemm::bench {
@@ -88,7 +87,7 @@ TEST(MemoryNeed, IsRefusedByWhatThereIsAndKeepsATenthFree) {
   expect_lacking({9.1e9, 1.0, 0.0}, gpu, gigabyte,
                  "needs 9.10 GB of device memory; Testing has 10.00 GB, a tenth of which stays free");
   expect_lacking({6e9, 5.5e9, 0.0}, gpu, gigabyte,
-                 "needs 5.50 GB of device memory in one piece; Testing gives up to 5.00 GB");
+                 "needs 5.50 GB of device memory in one buffer; Testing gives up to 5.00 GB");
   expect_lacking({1.0, 1.0, 0.95e9}, gpu, gigabyte,
                  "needs 0.95 GB of the machine's memory; it has 1.00 GB, a tenth of which stays free");
   expect_lacking(need, cpu, 10 * gigabyte,

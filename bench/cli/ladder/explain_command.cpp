@@ -157,7 +157,7 @@ int run(const ExplainFlags& flags) {
 void add_options(CLI::App& command, ExplainFlags& flags) {
   command
       .add_option("--kernel", flags.kernels,
-                  "A rung or a kernel's name, with tunables behind it if so wanted: 8,USE_SHUFFLE=1")
+                  "A rung or a kernel's name, with tunables of its own after it: 8,USE_SHUFFLE=1")
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
   flags.precision.add_to(command);

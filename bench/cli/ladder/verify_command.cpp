@@ -148,7 +148,7 @@ class Verifier {
     return plan_sgemm(*setting.spec, setting.tunables, problem, with_few_groups());
   }
 
-  // No batch of ours has so many members that work-groups walk from one to the next, unless there are few.
+  // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
   DeviceInfo with_few_groups() const {
     DeviceInfo device = info();
     device.max_groups[1] = 2;

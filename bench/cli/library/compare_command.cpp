@@ -79,31 +79,41 @@ MeasureOptions measure_options(const CompareFlags& flags, const DeviceInfo& devi
   return options;
 }
 
-Through through_of(const CompareFlags& flags, std::size_t devices) {
+Through through_of(const CompareFlags& flags) {
   for (const Through through : {Through::host, Through::blas}) {
-    if (flags.through != name_of(through)) {
-      continue;
+    if (flags.through == name_of(through)) {
+      return through;
     }
-    if (flags.conditions.graph || flags.timing.cold) {
-      reject("--through " + flags.through + ": --graph and --cold go with --through device");
-    }
-    if (through == Through::blas && flags.level.level() != Reproducibility::run_to_run) {
-      reject("--through blas: BLAS has no --level; it is run_to_run");
-    }
-    if (through == Through::blas && devices > 1) {
-      reject("--through blas: the drop-in library has one device in a process; --backend all has two");
-    }
-    return through;
   }
   return Through::device;
+}
+
+// What does not go together.
+void require_harmony(const CompareFlags& flags, Through through, const std::vector<ChosenDevice>& devices) {
+  const bool on_device = through == Through::device;
+  const bool blas = through == Through::blas;
+  const std::pair<bool, std::string> faults[] = {
+      {!on_device && (flags.conditions.graph || flags.timing.cold),
+       "--through " + flags.through + ": --graph and --cold go with --through device"},
+      {blas && flags.level.level() != Reproducibility::run_to_run,
+       "--through blas: BLAS has no --level; it is run_to_run"},
+      {blas && devices.size() > 1,
+       "--through blas: the drop-in library has one device in a process; --backend all has two"},
+      {!on_device && !flags.conditions.kernels.empty(), "--kernels goes with --through device"},
+      {on_device && flags.conditions.callers > 1, "--callers goes with --through host or blas"},
+      {on_device && !flags.device_memory.empty(),
+       "--device-memory goes with --through host or blas, which have operands copied to the device"},
+      {flags.conditions.graph && devices.front().backend->name() != "cuda", "--graph: only cuda has graphs"}};
+  for (const auto& [is_there, why] : faults) {
+    if (is_there) {
+      reject(why);
+    }
+  }
 }
 
 // Ours goes by the environment, whichever way it is called.
 std::optional<std::size_t> limit_device_memory(const CompareFlags& flags, Through through) {
   if (!flags.device_memory.empty()) {
-    if (through == Through::device) {
-      reject("--device-memory goes with --through host or blas, which have operands copied to the device");
-    }
     parse_bytes(flags.device_memory, "--device-memory");
     setenv("DUOGEMM_DEVICE_MEMORY", flags.device_memory.c_str(), 1);
   }
@@ -111,38 +121,28 @@ std::optional<std::size_t> limit_device_memory(const CompareFlags& flags, Throug
 }
 
 // Which are compiled shape by shape: what is no folder of kernels is found now.
-void check_kernels(const std::vector<std::string>& folders, Through through) {
+void check_kernels(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
-    if (through != Through::device) {
-      reject("--kernels goes with --through device");
-    }
     for (const char* part : {"kernels", "compat"}) {
       if (!std::filesystem::is_directory(std::filesystem::path(folder) / part)) {
         reject("--kernels " + folder + ": no folder with kernels/ and compat/");
       }
     }
-    if (std::count(folders.begin(), folders.end(), folder) > 1) {
+    if (std::ranges::count(folders, folder) > 1) {
       reject("--kernels " + folder + ": is there already");
     }
   }
 }
 
-void require_callers(const CompareFlags& flags, Through through) {
-  if (flags.conditions.callers > 1 && through == Through::device) {
-    reject("--callers goes with --through host or blas");
-  }
-}
-
 CompareRequest make_request(const CompareFlags& flags) {
-  CompareRequest request;
-  request.lists = choose_lists(flags);
-  request.devices = flags.device.choose();
+  CompareRequest request{.lists = choose_lists(flags),
+                         .devices = flags.device.choose(),
+                         .conditions = flags.conditions,
+                         .level = flags.level.name};
+  const DeviceInfo device = request.devices.front().info();
   if (request.lists.empty()) {
-    request.lists = {load_shapes(request.devices.front().info().kind == DeviceKind::cpu ? "cpu" : "squares")};
+    request.lists = {load_shapes(device.kind == DeviceKind::cpu ? "cpu" : "squares")};
   }
-  request.conditions = flags.conditions;
-  request.level = flags.level.name;
-  request.conditions.precision = flags.precision.precision();
   for (ShapeList& list : request.lists) {
     for (NamedShape& shape : list.shapes) {
       shape.problem.level = flags.level.level();
@@ -150,19 +150,18 @@ CompareRequest make_request(const CompareFlags& flags) {
       validate(shape.problem);
     }
   }
-  request.conditions.cold = flags.timing.cold;
+  CompareConditions& conditions = request.conditions;
+  conditions.precision = flags.precision.precision();
+  conditions.cold = flags.timing.cold;
   if (!flags.against.empty()) {
-    request.conditions.against = flags.against;
-    std::erase(*request.conditions.against, "none");
+    conditions.against = flags.against;
+    std::erase(*conditions.against, "none");
   }
-  request.conditions.through = through_of(flags, request.devices.size());
-  check_kernels(flags.conditions.kernels, request.conditions.through);
-  require_callers(flags, request.conditions.through);
-  request.conditions.device_memory = limit_device_memory(flags, request.conditions.through);
-  if (flags.conditions.graph && request.devices.front().backend->name() != "cuda") {
-    reject("--graph: only cuda has graphs");
-  }
-  request.measure = measure_options(flags, request.devices.front().info());
+  conditions.through = through_of(flags);
+  require_harmony(flags, conditions.through, request.devices);
+  check_kernels(conditions.kernels);
+  conditions.device_memory = limit_device_memory(flags, conditions.through);
+  request.measure = measure_options(flags, device);
   return request;
 }
 
@@ -268,7 +267,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
   flags.size.add_to(command);
   command.add_option("--ops", flags.ops, "Which of A and B are stored transposed: NN, NT, TN or TT")
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
-  command.add_option("--batch", flags.batch, "So many multiplications at once")
+  command.add_option("--batch", flags.batch, "How many multiplications at once")
       ->check(number_in(std::int64_t{1}, largest_size));
   flags.device.add_to(command, true);
   command.add_flag("--graph", flags.conditions.graph,
@@ -287,7 +286,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
   command
       .add_option("--callers", flags.conditions.callers,
-                  "With --through host or blas: so many threads call at once, each with operands of its own; "
+                  "With --through host or blas: how many threads call at once, each with operands of its own; "
                   "times are from one result to the next, whoever's")
       ->check(number_in(std::size_t{1}, std::size_t{256}))
       ->capture_default_str();

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "check/inputs.h"
+#include "check/guarded_operands.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "machine/memory_need.h"
@@ -82,7 +82,7 @@ MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
 }
 
 Latency measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
-  // Not the user's cache: there the first call might find its program. It leaves it behind as a user's does.
+  // Not the user's cache: there the first call might find its program. It leaves it there as a user's does.
   const TemporaryDirectory folder;
   const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());
   Latency latency{};

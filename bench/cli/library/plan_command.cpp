@@ -161,13 +161,13 @@ void add_options(CLI::App& command, PlanFlags& flags) {
   command.add_option("--ops", flags.ops, "How A and B are stored: NN, NT, TN or TT; T for transposed")
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}))
       ->capture_default_str();
-  command.add_option("--batch", flags.batch, "So many of them, one behind the other")
+  command.add_option("--batch", flags.batch, "How many of them, one after the other")
       ->check(number_in(std::int64_t{1}, std::int64_t{1} << 24))
       ->capture_default_str();
   flags.level.add_to(command);
   flags.precision.add_to(command);
   command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
-  command.add_option("--top", flags.top, "Also list so many schedules, the fastest by prediction first");
+  command.add_option("--top", flags.top, "Also list this many schedules, the fastest by prediction first");
   flags.results.add_to(command);
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "duogemm/error.h"
-#include "support/program_files.h"
+#include "support/program.h"
 
 namespace duogemm::bench {
 namespace {
@@ -73,7 +73,7 @@ void add_run_command(CLI::App& app, Action& action, const std::vector<std::strin
   command
       ->add_option(
           "program", *checked,
-          "The program and its arguments, behind `--`. Its exit status is that of this command, which is "
+          "The program and its arguments, after `--`. Its exit status is that of this command, which is "
           "127 where there is no such program and 126 where it cannot be started")
       ->required();
   std::vector<std::string> words(given.begin() + (!given.empty() && given.front() == "--" ? 1 : 0),

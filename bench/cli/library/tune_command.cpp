@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "duogemm/version.h"
-#include "machine/nvml.h"
+#include "machine/gpu_watch.h"
 #include "output/files.h"
 #include "support/interrupt.h"
 #include "system/read_file.h"

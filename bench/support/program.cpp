@@ -1,4 +1,7 @@
-#include "support/program_files.h"
+#include "support/program.h"
+
+#include "device/backend.h"
+#include "families/kernel_source.h"
 
 namespace duogemm::bench {
 namespace {
@@ -9,6 +12,14 @@ std::filesystem::path program_folder() {
 }
 
 }  // namespace
+
+std::string build_switches() {
+  std::string text = "BACKEND=" + (backends().size() > 1 ? "all" : std::string(backends().front()->name()));
+  for (const auto& [name, value] : build_tunables()) {
+    text += ", " + std::string(name) + (value != 0 ? "=ON" : "=OFF");
+  }
+  return text;
+}
 
 std::vector<std::filesystem::path> program_folders(const std::string& name) {
   const std::filesystem::path program = program_folder();

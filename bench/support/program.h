@@ -1,4 +1,5 @@
-// What comes with the program: lists of shapes, the tool that draws, and the drop-in libraries.
+// The program itself: how it was built, and what comes with it: lists of shapes, the tool that draws, and the
+// drop-in libraries.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +8,10 @@
 #include <vector>
 
 namespace duogemm::bench {
+
+// What CMake was told of the runtimes and of the switches of kernels: "BACKEND=all, USE_LDG=ON,
+// USE_SHUFFLE=OFF".
+std::string build_switches();
 
 // Where the folder of that name is: beside the program in a build folder, or where an installation puts it.
 // The one or the other exists.

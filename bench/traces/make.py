@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the traces of this folder that follow from an algorithm, all but the recorded one: bench/traces/make.py [FOLDER].
+"""Writes the traces that follow from an algorithm into a folder: bench/traces/make.py FOLDER.
 
 The same every time: what is random is drawn from SEED with Python's Mersenne Twister.
 """
@@ -121,7 +121,10 @@ def write(folder, name, about, calls):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.splitlines()[0])
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     write(folder, "lu", "LU of 8192 in panels of 128: 63 trailing updates", lu())
     write(folder, "cholesky", "Cholesky of 4096 in blocks of 128: updates of block columns that get shorter", cholesky())
     write(folder, "attention_decode", "Attention of 32 heads of 128, a token at a time, over a cache that grows to 512", attention_decode())

@@ -241,10 +241,8 @@ void share_results(const std::vector<std::string>& paths, const std::string& fol
     std::printf("%s (%d names, paths and private members taken out)\n", copy.c_str(), file.replaced);
   }
   std::printf(
-      "Next: look through %s, put %s under bench/results/, run tools/readme_figures.py, which adds the "
-      "device to\n"
-      "docs/devices.md, and send a pull request. Clocks, driver and versions are kept: figures mean nothing "
-      "without.\n",
+      "Next: look through %s, and send a pull request with what tools/summary.py add makes of %s.\n"
+      "Clocks, driver and versions are kept: figures mean nothing without.\n",
       files.size() == 1 ? "it" : "them", files.size() == 1 ? "it" : "them");
 }
 

@@ -17,19 +17,23 @@ class BadFile(Exception):
 
 def load(path):
     """The document, and which of KINDS it is."""
+    document = parse(path)
+    schema = document.get("schema") if isinstance(document, dict) else None
+    for kind in KINDS:
+        if schema == f"duogemm.{kind}/1":
+            return document, kind
+    raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
+
+
+def parse(path):
     try:
-        document = json.loads(pathlib.Path(path).read_text())
+        return json.loads(pathlib.Path(path).read_text())
     except OSError as error:
         raise BadFile(f"{path}: {error.strerror}") from None
     except RecursionError:
         raise BadFile(f"{path}: this JSON is nested too deep") from None
     except ValueError:  # UnicodeDecodeError, JSONDecodeError, and what an integer of thousands of digits raises
         raise BadFile(f"{path}: this is no JSON") from None
-    schema = document.get("schema") if isinstance(document, dict) else None
-    for kind in KINDS:
-        if schema == f"duogemm.{kind}/1":
-            return document, kind
-    raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
 
 
 def write(path, content):
@@ -56,12 +60,6 @@ def replace(path, content):
     except OSError:
         os.unlink(unfinished)
         raise
-
-
-def recorded(folder):
-    """The result files there that there is something to draw of."""
-    schemas = [f"duogemm.{kind}/1" for kind in KINDS]
-    return [path for path in sorted(pathlib.Path(folder).glob("*.json")) if json.loads(path.read_text())["schema"] in schemas]
 
 
 def median(values):

@@ -2,6 +2,7 @@
 
 import io
 import pathlib
+import re
 import textwrap
 
 import matplotlib
@@ -102,5 +103,6 @@ def save(figure, *paths):
         picture = io.BytesIO()
         kind = pathlib.Path(path).suffix[1:]
         figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None, dpi=150, bbox_inches="tight", pad_inches=0.05)
-        results.write(path, picture.getvalue())
+        content = picture.getvalue()
+        results.write(path, re.sub(rb"\s*\n\s*(?=[^<>]*>|</)", b" ", content) if kind == "svg" else content)  # a line for each tag that opens
     plt.close(figure)

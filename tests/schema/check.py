@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Checks result files against bench/schema/results.json: those that are recorded, and what the program writes now.
+"""Checks what the program writes against bench/schema/results.json, and that a summary can be made of it.
 
   tests/schema/check.py <program>
 
-Ends with 77 where python3-jsonschema is not installed. Without a device, only what is recorded is checked.
+Ends with 77 where python3-jsonschema is not installed, or where there is no device.
 """
 
 import copy
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ except ImportError:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SUMMARY = ROOT / "tools" / "summary.py"
+SUMMARISED = ("ladder", "accuracy", "compare", "explain", "replay", "sweep")
 SCHEMA = json.loads((ROOT / "bench" / "schema" / "results.json").read_text())
 COMMANDS = {
     "ladder": ["ladder", "--kernels", "1,8,10", "-m", "33", "-n", "17", "-k", "9", "--seconds", "0.01"],
@@ -79,6 +82,18 @@ def check_documentation():
         expect(name in words, f"bench/schema/README.md does not speak of '{name}'")
 
 
+def check_summary(file, date):
+    """It has a row for each of the result file, with a speed, an error or a ratio."""
+    done = subprocess.run([sys.executable, SUMMARY, "add", "--command", "duogemm of a test", file, file.parent], capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    for summary in file.parent.glob(f"{file.stem}*.tsv"):
+        head = [line for line in summary.read_text().splitlines() if line.startswith("# ")]
+        columns, *rows = (line.split("\t") for line in summary.read_text().splitlines()[len(head):])
+        expect("# command: duogemm of a test" in head and f"# date: {date}" in head, f"{summary.name} begins with {head}")
+        expect(rows and all(len(row) == len(columns) and any(re.fullmatch(r"[0-9.e-]+", cell) for cell in row) for row in rows),
+               f"{summary.name} has the columns {columns} and the rows {rows}")
+
+
 def check_program(program):
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "shapes.txt").write_text("cube 8 8 8\nhuge 16777216 16777216 16777216\n")
@@ -87,21 +102,21 @@ def check_program(program):
             file = pathlib.Path(folder, f"{name}.json")
             done = subprocess.run([program, *arguments, "--json", str(file)], cwd=folder, capture_output=True, text=True)
             if "no device" in done.stderr or "device was found" in done.stderr:
-                print(f"no device was found: {name} was not run")
-                continue
+                print(f"skipped: no device was found: {done.stderr}")
+                sys.exit(77)
             expect(done.returncode == 0, f"{' '.join(arguments)}: {done.stderr}{done.stdout}")
-            found = errors(json.loads(file.read_text()))
+            document = json.loads(file.read_text())
+            found = errors(document)
             expect(not found, f"{name}: {found[:5]}")
             print(f"{name}: as the schema says")
+            if name == "ladder":
+                check_strictness(document)
+            if name in SUMMARISED:
+                check_summary(file, document["date"][:10])
 
 
 def main():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    for file in sorted((ROOT / "bench" / "results").glob("*.json")):
-        found = errors(json.loads(file.read_text()))
-        expect(not found, f"{file.name}: {found[:5]}")
-        print(f"{file.name}: as the schema says")
-    check_strictness(json.loads((ROOT / "bench" / "results" / "cpu_opencl.json").read_text()))
     check_documentation()
     check_program(str(pathlib.Path(sys.argv[1]).resolve()))
 

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Keeps result files as summaries in bench/results, and makes from these what pages show.
+
+  tools/summary.py add --command WORDS RESULT.json FOLDER   writes a summary for each run into the folder
+  tools/summary.py pages                                    writes the two tables and the two pictures (which need matplotlib)
+  tools/summary.py pages --check                            only says whether the tables are right
+
+A summary is a table with tabs: lines with # tell what was measured, then come the names of the columns, then a row a line. Where there is a
+column `spread`, the columns after it are the other's time over duogemm's.
+"""
+
+import argparse
+import itertools
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench" / "plots"))
+
+import results  # noqa: E402
+
+RESULTS = ROOT / "bench" / "results"
+
+# Lines of the README's table: how it calls the problems, the summary, its list (empty: all of them), and the other library.
+HIGHLIGHTS = [
+    ("squares from 64 to 16384, H200, CUDA", "h200_compare_cuda", "squares", "cuBLAS"),
+    ("all eight lists, H200, CUDA", "h200_compare_cuda", "", "cuBLAS"),
+    ("all eight lists, H100, CUDA", "h100_compare_cuda", "", "cuBLAS"),
+    ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph", "", "cuBLAS"),
+    ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_graph", "", "cuBLAS"),
+    ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3", "", "cuBLAS"),
+    ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6", "", "cuBLAS"),
+    ("three lists, H100, OpenCL", "h100_compare_both", "", "CLBlast"),
+    ("unchanged programs by `duogemm run`, H100", "h100_programs", "fp32", "cuBLAS"),
+    ("unchanged programs by `duogemm run` and `f16x3`, H100", "h100_programs", "f16x3", "cuBLAS"),
+    ("whole traces from the first call on, H200, CUDA", "h200_replay_cuda", "first", "cuBLAS"),
+]
+
+
+def number(value):
+    """To four digits."""
+    return "" if value is None else f"{float(f'{value:.4g}'):.12g}"
+
+
+def spread_of(samples):
+    return (results.quantile(samples, 0.75) - results.quantile(samples, 0.25)) / results.median(samples)
+
+
+def timed(group, row, problem, flops, seconds, spread, ratios):
+    """Cells of a row that was timed; the names of its columns are the keys."""
+    speed = {"gflops": number(flops / seconds / 1e9)} if flops else {}
+    return {"list": group, "row": row, "problem": problem, **speed, "us": number(1e6 * seconds), "spread": number(spread),
+            **{title: number(ratio) for title, ratio in ratios.items()}}
+
+
+def rung_row(row, size, reference):
+    m, n, k = (size[name] for name in "mnk")
+    tunables = " ".join(f"{name}={value}" for name, value in row["tunables"].items())
+    ratios = {reference[0].split()[0]: row["gflops"] / reference[1]} if reference else {}
+    return timed("", f"{results.name(row)} {tunables}".strip(), f"{m} {n} {k}", 2 * m * n * k, row["time"]["median_s"], row["time"]["spread"], ratios)
+
+
+def ladder(document):
+    for run in document["runs"]:
+        found = run["reference"]
+        reference = (found["name"], found["gflops"]) if found else None
+        yield run, {"peak": f"{run['peak_gflops']:.0f} GFLOP/s, measured", **({"other": f"{found['name']}, {found['gflops']:.0f} GFLOP/s"} if found else {})}, \
+            [rung_row(row, run, reference) for row in run["rows"] if "time" in row]
+
+
+def sweep(document):
+    yield document, {"other": document["reference"]}, [
+        rung_row(point["row"], point, (document["reference"], point["reference_gflops"])) for point in document["points"] if "time" in point.get("row", {})]
+
+
+def shape(row):
+    """As a list of shapes has it."""
+    options = "".join(f" {name}={row[name]}" for name in ("batch",) if row[name] != 1)
+    return f"{row['m']} {row['n']} {row['k']} {row['ops']}{options}"
+
+
+def compare(document):
+    for run in (run for run in document["runs"] if run["others"]):  # one without is in the ratios of another
+        yield run, {"others": ", ".join(other["name"] for other in run["others"])}, [
+            timed(row["list"] or "", row["label"], shape(row), 2 * row["m"] * row["n"] * row["k"] * row["batch"], row["time"]["median_s"],
+                  row["time"]["spread"], {other["title"]: other.get("ratio") for other in row["others"]})
+            for row in run["rows"] if row.get("time")]
+
+
+def accuracy(document):
+    rows = []
+    for row in document["rows"]:
+        cells = {"list": row["about"], "row": f"K={row['k']}", "bound": number(row["bound"])}
+        cells.update({error["title"]: number(error.get("largest")) for error in row["errors"]})
+        cells.update({f"{error['title']}, us": number(1e6 * error["seconds"]) for error in row["errors"] if "seconds" in error})
+        rows.append(cells)
+    yield document, {"problem": f"M=N={document['m']}; largest errors in units of 2^-24 |A||B|", "others": ", ".join(o["name"] for o in document["others"])}, rows
+
+
+# What the host takes for a call, and for a call with a new problem.
+HOST_TIMES = {"call us": "call_median_s", "new us": "new_median_s", "new 99% us": "new_p99_s"}
+
+
+def replay(document):
+    rows = []
+    for trace, name in itertools.product(document["traces"], ("first", "disk", "warmed", "again")):
+        if name not in trace["ours"]:
+            continue
+        ours, other = trace["ours"][name], (trace["other"] or {}).get("again" if name == "again" else "first")
+        ratio = {trace["title"]: other["wall_s"] / ours["wall_s"]} if other else {}
+        host = {title: number(1e6 * ours[member]) for title, member in HOST_TIMES.items()}
+        cells = timed(name, trace["trace"], f"{trace['calls']} calls, {trace['different']} different", 0, ours["wall_s"], spread_of(ours["walls_s"]),
+                      {trace["title"]: other["wall_s"] / ours["wall_s"]} if other else {})
+        rows.append({**{title: cells[title] for title in ("list", "row", "problem")}, **host, **cells})
+    yield document, {"others": ", ".join(dict.fromkeys(trace["other"]["name"] for trace in document["traces"] if trace["other"]))}, rows
+
+
+def explain(document):
+    for entry in document["devices"]:
+        backend = entry["device"]["backend"]
+        rows = []
+        for kernel in (kernel for kernel in document["kernels"] if kernel["backend"] == backend and kernel["loop"]):
+            kinds, found = kernel["loop"]["kinds"], kernel["resources"]
+            fma = kinds["multiply_add"]["instructions"]
+            lowest = kernel["bounds"][0] if kernel["bounds"] else {"name": "", "gflops": None}
+            tunables = " ".join(f"{name}={value}" for name, value in kernel["tunables"].items())
+            rows.append({"row": f"{results.name(kernel)} {tunables}".strip(), "gflops": number(kernel["gflops"]), "lowest bound": number(lowest["gflops"]),
+                         "set by": lowest["name"], "multiply-adds of all": number(fma / kernel["loop"]["instructions"]),
+                         "values in each": number(kernel["loop"]["multiply_adds"] / fma),
+                         "local loads for each": number(kinds["local_load"]["instructions"] / fma),
+                         "global loads for each": number(kinds["global_load"]["instructions"] / fma),
+                         "registers": number(found["registers"]), "work-groups": number(found["resident_groups"]), "limited by": found["limited_by"] or ""})
+        yield entry, {"problem": results.size_caption(document), "language": kernel["language"]}, rows
+
+
+def programs(document):
+    rows = [timed(contender["name"], program["about"], program["libraries"], 0, 1e-3 * contender["median_ms"], contender["spread"],
+                  {program["contenders"][0]["name"]: contender["ratio"]})
+            for program in document["programs"] for contender in program["contenders"][1:]]
+    yield {"device": {"name": document["programs"][0]["device"], "runtime": "CUDA"}}, {}, rows
+
+
+def python(document):
+    rows = [{"list": row["case"], "row": row["contender"], "us": number(1e6 * row["median_s"]),
+             **({"gflops": number(row["gflops"])} if "gflops" in row else {}), "spread": number(spread_of(row["seconds"]))} for row in document["rows"]]
+    others = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
+    yield {"device": {"name": document["device"], "runtime": "CUDA"}}, {"what": document["what"], "others": others}, rows
+
+
+KINDS = {"ladder": ladder, "compare": compare, "sweep": sweep, "accuracy": accuracy, "replay": replay, "explain": explain, "programs": programs,
+         "python": python}
+
+
+def add(path, command, folder):
+    document = results.parse(path)
+    kind = document["schema"].removeprefix("duogemm.").split("/")[0]
+    runs = list(KINDS[kind](document))
+    for run, about, rows in runs:
+        device = run["device"]
+        driver = f", driver {results.driver(run)}" if "driver" in device else ""
+        head = {"command": command, "date": document["date"][:10], "duogemm": document.get("version", ""),
+                "device": f"{device['name'].strip()}, {device['runtime']}{driver}", **about}
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        lines = [f"# {name}: {value}" for name, value in head.items() if value]
+        lines += ["\t".join(columns), *("\t".join(row.get(name, "") for name in columns) for row in rows)]
+        name = pathlib.Path(path).stem + (f"_{device['backend']}" if len(runs) > 1 else "")
+        results.write(pathlib.Path(folder) / f"{name}.tsv", ("\n".join(lines) + "\n").encode())
+
+
+def read(name):
+    """What was measured, the names of the columns, and the rows by these."""
+    lines = (RESULTS / f"{name}.tsv").read_text().splitlines()
+    head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    columns, *rows = (line.split("\t") for line in lines if not line.startswith("# "))
+    return head, columns, [dict(zip(columns, row)) for row in rows]
+
+
+def answer(rows, other):
+    """How many rows there are, their mean and the smallest."""
+    ratios = [float(row[other]) for row in rows if row.get(other)]
+    return len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)
+
+
+def table(head, lines):
+    """Columns stand to the right where they hold nothing but numbers."""
+    numbers = [all(line[place].replace(".", "").isdigit() for line in lines) for place in range(len(head))]
+    rows = [head, ["---:" if number else "---" for number in numbers], *lines]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def highlights():
+    lines = []
+    for problems, name, wanted, other in HIGHLIGHTS:
+        count, mean, worst = answer([row for row in read(name)[2] if wanted in ("", row["list"])], other)
+        lines.append([problems, str(count), other, f"{mean:.2f}", f"{worst:.2f}"])
+    return table(["problems", "count", "other", "mean", "worst"], lines)
+
+
+def comparisons():
+    """A line for each list of each run, and one for all lists of a comparison."""
+    lines = []
+    for path in sorted(RESULTS.glob("*.tsv")):
+        head, columns, rows = read(path.stem)
+        lists = list(dict.fromkeys(row.get("list") for row in rows))
+        others = columns[columns.index("spread") + 1:] if "spread" in columns and all(lists) else []
+        if len(lists) > 1 and head["command"].startswith("duogemm compare"):
+            lists.insert(0, "all of these")
+        for wanted in lists if others else []:
+            found = [row for row in rows if wanted in ("all of these", row["list"])]
+            answers = {other: answer(found, other) for other in others}
+            words = ", ".join(f"{other} {mean:.2f} ({worst:.2f})" for other, (_, mean, worst) in answers.items())
+            lines.append([f"[{path.stem}]({path.name})", wanted, str(len(found)), words])
+    return table(["run", "list", "count", "mean (worst)"], lines)
+
+
+def replaced(path, name, content):
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, rest = path.read_text().split(begin)
+    return before + begin + content + end + rest.split(end)[1]
+
+
+def draw_ladder():
+    """What each rung reaches on three devices, in its first setting."""
+    import style
+    figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6))
+    for axis, names in zip(axes, (["h200_ladder_cuda", "h200_ladder_opencl"], ["cpu_ladder"])):
+        found = [read(name) for name in names]
+        rungs = list(dict.fromkeys(" ".join(row["row"].split()[:2]) for row in found[0][2]))
+        style.name_bars(axis, rungs)
+        for place, (head, _, rows) in enumerate(found):
+            first = {" ".join(row["row"].split()[:2]): float(row["gflops"]) for row in reversed(rows)}
+            height = 0.8 / len(found)
+            axis.barh([i + (place - (len(found) - 1) / 2) * height for i in range(len(rungs))], [first.get(rung, 0) for rung in rungs], height,
+                      label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(place + len(names) % 2))
+        for line, name in (("--", "other"), (":", "peak")):
+            if name in found[0][0]:
+                title = found[0][0][name].split(",")[0] if name == "other" else "measured peak"
+                speed = float(found[0][0][name].split(" GFLOP")[0].split(" ")[-1])
+                axis.axvline(speed, color="black", linestyle=line, linewidth=1.2, label=f"{title}: {speed:,.0f}")
+        axis.set_xlabel("GFLOP/s")
+        style.count_speeds(axis)
+        axis.set_title(f"{found[0][0]['device'].split(',')[0]}; M=N=K={found[0][2][0]['problem'].split()[0]}", fontsize=8.5)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12), ncol=2, frameon=False)
+    figure.tight_layout()
+    style.save(figure, RESULTS / "ladder.svg")
+
+
+def draw_accuracy(k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32")):
+    """The largest errors at one K. An error of zero has no place on a logarithmic scale."""
+    import style
+    head, _, rows = read("h200_accuracy")
+    rows = [row for row in rows if row["row"] == f"K={k}"]
+    figure, axis = style.bars_figure([row["list"] for row in rows])
+    for place, title in enumerate(wanted):
+        points = [(float(row[title]), i) for i, row in enumerate(rows) if float(row[title] or 0)]
+        axis.plot([units for units, _ in points], [i for _, i in points], label=title, **{**style.line_style(place), "linestyle": "none"})
+    axis.axvline(float(rows[0]["bound"]), color="#808080", linewidth=1, label="bound")
+    axis.set_xscale("log")
+    axis.set_xlabel("largest error in units of 2^-24 |A||B|")
+    style.title(axis, f"K={k}, {head['problem'].split(';')[0]}", head["device"])
+    style.save(style.finish(figure, axis, 3), RESULTS / "accuracy.svg")
+
+
+def pages(check):
+    for path, name, content in ((ROOT / "README.md", "summary", highlights()), (RESULTS / "README.md", "comparisons", comparisons())):
+        wanted = replaced(path, name, content)
+        if not check:
+            path.write_text(wanted)
+        elif path.read_text() != wanted:
+            sys.exit(f"{path.relative_to(ROOT)} is not what bench/results says: run tools/summary.py pages")
+    if not check:
+        draw_ladder()
+        draw_accuracy()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="what", required=True)
+    adding = commands.add_parser("add")
+    adding.add_argument("--command", required=True, help="what measured it")
+    adding.add_argument("result")
+    adding.add_argument("folder", nargs="?", default=RESULTS)
+    commands.add_parser("pages").add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        if arguments.what == "add":
+            add(arguments.result, arguments.command, arguments.folder)
+        else:
+            pages(arguments.check)
+    except results.BadFile as error:
+        sys.exit(f"tools/summary.py: {error}")
+
+
+if __name__ == "__main__":
+    main()

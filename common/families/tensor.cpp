@@ -7,7 +7,6 @@
 #include "families/registry.h"
 #include "families/storage.h"
 #include "families/supporting.h"
-#include "gemm/arguments.h"
 #include "plan/analytic.h"
 #include "plan/lower_tensor.h"
 #include "problem/extent.h"

@@ -3,9 +3,6 @@
 // have fixed sizes, those of 64 bits before those of 32.
 //
 // Offsets, leading dimensions and strides are in elements.
-#ifndef DUOGEMM_GEMM_ARGUMENTS_H
-#define DUOGEMM_GEMM_ARGUMENTS_H
-
 // A matrix in its buffer, and where the other members of a batch are.
 typedef struct {
   long offset;  // of the first element
@@ -127,6 +124,4 @@ static_assert(sizeof(long) == 8 && sizeof(GemmArguments) == 24 * 8 && sizeof(Red
                   sizeof(SplitArguments) == 19 * 8 && sizeof(TensorArguments) == 22 * 8 &&
                   sizeof(PatchArguments) == 32 * 8,
               "host and kernels must lay the structs out alike");
-#endif
-
 #endif

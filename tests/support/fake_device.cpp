@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "gemm/arguments.h"
 
 namespace duogemm::testing {
 namespace {

@@ -14,7 +14,7 @@
 //   COPY_COMMIT()              closes a group of copies that this work-item has begun
 //   COPY_WAIT(n)               waits until at most the n youngest of its groups are under way; a barrier then
 //                              shows the others' copies to the work-group
-//   AWAIT_STEP_BEFORE()        waits until the kernel that was launched before is done, in case that this one
+//   GRID_DEPENDENCY_WAIT()        waits until the kernel that was launched before is done, in case that this one
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.
@@ -331,7 +331,7 @@ DUOGEMM_INLINE void duogemm_multiply_bf16(float* c, const uint* a, const uint* b
 
 // --- Steps of a plan -------------------------------------------------------------------------------------
 #if defined(DUOGEMM_HAS_LAUNCHES_OF_90)
-#define AWAIT_STEP_BEFORE() asm volatile("griddepcontrol.wait;" : : : "memory")
+#define GRID_DEPENDENCY_WAIT() asm volatile("griddepcontrol.wait;" : : : "memory")
 #else
-#define AWAIT_STEP_BEFORE()
+#define GRID_DEPENDENCY_WAIT()
 #endif

@@ -1,17 +1,17 @@
-// Operations of NVIDIA's compute capability 8.0 and newer, for kernels that multiply pieces of FP32 numbers,
+// Operations of NVIDIA's compute capability 8.0 and newer, for kernels that multiply terms of FP32 numbers,
 // F16 or BF16, on tensor cores.
 //
-//   PACK(piece, first, second) two floats, each rounded to the nearest F16 or BF16, as `piece` says, in a
-//                              uint; FIRST(piece, pair) and SECOND(piece, pair) are those two as floats
+//   PACK(term, first, second) two floats, each rounded to the nearest F16 or BF16, as `term` says, in a
+//                              uint; FIRST(term, pair) and SECOND(term, pair) are those two as floats
 //   LOAD_FRAGMENT(fragment, from)
-//                              a sub-group's 16 x 16 block of pieces into registers, uint fragment[4].
+//                              a sub-group's 16 x 16 block of terms into registers, uint fragment[4].
 //                              Work-item 8 i + j of the sub-group says where row j of the i-th 8 x 8 block is
-//   MULTIPLY_BLOCK(piece, c, a, b)
+//   MULTIPLY_BLOCK(term, c, a, b)
 //                              adds to a 16 x 8 block of floats the product of 16 x 16 and 16 x 8 blocks of
-//                              pieces, on tensor cores. All 32 work-items of a sub-group say it together,
+//                              terms, on tensor cores. All 32 work-items of a sub-group say it together,
 //                              each with its share, float c[4], uint a[4] and uint b[2]; the PTX ISA draws
 //                              the shares under "mma.m16n8k16"
-//   LARGE_LOCAL(type, name, length, alignment)
+//   DYNAMIC_LOCAL(type, name, length, alignment)
 //                              declares an array in local memory that may be longer than 48 KiB: through CUDA
 //                              the launch says how long it is (Geometry::large_local_bytes)
 //   LOCAL_ADDRESS(pointer)     the address in local memory as 32 bits
@@ -29,18 +29,18 @@
 
 #define LOCAL_ADDRESS(pointer) DUOGEMM_LOCAL_ADDRESS(pointer)
 #if defined(DUOGEMM_TARGET_CUDA)
-#define LARGE_LOCAL(type, name, length, alignment) extern __shared__ __align__(alignment) type name[]
+#define DYNAMIC_LOCAL(type, name, length, alignment) extern __shared__ __align__(alignment) type name[]
 #else
-#define LARGE_LOCAL(type, name, length, alignment) \
+#define DYNAMIC_LOCAL(type, name, length, alignment) \
   __local type name[length] __attribute__((aligned(alignment)))
 #endif
 
-// --- Pieces ----------------------------------------------------------------------------------------------
-#define PACK(piece, first, second) DUOGEMM_PIECE(pack, piece)(first, second)
-#define FIRST(piece, pair) DUOGEMM_PIECE(first, piece)(pair)
-#define SECOND(piece, pair) DUOGEMM_PIECE(second, piece)(pair)
-#define DUOGEMM_PIECE(what, piece) DUOGEMM_PIECE_NAME(what, piece)
-#define DUOGEMM_PIECE_NAME(what, piece) duogemm_##what##_##piece
+// --- Terms ----------------------------------------------------------------------------------------------
+#define PACK(term, first, second) DUOGEMM_TERM(pack, term)(first, second)
+#define FIRST(term, pair) DUOGEMM_TERM(first, term)(pair)
+#define SECOND(term, pair) DUOGEMM_TERM(second, term)(pair)
+#define DUOGEMM_TERM(what, term) DUOGEMM_TERM_NAME(what, term)
+#define DUOGEMM_TERM_NAME(what, term) duogemm_##what##_##term
 
 #if defined(DUOGEMM_TARGET_CUDA)
 #define DUOGEMM_AS_FLOAT(bits) __uint_as_float(bits)
@@ -84,8 +84,8 @@ DUOGEMM_INLINE void duogemm_load_fragment(uint* fragment, uint from) {
 }
 #define LOAD_FRAGMENT(fragment, from) duogemm_load_fragment(fragment, from)
 
-#define DUOGEMM_MULTIPLY_BLOCK_FUNCTION(piece, type)                                            \
-  DUOGEMM_INLINE void duogemm_multiply_block_##piece(float* c, const uint* a, const uint* b) { \
+#define DUOGEMM_MULTIPLY_BLOCK_FUNCTION(term, type)                                            \
+  DUOGEMM_INLINE void duogemm_multiply_block_##term(float* c, const uint* a, const uint* b) { \
     asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                 \
         ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                 \
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                       \
@@ -93,7 +93,7 @@ DUOGEMM_INLINE void duogemm_load_fragment(uint* fragment, uint from) {
   }
 DUOGEMM_MULTIPLY_BLOCK_FUNCTION(F16, "f16")
 DUOGEMM_MULTIPLY_BLOCK_FUNCTION(BF16, "bf16")
-#define MULTIPLY_BLOCK(piece, c, a, b) DUOGEMM_PIECE(multiply_block, piece)(c, a, b)
+#define MULTIPLY_BLOCK(term, c, a, b) DUOGEMM_TERM(multiply_block, term)(c, a, b)
 
 // --- Work-items together ---------------------------------------------------------------------------------
 #define DEVICE_FENCE() asm volatile("fence.acq_rel.gpu;" : : : "memory")

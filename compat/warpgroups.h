@@ -11,23 +11,23 @@
 //   COPY_BULK(to, from, bytes, barrier)
 //                              begins to copy from global to local memory, both aligned to 16 bytes; the
 //                              barrier counts the bytes as they arrive
-//   KEEP_REGISTERS(n), TAKE_REGISTERS(n)
+//   RELEASE_REGISTERS(n), ACQUIRE_REGISTERS(n)
 //                              a warpgroup keeps n registers for each work-item, or takes as many
 //   WARPGROUP_ARRIVE()         before the first product of a group, and when registers of one were written
 //   WARPGROUP_COMMIT(), WARPGROUP_WAIT()
 //                              closes a group of products; waits until all of them are done
-//   WARPGROUP_MULTIPLY(piece, acc, fragment, matrix, adds)
-//                              acc, 64 x 128, float acc[64], becomes the product of 64 x 16 pieces in
+//   WARPGROUP_MULTIPLY(term, acc, fragment, matrix, adds)
+//                              acc, 64 x 128, float acc[64], becomes the product of 64 x 16 terms in
 //                              registers and 16 x 128 in local memory, or, where `adds` is not 0, that is
 //                              added to it
-//   WARPGROUP_MULTIPLY_LOCAL(piece, acc, left, right, adds)
+//   WARPGROUP_MULTIPLY_LOCAL(term, acc, left, right, adds)
 //                              the same with both in local memory
 //   LOCAL_MATRIX(address, row_bytes)
 //                              describes such a matrix: rows of 64 or 128 bytes along k, swizzled by 16 bytes
 //                              as the PTX ISA draws it ("Shared Memory Matrix Layout"), from a multiple of
-//                              1024 bytes on; adding 2 goes on by 16 pieces along k
-//   NUMBERED_BARRIER(id, n)    a barrier for n work-items of the work-group, whole sub-groups; id is 1 to 15.
-//                              NUMBERED_BARRIER_ARRIVE(id, n) is counted among the n and does not wait
+//                              1024 bytes on; adding 2 goes on by 16 terms along k
+//   NAMED_BARRIER(id, n)    a barrier for n work-items of the work-group, whole sub-groups; id is 1 to 15.
+//                              NAMED_BARRIER_ARRIVE(id, n) is counted among the n and does not wait
 //
 // CUDA compiles such kernels for sm_90a. NVIDIA's OpenCL compiles for sm_90 and refuses what is marked with
 // DUOGEMM_90A, so that it is a comment in its PTX: opencl/ uncomments it and changes the target.
@@ -81,12 +81,12 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
 #define COPY_BULK(to, from, bytes, barrier) duogemm_copy_bulk(to, from, bytes, barrier)
 
 // --- Work-items together ---------------------------------------------------------------------------------
-#define NUMBERED_BARRIER(id, count) asm volatile("bar.sync %0, %1;" : : "r"(id), "n"(count) : "memory")
-#define NUMBERED_BARRIER_ARRIVE(id, count) \
-  asm volatile("bar.arrive %0, %1;" : : "r"(id), "n"(count) : "memory")
+#define NAMED_BARRIER(id, count) asm volatile("bar.sync %0, %1;" : : "r"(id), "n"((int)(count)) : "memory")
+#define NAMED_BARRIER_ARRIVE(id, count) \
+  asm volatile("bar.arrive %0, %1;" : : "r"(id), "n"((int)(count)) : "memory")
 // --- Products of warpgroups ------------------------------------------------------------------------------
-#define KEEP_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(count))
-#define TAKE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count))
+#define RELEASE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(count)))
+#define ACQUIRE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(count)))
 #define WARPGROUP_ARRIVE() asm volatile(DUOGEMM_90A "wgmma.fence.sync.aligned;" : : : "memory")
 #define WARPGROUP_COMMIT() asm volatile(DUOGEMM_90A "wgmma.commit_group.sync.aligned;" : : : "memory")
 #define WARPGROUP_WAIT() asm volatile(DUOGEMM_90A "wgmma.wait_group.sync.aligned 0;" : : : "memory")
@@ -116,20 +116,20 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
               "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " " DUOGEMM_64_OPERANDS \
               ", " operands ", p, 1, 1, "
 
-#define DUOGEMM_MULTIPLY_FUNCTIONS(piece, type)                                                \
-  DUOGEMM_INLINE void duogemm_multiply_##piece(float* acc, const uint* a, ulong b, int adds) { \
+#define DUOGEMM_MULTIPLY_FUNCTIONS(term, type)                                                \
+  DUOGEMM_INLINE void duogemm_multiply_##term(float* acc, const uint* a, ulong b, int adds) { \
     asm volatile(DUOGEMM_WGMMA(type, "%69", "{%64, %65, %66, %67}, %68") "0;}"                 \
                  : DUOGEMM_64_ACCUMULATORS(acc)                                                \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));             \
   }                                                                                            \
-  DUOGEMM_INLINE void duogemm_multiply_local_##piece(float* acc, ulong a, ulong b, int adds) { \
+  DUOGEMM_INLINE void duogemm_multiply_local_##term(float* acc, ulong a, ulong b, int adds) { \
     asm volatile(DUOGEMM_WGMMA(type, "%66", "%64, %65") "0, 0;}"                               \
                  : DUOGEMM_64_ACCUMULATORS(acc)                                                \
                  : "l"(a), "l"(b), "r"(adds));                                                 \
   }
 DUOGEMM_MULTIPLY_FUNCTIONS(F16, "f16")
 DUOGEMM_MULTIPLY_FUNCTIONS(BF16, "bf16")
-#define WARPGROUP_MULTIPLY(piece, acc, fragment, matrix, adds) \
-  DUOGEMM_PIECE(multiply, piece)(acc, fragment, matrix, adds)
-#define WARPGROUP_MULTIPLY_LOCAL(piece, acc, left, right, adds) \
-  DUOGEMM_PIECE(multiply_local, piece)(acc, left, right, adds)
+#define WARPGROUP_MULTIPLY(term, acc, fragment, matrix, adds) \
+  DUOGEMM_TERM(multiply, term)(acc, fragment, matrix, adds)
+#define WARPGROUP_MULTIPLY_LOCAL(term, acc, left, right, adds) \
+  DUOGEMM_TERM(multiply_local, term)(acc, left, right, adds)

@@ -47,7 +47,7 @@ class CudaKernel final : public Kernel {
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
       DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
-      // AWAIT_STEP_BEFORE and clusters are there for what the code was compiled for, which need not be the
+      // GRID_DEPENDENCY_WAIT and clusters are there for what the code was compiled for, which need not be the
       // device.
       int compiled_for = 0;
       DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));

@@ -9,13 +9,6 @@
 namespace duogemm::bench {
 namespace {
 
-// "patch" is what computes the fallback tiles of another.
-std::string name_of(const Step& step) {
-  const Tunables& tunables = step.kernel->tunables;
-  const auto patch = tunables.find("PATCH");
-  return patch != tunables.end() && patch->second != 0 ? "patch" : step.kernel->spec->name;
-}
-
 // Counts the products of BF16 or FP16 for each of FP32.
 int products_of(const LadderSetting& setting) {
   if (const Rung* rung = as_rung(*setting.spec)) {
@@ -35,7 +28,7 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
   }
   result.tunables = step.kernel->tunables;
   for (const Step& each : plan.steps) {
-    result.steps.push_back(name_of(each));
+    result.steps.push_back(each.kernel->spec->name);
   }
   result.local = step.geometry.local;
   result.tile = tile_of(plan, shape);

@@ -13,7 +13,7 @@ namespace duogemm::bench {
 
 // A kernel of a plan, and what the plan takes longer with it than without it and all after it.
 struct StepTime {
-  std::string name;  // "split"; "patch" computes the fallback tiles of another
+  std::string name;
   double seconds;
 };
 

@@ -68,7 +68,7 @@ struct Geometry {
   Extent groups;
   Extent local;
   std::size_t cluster = 1;  // work-groups in each
-  // Of the array that a kernel declares by LARGE_LOCAL (compat/warpgroups.h); 0 when there is none.
+  // Of the array that a kernel declares by DYNAMIC_LOCAL (compat/warpgroups.h); 0 when there is none.
   std::size_t large_local_bytes = 0;
 };
 
@@ -114,7 +114,7 @@ class Queue {
   virtual void launch(const Kernel& kernel, const Geometry& geometry,
                       std::span<const Argument> arguments) = 0;
   // All that is launched from here on starts when everything before is done. If the next kernel `awaits` that
-  // by itself (AWAIT_STEP_BEFORE), it may be started before, which hides what a launch costs.
+  // by itself (GRID_DEPENDENCY_WAIT), it may be started before, which hides what a launch costs.
   virtual void barrier(bool awaits) = 0;
   virtual void finish() = 0;
   // So that no command goes on when the memory that it uses is gone. A device that is lost does nothing any

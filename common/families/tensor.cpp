@@ -49,8 +49,8 @@ Rule fitting_stages() {
 }
 
 // Those that compute what pieces cannot hold, for each way in which operands may be stored.
-const std::vector<const Variant*>& all_patches() {
-  static const auto& patches = *new auto([] {
+const std::vector<const Variant*>& all_fixups() {
+  static const auto& fixups = *new auto([] {
     std::set<const Variant*> all;
     for (int i = 0; i < 16; ++i) {
       Problem problem = Problem::packed(128, 128, 128);
@@ -58,11 +58,11 @@ const std::vector<const Variant*>& all_patches() {
       problem.b_op = i / 2 % 2 == 0 ? Transpose::no : Transpose::yes;
       problem.a_aligned = i / 4 % 2 == 0;
       problem.b_aligned = i / 8 == 0;
-      all.insert(&patch_program(problem));
+      all.insert(&fixup_program(problem));
     }
     return std::vector(all.begin(), all.end());
   }());
-  return patches;
+  return fixups;
 }
 
 class Tensor : public Family {
@@ -86,7 +86,7 @@ class Tensor : public Family {
     return lower_on_tensor_cores(schedule, problem, device);
   }
   std::vector<const Variant*> companions(const Variant& kernel) const override {
-    std::vector<const Variant*> programs = all_patches();
+    std::vector<const Variant*> programs = all_fixups();
     programs.push_back(&split_program(kernel.tunables));
     return programs;
   }
@@ -184,26 +184,12 @@ const Variant& split_program(const Tunables& t) {
                  {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
 }
 
-const Variant& patch_program(const Problem& problem) {
-  const KernelSpec& spec = find_kernel("pipelined");
-  Tunables setting = fixed_tunables(spec, problem).value();
-  setting.merge(Tunables{{"TSM", 128},
-                         {"TSN", 128},
-                         {"TSK", 16},
-                         {"WPTM", 8},
-                         {"WPTN", 8},
-                         {"RESIDENT", 1},
-                         {"BYTES", 1},
-                         {"FMA_ORDER", 2},
-                         {"STAGES", 3},
-                         {"LANES_M", 8},
-                         {"LANES_K", 8},
-                         {"LANE_ORDER", 1}});
+const Variant& fixup_program(const Problem& problem) {
+  Tunables setting = fixed_tunables(find_kernel("pipelined"), problem).value();
   // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
   // not: for 2047 that is slower.
   setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
-  setting["PATCH"] = 1;
-  return variant_of(spec, resolve(spec, setting));
+  return program("fixup", setting);
 }
 
 SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t slices) {
@@ -233,6 +219,20 @@ KernelSpec split() {
   spec.local_bytes = [](const Tunables& t) {
     constexpr std::size_t shared = 128;
     return static_cast<std::size_t>(4 * block_elements(t)) + shared;
+  };
+  return spec;
+}
+
+// It has tiles of a panel by a panel.
+KernelSpec fixup() {
+  KernelSpec spec{.name = "fixup", .path = "gemm/tensor/fixup.cl", .idea = "what terms cannot hold, in FP32"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables&) {
+    constexpr std::size_t work_items = 256;
+    return Geometry{{group_count(m, PANEL) * group_count(n, PANEL), 1, 1}, {work_items, 1, 1}};
+  };
+  spec.local_bytes = [](const Tunables&) {
+    constexpr std::size_t stages = 3, depth = 16;
+    return sizeof(float) * stages * depth * 2 * PANEL;
   };
   return spec;
 }
@@ -275,6 +275,6 @@ std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {
   return kernels;
 }
 
-std::vector<KernelSpec> tensor_kernels() { return {split(), tensor(), tensor_mma()}; }
+std::vector<KernelSpec> tensor_kernels() { return {split(), tensor(), tensor_mma(), fixup()}; }
 
 }  // namespace duogemm

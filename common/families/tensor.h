@@ -6,7 +6,7 @@
 namespace duogemm {
 
 // The program that computes what pieces cannot hold, for a problem whose operands are stored in this way.
-const Variant& patch_program(const Problem& problem);
+const Variant& fixup_program(const Problem& problem);
 
 // The kernels for pieces that the device can run, the fastest first.
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device);

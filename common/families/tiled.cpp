@@ -66,7 +66,6 @@ std::vector<Tunables> ways_of_reading() {
        {Tunables{{"V", 1}}, Tunables{{"V", 4}}, Tunables{{"V", 4}, {"TRANSPOSE_ASYNC", 1}}}) {
     for (Tunables way : every({{"TRANS_A", {0, 1}}, {"TRANS_B", {0, 1}}})) {
       way.insert(reading.begin(), reading.end());
-      way.emplace("PATCH", 0);
       ways.push_back(std::move(way));
     }
   }
@@ -185,10 +184,6 @@ KernelSpec pipelined() {
        "there is no square",
        [](const Tunables& t) {
          return at(t, "LANE_ORDER") == 0 || (at(t, "LANES_M") > 2 && at(t, "LANES_M") < 32);
-       }},
-      {"PATCH to be 1 only with TSM and TSN that divide 128",
-       [](const Tunables& t) {
-         return at(t, "PATCH") == 0 || (128 % at(t, "TSM") == 0 && 128 % at(t, "TSN") == 0);
        }},
       {"TSM or TSN to be a power of 2",
        [](const Tunables& t) { return at(t, "TSM") % 3 != 0 || at(t, "TSN") % 3 != 0; }},

@@ -104,7 +104,7 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Piec
 
 // Work-groups walk over tiles and over the batch: as many as the device has room for, because each looks
 // through all scales first.
-Geometry patch_geometry(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
+Geometry fixup_geometry(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
   Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
   const std::size_t room = room_for(kernel, device);
   geometry.groups[0] = std::min(geometry.groups[0], room);
@@ -113,30 +113,30 @@ Geometry patch_geometry(const Variant& kernel, const Problem& p, const DeviceInf
 }
 
 // Computes what pieces cannot hold.
-void add_patch(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
+void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
                const DeviceInfo& device) {
-  const Variant& kernel = patch_program(p);
+  const Variant& kernel = fixup_program(p);
   const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p), c = matrix_c(p), d = matrix_d(p);
-  PatchArguments patch{};
-  patch.product = sizes_of(p);
-  patch.product.a = of_a.layout;
-  patch.product.b = of_b.layout;
-  patch.product.c = c.layout;
-  patch.product.d = d.layout;
-  order_tiles(patch.product, p, kernel.tile.m);
-  patch.a_scales = a.terms(a.layout.images);
-  patch.b_scales = b.terms(b.layout.images);
-  patch.a_panels_in_tile = ceil_div(tensor.tile.m, PANEL);
-  patch.blocks = a.layout.blocks;
-  add_step(plan, kernel, patch_geometry(kernel, p, device),
-           {struct_argument(patch, {{&patch.product.a.offset, of_a.operand},
-                                    {&patch.product.b.offset, of_b.operand},
-                                    {&patch.product.c.offset, c.operand},
-                                    {&patch.product.d.offset, d.operand},
-                                    {&patch.product.alpha, ScalarOf::alpha},
-                                    {&patch.product.beta, ScalarOf::beta},
-                                    {&patch.a_scales.offset, a.operand},
-                                    {&patch.b_scales.offset, b.operand}}),
+  FixupArguments fixup{};
+  fixup.product = sizes_of(p);
+  fixup.product.a = of_a.layout;
+  fixup.product.b = of_b.layout;
+  fixup.product.c = c.layout;
+  fixup.product.d = d.layout;
+  order_tiles(fixup.product, p, PANEL);
+  fixup.a_scales = a.terms(a.layout.images);
+  fixup.b_scales = b.terms(b.layout.images);
+  fixup.a_panels_in_tile = ceil_div(tensor.tile.m, PANEL);
+  fixup.blocks = a.layout.blocks;
+  add_step(plan, kernel, fixup_geometry(kernel, p, device),
+           {struct_argument(fixup, {{&fixup.product.a.offset, of_a.operand},
+                                    {&fixup.product.b.offset, of_b.operand},
+                                    {&fixup.product.c.offset, c.operand},
+                                    {&fixup.product.d.offset, d.operand},
+                                    {&fixup.product.alpha, ScalarOf::alpha},
+                                    {&fixup.product.beta, ScalarOf::beta},
+                                    {&fixup.a_scales.offset, a.operand},
+                                    {&fixup.b_scales.offset, b.operand}}),
             of_a.operand, of_a.table, of_b.operand, of_b.table, c.operand, c.table, d.operand, d.table, a.operand,
             b.operand},
            device);
@@ -165,7 +165,7 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   add_split(plan, t, problem, a, b, sums, layout.counters, device);
   plan.multiply = plan.steps.size();
   add_product(plan, kernel, problem, a, b, sums, slices, clustered, device);
-  add_patch(plan, kernel, problem, a, b, device);
+  add_fixup(plan, kernel, problem, a, b, device);
   return plan;
 }
 

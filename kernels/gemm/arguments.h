@@ -66,7 +66,7 @@ typedef struct {
 
 // --- On tensor cores -----------------------------------------------------------------------------------------
 
-#define PANEL 128  // rows of an operand whose terms and scales are together (see tensor/pieces.h)
+#define PANEL 128  // rows of an operand whose terms and scales are together (see tensor/terms.h)
 
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side by
 // side. Y has `panels` panels for each of `members`.
@@ -116,12 +116,12 @@ typedef struct {
   TermsLayout a_scales, b_scales;
   long a_panels_in_tile;
   long blocks;
-} PatchArguments;
+} FixupArguments;
 
 #ifdef __cplusplus
 static_assert(sizeof(long) == 8 && sizeof(GemmArguments) == 24 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
                   sizeof(PackArguments) == 17 * 8 && sizeof(FinishArguments) == 16 * 8 &&
                   sizeof(SplitArguments) == 19 * 8 && sizeof(TensorArguments) == 22 * 8 &&
-                  sizeof(PatchArguments) == 32 * 8,
+                  sizeof(FixupArguments) == 32 * 8,
               "host and kernels must lay the structs out alike");
 #endif

@@ -2,8 +2,8 @@
 // part. Each has put its sums into local memory, in vectors that its work-items share out, where the others
 // read them. The q-th vector of a work-item is for the (q % cluster)-th work-group to add up.
 
-// So many reads from other work-groups are under way at once.
-#define READS_IN_CLUSTER 8
+// Reads from other work-groups that are under way at once.
+enum { READS_IN_CLUSTER = 8 };
 
 // Adds up those of a work-item's `count` vectors that are this work-group's, slice by slice in ascending
 // order. PLACE(q) is where the q-th stands in local memory, and DONE(q, total) is what becomes of it. Every

@@ -6,6 +6,18 @@
 // `column`, if that is before the `end`, or else another that is: one from the beginning.
 #define EXISTING(column, end) ((column) < (end) ? (column) : LEAST((column) - (end), (end)-1))
 
+// Rasterisation: which tile a work-group has, in groups of group_m tiles along M before the next along N, so that
+// work-groups that run at once share rows of A and columns of B in the L2 cache. group_m is at most tiles_m, so that
+// its product with tiles_n is no more than all tiles, which are below 2^31.
+FUNCTION void
+rasterise(int* m, int* n, const int number, const int tiles_m, const int tiles_n, const int group_m) {
+  const int group = number / (group_m * tiles_n);
+  const int in_group = number % (group_m * tiles_n);
+  const int rows = LEAST(group_m, tiles_m - group * group_m);
+  *m = group * group_m + in_group % rows;
+  *n = in_group / rows;
+}
+
 // Where a member of a batch begins: a stride further than the one before, or where a table says. The table holds
 // offsets in elements from `layout.offset` on, or, where `base` is null, addresses.
 #define MEMBER(base, layout, table, member) \

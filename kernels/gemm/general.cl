@@ -42,29 +42,27 @@
 #include "update.h"
 
 #if LONG_OFFSETS
-#define OFFSET long
+typedef long Offset;
 #else
-#define OFFSET int
+typedef int Offset;
 #endif
 
-#define RTSM (TSM / WPTM)
-#define RTSN (TSN / WPTN)
-#define WORK_ITEMS (RTSM * RTSN)
+enum { RTSM = TSM / WPTM, RTSN = TSN / WPTN, WORK_ITEMS = RTSM * RTSN };
 
 // --- Tiles -------------------------------------------------------------------------------------------------
 // What follows is for one operand, and used for both. `size` is a tile's columns, TSM or TSN, and `along_k`
 // whether neighbours in memory are neighbours along k: both are constants wherever a function is called.
 
-#define A_ALONG_K TRANS_A
-#define B_ALONG_K (!TRANS_B)
+enum { A_ALONG_K = TRANS_A, B_ALONG_K = !TRANS_B };
 #define VALUES(size) (TSK * (size) / WORK_ITEMS)  // that a work-item loads of a tile
 #define TILE_LD(size, along_k) ((size) + (along_k))  // one more column where work-items store down a column
+enum { MOST_VALUES = VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN) };
 
 typedef struct {
   const __global float* tile;  // where the tile begins that is loaded next
-  OFFSET next_k;               // how far it is in memory from one row (k) to the next
-  OFFSET from[VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN)];  // where a work-item reads, from there
-  float loaded[VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN)];
+  Offset next_k;               // how far it is in memory from one row (k) to the next
+  Offset from[MOST_VALUES];  // where a work-item reads, from there
+  float loaded[MOST_VALUES];
 } Operand;
 
 // The row (k) and the column of the l-th value of a tile that a work-item loads. Neighbouring work-items load
@@ -82,9 +80,9 @@ column_in_tile(const uint tid, const int l, const int size, const int along_k) {
 FUNCTION void
 begin_operand(Operand* x, const __global float* matrix, const long ld, const int columns, const uint tid,
               const int size, const int along_k) {
-  const OFFSET next_column = along_k ? (OFFSET)ld : 1;
+  const Offset next_column = along_k ? (Offset)ld : 1;
   x->tile = matrix;
-  x->next_k = along_k ? 1 : (OFFSET)ld;
+  x->next_k = along_k ? 1 : (Offset)ld;
 #pragma unroll
   for (int l = 0; l < VALUES(size); ++l) {
     x->from[l] = EXISTING((int)column_in_tile(tid, l, size, along_k), columns) * next_column +
@@ -155,7 +153,7 @@ multiply_tiles(float acc[WPTN][WPTM], const LOCAL_PTR float* a_tile, const LOCAL
 
 // `c` and `d` are a work-item's first elements; of the tile, `rows` rows and `cols` columns are there.
 FUNCTION void
-write_sums(__global float* d, const OFFSET ldd, const __global float* c, const OFFSET ldc, const float alpha,
+write_sums(__global float* d, const Offset ldd, const __global float* c, const Offset ldc, const float alpha,
            const float beta, float acc[WPTN][WPTM], const int rows, const int cols, const int tidm,
            const int tidn) {
 #pragma unroll
@@ -219,6 +217,6 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
 
     const __global float* c =
         MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
-    write_sums(d, (OFFSET)p.d.ld, c, (OFFSET)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
+    write_sums(d, (Offset)p.d.ld, c, (Offset)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
   }
 }

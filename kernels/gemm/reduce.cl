@@ -20,11 +20,11 @@
 #include "gemm/common.h"
 #include "update.h"
 
-#define ELEMENTS (GROUP / ITEMS)
+enum { ELEMENTS = GROUP / ITEMS };
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 reduce(ARGUMENTS(ReduceArguments), const __global float* P, const __global float* C, __global float* D) {
-  AWAIT_STEP_BEFORE();
+  GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(ReduceArguments);
   const int tid = get_local_id(0);
   const int split = tid / ELEMENTS;

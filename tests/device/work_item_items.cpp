@@ -46,7 +46,6 @@ std::vector<Item> work_item_functions() {
       work_item_function("get_group_id", [](const Place& p) { return p.group; }),
       work_item_function("get_num_groups", [](const Place& p) { return p.groups; }),
       work_item_function("get_global_id", [](const Place& p) { return p.group * p.local_size + p.local; }),
-      work_item_function("get_global_size", [](const Place& p) { return p.groups * p.local_size; }),
   };
 }
 
@@ -139,7 +138,7 @@ std::vector<Item> barriers() {
                     [](std::size_t local) { return (local + 5 * 33) % 64; }),
       // Where nothing was started early there is nothing to wait for.
       exchange_item("await_step_before",
-                    "AWAIT_STEP_BEFORE();\n"
+                    "GRID_DEPENDENCY_WAIT();\n"
                     "out[i] = in[i];",
                     [](std::size_t local) { return local; }),
   };

@@ -87,7 +87,7 @@ inline std::size_t get_num_groups(int dimension) { return duogemm::emulation::gr
 inline void barrier(int) { duogemm::emulation::barrier(); }
 
 // --- Operations ------------------------------------------------------------------------------------------
-#define AWAIT_STEP_BEFORE()
+#define GRID_DEPENDENCY_WAIT()
 #define CLUSTERS 0
 #define OPAQUE(x)
 // A copy happens at the latest moment that is allowed.

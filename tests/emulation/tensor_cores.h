@@ -2,18 +2,18 @@
 #include <bit>
 
 #define LOCAL_ADDRESS(pointer) duogemm::emulation::local_address(pointer)
-#define LARGE_LOCAL(type, name, length, alignment) alignas(alignment) static type name[length]
+#define DYNAMIC_LOCAL(type, name, length, alignment) alignas(alignment) static type name[length]
 
 #define AS_FLOAT(bits) std::bit_cast<float>(bits)
 #define AS_UINT(value) std::bit_cast<uint>(value)
-#define EMULATED_NAME(what, piece) duogemm::emulation::what##_##piece
-#define EMULATED(what, piece) EMULATED_NAME(what, piece)
-#define PACK(piece, first, second) (EMULATED(bits_of, piece)(first) | EMULATED(bits_of, piece)(second) << 16)
-#define FIRST(piece, pair) EMULATED(value_of, piece)((pair)&0xffffu)
-#define SECOND(piece, pair) EMULATED(value_of, piece)((pair) >> 16)
+#define EMULATED_NAME(what, term) duogemm::emulation::what##_##term
+#define EMULATED(what, term) EMULATED_NAME(what, term)
+#define PACK(term, first, second) (EMULATED(bits_of, term)(first) | EMULATED(bits_of, term)(second) << 16)
+#define FIRST(term, pair) EMULATED(value_of, term)((pair)&0xffffu)
+#define SECOND(term, pair) EMULATED(value_of, term)((pair) >> 16)
 
 #define LOAD_FRAGMENT(fragment, from) duogemm::emulation::load_fragment(fragment, from)
-#define MULTIPLY_BLOCK(piece, c, a, b) duogemm::emulation::multiply_block(EMULATED(value_of, piece), c, a, b)
+#define MULTIPLY_BLOCK(term, c, a, b) duogemm::emulation::multiply_block(EMULATED(value_of, term), c, a, b)
 #define ANY_IN_SUB_GROUP(condition) duogemm::emulation::any_in_sub_group(condition)
 #define SUB_GROUP_MAX(value) duogemm::emulation::sub_group_max(value)
 #define DEVICE_FENCE()

@@ -129,7 +129,7 @@ Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t
   run(plan.steps.at(0), plan.scalars, memory, setting.split);
   run(plan.steps.at(1), plan.scalars, memory, setting.product);
   if (steps == Steps::all) {
-    run(plan.steps.at(2), plan.scalars, memory, "patch");
+    run(plan.steps.at(2), plan.scalars, memory, "fixup");
   }
   return matrices;
 }
@@ -237,7 +237,7 @@ TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
   }
 }
 
-// Three work-groups walk over nine tiles of the patch, and over the batch. Pieces do not hold numbers that
+// Three work-groups walk over nine tiles of the fix-up, and over the batch. Pieces do not hold numbers that
 // are far from the others of their block.
 TEST(TensorEmulation, PatchesWhatItLeavesOut) {
   for (const Setting& setting : {settings()[0], settings()[2]}) {

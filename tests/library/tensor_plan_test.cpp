@@ -33,7 +33,7 @@ bool uses_pieces(const Plan& plan) {
                      [](const Step& step) { return step.kernel->spec->name == "split"; });
 }
 
-const std::vector<std::string> on_tensor_cores = {"split", "tensor", "pipelined"};
+const std::vector<std::string> on_tensor_cores = {"split", "tensor", "fixup"};
 
 bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hopper()) {
   return kernels_of(plan_sgemm(problem, device)) == on_tensor_cores;
@@ -63,7 +63,7 @@ TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
   unsetenv("DUOGEMM_FORCE");
 }
 
-const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "pipelined"};
+const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "fixup"};
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
   for (const auto& [capability, precision] :
@@ -105,17 +105,17 @@ TEST(TensorPlan, RunsInFp32OnOtherDevices) {
 
 // One for each tile, as long as they run at the same time. Those of a batch share what room there is.
 TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
-  const auto groups_of_patch = [](std::int64_t n, std::int64_t batch) {
+  const auto groups_of_fixup = [](std::int64_t n, std::int64_t batch) {
     Problem problem = square(n, Precision::f16x3);
     problem.batch = batch;
     problem.a_stride = problem.b_stride = problem.c_stride = n * n;
-    const Step patch = plan_sgemm(problem, hopper()).steps.back();
-    EXPECT_EQ(patch.kernel->tunables.at("PATCH"), 1);
-    return patch.geometry.groups;
+    const Step fixup = plan_sgemm(problem, hopper()).steps.back();
+    EXPECT_EQ(fixup.kernel->spec->name, "fixup");
+    return fixup.geometry.groups;
   };
-  EXPECT_EQ(groups_of_patch(1024, 1), (Extent{64, 1, 1}));
-  EXPECT_EQ(groups_of_patch(4096, 1), (Extent{132, 1, 1}));
-  EXPECT_EQ(groups_of_patch(512, 100), (Extent{16, 8, 1}));
+  EXPECT_EQ(groups_of_fixup(1024, 1), (Extent{64, 1, 1}));
+  EXPECT_EQ(groups_of_fixup(4096, 1), (Extent{132, 1, 1}));
+  EXPECT_EQ(groups_of_fixup(512, 100), (Extent{16, 8, 1}));
 }
 
 TEST(TensorPlan, StartsNoMoreWorkGroupsThanTheDeviceHasUnits) {

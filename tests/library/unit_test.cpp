@@ -115,7 +115,7 @@ TEST_P(EveryKernel, ContainsNoTestForALanguageOrVendor) {
 TEST_P(EveryKernel, AwaitsTheStepBeforeItReadsAnyMatrixIfItMayBeStartedEarly) {
   const KernelSpec& spec = any_kernel(GetParam());
   const std::string_view text = embedded_text("kernels/" + spec.path);
-  const std::size_t awaits = text.find("AWAIT_STEP_BEFORE();");
+  const std::size_t awaits = text.find("GRID_DEPENDENCY_WAIT();");
   const bool may_be_started_early = load_kernel(spec.path).needs.starts_early;
   EXPECT_EQ(awaits != std::string_view::npos, may_be_started_early);
   if (may_be_started_early) {

@@ -1,8 +1,8 @@
 // What the kernels for CPUs have in common: a block of C in vector registers.
 //
 // The block has up to VECTORS vectors of WIDTH rows in each of COLS columns. Functions of a block are made
-// for each number of vectors, because only arrays in loops of constant length become registers: WITH_VECTORS
-// defines them, and SELECT_VECTORS calls one.
+// for each number of vectors, because only arrays in loops of constant length become registers; SELECT_VECTORS
+// calls one.
 
 #include "update.h"
 
@@ -12,49 +12,22 @@
 #endif
 #define EACH(i, count) UNROLL for (int i = 0; i < count; ++i)
 
-#if VECTORS == 1
-#define WITH_VECTORS(define) define(1)
-#elif VECTORS == 2
-#define WITH_VECTORS(define) define(1) define(2)
-#elif VECTORS == 3
-#define WITH_VECTORS(define) define(1) define(2) define(3)
-#else
-#define WITH_VECTORS(define) define(1) define(2) define(3) define(4)
-#endif
-
-#if VECTORS == 1
-#define SELECT_VECTORS(count, call) call(1);
-#elif VECTORS == 2
-#define SELECT_VECTORS(count, call) \
-  if (count == 2) {                 \
-    call(2);                        \
-  } else {                          \
-    call(1);                        \
+#define SELECT_VECTORS(count, call)            \
+  if (VECTORS >= 4 && count == 4) {            \
+    call(4);                                   \
+  } else if (VECTORS >= 3 && count == 3) {     \
+    call(3);                                   \
+  } else if (VECTORS >= 2 && count == 2) {     \
+    call(2);                                   \
+  } else {                                     \
+    call(1);                                   \
   }
-#elif VECTORS == 3
-#define SELECT_VECTORS(count, call) \
-  if (count == 3) {                 \
-    call(3);                        \
-  } else if (count == 2) {          \
-    call(2);                        \
-  } else {                          \
-    call(1);                        \
-  }
-#else
-#define SELECT_VECTORS(count, call) \
-  if (count == 4) {                 \
-    call(4);                        \
-  } else if (count == 3) {          \
-    call(3);                        \
-  } else if (count == 2) {          \
-    call(2);                        \
-  } else {                          \
-    call(1);                        \
-  }
-#endif
 
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
-#define FIRST_VECTOR(panel, panels, vectors) ((panel) * (vectors) / (panels))
+FUNCTION long
+first_vector(const long panel, const long panels, const long vectors) {
+  return panel * vectors / panels;
+}
 
 // Where a work-group's tile of D begins. Tiles follow each other along M first.
 FUNCTION long
@@ -79,7 +52,10 @@ tile_col(const long M, const long tile_m, const long tile_n) {
                 p.alpha, p.beta)
 
 // Where element (row, col) of C or D is from its first.
-#define PLACE_C(row, col, ldc) (ROWS_C ? (row) * (ldc) + (col) : (col) * (ldc) + (row))
+FUNCTION long
+position_c(const long row, const long col, const long ld) {
+  return ROWS_C ? row * ld + col : col * ld + row;
+}
 
 // Updates rows `begin` to `end` - 1, of WIDTH, of a column.
 FUNCTION void
@@ -96,7 +72,7 @@ update_rows(__global float* d, const long ldd, const __global float* c, const lo
     float rows[WIDTH];
     VSTORE(WIDTH)(acc, 0, rows);
     for (int row = begin; row < LEAST(end, WIDTH); ++row) {
-      UPDATE_FROM(float, d[PLACE_C(row, 0, ldd)], alpha, rows[row], beta, c[PLACE_C(row, 0, ldc)]);
+      UPDATE_FROM(float, d[position_c(row, 0, ldd)], alpha, rows[row], beta, c[position_c(row, 0, ldc)]);
     }
   }
 }

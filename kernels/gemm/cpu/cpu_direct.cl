@@ -91,13 +91,16 @@
       EACH(v, count) {                                                                                     \
         const long first = LEAST(row + v * WIDTH, M - WIDTH);                                              \
         if (col + n < N) {                                                                                 \
-          update_rows(D + PLACE_C(first, col + n, ldd), ldd, C + PLACE_C(first, col + n, ldc), ldc,        \
+          update_rows(D + position_c(first, col + n, ldd), ldd, C + position_c(first, col + n, ldc), ldc,        \
                       (int)(row + v * WIDTH - first), WIDTH, alpha, beta, acc[n][v]);                      \
         }                                                                                                  \
       }                                                                                                    \
     }                                                                                                      \
   }
-WITH_VECTORS(DEFINE_BLOCK)
+DEFINE_BLOCK(1)
+DEFINE_BLOCK(2)
+DEFINE_BLOCK(3)
+DEFINE_BLOCK(4)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
@@ -116,8 +119,8 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
     const __global float* c_member = MEMBER(C, p.c, c_table, member);
     __global float* d_member = MEMBER(D, p.d, d_table, member);
     for (long panel = 0; panel < panels; ++panel) {
-      const long begin = FIRST_VECTOR(panel, panels, vectors);
-      const long count = FIRST_VECTOR(panel + 1, panels, vectors) - begin;
+      const long begin = first_vector(panel, panels, vectors);
+      const long count = first_vector(panel + 1, panels, vectors) - begin;
       const long row = first_row + begin * WIDTH;
       for (long col = first_col; col < end_col; col += COLS) {
         SELECT_VECTORS(count, BLOCK)

@@ -76,13 +76,16 @@ sum_of(const FLOAT(WIDTH) vector) {
           for (long k = whole; k < K; ++k) {                                  \
             sum = fma(a[r][k], b[n][k], sum);                                 \
           }                                                                   \
-          UPDATE_FROM(float, D[PLACE_C(row + r, col + n, ldd)], alpha, sum,   \
-                      beta, C[PLACE_C(row + r, col + n, ldc)]);               \
+          UPDATE_FROM(float, D[position_c(row + r, col + n, ldd)], alpha, sum,   \
+                      beta, C[position_c(row + r, col + n, ldc)]);               \
         }                                                                     \
       }                                                                       \
     }                                                                         \
   }
-WITH_VECTORS(DEFINE_BLOCK)
+DEFINE_BLOCK(1)
+DEFINE_BLOCK(2)
+DEFINE_BLOCK(3)
+DEFINE_BLOCK(4)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,

@@ -49,9 +49,15 @@
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_pack.h"
 
-#define PACK_A(to, from, ld, rows, present, depth)               \
-  (TRANS_A ? pack_transposed(to, from, ld, rows, present, depth) \
-           : pack_direct(to, from, ld, rows, present, depth))
+FUNCTION void
+pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int rows, const int present,
+       const int depth) {
+  if (TRANS_A) {
+    pack_transposed(to, from, ld, rows, present, depth);
+  } else {
+    pack_direct(to, from, ld, rows, present, depth);
+  }
+}
 
 // Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
 // and complete at last: then they update C, of which `rows` x `cols` are there.
@@ -84,13 +90,16 @@
         if (!last) {                                                                                      \
           ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                     \
         } else if (n < cols) {                                                                            \
-          update_rows(d + PLACE_C(v * WIDTH, n, ldd), ldd, c + PLACE_C(v * WIDTH, n, ldc), ldc, 0,        \
+          update_rows(d + position_c(v * WIDTH, n, ldd), ldd, c + position_c(v * WIDTH, n, ldc), ldc, 0,        \
                       rows - v * WIDTH, alpha, beta, acc[n][v]);                                          \
         }                                                                                                 \
       }                                                                                                   \
     }                                                                                                     \
   }
-WITH_VECTORS(DEFINE_MULTIPLY)
+DEFINE_MULTIPLY(1)
+DEFINE_MULTIPLY(2)
+DEFINE_MULTIPLY(3)
+DEFINE_MULTIPLY(4)
 #define MULTIPLY(count)                                                                                     \
   multiply_##count(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, rows - begin, \
                    cols - col, p.alpha, p.beta)
@@ -119,28 +128,28 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
     const __global float* b_member =
         MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
     const __global float* c_member =
-        MEMBER(C, p.c, c_table, member) + PLACE_C(first_row, first_col, p.c.ld);
-    __global float* d_member = MEMBER(D, p.d, d_table, member) + PLACE_C(first_row, first_col, p.d.ld);
+        MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
+    __global float* d_member = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
     for (long k = 0; k < p.K; k += depth) {
       const int here = (int)LEAST(depth, p.K - k);
       const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.a.ld);
       const __global float* b_from = b_member + k * (TRANS_B ? p.b.ld : 1);
       for (int panel = 0; panel < panels; ++panel) {
-        const int begin = FIRST_VECTOR(panel, panels, vectors) * WIDTH;
-        const int end = FIRST_VECTOR(panel + 1, panels, vectors) * WIDTH;
-        PACK_A(a_tile + begin * here, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
+        const int begin = (int)first_vector(panel, panels, vectors) * WIDTH;
+        const int end = (int)first_vector(panel + 1, panels, vectors) * WIDTH;
+        pack_a(a_tile + begin * here, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
                rows - begin, here);
       }
       for (int col = 0; col < cols; col += COLS) {
         const __global float* b = b_from + col * (TRANS_B ? 1 : p.b.ld);
         for (int panel = 0; panel < panels; ++panel) {
-          const int first = FIRST_VECTOR(panel, panels, vectors);
-          const int count = FIRST_VECTOR(panel + 1, panels, vectors) - first;
+          const int first = (int)first_vector(panel, panels, vectors);
+          const int count = (int)first_vector(panel + 1, panels, vectors) - first;
           const int begin = first * WIDTH;
           const LOCAL_PTR float* a = a_tile + begin * here;
           LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
-          const __global float* c = c_member + PLACE_C(begin, col, p.c.ld);
-          __global float* d = d_member + PLACE_C(begin, col, p.d.ld);
+          const __global float* c = c_member + position_c(begin, col, p.c.ld);
+          __global float* d = d_member + position_c(begin, col, p.d.ld);
           SELECT_VECTORS(count, MULTIPLY)
         }
       }

@@ -21,14 +21,10 @@
 // elements. K is below 2^30.
 
 #include "gemm/cluster.h"
+#include "gemm/result.h"
 
-#if SIDE == 0
-#define OF_X(a, b) (a)
-#define OF_Y(a, b) (b)
-#else
-#define OF_X(a, b) (b)
-#define OF_Y(a, b) (a)
-#endif
+#define OF_X(a, b) (SIDE == 0 ? (a) : (b))
+#define OF_Y(a, b) (SIDE == 0 ? (b) : (a))
 
 // What a work-group computes of it.
 typedef struct {
@@ -41,6 +37,7 @@ typedef struct {
   long y_next;
   long ldx;
   long ldy;
+  int cluster;  // work-groups that add up their splits
 } Share;
 
 FUNCTION void
@@ -52,6 +49,7 @@ find_share(Share* s, const GemmArguments* p) {
   s->depth = (int)min(p->split_length, p->K - s->first_k);
   s->ldx = OF_X(p->a.ld, p->b.ld);
   s->ldy = OF_Y(p->a.ld, p->b.ld);
+  s->cluster = (int)p->cluster;
   s->x_next = X_ALONG_K ? 1 : s->ldx;
   s->y_next = Y_ALONG_K ? 1 : s->ldy;
 }
@@ -73,45 +71,21 @@ stage_y(LOCAL_PTR float* values, const __global float* y, const Share s, const i
 
 // --- The result --------------------------------------------------------------------------------------------
 
-typedef struct {
-  __global float* d;
-  long ldd;
-  const __global float* c;
-  long ldc;
-  float alpha;
-  float beta;
-  long first_row;
-  long length;
-  int width;
-  int cluster;
-} Result;
-
-// Where a member of the batch has what a work-group reads and writes.
+// Where a member of the batch has what a work-group reads.
 FUNCTION void
-find_member(const __global float** x, const __global float** y, Result* result,
-            const GemmArguments* p, const Share s, const __global float* A, const __global long* a_table,
-            const __global float* B, const __global long* b_table, const __global float* C,
-            const __global long* c_table, __global float* D, const __global long* d_table, const long member) {
+find_operands(const __global float** x, const __global float** y, const GemmArguments* p, const Share s,
+              const __global float* A, const __global long* a_table, const __global float* B,
+              const __global long* b_table, const long member) {
   const __global float* a_member = MEMBER(A, p->a, a_table, member);
   const __global float* b_member = MEMBER(B, p->b, b_table, member);
   *x = OF_X(a_member, b_member) + s.first_k * s.x_next;
   *y = OF_Y(a_member, b_member) + s.first_k * s.y_next;
-  result->d = MEMBER(D, p->d, d_table, member) + (long)get_group_id(2) * p->split_stride;
-  result->ldd = p->d.ld;
-  result->c = MEMBER(C, p->c, c_table, member);
-  result->ldc = p->c.ld;
-  result->alpha = p->alpha;
-  result->beta = p->beta;
-  result->first_row = s.first_row;
-  result->length = s.length;
-  result->width = s.width;
-  result->cluster = (int)p->cluster;
 }
 
 FUNCTION void
-write_sum(const Result r, const int row_of_group, const int t, const float sum) {
-  const long row = r.first_row + row_of_group;
-  if (row < r.length && t < r.width) {
+write_sum(const Result r, const Share s, const int row_of_group, const int t, const float sum) {
+  const long row = s.first_row + row_of_group;
+  if (row < s.length && t < s.width) {
     UPDATE_FROM(float, r.d[SIDE ? row * r.ldd + t : t * r.ldd + row], r.alpha, sum, r.beta,
                 r.c[SIDE ? row * r.ldc + t : t * r.ldc + row]);
   }
@@ -119,26 +93,26 @@ write_sum(const Result r, const int row_of_group, const int t, const float sum) 
 
 // What becomes of the sum for a row of the work-group and a column t. In a cluster, it is one of the slice's
 // `totals` until all are there.
-#define TOTALS (CLUSTERS ? ROWS * SKINNY : 1)
+enum { TOTALS = CLUSTERS ? ROWS * SKINNY : 1 };
 FUNCTION void
-finish(const Result r, LOCAL_PTR float* totals, const int row_of_group, const int t, const float sum) {
-  if (CLUSTERS && r.cluster > 1) {
+finish(const Result r, const Share s, LOCAL_PTR float* totals, const int row_of_group, const int t, const float sum) {
+  if (CLUSTERS && s.cluster > 1) {
     totals[t * ROWS + row_of_group] = sum;
   } else {
-    write_sum(r, row_of_group, t, sum);
+    write_sum(r, s, row_of_group, t, sum);
   }
 }
 
 #define TOTAL_PLACE(q) (totals + (q)*WORK_ITEMS + tid)
 #define WRITE_TOTAL(q, total) \
-  write_sum(r, ((q)*WORK_ITEMS + tid) % ROWS, ((q)*WORK_ITEMS + tid) / ROWS, total)
+  write_sum(r, s, ((q)*WORK_ITEMS + tid) % ROWS, ((q)*WORK_ITEMS + tid) / ROWS, total)
 FUNCTION void
-finish_cluster(const Result r, LOCAL_PTR float* totals, const int tid) {
+finish_cluster(const Result r, const Share s, LOCAL_PTR float* totals, const int tid) {
 #if CLUSTERS
-  if (r.cluster > 1) {
+  if (s.cluster > 1) {
     const int count = (ROWS * SKINNY - tid + WORK_ITEMS - 1) / WORK_ITEMS;
     CLUSTER_BARRIER();
-    ADD_IN_CLUSTER(1, count, r.cluster, TOTAL_PLACE, WRITE_TOTAL);
+    ADD_IN_CLUSTER(1, count, s.cluster, TOTAL_PLACE, WRITE_TOTAL);
     CLUSTER_BARRIER_RELAXED();
   }
 #endif

@@ -39,24 +39,25 @@
 #include "gemm/common.h"
 #include "update.h"
 
-#define WORK_ITEMS (LANES * SLICES)
-#define ROWS (LANES * WIDTH)
-#define X_ALONG_K 0
+enum { WORK_ITEMS = LANES * SLICES, ROWS = LANES * WIDTH, X_ALONG_K = 0 };
 #define Y_PLACE(k, t) ((k)*SKINNY + (t))
 #include "gemm/skinny/skinny.h"
 
 // Rows of a work-item: vectors of VX, LANES vectors apart.
-#define ROW(i) ((i) / VX * (LANES * VX) + lane * VX + (i) % VX)
+FUNCTION int
+row_of(const int i, const int lane) {
+  return i / VX * (LANES * VX) + lane * VX + i % VX;
+}
 
 // A work-item reads its values of X for AHEAD k at once, SLICES apart: the first before it waits for Y.
-#define AHEAD 8
+enum { AHEAD = 8 };
 
 // Where a work-item reads X. Rows beyond the last are never written: the last is read in their place.
 FUNCTION void
 begin_x(const __global float** from, const __global float* x_member, const Share s, const int lane) {
 #pragma unroll
   for (int i = 0; i < WIDTH; i += VX) {
-    from[i / VX] = x_member + LEAST(s.first_row + ROW(i), (s.length - 1) / VX * VX);
+    from[i / VX] = x_member + LEAST(s.first_row + row_of(i, lane), (s.length - 1) / VX * VX);
   }
 }
 
@@ -87,13 +88,13 @@ multiply(float sum[SKINNY][WIDTH], float x[][WIDTH], const LOCAL_PTR float* y, c
 
 // Adds up the slices' sums, one column of C at a time.
 FUNCTION void
-finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[SKINNY][WIDTH],
+finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[SKINNY][WIDTH],
             const int lane, const int slice, const int tid) {
 #pragma unroll
   for (int t = 0; t < SKINNY; ++t) {
 #pragma unroll
     for (int i = 0; i < WIDTH; ++i) {
-      shared[slice * ROWS + ROW(i)] = sum[t][i];
+      shared[slice * ROWS + row_of(i, lane)] = sum[t][i];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = tid; i < ROWS; i += WORK_ITEMS) {
@@ -101,7 +102,7 @@ finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, fl
       for (int each = 1; each < SLICES; ++each) {
         total += shared[each * ROWS + i];
       }
-      finish(r, totals, i, t, total);
+      finish(r, s, totals, i, t, total);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -128,7 +129,8 @@ skinny_columns(ARGUMENTS(GemmArguments), const __global float* A, const __global
     const __global float* x_member;
     const __global float* y;
     Result r;
-    find_member(&x_member, &y, &r, &p, s, A, a_table, B, b_table, C, c_table, D, d_table, member);
+    find_operands(&x_member, &y, &p, s, A, a_table, B, b_table, member);
+    find_result(&r, &p, C, c_table, D, d_table, member);
 
     const __global float* from[WIDTH / VX];
     begin_x(from, x_member, s, lane);
@@ -166,7 +168,7 @@ skinny_columns(ARGUMENTS(GemmArguments), const __global float* A, const __global
       }
       y += DEPTH * s.y_next;
     }
-    finish_sums(r, totals, shared, sum, lane, slice, tid);
-    finish_cluster(r, totals, tid);
+    finish_sums(r, s, totals, shared, sum, lane, slice, tid);
+    finish_cluster(r, s, totals, tid);
   }
 }

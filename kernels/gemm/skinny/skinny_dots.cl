@@ -39,10 +39,7 @@
 #include "gemm/common.h"
 #include "update.h"
 
-#define WORK_ITEMS GROUP
-#define TEAMS (GROUP / LANES)
-#define ROWS (TEAMS * HEIGHT)
-#define X_ALONG_K 1
+enum { WORK_ITEMS = GROUP, TEAMS = GROUP / LANES, ROWS = TEAMS * HEIGHT, X_ALONG_K = 1 };
 #define Y_PLACE(k, t) ((t) * (DEPTH + 4) + (k))  // columns 4 banks apart: so there are no bank conflicts
 #include "gemm/skinny/skinny.h"
 
@@ -120,7 +117,7 @@ multiply_rows(float sum[HEIGHT][SKINNY], const LOCAL_PTR float* shared, const __
 
 // Adds up the lanes' sums, one row of C at a time.
 FUNCTION void
-finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[HEIGHT][SKINNY],
+finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[HEIGHT][SKINNY],
             const int lane, const int team, const int tid) {
 #pragma unroll
   for (int i = 0; i < HEIGHT; ++i) {
@@ -138,8 +135,8 @@ finish_sums(const Result r, LOCAL_PTR float* totals, LOCAL_PTR float* shared, fl
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (int t = lane; t < r.width; t += LANES) {
-      finish(r, totals, i * TEAMS + team, t, shared[t * WORK_ITEMS + team * LANES]);
+    for (int t = lane; t < s.width; t += LANES) {
+      finish(r, s, totals, i * TEAMS + team, t, shared[t * WORK_ITEMS + team * LANES]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -165,7 +162,8 @@ skinny_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global lo
     const __global float* x_member;
     const __global float* y;
     Result r;
-    find_member(&x_member, &y, &r, &p, s, A, a_table, B, b_table, C, c_table, D, d_table, member);
+    find_operands(&x_member, &y, &p, s, A, a_table, B, b_table, member);
+    find_result(&r, &p, C, c_table, D, d_table, member);
 
     const __global float* from[HEIGHT];
     begin_x(from, x_member, s, team);
@@ -189,7 +187,7 @@ skinny_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global lo
       }
       y += DEPTH * s.y_next;
     }
-    finish_sums(r, totals, shared, sum, lane, team, tid);
-    finish_cluster(r, totals, tid);
+    finish_sums(r, s, totals, shared, sum, lane, team, tid);
+    finish_cluster(r, s, totals, tid);
   }
 }

@@ -1,26 +1,26 @@
-// What becomes of a work-item's sums: those of a tile's slices are added up, and C gets them. The kernel says
+// What becomes of a work-item's sums: those of a tile's splits are added up, and C gets them. The kernel says
 // how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from
 // where on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each
-// other (WRITERS_BARRIER()).
+// other (writers_barrier()).
 
-// Adds up a tile's slices, in order, in the work-group that is the last to write its own. Whether this is the
+// Adds up a tile's splits, in order, in the work-group that is the last to write its own. Whether this is the
 // one.
-FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Tile* tile,
+FUNCTION bool add_splits(float* sums, __global float* workspace, const struct Tile* tile,
                          const struct Work* work, LOCAL_PTR int* arrived, const int item) {
   __global float* first =
-      workspace + COUNTERS(work->count / work->slices) + tile->number * work->slices * (TSM * TSN) + 4 * item;
-  __global float* own = first + (long)tile->slice * (TSM * TSN);
+      workspace + counters_length(work->count / work->splits) + tile->number * work->splits * (TSM * TSN) + 4 * item;
+  __global float* own = first + (long)tile->split * (TSM * TSN);
 #pragma unroll
   for (int q = 0; q < SUMS / 4; ++q) {
     *(__global float4*)(own + q * (4 * WRITERS)) = vload4(q, sums);
   }
   DEVICE_FENCE();
-  WRITERS_BARRIER();
+  writers_barrier();
   if (item == 0) {
     *arrived = ATOMIC_INCREMENT((__global int*)workspace + tile->number);
   }
-  WRITERS_BARRIER();
-  if (*arrived != work->slices - 1) {
+  writers_barrier();
+  if (*arrived != work->splits - 1) {
     return false;
   }
   DEVICE_FENCE();
@@ -29,8 +29,8 @@ FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Ti
     vstore4(*(const __global float4*)(first + q * (4 * WRITERS)), q, sums);
   }
 #pragma unroll 1
-  for (int slice = 1; slice < work->slices; ++slice) {
-    const __global float* from = first + (long)slice * (TSM * TSN);
+  for (int split = 1; split < work->splits; ++split) {
+    const __global float* from = first + (long)split * (TSM * TSN);
 #pragma unroll
     for (int q = 0; q < SUMS / 4; ++q) {
       vstore4(vload4(q, sums) + *(const __global float4*)(from + q * (4 * WRITERS)), q, sums);
@@ -40,7 +40,7 @@ FUNCTION bool add_slices(float* sums, __global float* workspace, const struct Ti
 }
 
 // A tile of D and of C: where they are, and what D becomes.
-struct Result {
+struct TileResult {
   __global float* d;
   long ldd;
   const __global float* c;
@@ -50,11 +50,11 @@ struct Result {
   int rows, cols;
   bool in_pairs;  // can be read and written so
 };
-FUNCTION struct Result result_of(const TensorArguments* p, const __global float* C, const __global long* c_table,
+FUNCTION struct TileResult result_of(const TensorArguments* p, const __global float* C, const __global long* c_table,
                                  __global float* D, const __global long* d_table, const struct Tile* tile) {
   const long row = (long)tile->m * TSM;
   const long col = (long)tile->n * TSN;
-  struct Result result;
+  struct TileResult result;
   result.d = MEMBER(D, p->d, d_table, tile->member) + col * p->d.ld + row;
   result.ldd = p->d.ld;
   result.c = MEMBER(C, p->c, c_table, tile->member) + col * p->c.ld + row;
@@ -71,8 +71,10 @@ FUNCTION struct Result result_of(const TensorArguments* p, const __global float*
 // A work-item has every eighth column of the tile from first_col on, as many as it has sums for, and in each
 // of them PAIRS pairs of neighbours, eight rows apart from first_row on. The sums of two columns come
 // together, a pair of each in turn.
-#define COLUMNS (SUMS / 2 / PAIRS)
-#define PAIR_OF_SUMS(column, pair) (((column) / 2 * PAIRS + (pair)) * 4 + (column) % 2 * 2)
+enum { COLUMNS = SUMS / 2 / PAIRS };
+FUNCTION int pair_of_sums(const int column, const int pair) {
+  return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
+}
 
 // What a work-item writes of one column: where, and how many rows there are from there on, to write and to
 // read.
@@ -82,7 +84,7 @@ struct Column {
   int rows;
   int rows_to_read;
 };
-FUNCTION struct Column column_of(const struct Result* tile, const int column, const int item) {
+FUNCTION struct Column result_column(const struct TileResult* tile, const int column, const int item) {
   const int row = first_row(item);
   const int col = first_col(item) + column * 8;
   struct Column result;
@@ -97,14 +99,14 @@ FUNCTION struct Column column_of(const struct Result* tile, const int column, co
 // The same bits as by UPDATE: to add -0 changes nothing. One way for every beta keeps the code short. That
 // matters: a call runs three kernels in turn, and where their code took more than 128 KiB in all, one of
 // 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
-FUNCTION void write_one(const struct Result* c, const struct Column* column, const int row,
+FUNCTION void write_one(const struct TileResult* c, const struct Column* column, const int row,
                         const float sum) {
   const float before = row < column->rows_to_read ? column->c[row] : -0.0f;
   if (row < column->rows) {
     column->d[row] = fma(c->alpha, sum, c->beta * before);
   }
 }
-FUNCTION void write_two(const struct Result* c, const struct Column* column, const int row,
+FUNCTION void write_two(const struct TileResult* c, const struct Column* column, const int row,
                         const float* sums) {
   const float2 before =
       row < column->rows_to_read ? *(const __global float2*)(column->c + row) : (float2)(-0.0f);
@@ -113,7 +115,7 @@ FUNCTION void write_two(const struct Result* c, const struct Column* column, con
   }
 }
 
-FUNCTION void write_pair(const struct Result* c, const struct Column* column, const int pair,
+FUNCTION void write_pair(const struct TileResult* c, const struct Column* column, const int pair,
                          const float* sums, const bool in_pairs) {
   if (in_pairs) {
     write_two(c, column, pair * 8, sums);
@@ -123,19 +125,19 @@ FUNCTION void write_pair(const struct Result* c, const struct Column* column, co
   }
 }
 
-FUNCTION void write_sums(const struct Result* c, const float* sums, const int item, const bool in_pairs) {
+FUNCTION void write_sums(const struct TileResult* c, const float* sums, const int item, const bool in_pairs) {
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
-    const struct Column column = column_of(c, i, item);
+    const struct Column column = result_column(c, i, item);
 #pragma unroll
     for (int pair = 0; pair < PAIRS; ++pair) {
-      write_pair(c, &column, pair, sums + PAIR_OF_SUMS(i, pair), in_pairs);
+      write_pair(c, &column, pair, sums + pair_of_sums(i, pair), in_pairs);
     }
   }
 }
 
 // Constants, so that compilers leave nothing to ask for every pair.
-FUNCTION void write_tile(const struct Result* c, const float* sums, const int item) {
+FUNCTION void write_tile(const struct TileResult* c, const float* sums, const int item) {
   if (c->in_pairs) {
     write_sums(c, sums, item, true);
   } else {

@@ -1,8 +1,8 @@
-// Splits the values of A and B into pieces for tensor cores (see pieces.h).
+// Splits the values of A and B into terms for tensor cores (see terms.h).
 //
 //   a block of X, PANEL x TSK  -->  registers: a work-item has 8 neighbours along k of a few rows
 //                              -->  the largest of all, which gives the scale
-//                              -->  pieces, in local memory, as images
+//                              -->  terms, in local memory, as tiles
 //                              -->  global memory, from one end to the other
 //
 // The matrix X has `rows` rows (m of A, n of B) and `depth` columns (k), of which neighbours stand row_step
@@ -12,7 +12,7 @@
 // device: compute_capability 80, starts_early
 
 #ifndef BF16X6
-#define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
+#define BF16X6 0  // terms are two FP16 or three BF16 numbers: 0 1
 #endif
 #ifndef TSK
 #define TSK 64  // block along k: 32 64
@@ -27,20 +27,24 @@
 #include "gemm/common.h"
 #include "tensor_cores.h"
 
-#include "gemm/tensor/pieces.h"
+#include "gemm/tensor/terms.h"
 
-#define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // what pieces may lack of a value, relative to it
-#define CHUNKS (TSK / 8)  // of a row
-#define OWN 2             // chunks of a work-item
-#define VALUES (8 * OWN)
-#define WORK_ITEMS (PANEL * CHUNKS / OWN)
-#define SUB_GROUPS (WORK_ITEMS / 32)
+#define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // the part of a value that terms may miss, relative to it
+enum {
+  CHUNKS = TSK / 8,  // of a row
+  OWN = 2,           // chunks of a work-item
+  VALUES = 8 * OWN,
+  WORK_ITEMS = PANEL * CHUNKS / OWN,
+  SUB_GROUPS = WORK_ITEMS / 32
+};
 
-// Blocks whose largest value is outside of 2^-48 to 2^48 are none that pieces hold: so products of scales,
+// Blocks whose largest value is outside of 2^-48 to 2^48 are none that terms hold: so products of scales,
 // and sums of products, stay within FP32.
-#define EXPONENT_BIAS 127
-#define FARTHEST_EXPONENT 48
-#define LARGEST_EXPONENT 14  // of the scaled values
+enum {
+  EXPONENT_BIAS = 127,
+  FARTHEST_EXPONENT = 48,
+  LARGEST_EXPONENT = 14  // of the scaled values
+};
 
 struct Source {
   const __global float* first;  // of the block
@@ -109,11 +113,11 @@ FUNCTION bool is_lost(const float value, const float scaled) {
   return fabs(scaled) < 0x1p-126f && value != 0.0f;
 }
 
-// Puts the pieces of a chunk into its place in each image, and answers whether they fail to hold its values.
-FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const float scale, const int row,
+// Puts the terms of a chunk into its place in each tile, and answers whether they fail to hold its values.
+FUNCTION bool split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row,
                           const int column) {
-  bool lacks = false;
-  uint pairs[PIECES][4];
+  bool misses = false;
+  uint pairs[TERMS][4];
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
     const float first = values[2 * x] * scale;
@@ -122,42 +126,42 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* images, const float* values, const flo
     float second_left = second;
     float unit = 1.0f;
 #pragma unroll
-    for (int piece = 0; piece < PIECES; ++piece) {
-      const uint pair = PACK(PIECE, first_left, second_left);
-      pairs[piece][x] = pair;
-      first_left -= FIRST(PIECE, pair);
-      second_left -= SECOND(PIECE, pair);
-      if (piece < PIECES - 1) {
-        first_left *= NEXT_PIECE_SCALE;
-        second_left *= NEXT_PIECE_SCALE;
-        unit *= NEXT_PIECE_SCALE;
+    for (int term = 0; term < TERMS; ++term) {
+      const uint pair = PACK(TERM, first_left, second_left);
+      pairs[term][x] = pair;
+      first_left -= FIRST(TERM, pair);
+      second_left -= SECOND(TERM, pair);
+      if (term < TERMS - 1) {
+        first_left *= NEXT_TERM_SCALE;
+        second_left *= NEXT_TERM_SCALE;
+        unit *= NEXT_TERM_SCALE;
       }
     }
-    lacks |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
+    misses |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
                fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
              (scale < 1.0f && (is_lost(values[2 * x], first) || is_lost(values[2 * x + 1], second)));
   }
 #pragma unroll
-  for (int piece = 0; piece < PIECES; ++piece) {
+  for (int term = 0; term < TERMS; ++term) {
     uint4 chunk;
-    chunk.x = pairs[piece][0];
-    chunk.y = pairs[piece][1];
-    chunk.z = pairs[piece][2];
-    chunk.w = pairs[piece][3];
-    *(LOCAL_PTR uint4*)(images + (piece * IMAGE_BYTES + CHUNK_PLACE(row, column)) / 4) = chunk;
+    chunk.x = pairs[term][0];
+    chunk.y = pairs[term][1];
+    chunk.z = pairs[term][2];
+    chunk.w = pairs[term][3];
+    *(LOCAL_PTR uint4*)(tiles + (term * SMEM_TILE_BYTES + chunk_position(row, column)) / 4) = chunk;
   }
-  return lacks;
+  return misses;
 }
 
-// `lacking` is local memory, which nobody uses before or after.
-FUNCTION void split_block(const struct Source* source, __global uint* to, __global float* scale_place,
-                          LOCAL_PTR uint* images, LOCAL_PTR uint* shared, LOCAL_PTR int* lacking,
+// `inexact` is local memory, which nobody uses before or after.
+FUNCTION void split_block(const struct Source* source, __global uint* to, __global float* scale_at,
+                          LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact,
                           const uint item) {
   const bool along_k = source->k_step == 1;
   float values[VALUES];
   load_block(values, source, along_k, item);
   if (item == 0) {
-    *lacking = 0;
+    *inexact = 0;
   }
   const uint most = largest(values, shared, item);
   const int exponent = (int)(most >> 23);
@@ -165,23 +169,23 @@ FUNCTION void split_block(const struct Source* source, __global uint* to, __glob
                                  exponent >= EXPONENT_BIAS + FARTHEST_EXPONENT);
   const int known = most == 0 || far ? EXPONENT_BIAS + LARGEST_EXPONENT : exponent;
   const float scale = AS_FLOAT((uint)(2 * EXPONENT_BIAS + LARGEST_EXPONENT - known) << 23);
-  bool lacks = far;
+  bool misses = far;
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
-    lacks |= split_chunk(images, values + 8 * i, scale, chunk_row(item, i, along_k),
+    misses |= split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
                          chunk_column(item, i, along_k));
   }
-  if (lacks) {
-    *lacking = 1;
+  if (misses) {
+    *inexact = 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
   for (int i = 0; i < BLOCK_BYTES / 16 / WORK_ITEMS; ++i) {
     const uint v = i * WORK_ITEMS + item;
-    *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(images + 4 * v);
+    *(__global uint4*)(to + 4 * v) = *(const LOCAL_PTR uint4*)(tiles + 4 * v);
   }
   if (item == 0) {
-    *scale_place = *lacking ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
+    *scale_at = *inexact ? AS_FLOAT(0x7fffffffu) : AS_FLOAT((uint)(known - LARGEST_EXPONENT) << 23);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -201,11 +205,11 @@ FUNCTION void find_block(struct Source* source, const __global float* x, const l
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a_table, __global uint* a_terms,
       const __global float* B, const __global long* b_table, __global uint* b_terms, __global uint* counters_at) {
-  AWAIT_STEP_BEFORE();
+  GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(SplitArguments);
-  __local uint images[BLOCK_BYTES / 4] __attribute__((aligned(16)));
+  __local uint tiles[BLOCK_BYTES / 4] __attribute__((aligned(16)));
   __local uint shared[SUB_GROUPS];
-  __local int lacking[1];
+  __local int inexact[1];
   uint item = get_local_id(0);
   const int blocks = (int)((p.depth + TSK - 1) / TSK);
   const uint of_first = (uint)p.a.panels * blocks;
@@ -236,7 +240,7 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
                  panel, block);
     }
     split_block(&source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
-                (__global float*)Y + SCALES_PLACE(members, member, panel, (long)panels, (long)blocks) + block,
-                images, shared, lacking, item);
+                (__global float*)Y + scales_position(members, member, panel, (long)panels, (long)blocks) + block,
+                tiles, shared, inexact, item);
   }
 }

@@ -1,10 +1,10 @@
-// FP32 accuracy on tensor cores: D <- alpha A B + beta C from the pieces that split.cl makes of A and B.
+// FP32 accuracy on tensor cores: D <- alpha A B + beta C from the terms that split.cl makes of A and B.
 //
-//   producer    a work-item copies the images of a stage, TSK along k, into local memory, stage after stage
+//   producer    a work-item copies the tiles of a stage, TSK along k, into local memory, stage after stage
 //   consumers   two warpgroups multiply them: each has 64 columns of C and all TSM rows, in halves of 128
 //
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 1     for each stage and half:
-//                    +------------+------------+                    acc  = products of pieces
+//                    +------------+------------+                    acc  = products of terms
 //              n 64  +-- half 0 --+-- half 1 --+  warpgroup 2       sum += acc * scale, by FFMA (promotion)
 //                        m 128        m 128
 //
@@ -12,18 +12,18 @@
 // Promotion ends that after TSK, and gives the stage's sum the scale of its blocks.
 //
 // wgmma takes n for its rows, so that a work-item holds neighbours along m, which are neighbours in C. It
-// reads the first of B's pieces from registers, where all halves and products find them, and everything else
+// reads the first of B's terms from registers, where all halves and products find them, and everything else
 // from local memory.
 //
-// The grid is as large as the device. Each work-group walks over the tiles, all slices of k of all members of
+// The grid is as large as the device. Each work-group walks over the tiles, all splits of k of all members of
 // the batch; group_m tiles along M come before the next along N, so that those at work together share panels
-// in the L2 cache. Slices write their sums to a workspace; the last of a tile adds them up in order. Or else
-// the slices of a tile are a cluster, whose work-groups have one slice each, and add up a share of the tile.
+// in the L2 cache. Splits write their sums to a workspace; the last of a tile adds them up in order. Or else
+// the splits of a tile are a cluster, whose work-groups have one split each, and add up a share of the tile.
 //
 // device: compute_capability 90 alone, starts_early
 
 #ifndef BF16X6
-#define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
+#define BF16X6 0  // terms are two FP16 or three BF16 numbers: 0 1
 #endif
 #ifndef TSM
 #define TSM 256  // work-group tile in M: 128 256
@@ -47,27 +47,30 @@
 #include "tensor_cores.h"
 #include "warpgroups.h"
 
-#include "gemm/tensor/pieces.h"
+#include "gemm/tensor/terms.h"
 
-#define TSN PANEL
-#define HALVES (TSM / PANEL)  // each a panel of A
-#define STEPS (TSK / 16)  // of k that one instruction multiplies
-#define CONSUMERS 256
-#define WORK_ITEMS (CONSUMERS + 128)
-#define STAGE_BYTES ((HALVES + 1) * BLOCK_BYTES)  // the block of B, then those of A
-#define KEPT_REGISTERS 40
-#define TAKEN_REGISTERS 232
-#define BARRIER_OF_CONSUMERS 1
-#define SUMS (HALVES * 64)  // of a work-item, see result.h
-#define FOURS (SUMS / 4)
-#define WRITERS CONSUMERS
-#define WRITERS_BARRIER() NUMBERED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS)
-
-#define PAIRS FOURS
+enum {
+  TSN = PANEL,
+  HALVES = TSM / PANEL,  // each a panel of A
+  STEPS = TSK / 16,      // of k that one instruction multiplies
+  CONSUMERS = 256,
+  WORK_ITEMS = CONSUMERS + 128,
+  STAGE_BYTES = (HALVES + 1) * BLOCK_BYTES,  // the block of B, then those of A
+  PRODUCER_REGISTERS = 40,
+  CONSUMER_REGISTERS = 232,
+  BARRIER_OF_CONSUMERS = 1,
+  ORDERED = HALVES == 1,  // see wait_in_order
+  SPLITS_IN_CLUSTERS = CLUSTERS,
+  // For result.h: of a work-item.
+  SUMS = HALVES * 64,
+  FOURS = SUMS / 4,
+  PAIRS = FOURS,
+  WRITERS = CONSUMERS
+};
+FUNCTION void writers_barrier() { NAMED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS); }
 FUNCTION int first_row(const int item) { return item % 4 * 2; }
 FUNCTION int first_col(const int item) { return item / 32 * 16 + item % 32 / 4; }
 
-#define SLICES_IN_CLUSTERS CLUSTERS
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
 
@@ -88,40 +91,39 @@ FUNCTION void go_on(struct Ring* ring) {
   ring->parity ^= ring->stage == 0 ? 1u : 0u;
 }
 
-// Where a work-item finds the row of B's fragment that it names, in an image; and the same along k.
+// Where a work-item finds the row of B's fragment that it names, in a tile; and the same along k.
 FUNCTION uint fragment_row(const int item) {
   const int lane = item % 32;
   const int row = item / 32 * 16 + lane % 8 + lane / 8 % 2 * 8;
-  return (uint)CHUNK_PLACE(row, lane / 16);
+  return (uint)chunk_position(row, lane / 16);
 }
-FUNCTION uint fragment_place(const uint row, const int step) { return row ^ (uint)(step * 32); }
+FUNCTION uint fragment_position(const uint row, const int step) { return row ^ (uint)(step * 32); }
 
 // Where there is one half, warpgroups take turns at the tensor cores, so that one promotes while the other
 // multiplies: left to themselves, both wait for the same products. With two halves this costs more than it
 // brings.
-#define IN_TURNS (HALVES == 1)
-#define BARRIER_OF_TURN(warpgroup) (BARRIER_OF_CONSUMERS + 1 + (warpgroup))
-FUNCTION void await_turn(const int item) {
-  if (IN_TURNS) {
-    NUMBERED_BARRIER(BARRIER_OF_TURN(item / 128), CONSUMERS);
+FUNCTION int barrier_of_order(const int warpgroup) { return BARRIER_OF_CONSUMERS + 1 + warpgroup; }
+FUNCTION void wait_in_order(const int item) {
+  if (ORDERED) {
+    NAMED_BARRIER(barrier_of_order(item / 128), CONSUMERS);
   }
 }
-FUNCTION void give_turn(const int item) {
-  if (IN_TURNS) {
-    NUMBERED_BARRIER_ARRIVE(BARRIER_OF_TURN(1 - item / 128), CONSUMERS);
+FUNCTION void pass_order(const int item) {
+  if (ORDERED) {
+    NAMED_BARRIER_ARRIVE(barrier_of_order(1 - item / 128), CONSUMERS);
   }
 }
 
-// acc becomes the products of the pieces of which B's is the i-th and A's the j-th.
-FUNCTION void multiply(float* acc, uint fragments[PIECES - 1][STEPS][4], const ulong b_matrix,
+// acc becomes the products of the terms of which B's is the i-th and A's the j-th.
+FUNCTION void multiply(float* acc, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix,
                        const ulong a_matrix, const int i, const int j, const int adds) {
 #pragma unroll
   for (int step = 0; step < STEPS; ++step) {
-    const ulong a_step = a_matrix + (ulong)(j * IMAGE_BYTES / 16 + 2 * step);
-    if (i < PIECES - 1) {
-      WARPGROUP_MULTIPLY(PIECE, acc, fragments[i][step], a_step, adds || step > 0);
+    const ulong a_step = a_matrix + (ulong)(j * SMEM_TILE_BYTES / 16 + 2 * step);
+    if (i < TERMS - 1) {
+      WARPGROUP_MULTIPLY(TERM, acc, fragments[i][step], a_step, adds || step > 0);
     } else {
-      WARPGROUP_MULTIPLY_LOCAL(PIECE, acc, b_matrix + (ulong)(i * IMAGE_BYTES / 16 + 2 * step), a_step,
+      WARPGROUP_MULTIPLY_LOCAL(TERM, acc, b_matrix + (ulong)(i * SMEM_TILE_BYTES / 16 + 2 * step), a_step,
                                adds || step > 0);
     }
   }
@@ -135,10 +137,10 @@ FUNCTION void promote(float* sums, const float* acc, const float scale) {
 }
 
 // One half of a stage: the smallest products first, because little of them is cut off then.
-FUNCTION void multiply_half(float* sums, uint fragments[PIECES - 1][STEPS][4], const ulong b_matrix,
+FUNCTION void multiply_half(float* sums, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix,
                             const ulong a_matrix, const float scale, const int item) {
   float acc[64];
-  await_turn(item);
+  wait_in_order(item);
   WARPGROUP_ARRIVE();
 #if BF16X6
   multiply(acc, fragments, b_matrix, a_matrix, 2, 0, 0);
@@ -150,34 +152,34 @@ FUNCTION void multiply_half(float* sums, uint fragments[PIECES - 1][STEPS][4], c
   multiply(acc, fragments, b_matrix, a_matrix, 1, 0, 0);
   multiply(acc, fragments, b_matrix, a_matrix, 0, 1, 1);
   WARPGROUP_COMMIT();
-  give_turn(item);
+  pass_order(item);
   WARPGROUP_WAIT();
-  promote(sums, acc, scale * (1.0f / NEXT_PIECE_SCALE));
-  await_turn(item);
+  promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
+  wait_in_order(item);
   WARPGROUP_ARRIVE();
 #endif
   multiply(acc, fragments, b_matrix, a_matrix, 0, 0, BF16X6);
   WARPGROUP_COMMIT();
-  give_turn(item);
+  pass_order(item);
   WARPGROUP_WAIT();
   promote(sums, acc, scale);
 }
 
-// Brings all blocks of a slice.
-FUNCTION void bring_slice(const struct Panels* a, const struct Panels* b, const int count,
+// Brings all blocks of a split.
+FUNCTION void bring_split(const struct Panels* a, const struct Panels* b, const int count,
                           const struct Stages* stages, struct Ring* ring) {
   for (int i = 0; i < count; ++i) {
     MBARRIER_WAIT(stages->empty + 8 * ring->stage, ring->parity ^ 1u);
     const uint full = stages->full + 8 * ring->stage;
     const uint to = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_ARRIVE_EXPECT(full, STAGE_BYTES);
-    COPY_BULK(to, b->images + i * b->step, BLOCK_BYTES, full);
-    COPY_BULK(to + BLOCK_BYTES, a->images + i * a->step, HALVES * BLOCK_BYTES, full);
+    COPY_BULK(to, b->tiles + i * b->step, BLOCK_BYTES, full);
+    COPY_BULK(to + BLOCK_BYTES, a->tiles + i * a->step, HALVES * BLOCK_BYTES, full);
     go_on(ring);
   }
 }
 
-FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct Panels* b,
+FUNCTION void multiply_split(float* sums, const struct Panels* a, const struct Panels* b,
                              const struct Tile* tile, const int blocks, const struct Stages* stages,
                              const int item, struct Ring* ring) {
   const uint row = fragment_row(item);
@@ -190,12 +192,12 @@ FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct P
     }
     const uint stage = stages->memory + ring->stage * STAGE_BYTES;
     MBARRIER_WAIT(stages->full + 8 * ring->stage, ring->parity);
-    uint fragments[PIECES - 1][STEPS][4];
+    uint fragments[TERMS - 1][STEPS][4];
 #pragma unroll
-    for (int piece = 0; piece < PIECES - 1; ++piece) {
+    for (int term = 0; term < TERMS - 1; ++term) {
 #pragma unroll
       for (int step = 0; step < STEPS; ++step) {
-        LOAD_FRAGMENT(fragments[piece][step], stage + piece * IMAGE_BYTES + fragment_place(row, step));
+        LOAD_FRAGMENT(fragments[term][step], stage + term * SMEM_TILE_BYTES + fragment_position(row, step));
       }
     }
     const ulong b_matrix = LOCAL_MATRIX(stage + item / 128 * (64 * ROW_BYTES), ROW_BYTES);
@@ -209,30 +211,30 @@ FUNCTION void multiply_slice(float* sums, const struct Panels* a, const struct P
   }
 }
 
-// Adds up the slices of a cluster, of which each work-group has a share of the tile to add and to write. The
+// Adds up the splits of a cluster, of which each work-group has a share of the tile to add and to write. The
 // stages are done with, and have room for the sums.
 #if CLUSTERS
-#define SUM_PLACE(q) (memory + ((q)*CONSUMERS + item) * 4)
+#define SUM_POSITION(q) (memory + ((q)*CONSUMERS + item) * 4)
 // The q-th four of a work-item's sums are the q-th pair of each of its two columns.
-FUNCTION void write_total(const struct Result* c, const int q, const float4 total, const int item) {
+FUNCTION void write_total(const struct TileResult* c, const int q, const float4 total, const int item) {
   float four[4];
   vstore4(total, 0, four);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const struct Column column = column_of(c, i, item);
+    const struct Column column = result_column(c, i, item);
     write_pair(c, &column, q, four + 2 * i, c->in_pairs);
   }
 }
-FUNCTION void write_in_cluster(const float* sums, const struct Result* c, LOCAL_PTR float* memory,
+FUNCTION void write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory,
                                const int cluster, const int item) {
-  WRITERS_BARRIER();
+  writers_barrier();
 #pragma unroll
   for (int q = 0; q < FOURS; ++q) {
-    vstore4(vload4(q, sums), 0, SUM_PLACE(q));
+    vstore4(vload4(q, sums), 0, SUM_POSITION(q));
   }
   CLUSTER_BARRIER();
 #define WRITE_TOTAL(q, total) write_total(c, q, total, item)
-  ADD_IN_CLUSTER(4, FOURS, cluster, SUM_PLACE, WRITE_TOTAL);
+  ADD_IN_CLUSTER(4, FOURS, cluster, SUM_POSITION, WRITE_TOTAL);
   CLUSTER_BARRIER_RELAXED();
 }
 #endif
@@ -247,7 +249,7 @@ FUNCTION void produce(const TensorArguments* p, const __global uint* A, const __
     const struct Panels a = panels_of(A, p->a.members, p->a.panels, tile.m * HALVES, &tile, work.blocks);
     const struct Panels b = panels_of(B, p->b.members, p->b.panels, tile.n, &tile, work.blocks);
     if (tile_is_exact(&a, &b, work.blocks, item % 32) && item % 32 == 0) {
-      bring_slice(&a, &b, tile.count, stages, &ring);
+      bring_split(&a, &b, tile.count, stages, &ring);
     }
   }
 }
@@ -260,7 +262,7 @@ FUNCTION void consume(const TensorArguments* p, const __global uint* A, const __
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
-    give_turn(item);
+    pass_order(item);
   }
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
     const struct Tile tile = tile_at(id, &work, (int)p->group_m);
@@ -271,17 +273,17 @@ FUNCTION void consume(const TensorArguments* p, const __global uint* A, const __
     }
     float sums[SUMS];
     set_to_zero(sums, SUMS);
-    multiply_slice(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
+    multiply_split(sums, &a, &b, &tile, work.blocks, stages, item, &ring);
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
-    const struct Result c = result_of(p, C, c_table, D, d_table, &tile);
+    const struct TileResult c = result_of(p, C, c_table, D, d_table, &tile);
 #if CLUSTERS
     if (work.clustered) {
-      write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.slices, writer);
+      write_in_cluster(sums, &c, (LOCAL_PTR float*)memory, work.splits, writer);
       continue;
     }
 #endif
-    if (work.slices == 1 || add_slices(sums, W, &tile, &work, arrived, writer)) {
+    if (work.splits == 1 || add_splits(sums, W, &tile, &work, arrived, writer)) {
       write_tile(&c, sums, writer);
     }
   }
@@ -291,7 +293,7 @@ __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
        const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
   TAKE_ARGUMENTS(TensorArguments);
-  LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
+  DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local ulong barriers[2 * STAGES];
   __local int arrived[1];
   const int item = get_local_id(0);
@@ -307,14 +309,14 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
     MBARRIER_FENCE();
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  AWAIT_STEP_BEFORE();
+  GRID_DEPENDENCY_WAIT();
   if (item >= CONSUMERS) {
-    KEEP_REGISTERS(KEPT_REGISTERS);
+    RELEASE_REGISTERS(PRODUCER_REGISTERS);
     if (item < CONSUMERS + 32) {
       produce(&p, A + p.a.offset, B + p.b.offset, &stages, item);
     }
   } else {
-    TAKE_REGISTERS(TAKEN_REGISTERS);
+    ACQUIRE_REGISTERS(CONSUMER_REGISTERS);
     consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset, &stages, memory, arrived,
             item);
   }

@@ -1,12 +1,12 @@
-// FP32 accuracy on tensor cores of compute capability 8.0 and newer: D <- alpha A B + beta C from the pieces
+// FP32 accuracy on tensor cores of compute capability 8.0 and newer: D <- alpha A B + beta C from the terms
 // that split.cl makes of A and B. tensor.cl does the same with what 9.0 alone has.
 //
-//   copies    of the images of a stage, TSK along k, every work-item begins a share STAGES - 1 stages ahead
-//   products  a sub-group has WARP_M rows of C and WARP_N columns. It keeps a stage of A's pieces in
+//   copies    of the tiles of a stage, TSK along k, every work-item begins a share STAGES - 1 stages ahead
+//   products  a sub-group has WARP_M rows of C and WARP_N columns. It keeps a stage of A's terms in
 //             registers, and goes over B's:
 //
 //              n 16 +--------+
-//                   |        |  acc  = products of pieces, on tensor cores
+//                   |        |  acc  = products of terms, on tensor cores
 //              n 16 +--------+  sums += acc * scale, by FFMA (promotion)
 //                   |        |
 //                   +--------+
@@ -17,14 +17,14 @@
 //
 // mma.sync takes n for its rows, so that a work-item holds neighbours along m, which are neighbours in C.
 //
-// A work-group has a slice of a tile (see work.h): group_m tiles along M come before the next along N, so
+// A work-group has a split of a tile (see work.h): group_m tiles along M come before the next along N, so
 // that those at work together share panels in the L2 cache. Slices write their sums to a workspace; the last
 // of a tile adds them up in order.
 //
 // device: compute_capability 80, starts_early
 
 #ifndef BF16X6
-#define BF16X6 0  // pieces are two FP16 or three BF16 numbers: 0 1
+#define BF16X6 0  // terms are two FP16 or three BF16 numbers: 0 1
 #endif
 #ifndef TSM
 #define TSM 128  // work-group tile in M: 64 128
@@ -52,50 +52,50 @@
 #include "update.h"
 #include "tensor_cores.h"
 
-#include "gemm/tensor/pieces.h"
+#include "gemm/tensor/terms.h"
 
-#define SLICES_IN_CLUSTERS 0
-#include "gemm/tensor/work.h"
-
-#define WARP_M 32
-#define WARPS_M (TSM / WARP_M)
-#define WORK_ITEMS (WARPS_M * (TSN / WARP_N) * 32)
-#define BLOCKS_M (WARP_M / 8)  // of 16 x 8 elements of C, of a sub-group
-#define BLOCKS_N (WARP_N / 16)
-#define SUMS (BLOCKS_N * BLOCKS_M * 4)  // of a work-item, see result.h
-#define SUMS_AT_ONCE (BLOCKS_M * 4)
-#define WRITERS WORK_ITEMS
-#define WRITERS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define PAIRS BLOCKS_M
+enum {
+  WARP_M = 32,
+  WARPS_M = TSM / WARP_M,
+  WORK_ITEMS = WARPS_M * (TSN / WARP_N) * 32,
+  BLOCKS_M = WARP_M / 8,  // of 16 x 8 elements of C, of a sub-group
+  BLOCKS_N = WARP_N / 16,
+  STEPS = TSK / 16,  // of k that one instruction multiplies
+  SUMS_AT_ONCE = BLOCKS_M * 4,
+  SPLITS_IN_CLUSTERS = 0,
+  // A stage in local memory: terms of TSN rows of B, then of TSM rows of A.
+  B_TERM_BYTES = TSN * ROW_BYTES,
+  A_TERM_BYTES = TSM * ROW_BYTES,
+  B_BYTES = TERMS * B_TERM_BYTES,
+  STAGE_BYTES = B_BYTES + TERMS * A_TERM_BYTES,
+  // For result.h: of a work-item.
+  SUMS = BLOCKS_N * BLOCKS_M * 4,
+  PAIRS = BLOCKS_M,
+  WRITERS = WORK_ITEMS
+};
+FUNCTION void writers_barrier() { barrier(CLK_LOCAL_MEM_FENCE); }
 FUNCTION int first_row(const int item) { return item / 32 % WARPS_M * WARP_M + item % 4 * 2; }
 FUNCTION int first_col(const int item) { return item / 32 / WARPS_M * WARP_N + item % 32 / 4; }
+#include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
 
-#define STEPS (TSK / 16)  // that one instruction multiplies
-
-// A stage in local memory: pieces of TSN rows of B, then of TSM rows of A.
-#define B_PIECE_BYTES (TSN * ROW_BYTES)
-#define A_PIECE_BYTES (TSM * ROW_BYTES)
-#define B_BYTES (PIECES * B_PIECE_BYTES)
-#define STAGE_BYTES (B_BYTES + PIECES * A_PIECE_BYTES)
-
-// Begins to copy so many rows of each of a block's images, which will lie behind each other.
-FUNCTION void copy_images(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
+// Begins to copy `rows` rows of each of a block's tiles, which will lie one after the other.
+FUNCTION void copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
   const int part = rows * ROW_BYTES;
 #pragma unroll
-  for (int v = 0; v < PIECES * part / 16 / WORK_ITEMS; ++v) {
+  for (int v = 0; v < TERMS * part / 16 / WORK_ITEMS; ++v) {
     const int at = v * WORK_ITEMS * 16;
     COPY_TO_LOCAL(4, (LOCAL_PTR float*)(to + at / 4 + 4 * item),
-                  (const __global float*)(from + (at / part * IMAGE_BYTES + at % part) / 4 + 4 * item));
+                  (const __global float*)(from + (at / part * SMEM_TILE_BYTES + at % part) / 4 + 4 * item));
   }
 }
 
-// Begins to copy the i-th block of a slice. There is a group of copies for each, also beyond the last.
+// Begins to copy the i-th block of a split. There is a group of copies for each, also beyond the last.
 FUNCTION void copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b, const int i,
                          const int count, const int item) {
   if (i < count) {
-    copy_images(stage, b->images + i * b->step, TSN, item);
-    copy_images(stage + B_BYTES / 4, a->images + i * a->step, TSM, item);
+    copy_tiles(stage, b->tiles + i * b->step, TSN, item);
+    copy_tiles(stage + B_BYTES / 4, a->tiles + i * a->step, TSM, item);
   }
   COPY_COMMIT();
 }
@@ -105,35 +105,35 @@ FUNCTION void copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const st
 FUNCTION uint row_of_b(const int item) {
   const int lane = item % 32;
   const int row = item / 32 / WARPS_M * WARP_N + lane % 16;
-  return (uint)CHUNK_PLACE(row, lane / 16);
+  return (uint)chunk_position(row, lane / 16);
 }
 FUNCTION uint row_of_a(const int item) {
   const int lane = item % 32;
   const int row = item / 32 % WARPS_M * WARP_M + lane / 16 * 8 + lane % 8;
-  return (uint)(B_BYTES + CHUNK_PLACE(row, lane / 8 % 2));
+  return (uint)(B_BYTES + chunk_position(row, lane / 8 % 2));
 }
 
-// Reads blocks of 16 rows, from the first-th on, of every piece: fragments[block][piece][step][4].
+// Reads blocks of 16 rows, from the first-th on, of every term: fragments[block][term][step][4].
 FUNCTION void load_blocks(uint* fragments, const uint row, const int first, const int blocks,
-                          const int piece_bytes) {
+                          const int term_bytes) {
 #pragma unroll
-  for (int i = 0; i < blocks * PIECES * STEPS; ++i) {
-    const int block = first + i / STEPS / PIECES;
-    const int piece = i / STEPS % PIECES;
+  for (int i = 0; i < blocks * TERMS * STEPS; ++i) {
+    const int block = first + i / STEPS / TERMS;
+    const int term = i / STEPS % TERMS;
     const int step = i % STEPS;
     LOAD_FRAGMENT(fragments + 4 * i,
-                  (row ^ (uint)(step * 32)) + (uint)(block * (16 * ROW_BYTES) + piece * piece_bytes));
+                  (row ^ (uint)(step * 32)) + (uint)(block * (16 * ROW_BYTES) + term * term_bytes));
   }
 }
 
-// Adds to acc the products of the pieces of which B's is the i-th and A's the j-th.
+// Adds to acc the products of the terms of which B's is the i-th and A's the j-th.
 FUNCTION void multiply(float (*acc)[4], const uint* a, const uint* b, const int i, const int j) {
 #pragma unroll
   for (int step = 0; step < STEPS; ++step) {
 #pragma unroll
     for (int m = 0; m < BLOCKS_M; ++m) {
-      MULTIPLY_BLOCK(PIECE, acc[m], b + (i * STEPS + step) * 4,
-                     a + ((m / 2 * PIECES + j) * STEPS + step) * 4 + m % 2 * 2);
+      MULTIPLY_BLOCK(TERM, acc[m], b + (i * STEPS + step) * 4,
+                     a + ((m / 2 * TERMS + j) * STEPS + step) * 4 + m % 2 * 2);
     }
   }
 }
@@ -162,32 +162,32 @@ FUNCTION void multiply_columns(float* sums, const uint* a, const uint* b, const 
 #else
   multiply(acc, a, b, 1, 0);
   multiply(acc, a, b, 0, 1);
-  promote(sums, acc, scale * (1.0f / NEXT_PIECE_SCALE));
+  promote(sums, acc, scale * (1.0f / NEXT_TERM_SCALE));
 #endif
   multiply(acc, a, b, 0, 0);
   promote(sums, acc, scale);
 }
 
-// The next columns' pieces are read before those at hand are multiplied.
+// The next columns' terms are read before those at hand are multiplied.
 FUNCTION void multiply_stage(float* sums, const uint a_row, const uint b_row, const float scale) {
-  uint a[BLOCKS_M / 2 * PIECES * STEPS * 4];
-  uint b[2][PIECES * STEPS * 4];
-  load_blocks(b[0], b_row, 0, 1, B_PIECE_BYTES);
-  load_blocks(a, a_row, 0, BLOCKS_M / 2, A_PIECE_BYTES);
+  uint a[BLOCKS_M / 2 * TERMS * STEPS * 4];
+  uint b[2][TERMS * STEPS * 4];
+  load_blocks(b[0], b_row, 0, 1, B_TERM_BYTES);
+  load_blocks(a, a_row, 0, BLOCKS_M / 2, A_TERM_BYTES);
 #pragma unroll
   for (int n = 0; n < BLOCKS_N; ++n) {
     if (n + 1 < BLOCKS_N) {
-      load_blocks(b[(n + 1) % 2], b_row, n + 1, 1, B_PIECE_BYTES);
+      load_blocks(b[(n + 1) % 2], b_row, n + 1, 1, B_TERM_BYTES);
     }
     multiply_columns(sums + n * SUMS_AT_ONCE, a, b[n % 2], scale);
   }
 }
 
-// The sums of a slice; false where the tile is left out.
-FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct Panels* b,
+// The sums of a split; false where the tile is left out.
+FUNCTION bool multiply_split(float* sums, const struct Panels* a, const struct Panels* b,
                              const struct Tile* tile, const int blocks, LOCAL_PTR uint* memory,
                              const int item) {
-  barrier(CLK_LOCAL_MEM_FENCE);  // nobody reads the slice before any more
+  barrier(CLK_LOCAL_MEM_FENCE);  // nobody reads the split before any more
 #pragma unroll
   for (int i = 0; i < STAGES - 1; ++i) {
     copy_stage(memory + i * (STAGE_BYTES / 4), a, b, i, tile->count, item);
@@ -218,9 +218,9 @@ FUNCTION bool multiply_slice(float* sums, const struct Panels* a, const struct P
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
-  AWAIT_STEP_BEFORE();
+  GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(TensorArguments);
-  LARGE_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
+  DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);
   __local int arrived[1];
   const int item = get_local_id(0);
   const struct Work work = work_of(&p);
@@ -232,16 +232,16 @@ tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global ui
         panels_of(A + p.a.offset, p.a.members, p.a.panels, (int)(row / PANEL), &tile, work.blocks);
     struct Panels b =
         panels_of(B + p.b.offset, p.b.members, p.b.panels, (int)(col / PANEL), &tile, work.blocks);
-    a.images += row % PANEL * (ROW_BYTES / 4);
-    b.images += col % PANEL * (ROW_BYTES / 4);
+    a.tiles += row % PANEL * (ROW_BYTES / 4);
+    b.tiles += col % PANEL * (ROW_BYTES / 4);
     float sums[SUMS];
-    if (!multiply_slice(sums, &a, &b, &tile, work.blocks, memory, item)) {
+    if (!multiply_split(sums, &a, &b, &tile, work.blocks, memory, item)) {
       continue;
     }
     int writer = item;  // or else compilers keep places in C in registers that the products need
     OPAQUE(writer);
-    if (work.slices == 1 || add_slices(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
-      const struct Result c = result_of(&p, C, c_table, D, d_table, &tile);
+    if (work.splits == 1 || add_splits(sums, W + p.w_offset, &tile, &work, arrived, writer)) {
+      const struct TileResult c = result_of(&p, C, c_table, D, d_table, &tile);
       write_tile(&c, sums, writer);
     }
   }

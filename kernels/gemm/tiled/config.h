@@ -55,6 +55,3 @@
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 0 1 2 3 4 6 8
 #endif
-#ifndef PATCH
-#define PATCH 0  // compute only what the tensor kernel has left out, see tensor/patch.h: 0 1
-#endif

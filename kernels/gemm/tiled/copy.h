@@ -10,10 +10,6 @@
 //     0 0 0 0 1 1 1 1   a work-item reads along k,    | :               |
 //     2 2 2 2 3 3 3 3   and stores down a column      +-----------------+
 //
-//   copy_direct.h             direct
-//   copy_transposed.h         transposed through registers, in vectors
-//   copy_transposed_async.h   transposed on the way, value by value and past the registers (TRANSPOSE_ASYNC)
-//
 // Work-items that read along one column of memory would store into one bank. So a row of the tile is
 // swizzled: its columns are permuted by an exclusive or, another one for each of a few rows, and such stores
 // meet no bank conflict. fragments.h undoes it.
@@ -27,83 +23,94 @@
 //
 // `size` and `transposed` are constants wherever these functions are called.
 
-// What distances that change from tile to tile are counted in: with BYTES, nothing is left to scale in the
-// loop over k. Most settings are faster that way on an H200, by 2 percent, and some slower: compilers make
-// something else of the rest of the loop too.
-#if BYTES
-#define UNIT ((int)sizeof(float))
-#define FURTHER(from, units) ((const __global float*)((const __global char*)(from) + (units)))
-#else
-#define UNIT 1
-#define FURTHER(from, units) ((from) + (units))
-#endif
+// Distances that change from tile to tile are counted in bytes with BYTES, so that nothing is left to scale in the
+// loop over k. Most settings are faster that way on an H200, by 2 percent, and some slower: compilers make something
+// else of the rest of the loop, too.
+enum { UNIT = BYTES ? (int)sizeof(float) : 1 };
+FUNCTION const __global float*
+further(const __global float* from, const long units) {
+  return BYTES ? (const __global float*)((const __global char*)from + units) : from + units;
+}
 
 // --- Who copies what ---------------------------------------------------------------------------------------
+//
+// A work-item copies float4 or single values: of a transposed tile, LANES_ALONG_K neighbours read along a column of
+// memory, each ROWS_OF_LANE rows (k). Four numbers say the rest of a tile: how many columns (or vectors of V) the
+// work-items copy at once, how many rows, how many columns each work-item has, and how many work-items take part.
+enum { LANES_ALONG_K = TRANSPOSE_ASYNC ? LANES_K : 2, ROWS_OF_LANE = TRANSPOSE_ASYNC ? 1 : 4 };
+#define ALONG_K(transposed) ((transposed) ? LANES_ALONG_K : 1)
+#define ROWS_OF_ITEM(transposed) ((transposed) ? ROWS_OF_LANE : 1)
+#define COPY_WIDTH(transposed) ((transposed) ? 1 : V)
+#define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))  // not above x
+#define AT_ONCE(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
 
-// The greatest power of two that is not above x, and how many of `all` to take at once, of `most` that could.
-#define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))
-#define ABREAST(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
+#define COPY_COLUMNS(size, transposed) AT_ONCE((size) / COPY_WIDTH(transposed), WORK_ITEMS / ALONG_K(transposed))
+#define COPY_ROWS(size, transposed)                                                    \
+  (POWER_OF_2(WORK_ITEMS / ALONG_K(transposed) / COPY_COLUMNS(size, transposed)) *     \
+   (ALONG_K(transposed) * ROWS_OF_ITEM(transposed)))
+#define COPIES_OF_ITEM(size, transposed) ((size) / COPY_WIDTH(transposed) / COPY_COLUMNS(size, transposed))
+#define COPIERS(size, transposed) \
+  (COPY_COLUMNS(size, transposed) * (COPY_ROWS(size, transposed) / ROWS_OF_ITEM(transposed)))
 
-// Direct: work-items stand beside each other along a row, each with a vector of V columns, and so many rows
-// are copied at once. A work-item has so many vectors in a row.
-#define DIRECT_ABREAST(size) ABREAST((size) / V, WORK_ITEMS)
-#define DIRECT_ROWS(size) POWER_OF_2(WORK_ITEMS / DIRECT_ABREAST(size))
-#define DIRECT_PLACES(size) ((size) / V / DIRECT_ABREAST(size))
-#define DIRECT_COPIERS(size) (DIRECT_ABREAST(size) * DIRECT_ROWS(size))
+// The first row of a tile that a work-item copies, and the first of its i-th columns.
+FUNCTION int
+copied_row(const int item, const int size, const int transposed) {
+  return item % ALONG_K(transposed) * ROWS_OF_ITEM(transposed) +
+         item / ALONG_K(transposed) / COPY_COLUMNS(size, transposed) *
+             (ALONG_K(transposed) * ROWS_OF_ITEM(transposed));
+}
+FUNCTION int
+copied_column(const int item, const int i, const int size, const int transposed) {
+  return (i * COPY_COLUMNS(size, transposed) +
+          item / ALONG_K(transposed) % COPY_COLUMNS(size, transposed)) *
+         COPY_WIDTH(transposed);
+}
 
-// Transposed: so many neighbouring work-items read along a column, each so many rows of it at once. Through
-// registers it is two of them with vectors of four.
-#if TRANSPOSE_ASYNC
-#define ALONG_K LANES_K
-#define PER_LANE 1
-#else
-#define ALONG_K 2
-#define PER_LANE 4
-#endif
-#define TRANSPOSED_ABREAST(size) ABREAST(size, WORK_ITEMS / ALONG_K)  // columns at once
-#define TRANSPOSED_ROWS(size) \
-  (POWER_OF_2(WORK_ITEMS / ALONG_K / TRANSPOSED_ABREAST(size)) * (ALONG_K * PER_LANE))  // rows at once
-#define TRANSPOSED_PLACES(size) ((size) / TRANSPOSED_ABREAST(size))  // columns of each work-item
-#define TRANSPOSED_COPIERS(size) (TRANSPOSED_ABREAST(size) * (TRANSPOSED_ROWS(size) / PER_LANE))
-#define TRANSPOSED_VALUES(size) (TRANSPOSED_PLACES(size) * (TSK / TRANSPOSED_ROWS(size)) * PER_LANE)
-
-// The swizzle. 32 neighbours store TOGETHER columns: those stay together, and come to stand in another place
-// in the other rows that they store, as far as there are so many places.
-#if TRANSPOSE_ASYNC
-#define TOGETHER (32 / LANES_K)
-#define TOGETHER_PLACES(size) ((((size) % 3 == 0 ? (size) / 3 : (size)) + TOGETHER - 1) / TOGETHER)
-#define TRANSPOSED_SWIZZLES(size) LEAST(TOGETHER_PLACES(size), LANES_K)
-#define SWIZZLE(k, size) ((k) / (LANES_K / TRANSPOSED_SWIZZLES(size)) % TRANSPOSED_SWIZZLES(size) * TOGETHER)
-#else
-#define TOGETHER 16
-#define TRANSPOSED_SWIZZLES(size) ((size) % 32 == 0 ? 2 : 1)
-#define SWIZZLE(k, size) ((k) / 4 % TRANSPOSED_SWIZZLES(size) * TOGETHER)
-#endif
+// The swizzle of a transposed tile. 32 neighbours store TOGETHER columns: those stay together, and come to stand
+// elsewhere in the other rows that they store, as far as there is room.
+enum { TOGETHER = TRANSPOSE_ASYNC ? 32 / LANES_K : 16 };
+#define SWIZZLES(size)                                                                                  \
+  (!TRANSPOSE_ASYNC ? ((size) % 32 == 0 ? 2 : 1)                                                        \
+                    : LEAST((((size) % 3 == 0 ? (size) / 3 : (size)) + TOGETHER - 1) / TOGETHER, LANES_K))
+FUNCTION int
+swizzle_of(const int k, const int size) {
+  return k / (TRANSPOSE_ASYNC ? LANES_K / SWIZZLES(size) : ROWS_OF_LANE) % SWIZZLES(size) * TOGETHER;
+}
+// Where a work-item's i-th column stands in its row; by an addition where that is the same.
+FUNCTION int
+swizzled_column(const int item, const int i, const int size) {
+  const int swizzle = swizzle_of(copied_row(item, size, 1), size);
+  return TRANSPOSE_ASYNC && COPY_COLUMNS(size, 1) % 32 == 0
+             ? i * COPY_COLUMNS(size, 1) + (copied_column(item, 0, size, 1) ^ swizzle)
+             : copied_column(item, i, size, 1) ^ swizzle;
+}
 
 // --- An operand --------------------------------------------------------------------------------------------
 
-#define STAGE (TSK * (TSM + TSN))  // A's tile, then B's
-#define LAST_STAGE ((STAGES - 1) * STAGE)
-#define THROUGH_REGISTERS (!TRANSPOSE_ASYNC && (TRANS_A || !TRANS_B))
+enum {
+  STAGE = TSK * (TSM + TSN),  // A's tile, then B's
+  LAST_STAGE = (STAGES - 1) * STAGE,
+  THROUGH_REGISTERS = !TRANSPOSE_ASYNC && (TRANS_A || !TRANS_B)
+};
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
-#define COPY_PLACES(size, transposed) ((transposed) ? TRANSPOSED_PLACES(size) : DIRECT_PLACES(size))
+#define VALUES_OF_ITEM(size) (COPIES_OF_ITEM(size, 1) * (TSK / COPY_ROWS(size, 1)) * ROWS_OF_LANE)
 
 typedef struct {
   // Where this work-item reads of the first tile, and how far the next tile is from there, in UNITs: for all
   // work-items alike. Pointers that move instead cost compilers more: to change a register that a copy reads
   // from, they have to wait, or to copy it.
-  const __global float* from[GREATER(COPY_PLACES(TSM, TRANS_A), COPY_PLACES(TSN, !TRANS_B))];
+  const __global float* from[GREATER(COPIES_OF_ITEM(TSM, TRANS_A), COPIES_OF_ITEM(TSN, !TRANS_B))];
   long next;
   long ld;
   LOCAL_PTR float* to;  // the first stage: where it writes there, or where a transposed tile begins
   int item;
   float beyond;  // what rows beyond K are
 #if !TRANSPOSE_ASYNC
-  float values[GREATER(TRANSPOSED_VALUES(TSM), TRANSPOSED_VALUES(TSN))];  // on their way through registers
+  float values[GREATER(VALUES_OF_ITEM(TSM), VALUES_OF_ITEM(TSN))];  // on their way through registers
 #endif
 } Operand;
 
-// Which column is read for one of a tile: itself, or another if it is beyond the edge of C. Work-items read
+// The column that is read for one of a tile: itself, or another if it is beyond the edge of C. Work-items read
 // different ones instead of it, because copies from the same address wait for each other. Columns of a vector
 // are all there or none is.
 FUNCTION long
@@ -111,26 +118,29 @@ existing_column(const Span span, const int column, const int vector) {
   return EXISTING((span.first + column) / vector, (span.end + vector - 1) / vector) * vector;
 }
 
-// Which row and column of a transposed tile a work-item reads: the first, and its i-th.
-FUNCTION int
-transposed_row(const int item, const int size) {
-  return item % ALONG_K * PER_LANE + item / ALONG_K / TRANSPOSED_ABREAST(size) * (ALONG_K * PER_LANE);
-}
-FUNCTION int
-transposed_column(const int item, const int i, const int size) {
-  return i * TRANSPOSED_ABREAST(size) + item / ALONG_K % TRANSPOSED_ABREAST(size);
-}
-
+// `matrix` is where the first tile's row 0 (k) begins, if `span` began at 0.
 FUNCTION void
-transposed_begin(Operand* x, const __global float* matrix, const Span span, LOCAL_PTR float* tile,
-                 const int size) {
-  const int row = transposed_row(x->item, size);
-  x->to = tile;
+begin_copies(Operand* x, const __global float* matrix, const long ld, const Span span, LOCAL_PTR float* tile,
+             const int item, const float beyond, const int size, const int transposed) {
+  const int row = copied_row(item, size, transposed);
+  x->next = 0;
+  x->ld = ld;
+  x->item = item;
+  x->beyond = beyond;
+  x->to = transposed ? tile : tile + (row * size + copied_column(item, 0, size, 0));
 #pragma unroll
-  for (int i = 0; i < TRANSPOSED_PLACES(size); ++i) {
-    x->from[i] = matrix + existing_column(span, transposed_column(x->item, i, size), 1) * x->ld + row;
+  for (int i = 0; i < COPIES_OF_ITEM(size, transposed); ++i) {
+    const long column = existing_column(span, copied_column(item, i, size, transposed), COPY_WIDTH(transposed));
+    x->from[i] = transposed ? matrix + column * ld + row : matrix + row * ld + column;
   }
 }
+
+FUNCTION bool
+takes_part(const Operand* x, const int size, const int transposed) {
+  return COPIERS(size, transposed) >= WORK_ITEMS || x->item < COPIERS(size, transposed);
+}
+
+// --- Right into local memory -------------------------------------------------------------------------------
 
 // Begins to copy `width` values, V or 1, of a row of a tile. A tile of which only `rows` rows are there is
 // loaded and stored instead: so the loads of all its rows are on their way together. Copies would each be
@@ -150,52 +160,91 @@ copy_values(const int width, LOCAL_PTR float* to, const __global float* from, co
   }
 }
 
-#include "gemm/tiled/copy_direct.h"
-#if TRANSPOSE_ASYNC
-#include "gemm/tiled/copy_transposed_async.h"
-#else
-#include "gemm/tiled/copy_transposed.h"
-#endif
-
-// --- What happens to a tile, however it is copied ----------------------------------------------------------
-
-// `matrix` is where the first tile's row 0 (k) begins, if `span` began at 0.
-FUNCTION void
-begin_copies(Operand* x, const __global float* matrix, const long ld, const Span span, LOCAL_PTR float* tile,
-             const int item, const float beyond, const int size, const int transposed) {
-  x->next = 0;
-  x->ld = ld;
-  x->item = item;
-  x->beyond = beyond;
-  if (transposed) {
-    transposed_begin(x, matrix, span, tile, size);
-  } else {
-    direct_begin(x, matrix, span, tile, size);
-  }
-}
-
-// Copies a tile right into its stage, as far as that is possible, and moves on to the next. Of the tile,
-// `rows` rows are there: a constant TSK where it is whole, so that no comparison is left.
+// Copies a tile into its stage, unless it goes through registers, and moves on to the next. Of the tile, `rows`
+// rows are there: a constant TSK where it is whole, so that no comparison is left.
 FUNCTION void
 copy_tile(Operand* x, const int stage, const int rows, const int size, const int transposed) {
-  if (transposed) {
-    transposed_copy(x, stage, rows, size);
-  } else {
-    direct_copy(x, stage, rows, size);
+  if (transposed && !TRANSPOSE_ASYNC) {
+    return;
   }
+  const long next_row = transposed ? UNIT : x->ld * UNIT;
+  if (takes_part(x, size, transposed)) {
+    const int first = copied_row(x->item, size, transposed);
+    // Down a transposed column, but across the rows of one that is stored as it is.
+    const int outer = transposed ? COPIES_OF_ITEM(size, 1) : TSK / COPY_ROWS(size, 0);
+    const int inner = transposed ? TSK / COPY_ROWS(size, 1) : COPIES_OF_ITEM(size, 0);
+#pragma unroll
+    for (int o = 0; o < outer; ++o) {
+#pragma unroll
+      for (int n = 0; n < inner; ++n) {
+        const int i = transposed ? o : n;
+        const int row = (transposed ? n : o) * COPY_ROWS(size, transposed);
+        LOCAL_PTR float* to =
+            transposed ? x->to + stage + first * size + swizzled_column(x->item, i, size)
+                       : x->to + stage + i * COPY_COLUMNS(size, 0) * V;
+        copy_values(COPY_WIDTH(transposed), to + row * size, further(x->from[i], x->next + row * next_row),
+                    row + first, rows, x->beyond);
+      }
+    }
+  }
+  x->next += TSK * next_row;
 }
 
-// Of an operand that goes through registers: loads a tile while the one before it is on its way, and puts it
-// into its stage one tile later.
+// --- Through registers -------------------------------------------------------------------------------------
+//
+// A work-item reads four rows (k) of one or a few columns at once, while the tile before it is on its way, and
+// stores them one by one, one tile later.
+
+#if TRANSPOSE_ASYNC
+FUNCTION void
+load_tile(const Operand* x, const int rows, const int size, const int transposed) {}
+FUNCTION void
+store_tile(const Operand* x, const int stage, const int rows, const int size, const int transposed) {}
+#else
+// Reads the `rows` rows of a tile that are there, and moves on to the next tile.
 FUNCTION void
 load_tile(Operand* x, const int rows, const int size, const int transposed) {
-  if (transposed && rows > 0) {
-    transposed_load(x, rows, size);
+  if (!transposed || rows <= 0) {
+    return;
   }
+  if (takes_part(x, size, 1)) {
+#pragma unroll
+    for (int i = 0; i < COPIES_OF_ITEM(size, 1); ++i) {
+#pragma unroll
+      for (int row = 0; row < TSK; row += COPY_ROWS(size, 1)) {
+        float* values = x->values + (i * TSK + row) / COPY_ROWS(size, 1) * 4;
+        const __global float* from = further(x->from[i], x->next + row * UNIT);
+        if (V == 4 && rows >= TSK) {
+          vstore4(*(const __global float4*)from, 0, values);
+        } else {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            values[k] = rows >= TSK || row + copied_row(x->item, size, 1) + k < rows ? from[k] : x->beyond;
+          }
+        }
+      }
+    }
+  }
+  x->next += TSK * UNIT;
 }
+
 FUNCTION void
 store_tile(const Operand* x, const int stage, const int rows, const int size, const int transposed) {
-  if (transposed && rows > 0) {
-    transposed_store(x, stage, size);
+  if (!transposed || rows <= 0 || !takes_part(x, size, 1)) {
+    return;
+  }
+  // The four rows of one work-item have the same swizzle.
+  const int first = copied_row(x->item, size, 1);
+#pragma unroll
+  for (int i = 0; i < COPIES_OF_ITEM(size, 1); ++i) {
+    LOCAL_PTR float* to = x->to + stage + (first * size + swizzled_column(x->item, i, size));
+#pragma unroll
+    for (int row = 0; row < TSK; row += COPY_ROWS(size, 1)) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        to[(row + k) * size] = x->values[(i * TSK + row) / COPY_ROWS(size, 1) * 4 + k];
+      }
+    }
   }
 }
+#endif

@@ -1,24 +1,26 @@
 // D <- alpha acc + beta C for a tile, from the work-items' registers.
 //
-// Where C and D are in vectors, a work-item writes its quadruples as they are. Otherwise they go through local
+// Where C and D are in vectors, a work-item writes its float4 as they are. Otherwise they go through local
 // memory, so that neighbours write what stands side by side in D, and that a cluster can add up its slices of
 // k:
 //
 //   registers                   local memory                        D
-//   q-th quadruples of all  ->  layer q, its columns as they  ->    neighbours write neighbours,
+//   q-th float4 of all      ->  layer q, its columns as they  ->    neighbours write neighbours,
 //   work-items: a layer         stand in D, in runs of RUN rows     of a cluster each its layers
 //
 // As many layers as fit are in local memory at once; at least one does.
 
-#define QUADRUPLES (WPTM * WPTN / 4)
-#define LAYER (4 * WORK_ITEMS)
-#define LAYERS LEAST(QUADRUPLES, STAGES * STAGE / LAYER)
-#define RUN (TSM / WPTM * 4)
+enum {
+  FOURS = WPTM * WPTN / 4,
+  LAYER = 4 * WORK_ITEMS,
+  LAYERS = LEAST(FOURS, STAGES * STAGE / LAYER),
+  RUN = TSM / WPTM * 4
+};
 
-// Where a work-item's quadruple is in its layer, and where in the tile of D the layer's v-th value is if it
+// Where a work-item's float4 is in its layer, and where in the tile of D the layer's v-th value is if it
 // is the first layer.
 FUNCTION int
-place_in_layer(const int item) {
+position_in_layer(const int item) {
   return slot_n(item) * RUN + item / 32 % BLOCKS_M * (4 * LANES_M) + lane_m(item) * 4;
 }
 FUNCTION int
@@ -30,27 +32,16 @@ column_in_layer(const int v) {
   return column_of_slot(v / RUN);
 }
 
-// A tile of D, what it becomes, and where C and D are.
-typedef struct {
-  __global float* d;
-  long ldd;
-  const __global float* c;
-  long ldc;
-  float alpha;
-  float beta;
-  Tile tile;
-} Result;
-
 // Writes a work-item's float4 as they are.
 FUNCTION void
-write_quadruples(const Result result, float acc[WPTN][WPTM], const Place place) {
+write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const Place place) {
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
-    const long col = result.tile.n.first + place.n + next_column(wn);
+    const long col = tile.n.first + place.n + next_column(wn);
 #pragma unroll
     for (int wm = 0; wm < WPTM; wm += 4) {
-      const long row = result.tile.m.first + place.m + next_row(wm);
-      if (row < result.tile.m.end && col < result.tile.n.end) {
+      const long row = tile.m.first + place.m + next_row(wm);
+      if (row < tile.m.end && col < tile.n.end) {
         UPDATE_FROM(float4, *(__global float4*)&result.d[col * result.ldd + row], result.alpha,
                     vload4(0, acc[wn] + wm), result.beta,
                     *(const __global float4*)&result.c[col * result.ldc + row]);
@@ -113,22 +104,21 @@ add_up_layers(LOCAL_PTR float* layers, const int item, const int count, const in
 // `one` is 1, which compilers do not know. They would keep sums that are stored as they are in the four
 // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
 FUNCTION void
-write_through_layers(const Result result, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const int item,
+write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const int item,
                      const int cluster, const bool vectors, const float one) {
   const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
-  const Tile tile = result.tile;
   const Inside inside = {result.d + tile.n.first * result.ldd + tile.m.first,
                          result.c + tile.n.first * result.ldc + tile.m.first,
                          (int)LEAST(tile.m.end - tile.m.first, TSM),
                          (int)LEAST(tile.n.end - tile.n.first, TSN)};
 #pragma unroll 1
-  for (int first = 0; first < QUADRUPLES; first += LAYERS) {
-    const int count = LEAST(QUADRUPLES - first, LAYERS);
+  for (int first = 0; first < FOURS; first += LAYERS) {
+    const int count = LEAST(FOURS - first, LAYERS);
 #pragma unroll
-    for (int q = 0; q < QUADRUPLES; ++q) {
+    for (int q = 0; q < FOURS; ++q) {
       if (q >= first && q < first + LAYERS) {
-        const float4 quadruple = vload4(0, acc[q / (WPTM / 4)] + q % (WPTM / 4) * 4);
-        vstore4(quadruple * one, 0, layers + (q - first) * LAYER + place_in_layer(item));
+        const float4 four = vload4(0, acc[q / (WPTM / 4)] + q % (WPTM / 4) * 4);
+        vstore4(four * one, 0, layers + (q - first) * LAYER + position_in_layer(item));
       }
     }
     add_up_layers(layers, item, count, cluster);
@@ -145,17 +135,17 @@ write_through_layers(const Result result, float acc[WPTN][WPTM], LOCAL_PTR float
 // vectors: whether C can be read and D be written in float4. work_groups: how many add up their
 // slices of k.
 FUNCTION void
-epilogue(const Result result, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
+epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
          const bool vectors, const int work_groups) {
   // Compilers would otherwise keep what follows from its being one, or not, all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
   if (V == 4 && cluster == 1 && vectors) {
-    write_quadruples(result, acc, place);
+    write_fours(result, tile, acc, place);
   } else {
     int item = place.item;
     OPAQUE(item);
-    write_through_layers(result, acc, tiles, item, cluster, vectors,
-                         result.tile.m.end > result.tile.m.first ? 1.0f : 0.0f);
+    write_through_layers(result, tile, acc, tiles, item, cluster, vectors,
+                         tile.m.end > tile.m.first ? 1.0f : 0.0f);
   }
 }

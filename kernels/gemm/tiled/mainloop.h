@@ -55,25 +55,27 @@ prologue(Operand* a, Operand* b, const int depth) {
 // The order of the multiply-adds of one k: what a compiler makes of it differs by several percent, because
 // neighbours that share an operand spare the register file a read. 0: along N, back and forth; 1: along N; 2:
 // along M, back and forth; 3: in blocks of 4 x 2.
-#if FMA_ORDER == 0
-#define FMA_M(i) ((i) / WPTN)
-#define FMA_N(i) (FMA_M(i) % 2 ? WPTN - 1 - (i) % WPTN : (i) % WPTN)
-#elif FMA_ORDER == 1
-#define FMA_M(i) ((i) / WPTN)
-#define FMA_N(i) ((i) % WPTN)
-#elif FMA_ORDER == 2
-#define FMA_N(i) ((i) / WPTM)
-#define FMA_M(i) (FMA_N(i) % 2 ? WPTM - 1 - (i) % WPTM : (i) % WPTM)
-#else
-#define FMA_M(i) ((i) / 8 % (WPTM / 4) * 4 + (i) % 8 / 2)
-#define FMA_N(i) ((i) / 8 / (WPTM / 4) * 2 + ((i) / 2 % 2 ? 1 - (i) % 2 : (i) % 2))
-#endif
+FUNCTION int
+fma_row(const int i) {
+  return FMA_ORDER <= 1   ? i / WPTN
+         : FMA_ORDER == 2 ? (i / WPTM % 2 ? WPTM - 1 - i % WPTM : i % WPTM)
+                          : i / 8 % (WPTM / 4) * 4 + i % 8 / 2;
+}
+FUNCTION int
+fma_column(const int i) {
+  return FMA_ORDER == 0   ? (i / WPTN % 2 ? WPTN - 1 - i % WPTN : i % WPTN)
+         : FMA_ORDER == 1 ? i % WPTN
+         : FMA_ORDER == 2 ? i / WPTM
+                          : i / 8 / (WPTM / 4) * 2 + (i / 2 % 2 ? 1 - i % 2 : i % 2);
+}
 
 FUNCTION void
 multiply_fragments(float acc[WPTN][WPTM], const float* a, const float* b) {
 #pragma unroll
   for (int i = 0; i < WPTM * WPTN; ++i) {
-    acc[FMA_N(i)][FMA_M(i)] = fma(a[FMA_M(i)], b[FMA_N(i)], acc[FMA_N(i)][FMA_M(i)]);
+    const int m = fma_row(i);
+    const int n = fma_column(i);
+    acc[n][m] = fma(a[m], b[n], acc[n][m]);
   }
 }
 
@@ -109,23 +111,19 @@ mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operan
   Fragments f;
   begin_fragments(&f, place);
   load_fragments(&f, tiles, 0);
-  BEGIN_PROMOTION();
   int now = 0;
   int ahead = LAST_STAGE;
   int left = depth - (STAGES - 1) * TSK;  // rows that are not in local memory yet, nor on their way there
   for (; left >= (THROUGH_REGISTERS ? 2 * TSK : TSK); left -= TSK) {
     const int next = next_stage(now);
     multiply_tile(acc, &f, tiles, a, b, now, next, ahead, TSK, TSK, true);
-    PROMOTE(acc);
     now = next;
     ahead = next_stage(ahead);
   }
   for (; left > -(STAGES - 1) * TSK; left -= TSK) {
     const int next = next_stage(now);
     multiply_tile(acc, &f, tiles, a, b, now, next, ahead, left, left - TSK, left > -(STAGES - 2) * TSK);
-    PROMOTE(acc);
     now = next;
     ahead = next_stage(ahead);
   }
-  END_PROMOTION(acc);
 }

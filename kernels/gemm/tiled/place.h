@@ -1,27 +1,26 @@
 // Who computes what of C.
 //
 //      C, in tiles of TSM x TSN      a tile, in blocks of     a block, with LANES_M 8:
-//      for a work-group each         32 work-items each       who has its quadruples
+//      for a work-group each         32 work-items each       who has its float4    
 //
 //      N ->                          +----+----+
-//   M  +----+----+----+ a strip of   | 0  | 2  |                        4 columns of 0, 8, 16, 24, then again
+//   M  +----+----+----+ a group of   | 0  | 2  |                        4 columns of 0, 8, 16, 24, then again
 //   |  | 0  | 2  | 4  | group_m      +----+----+               4 rows   0  8 16 24  0  8 16 24
 //   v  | 1  | 3  | 5  | tiles        | 1  | 3  |       ----->  of 0,    1  9 17 25  1  9 17 25
 //      +----+----+----+              +----+----+               1 .. 7   :  :  :  :  :  :  :  :
 //      | 6  | 7  | 8  | the next                               and      0  8 16 24  0  8 16 24
 //      +----+----+----+                                        again    :  :  :  :  :  :  :  :
 //
-// Work-groups that run at the same time have group_m tiles along M before the next along N, so that they
-// share rows of A and columns of B in the L2 cache.
-//
 // 32 neighbouring work-items (a sub-group, where there are sub-groups of 32) have one block, LANES_M of them
-// along M. Each has WPTM x WPTN elements in quadruples that are spread over the block, so that neighbours
+// along M. Each has WPTM x WPTN elements in float4 that are spread over the block, so that neighbours
 // read what stands side by side in local memory: 32 of them never want different words of one bank, which
 // would be a bank conflict.
 
-#define WORK_ITEMS ((TSM / WPTM) * (TSN / WPTN))
-#define LANES_N (32 / LANES_M)
-#define BLOCKS_M (TSM / (LANES_M * WPTM))
+enum {
+  WORK_ITEMS = (TSM / WPTM) * (TSN / WPTN),
+  LANES_N = 32 / LANES_M,
+  BLOCKS_M = TSM / (LANES_M * WPTM)
+};
 
 // --- The tile of a work-group ------------------------------------------------------------------------------
 
@@ -37,22 +36,19 @@ typedef struct {
 } Tile;
 
 // How many tiles of this size there are along m or n.
-FUNCTION uint
+FUNCTION int
 tiles_of(const long length, const int size) {
-  return (uint)((length + size - 1) / size);
+  return (int)((length + size - 1) / size);
 }
 
-// group_m is at most the number of tiles along M: so its product with those along N is no more than all tiles.
 FUNCTION void
-find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
-  const uint tiles_m = tiles_of(m, TSM);
-  const uint tiles_n = tiles_of(n, TSN);
-  const uint strip = number / (group_m * tiles_n);
-  const uint in_strip = number % (group_m * tiles_n);
-  const uint strip_m = min(group_m, tiles_m - strip * group_m);
-  tile->m.first = (long)(strip * group_m + in_strip % strip_m) * TSM;
+find_tile(Tile* tile, const int number, const long m, const long n, const int group_m) {
+  int tile_m;
+  int tile_n;
+  rasterise(&tile_m, &tile_n, number, tiles_of(m, TSM), tiles_of(n, TSN), group_m);
+  tile->m.first = (long)tile_m * TSM;
   tile->m.end = m;
-  tile->n.first = (long)(in_strip / strip_m) * TSN;
+  tile->n.first = (long)tile_n * TSN;
   tile->n.end = n;
 }
 

@@ -1,0 +1,246 @@
+// Fix-up of the tensor kernels: the tiles of D that they leave out, because split terms cannot hold the values of a
+// block of A or B (see terms.h), in FP32. The phases are those of the tiled kernel (tiled/pipelined.cl), and the
+// tunables, too, which have one value each.
+//
+// Mostly there is nothing to do. So there are few work-groups: each looks through all scales first, and walks over
+// the tiles of D in the first dimension and over the batch in the second.
+//
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
+// elements.
+
+#ifndef TRANS_A
+#define TRANS_A 0  // A is stored transposed, K x M: 0 1
+#endif
+#ifndef TRANS_B
+#define TRANS_B 0  // B is stored transposed, N x K: 0 1
+#endif
+#ifndef V
+#define V 1  // values of A and B read at once; 4 needs alignment to as many, and whole vectors: 1 4
+#endif
+#ifndef TRANSPOSE_ASYNC
+#define TRANSPOSE_ASYNC 1  // transpose while copying, and not through registers: 0 1
+#endif
+#ifndef RESIDENT
+#define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 1
+#endif
+#define ASYNC 1
+#define BYTES 1
+#define RECOMPUTE 0
+enum {
+  TSM = 128,
+  TSN = 128,
+  TSK = 16,
+  WPTM = 8,
+  WPTN = 8,
+  LANES_M = 8,
+  LANE_ORDER = 1,
+  LANES_K = 8,
+  STAGES = 3,
+  FMA_ORDER = 2
+};
+
+#include "dialect.h"
+#include "gemm/arguments.h"
+#include "gemm/common.h"
+#include "gemm/cluster.h"
+#include "gemm/result.h"
+#include "update.h"
+#include "gemm/tiled/place.h"
+#include "gemm/tiled/copy.h"
+#include "gemm/tiled/fragments.h"
+#include "gemm/tiled/mainloop.h"
+#include "gemm/tiled/epilogue.h"
+#include "gemm/tiled/operands.h"
+
+// --- Which tiles -------------------------------------------------------------------------------------------
+
+// The scales of an operand's blocks.
+typedef struct {
+  const __global float* first;
+  long panels;   // of a member
+  long members;  // that are split: one where all of the batch have the same operand
+  long blocks;   // of a panel
+} Scales;
+
+FUNCTION const __global float*
+scales_of(const Scales* all, const long member, const long panel) {
+  return all->first + (member % all->members * all->panels + panel) * all->blocks;
+}
+
+// A NaN tells of a block that split terms cannot hold: is there one in a work-item's share of the scales?
+FUNCTION bool
+finds_nan(const __global float* scales, const int count, const int item) {
+  bool found = false;
+#pragma unroll 4
+  for (int i = item; i < count; i += WORK_ITEMS) {
+    const float scale = scales[i];
+    found |= scale != scale;
+  }
+  return found;
+}
+
+// Whether any scale of A or B is NaN. All work-items ask together; `found` is local memory that
+// nobody uses before or after.
+FUNCTION bool
+is_inexact(const __global float* a_scales, const int a_count, const __global float* b_scales, const int b_count,
+           LOCAL_PTR int* found, const int item) {
+  const bool a_found = finds_nan(a_scales, a_count, item);
+  const bool b_found = finds_nan(b_scales, b_count, item);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    *found = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (a_found || b_found) {
+    *found = 1;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const bool inexact = *found != 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return inexact;
+}
+
+FUNCTION bool
+is_anything_inexact(const Scales* a, const Scales* b, LOCAL_PTR int* found, const int item) {
+  return is_inexact(a->first, (int)(a->members * a->panels * a->blocks), b->first,
+                     (int)(b->members * b->panels * b->blocks), found, item);
+}
+
+// Whether the tensor kernel has left a tile out, whose tiles are panels_in_tile panels of A by one of B.
+FUNCTION bool
+is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long panels_in_tile,
+                const long member, LOCAL_PTR int* found, const int item) {
+  const long a_panel = tile->m.first / (PANEL * panels_in_tile) * panels_in_tile;
+  return is_inexact(scales_of(a, member, a_panel), (int)(panels_in_tile * a->blocks),
+                     scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
+}
+
+// --- Their sums --------------------------------------------------------------------------------------------
+
+// One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
+// bound where k is long. So a chain ends after CHAIN tiles along k and is added to the sums of a block, in
+// registers, and after CHAINS_OF_BLOCK chains those are added to the sums of all. These are volatile, so that they
+// are in memory, and leave registers to the products.
+enum { CHAIN = 128 / TSK, CHAINS_OF_BLOCK = 16, SUMS = WPTM * WPTN };
+
+typedef struct {
+  float block[SUMS];
+  volatile float all[SUMS];
+  int tiles;   // of the chain
+  int chains;  // of the block
+} Promotion;
+
+FUNCTION void
+begin_promotion(Promotion* promotion) {
+  promotion->tiles = 0;
+  promotion->chains = 0;
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->block[i] = 0.0f;
+    promotion->all[i] = 0.0f;
+  }
+}
+
+FUNCTION void
+end_block(Promotion* promotion) {
+  promotion->chains = 0;
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->all[i] = promotion->all[i] + promotion->block[i];
+    promotion->block[i] = 0.0f;
+  }
+}
+
+FUNCTION void
+end_chain(float acc[WPTN][WPTM], Promotion* promotion) {
+  promotion->tiles = 0;
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    promotion->block[i] = promotion->block[i] + acc[i / WPTM][i % WPTM];
+    acc[i / WPTM][i % WPTM] = 0.0f;
+  }
+  if (++promotion->chains == CHAINS_OF_BLOCK) {
+    end_block(promotion);
+  }
+}
+
+// After each tile along k.
+FUNCTION void
+promote(float acc[WPTN][WPTM], Promotion* promotion) {
+  if (++promotion->tiles == CHAIN) {
+    end_chain(acc, promotion);
+  }
+}
+
+FUNCTION void
+end_promotion(float acc[WPTN][WPTM], const Promotion* promotion) {
+#pragma unroll
+  for (int i = 0; i < SUMS; ++i) {
+    acc[i / WPTM][i % WPTM] += promotion->block[i];
+    acc[i / WPTM][i % WPTM] += promotion->all[i];
+  }
+}
+
+// As mainloop() of the tiled kernel, with a promotion after each tile along k.
+FUNCTION void
+promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operand* b, const int depth,
+                   const Place place) {
+  Fragments f;
+  begin_fragments(&f, place);
+  load_fragments(&f, tiles, 0);
+  Promotion promotion;
+  begin_promotion(&promotion);
+  int now = 0;
+  int ahead = LAST_STAGE;
+  for (int left = depth - (STAGES - 1) * TSK; left > -(STAGES - 1) * TSK; left -= TSK) {
+    const int next = next_stage(now);
+    multiply_tile(acc, &f, tiles, a, b, now, next, ahead, left, left - TSK, left > -(STAGES - 2) * TSK);
+    promote(acc, &promotion);
+    now = next;
+    ahead = next_stage(ahead);
+  }
+  end_promotion(acc, &promotion);
+}
+
+__kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
+fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table, const __global float* B,
+      const __global long* b_table, const __global float* C, const __global long* c_table, __global float* D,
+      const __global long* d_table, const __global float* a_scales, const __global float* b_scales) {
+  GRID_DEPENDENCY_WAIT();
+  TAKE_ARGUMENTS(FixupArguments);
+  const GemmArguments* product = &p.product;
+  __local float tiles[STAGES * STAGE] __attribute__((aligned(16)));
+  Place place;
+  find_place(&place, (int)get_local_id(0));
+  const Scales a_all = {a_scales + p.a_scales.offset, p.a_scales.panels, p.a_scales.members, p.blocks};
+  const Scales b_all = {b_scales + p.b_scales.offset, p.b_scales.panels, p.b_scales.members, p.blocks};
+  if (!is_anything_inexact(&a_all, &b_all, (LOCAL_PTR int*)tiles, place.item)) {
+    return;
+  }
+  const int count = tiles_of(product->M, TSM) * tiles_of(product->N, TSN);
+  for (int number = (int)get_group_id(0); number < count; number += (int)get_num_groups(0)) {
+    Tile tile;
+    find_tile(&tile, number, product->M, product->N, (int)product->group_m);
+    for (long member = get_group_id(1); member < product->batch; member += get_num_groups(1)) {
+      if (!is_tile_inexact(&a_all, &b_all, &tile, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
+                           place.item)) {
+        continue;
+      }
+      Operand a;
+      Operand b;
+      begin_operands(&a, &b, product, A, a_table, B, b_table, member, tile, 0, tiles, place);
+      float acc[WPTN][WPTM];
+#pragma unroll
+      for (int row = 0; row < WPTN; ++row) {
+        set_to_zero(acc[row], WPTM);
+      }
+
+      prologue(&a, &b, (int)product->K);
+      promoting_mainloop(acc, tiles, &a, &b, (int)product->K, place);
+
+      Result result;
+      find_result(&result, product, C, LISTED(c_table), D, LISTED(d_table), member);
+      epilogue(result, tile, acc, tiles, place, product->vectors != 0 && (ulong)result.c % 16 == 0, 1);
+    }
+  }
+}

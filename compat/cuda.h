@@ -1,5 +1,5 @@
-// OpenCL C as CUDA C++: qualifiers, work-item functions, barriers, and the built-in functions that an SGEMM
-// kernel may want (dialect.h lists them).
+// OpenCL C as CUDA C++: qualifiers, work-item functions and barriers. Scalar functions have the same names in both
+// (dialect.h lists them).
 
 #define DUOGEMM_DEVICE static __device__ __forceinline__
 
@@ -59,9 +59,6 @@ DUOGEMM_WORK_ITEM_FUNCTION(get_num_groups, gridDim.x, gridDim.y, gridDim.z)
 DUOGEMM_DEVICE size_t get_global_id(uint dimension) {
   return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension);
 }
-DUOGEMM_DEVICE size_t get_global_size(uint dimension) {
-  return get_num_groups(dimension) * get_local_size(dimension);
-}
 
 // --- Barriers --------------------------------------------------------------------------------------------
 #define CLK_LOCAL_MEM_FENCE 1u
@@ -69,16 +66,5 @@ DUOGEMM_DEVICE size_t get_global_size(uint dimension) {
 
 // __syncthreads orders both address spaces among the work-group, whatever the flags ask for.
 DUOGEMM_DEVICE void barrier(uint) { __syncthreads(); }
-
-// --- Scalar functions that CUDA C++ does not already have under OpenCL's name -----------------------------
-// (fma, fmin, fmax, fabs, sqrt, rsqrt, exp, log, min and max are the same in both.)
-DUOGEMM_DEVICE float mad(float a, float b, float c) { return fmaf(a, b, c); }
-DUOGEMM_DEVICE float clamp(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
-DUOGEMM_DEVICE int clamp(int value, int low, int high) { return min(max(value, low), high); }
-DUOGEMM_DEVICE uint clamp(uint value, uint low, uint high) { return min(max(value, low), high); }
-DUOGEMM_DEVICE int mul24(int a, int b) { return __mul24(a, b); }
-DUOGEMM_DEVICE uint mul24(uint a, uint b) { return __umul24(a, b); }
-DUOGEMM_DEVICE int mad24(int a, int b, int c) { return __mul24(a, b) + c; }
-DUOGEMM_DEVICE uint mad24(uint a, uint b, uint c) { return __umul24(a, b) + c; }
 
 #include "cuda_vectors.h"

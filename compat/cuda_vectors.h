@@ -1,7 +1,7 @@
-// OpenCL's float2, float3, float4, float8 and float16 for CUDA C++, with its member names, operators and
+// OpenCL's float2, float4, float8 and float16 for CUDA C++, with its member names, operators and
 // alignment.
 //
-// CUDA's own float2 to float4 have neither operators nor s0, lo and hi, and no wider type exists, so the
+// CUDA's own float2 and float4 have neither operators nor s0, lo and hi, and no wider type exists, so the
 // names are taken over by macros at the end of this file. Loads and stores of a whole vector become the
 // widest that the hardware has (16 bytes), because the types are aligned as OpenCL aligns them.
 
@@ -23,24 +23,6 @@ struct alignas(8) duogemm_names2 {
     };
     struct {
       float lo, hi;
-    };
-  };
-};
-
-// As in OpenCL, a float3 takes the room of a float4 (hi.y is undefined); vload3 and vstore3 move three packed
-// floats.
-struct alignas(16) duogemm_names3 {
-  union {
-    float s[3];
-    float pieces[3];
-    struct {
-      float x, y, z;
-    };
-    struct {
-      float s0, s1, s2;
-    };
-    struct {
-      duogemm_names2 lo, hi;
     };
   };
 };
@@ -118,7 +100,6 @@ struct alignas(64) duogemm_names16 {
   };
 
 DUOGEMM_VECTOR_VALUE(2)
-DUOGEMM_VECTOR_VALUE(3)
 DUOGEMM_VECTOR_VALUE(4)
 DUOGEMM_VECTOR_VALUE(8)
 DUOGEMM_VECTOR_VALUE(16)
@@ -137,25 +118,11 @@ DUOGEMM_VECTOR_VALUE(16)
     return a;                                            \
   }
 
-#define DUOGEMM_VECTOR_FUNCTION1(type, width, name, scalar_name) \
-  DUOGEMM_DEVICE type name(type a) {                             \
-    type result;                                                 \
-    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i]))              \
-    return result;                                               \
-  }
-
-#define DUOGEMM_VECTOR_FUNCTION2(type, width, name, scalar_name) \
-  DUOGEMM_DEVICE type name(type a, type b) {                     \
-    type result;                                                 \
-    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i], b.s[i]))      \
-    return result;                                               \
-  }
-
-#define DUOGEMM_VECTOR_FUNCTION3(type, width, name, scalar_name)    \
-  DUOGEMM_DEVICE type name(type a, type b, type c) {                \
-    type result;                                                    \
-    DUOGEMM_ELEMENTWISE(width, scalar_name(a.s[i], b.s[i], c.s[i])) \
-    return result;                                                  \
+#define DUOGEMM_VECTOR_FMA(type, width)                      \
+  DUOGEMM_DEVICE type fma(type a, type b, type c) {          \
+    type result;                                             \
+    DUOGEMM_ELEMENTWISE(width, fmaf(a.s[i], b.s[i], c.s[i])) \
+    return result;                                           \
   }
 
 #define DUOGEMM_VECTOR_LOAD_STORE(type, width)                                                      \
@@ -172,17 +139,10 @@ DUOGEMM_VECTOR_VALUE(16)
   DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +)             \
   DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -)             \
   DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *)             \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, /)             \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, operator-, -) \
-  DUOGEMM_VECTOR_FUNCTION1(duogemm_float##width, width, fabs, fabsf)  \
-  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmin, fminf)  \
-  DUOGEMM_VECTOR_FUNCTION2(duogemm_float##width, width, fmax, fmaxf)  \
-  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, fma, fmaf)    \
-  DUOGEMM_VECTOR_FUNCTION3(duogemm_float##width, width, mad, fmaf)    \
+  DUOGEMM_VECTOR_FMA(duogemm_float##width, width)    \
   DUOGEMM_VECTOR_LOAD_STORE(duogemm_float##width, width)
 
 DUOGEMM_VECTOR_TYPE(2)
-DUOGEMM_VECTOR_TYPE(3)
 DUOGEMM_VECTOR_TYPE(4)
 DUOGEMM_VECTOR_TYPE(8)
 DUOGEMM_VECTOR_TYPE(16)
@@ -192,9 +152,7 @@ DUOGEMM_DEVICE void vstore1(float value, size_t offset, float* pointer) { pointe
 
 #undef DUOGEMM_VECTOR_TYPE
 #undef DUOGEMM_VECTOR_LOAD_STORE
-#undef DUOGEMM_VECTOR_FUNCTION3
-#undef DUOGEMM_VECTOR_FUNCTION2
-#undef DUOGEMM_VECTOR_FUNCTION1
+#undef DUOGEMM_VECTOR_FMA
 #undef DUOGEMM_VECTOR_OPERATOR
 #undef DUOGEMM_ELEMENTWISE
 #undef DUOGEMM_VECTOR_VALUE
@@ -202,7 +160,6 @@ DUOGEMM_DEVICE void vstore1(float value, size_t offset, float* pointer) { pointe
 
 #define float1 float
 #define float2 duogemm_float2
-#define float3 duogemm_float3
 #define float4 duogemm_float4
 #define float8 duogemm_float8
 #define float16 duogemm_float16

@@ -12,12 +12,10 @@
 //   vector comparisons, vector conditions, integer vectors, swizzles (v.xzyw), images, samplers, half
 //   a work-item function with a dimension above 2
 //
-// What it has of OpenCL's built-in functions. No kernel here uses those in brackets: they stay for whoever
-// brings a kernel of the SGEMM tutorial or writes one of the kind, and compat_test keeps them right.
-//   get_local_id, get_group_id, get_num_groups, get_global_id, [get_local_size, get_global_size], barrier
-//   fma, min, [mad, fabs, fmin, fmax, max, clamp, mul24, mad24]; of these fma, mad, fabs, fmin and fmax also
-//   for vectors, besides + - * /; vloadn and vstoren
-//   [sqrt, rsqrt, exp, log] of a float, which CUDA C++ has by itself under the same names
+// What it has of OpenCL's built-in functions:
+//   get_local_id, get_local_size, get_group_id, get_num_groups, get_global_id, barrier
+//   fma, fabs, fmin, fmax, min, max, sqrt, rsqrt, exp and log of scalars
+//   float2, float4, float8 and float16, with + - * and fma; vloadn and vstoren
 // Conversions are casts. The others, such as native_, as_ and convert_, are missing in CUDA.
 //
 // What the dialect adds:
@@ -29,7 +27,7 @@
 //                            word for n: the host asks for it, where n is the tunable RESIDENT
 //   ARGUMENTS(Struct)        the first parameter of a kernel that takes its numbers in a struct, by value: with
 //                            17 numbers one by one, NVIDIA's OpenCL takes 8 us for a launch, and 7 so
-//   TAKE_ARGUMENTS(Struct);  first in the kernel, or after AWAIT_STEP_BEFORE(): the struct is `p` from there on
+//   TAKE_ARGUMENTS(Struct);  first in the kernel, or after GRID_DEPENDENCY_WAIT(): the struct is `p` from there on
 //
 // DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches, which has neither clusters
 // nor early starts.

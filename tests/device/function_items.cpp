@@ -45,7 +45,6 @@ std::vector<Item> float_functions() {
   const std::vector<float> with_nan = {not_a_number, -infinity, infinity, 0.0f, 2.0f, -2.0f};
   const auto positive = between(0.1f, 20.0f);
   return {
-      function("clamp", "clamp(x, -1.5f, 2.25f)", any, [](float x) { return std::clamp(x, -1.5f, 2.25f); }),
       function("min", "min(x, 1.5f)", any, [](float x) { return std::min(x, 1.5f); }),
       function("max", "max(x, 1.5f)", any, [](float x) { return std::max(x, 1.5f); }),
       function("fmin_nan", "fmin(x, 1.0f)", with_nan, [](float x) { return std::fmin(x, 1.0f); }),
@@ -66,25 +65,11 @@ std::vector<Item> float_functions() {
 std::vector<Item> integer_functions() {
   const std::vector<int> any = {0, 1, -1, 100, -100, 1 << 30, -(1 << 30)};
   const std::vector<unsigned> any_unsigned = {0, 1, 100, 0x80000000, 0xffffffff};
-  // The ends of 24 bits: the product needs 32 and more.
-  const std::vector<int> bits24 = {0, 1, -1, 77, (1 << 23) - 1, -(1 << 23)};
-  const std::vector<unsigned> bits24_unsigned = {0, 1, 77, 1 << 23, (1 << 24) - 1};
-  const auto wrapped = [](std::int64_t value) { return static_cast<int>(value); };
   return {
-      function("clamp_int", "clamp(x, -3, 40)", any, [](int x) { return std::clamp(x, -3, 40); }),
-      function("clamp_uint", "clamp(x, 3u, 0x80000001u)", any_unsigned,
-               [](unsigned x) { return std::clamp(x, 3u, 0x80000001u); }),
       function("min_int", "min(x, -5)", any, [](int x) { return std::min(x, -5); }),
       function("max_int", "max(x, -5)", any, [](int x) { return std::max(x, -5); }),
       function("min_uint", "min(x, 5u)", any_unsigned, [](unsigned x) { return std::min(x, 5u); }),
       function("max_uint", "max(x, 5u)", any_unsigned, [](unsigned x) { return std::max(x, 5u); }),
-      function("mul24", "mul24(x, -8388607)", bits24,
-               [=](int x) { return wrapped(std::int64_t{x} * -8388607); }),
-      function("mad24", "mad24(x, 1000, -7)", bits24,
-               [=](int x) { return wrapped(std::int64_t{x} * 1000 - 7); }),
-      function("mul24_uint", "mul24(x, 16777215u)", bits24_unsigned, [](unsigned x) { return x * 16777215; }),
-      function("mad24_uint", "mad24(x, 16777215u, 9u)", bits24_unsigned,
-               [](unsigned x) { return x * 16777215 + 9; }),
   };
 }
 

@@ -22,7 +22,6 @@ inline const float untouched = std::bit_cast<float>(poison);
 
 // Errors in units in the last place, beyond which an answer is wrong. OpenCL states these for single
 // precision; CUDA's are smaller.
-inline constexpr int division_ulps = 3;
 inline constexpr int sqrt_ulps = 3;
 inline constexpr int rsqrt_ulps = 2;
 inline constexpr int exp_log_ulps = 3;

@@ -1,5 +1,5 @@
-// OpenCL C as CUDA C++: qualifiers, work-item functions and barriers. Scalar functions have the same names in both
-// (dialect.h lists them).
+// OpenCL C as CUDA C++: qualifiers, work-item functions and barriers. Scalar functions have the same names in
+// both (dialect.h lists them).
 
 #define DUOGEMM_DEVICE static __device__ __forceinline__
 
@@ -24,9 +24,9 @@ typedef unsigned long ulong;
 #define work_group(items, resident) launch_bounds(items, resident)
 #define FUNCTION DUOGEMM_DEVICE
 
-// A kernel's struct (see dialect.h). The kernel works on a copy that is made word by word: where the argument itself,
-// or a copy of the whole, goes on to functions, nvcc 13.0 lets other structs stand in its place while it is still
-// read.
+// A kernel's struct (see dialect.h). The kernel works on a copy that is made word by word: where the argument
+// itself, or a copy of the whole, goes on to functions, nvcc 13.0 lets other structs stand in its place while
+// it is still read.
 template <int words>
 struct duogemm_words {
   static __device__ __forceinline__ void copy(ulong* to, const ulong* from) {

@@ -135,11 +135,11 @@ DUOGEMM_VECTOR_VALUE(16)
     _Pragma("unroll") for (int i = 0; i < width; ++i) { pointer[offset * width + i] = value.s[i]; } \
   }
 
-#define DUOGEMM_VECTOR_TYPE(width)                                    \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +)             \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -)             \
-  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *)             \
-  DUOGEMM_VECTOR_FMA(duogemm_float##width, width)    \
+#define DUOGEMM_VECTOR_TYPE(width)                        \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, +) \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, -) \
+  DUOGEMM_VECTOR_OPERATOR(duogemm_float##width, width, *) \
+  DUOGEMM_VECTOR_FMA(duogemm_float##width, width)         \
   DUOGEMM_VECTOR_LOAD_STORE(duogemm_float##width, width)
 
 DUOGEMM_VECTOR_TYPE(2)

@@ -25,12 +25,12 @@
 //                            should fit on a multiprocessor. NVIDIA's compilers use as many registers as
 //                            that leaves; with 0 they also weigh how many work-groups fit. OpenCL C has no
 //                            word for n: the host asks for it, where n is the tunable RESIDENT
-//   ARGUMENTS(Struct)        the first parameter of a kernel that takes its numbers in a struct, by value: with
-//                            17 numbers one by one, NVIDIA's OpenCL takes 8 us for a launch, and 7 so
-//   TAKE_ARGUMENTS(Struct);  first in the kernel, or after GRID_DEPENDENCY_WAIT(): the struct is `p` from there on
+//   ARGUMENTS(Struct)        the first parameter of a kernel that takes its numbers in a struct, by value.
+//                            NVIDIA's OpenCL launches it in 7 us, and in 8 with 17 numbers one by one
+//   TAKE_ARGUMENTS(Struct);  first in the kernel, or after GRID_DEPENDENCY_WAIT(): the struct is then `p`
 //
-// DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches, which has neither clusters
-// nor early starts.
+// DUOGEMM_FOR_OPENCL makes of CUDA C++ a program that NVIDIA's OpenCL driver launches, which has neither
+// clusters nor early starts.
 #ifndef DUOGEMM_COMPAT_DIALECT_H
 #define DUOGEMM_COMPAT_DIALECT_H
 

@@ -14,7 +14,7 @@
 //   COPY_COMMIT()              closes a group of copies that this work-item has begun
 //   COPY_WAIT(n)               waits until at most the n youngest of its groups are under way; a barrier then
 //                              shows the others' copies to the work-group
-//   GRID_DEPENDENCY_WAIT()        waits until the kernel that was launched before is done, in case that this one
+//   GRID_DEPENDENCY_WAIT()     waits until the kernel that was launched before is done, in case that this one
 //                              was started early; nothing in front of it may touch what that kernel does. In
 //                              CUDA, for compute capability 9.0 (griddepcontrol.wait); elsewhere no kernel
 //                              is started early, and it does nothing.

@@ -29,7 +29,9 @@
 
 #define LOCAL_ADDRESS(pointer) DUOGEMM_LOCAL_ADDRESS(pointer)
 #if defined(DUOGEMM_TARGET_CUDA)
-#define DYNAMIC_LOCAL(type, name, length, alignment) extern __shared__ __align__(alignment) type name[]
+#define DYNAMIC_LOCAL(type, name, length, alignment) \
+  extern __shared__ __align__(alignment)             \
+  type name[]
 #else
 #define DYNAMIC_LOCAL(type, name, length, alignment) \
   __local type name[length] __attribute__((aligned(alignment)))
@@ -84,12 +86,12 @@ DUOGEMM_INLINE void duogemm_load_fragment(uint* fragment, uint from) {
 }
 #define LOAD_FRAGMENT(fragment, from) duogemm_load_fragment(fragment, from)
 
-#define DUOGEMM_MULTIPLY_BLOCK_FUNCTION(term, type)                                            \
+#define DUOGEMM_MULTIPLY_BLOCK_FUNCTION(term, type)                                           \
   DUOGEMM_INLINE void duogemm_multiply_block_##term(float* c, const uint* a, const uint* b) { \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                 \
-        ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                 \
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                       \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                   \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                \
+        ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                      \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                  \
   }
 DUOGEMM_MULTIPLY_BLOCK_FUNCTION(F16, "f16")
 DUOGEMM_MULTIPLY_BLOCK_FUNCTION(BF16, "bf16")

@@ -68,7 +68,7 @@ DUOGEMM_INLINE uint duogemm_mbarrier_try_wait(uint barrier, uint parity) {
 #define MBARRIER_FENCE() asm volatile("fence.proxy.async.shared::cta;" : : : "memory")
 #define MBARRIER_ARRIVE(barrier) duogemm_mbarrier_arrive(barrier)
 #define MBARRIER_ARRIVE_EXPECT(barrier, bytes) duogemm_mbarrier_arrive_expect(barrier, bytes)
-#define MBARRIER_WAIT(barrier, parity)                \
+#define MBARRIER_WAIT(barrier, parity)                  \
   while (!duogemm_mbarrier_try_wait(barrier, parity)) { \
   }
 
@@ -85,8 +85,10 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
 #define NAMED_BARRIER_ARRIVE(id, count) \
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "n"((int)(count)) : "memory")
 // --- Products of warpgroups ------------------------------------------------------------------------------
-#define RELEASE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(count)))
-#define ACQUIRE_REGISTERS(count) asm volatile(DUOGEMM_90A "setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(count)))
+#define RELEASE_REGISTERS(count) \
+  asm volatile(DUOGEMM_90A "setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(count)))
+#define ACQUIRE_REGISTERS(count) \
+  asm volatile(DUOGEMM_90A "setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(count)))
 #define WARPGROUP_ARRIVE() asm volatile(DUOGEMM_90A "wgmma.fence.sync.aligned;" : : : "memory")
 #define WARPGROUP_COMMIT() asm volatile(DUOGEMM_90A "wgmma.commit_group.sync.aligned;" : : : "memory")
 #define WARPGROUP_WAIT() asm volatile(DUOGEMM_90A "wgmma.wait_group.sync.aligned 0;" : : : "memory")
@@ -118,14 +120,14 @@ DUOGEMM_INLINE void duogemm_copy_bulk(uint to, const __global uint* from, uint b
 
 #define DUOGEMM_MULTIPLY_FUNCTIONS(term, type)                                                \
   DUOGEMM_INLINE void duogemm_multiply_##term(float* acc, const uint* a, ulong b, int adds) { \
-    asm volatile(DUOGEMM_WGMMA(type, "%69", "{%64, %65, %66, %67}, %68") "0;}"                 \
-                 : DUOGEMM_64_ACCUMULATORS(acc)                                                \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));             \
-  }                                                                                            \
+    asm volatile(DUOGEMM_WGMMA(type, "%69", "{%64, %65, %66, %67}, %68") "0;}"                \
+                 : DUOGEMM_64_ACCUMULATORS(acc)                                               \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));            \
+  }                                                                                           \
   DUOGEMM_INLINE void duogemm_multiply_local_##term(float* acc, ulong a, ulong b, int adds) { \
-    asm volatile(DUOGEMM_WGMMA(type, "%66", "%64, %65") "0, 0;}"                               \
-                 : DUOGEMM_64_ACCUMULATORS(acc)                                                \
-                 : "l"(a), "l"(b), "r"(adds));                                                 \
+    asm volatile(DUOGEMM_WGMMA(type, "%66", "%64, %65") "0, 0;}"                              \
+                 : DUOGEMM_64_ACCUMULATORS(acc)                                               \
+                 : "l"(a), "l"(b), "r"(adds));                                                \
   }
 DUOGEMM_MULTIPLY_FUNCTIONS(F16, "f16")
 DUOGEMM_MULTIPLY_FUNCTIONS(BF16, "bf16")

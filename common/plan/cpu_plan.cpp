@@ -22,8 +22,9 @@ Plan lower_on_cpu(const Schedule& schedule, const Problem& problem, const Device
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
   add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}},
-           gemm_arguments(sizes, rows ? matrix_b(given) : matrix_a(given), rows ? matrix_a(given) : matrix_b(given),
-                          matrix_c(given), matrix_d(given), Factors::of_call),
+           gemm_arguments(sizes, rows ? matrix_b(given) : matrix_a(given),
+                          rows ? matrix_a(given) : matrix_b(given), matrix_c(given), matrix_d(given),
+                          Factors::of_call),
            device);
   return plan;
 }

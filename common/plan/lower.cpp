@@ -56,11 +56,13 @@ class Builder {
     inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
     std::vector<Copy> copies;
     if (schedule_.pack_a) {
-      copies.push_back(copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, matrix_a(inner_)));
+      copies.push_back(
+          copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, matrix_a(inner_)));
       a_ = copies.back().to;
     }
     if (schedule_.pack_b) {
-      copies.push_back(copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
+      copies.push_back(
+          copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
       b_ = copies.back().to;
     }
     // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
@@ -72,10 +74,11 @@ class Builder {
     }
   }
 
-  Copy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows, const StepMatrix& to) {
+  Copy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows,
+            const StepMatrix& to) {
     const std::int64_t count = from.layout.stride == 0 ? 1 : problem_.batch;
-    return {from, workspace(count_elements(what, {count, to.layout.ld, problem_.k}), to.layout), transposed, rows,
-            count};
+    return {from, workspace(count_elements(what, {count, to.layout.ld, problem_.k}), to.layout), transposed,
+            rows, count};
   }
 
   // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
@@ -197,11 +200,11 @@ Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   sizes.d = d.layout;
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_finish(plan, program("finish", set), p,
-             struct_argument(sizes, {{&sizes.c.offset, c.operand},
-                                     {&sizes.d.offset, d.operand},
-                                     {&sizes.beta, ScalarOf::beta}}),
-             {operand_none, operand_none, {}}, operand_none, operand_none, operand_none, device);
+  add_finish(
+      plan, program("finish", set), p,
+      struct_argument(
+          sizes, {{&sizes.c.offset, c.operand}, {&sizes.d.offset, d.operand}, {&sizes.beta, ScalarOf::beta}}),
+      {operand_none, operand_none, {}}, operand_none, operand_none, operand_none, device);
   return plan;
 }
 
@@ -222,8 +225,8 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another buffer than C, with the factors that it was made with, and not those of
-// the call.
+// Has the plan's steps write to another buffer than C, with the factors that it was made with, and not those
+// of the call.
 void redirect(Plan& plan, Operand to) {
   const auto redirected = [&](Operand operand) {
     return operand == operand_c ? to : operand == table_c ? operand_none : operand;

@@ -137,8 +137,8 @@ void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
                                     {&fixup.product.beta, ScalarOf::beta},
                                     {&fixup.a_scales.offset, a.operand},
                                     {&fixup.b_scales.offset, b.operand}}),
-            of_a.operand, of_a.table, of_b.operand, of_b.table, c.operand, c.table, d.operand, d.table, a.operand,
-            b.operand},
+            of_a.operand, of_a.table, of_b.operand, of_b.table, c.operand, c.table, d.operand, d.table,
+            a.operand, b.operand},
            device);
 }
 

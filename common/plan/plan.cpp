@@ -86,7 +86,8 @@ std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& 
     argument.members.push_back({offsetof(GemmArguments, alpha), ScalarOf::alpha});
     argument.members.push_back({offsetof(GemmArguments, beta), ScalarOf::beta});
   }
-  return {std::move(argument), a.operand, a.table, b.operand, b.table, c.operand, c.table, d.operand, d.table};
+  return {std::move(argument), a.operand, a.table,   b.operand, b.table,
+          c.operand,           c.table,   d.operand, d.table};
 }
 
 std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,

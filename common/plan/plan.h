@@ -46,8 +46,9 @@ struct Scalars {
   float beta = 0.0f;
 };
 
-// A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an operand,
-// where that begins in its buffer is added to what was planned, in elements; a factor takes its place.
+// A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an
+// operand, where that begins in its buffer is added to what was planned, in elements; a factor takes its
+// place.
 struct StructArgument {
   using Given = std::variant<Operand, ScalarOf>;
   struct Member {
@@ -111,8 +112,8 @@ struct WorkspaceLayout {
 };
 WorkspaceLayout lay_out_workspaces(const Plan& plan, const DeviceInfo& device);
 
-// A matrix of a step: in which buffer, which table lists the members of a batch, and how it is laid out from where
-// the call says that it begins.
+// A matrix of a step: in which buffer, which table lists the members of a batch, and how it is laid out from
+// where the call says that it begins.
 struct StepMatrix {
   Operand operand;
   Operand table;
@@ -120,15 +121,16 @@ struct StepMatrix {
 };
 StepMatrix matrix_a(const Problem& problem);
 StepMatrix matrix_b(const Problem& problem);
-// C, which beta is a factor of, and D, which is written. They are the same unless the problem's addend is apart.
+// C, which beta is a factor of, and D, which is written. They are the same unless the problem's addend is
+// apart.
 StepMatrix matrix_c(const Problem& problem);
 StepMatrix matrix_d(const Problem& problem);
 
 // The sizes of a product.
 GemmArguments sizes_of(const Problem& problem);
 
-// The arguments of a kernel that multiplies: the sizes, with what is for some kernels only, and the matrices. The
-// factors are those of the call, or 1 and 0 for sums that another step completes.
+// The arguments of a kernel that multiplies: the sizes, with what is for some kernels only, and the matrices.
+// The factors are those of the call, or 1 and 0 for sums that another step completes.
 enum class Factors { of_call, of_sums };
 std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& a, const StepMatrix& b,
                                          const StepMatrix& c, const StepMatrix& d, Factors factors);

@@ -1,6 +1,6 @@
-// What the host tells the kernels besides where their matrices are: one struct for each kind of kernel, which is
-// the kernel's first argument, by value. Host and kernels read this file, and lay the structs out alike: members
-// have fixed sizes, those of 64 bits before those of 32.
+// What the host tells the kernels besides where their matrices are: one struct for each kind of kernel, which
+// is the kernel's first argument, by value. Host and kernels read this file, and lay the structs out alike:
+// members have fixed sizes, those of 64 bits before those of 32.
 //
 // Offsets, leading dimensions and strides are in elements.
 // A matrix in its buffer, and where the other members of a batch are.
@@ -10,14 +10,15 @@ typedef struct {
   long stride;  // from one member of the batch to the next
 } MatrixLayout;
 
-// D <- alpha op(A) op(B) + beta C, where op(A) is M x K, op(B) is K x N, and C and D are M x N. D may be C. A leading
-// dimension of 0 repeats one column, such as a bias. A kernel that does not use a member gets it all the same.
+// D <- alpha op(A) op(B) + beta C, where op(A) is M x K, op(B) is K x N, and C and D are M x N. D may be C. A
+// leading dimension of 0 repeats one column, such as a bias. A kernel that does not use a member gets it all
+// the same.
 typedef struct {
   long M, N, K;
   MatrixLayout a, b, c, d;
   long batch;
-  // Where k is split: how long a split is, how far apart in D the results of two are, and how many work-groups,
-  // each with a split, form a cluster that adds them up.
+  // Where k is split: how long a split is, how far apart in D the results of two are, and how many
+  // work-groups, each with a split, form a cluster that adds them up.
   long split_length;
   long split_stride;
   long cluster;
@@ -30,8 +31,8 @@ typedef struct {
   float alpha, beta;
 } GemmArguments;
 
-// D <- alpha (P0 + P1 + ...) + beta C. P holds the sums of `splits` splits of k for each member of the batch, each
-// M x N with leading dimension ldp, one after the other.
+// D <- alpha (P0 + P1 + ...) + beta C. P holds the sums of `splits` splits of k for each member of the batch,
+// each M x N with leading dimension ldp, one after the other.
 typedef struct {
   long M, N;
   long splits;
@@ -64,12 +65,13 @@ typedef struct {
   float alpha, beta;
 } FinishArguments;
 
-// --- On tensor cores -----------------------------------------------------------------------------------------
+// --- On tensor cores
+// -----------------------------------------------------------------------------------------
 
 #define PANEL 128  // rows of an operand whose terms and scales are together (see tensor/terms.h)
 
-// A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side by
-// side. Y has `panels` panels for each of `members`.
+// A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side
+// by side. Y has `panels` panels for each of `members`.
 typedef struct {
   long rows;
   MatrixLayout x;
@@ -93,8 +95,8 @@ typedef struct {
   long members;
 } TermsLayout;
 
-// The product of two such operands, in k_splits, which a cluster adds up, or else the last of them in the workspace
-// at w_offset.
+// The product of two such operands, in k_splits, which a cluster adds up, or else the last of them in the
+// workspace at w_offset.
 typedef struct {
   long M, N, K;
   TermsLayout a, b;

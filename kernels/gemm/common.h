@@ -6,9 +6,9 @@
 // `column`, if that is before the `end`, or else another that is: one from the beginning.
 #define EXISTING(column, end) ((column) < (end) ? (column) : LEAST((column) - (end), (end)-1))
 
-// Rasterisation: which tile a work-group has, in groups of group_m tiles along M before the next along N, so that
-// work-groups that run at once share rows of A and columns of B in the L2 cache. group_m is at most tiles_m, so that
-// its product with tiles_n is no more than all tiles, which are below 2^31.
+// Rasterisation: which tile a work-group has, in groups of group_m tiles along M before the next along N, so
+// that work-groups that run at once share rows of A and columns of B in the L2 cache. group_m is at most
+// tiles_m, so that its product with tiles_n is no more than all tiles, which are below 2^31.
 FUNCTION void
 rasterise(int* m, int* n, const int number, const int tiles_m, const int tiles_n, const int group_m) {
   const int group = number / (group_m * tiles_n);
@@ -18,13 +18,14 @@ rasterise(int* m, int* n, const int number, const int tiles_m, const int tiles_n
   *n = in_group / rows;
 }
 
-// Where a member of a batch begins: a stride further than the one before, or where a table says. The table holds
-// offsets in elements from `layout.offset` on, or, where `base` is null, addresses.
+// Where a member of a batch begins: a stride further than the one before, or where a table says. The table
+// holds offsets in elements from `layout.offset` on, or, where `base` is null, addresses.
 #define MEMBER(base, layout, table, member) \
-  ((base) + (layout).offset + ((table) == 0 ? (member) * (layout).stride : (table)[member] >> ((base) == 0 ? 2 : 0)))
+  ((base) + (layout).offset +               \
+   ((table) == 0 ? (member) * (layout).stride : (table)[member] >> ((base) == 0 ? 2 : 0)))
 
-// The column of an element, when a matrix of `rows` rows and `size` elements is numbered down its columns. Division
-// of 64 bits is long, and most matrices do not need it.
+// The column of an element, when a matrix of `rows` rows and `size` elements is numbered down its columns.
+// Division of 64 bits is long, and most matrices do not need it.
 FUNCTION long
 column_of_element(const long element, const long rows, const long size) {
   return size <= 0xffffffffL ? (long)((uint)element / (uint)rows) : element / rows;

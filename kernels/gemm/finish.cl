@@ -1,14 +1,15 @@
-// D <- f(alpha T + beta C + bias): what a multiplication leaves to do where more is asked than alpha A B + beta C, and
-// all there is to do where alpha or K is zero.
+// D <- f(alpha T + beta C + bias): what a multiplication leaves to do where more is asked than alpha A B +
+// beta C, and all there is to do where alpha or K is zero.
 //
-// T, C and D are M x N, column-major; C or T may be D itself. A leading dimension of 0 repeats one column. C is
-// not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and beta_at are
-// given, in memory. The bias is a column. f is 0: nothing; 1: the positive part, where a NaN becomes 0, as in
-// cuBLASLt; 2: the Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel, 2016), x times the
-// logistic function of 2 u, which is x / 2 (1 + tanh u).
+// T, C and D are M x N, column-major; C or T may be D itself. A leading dimension of 0 repeats one column. C
+// is not read when beta is zero, nor T when alpha is. alpha and beta are numbers or, where alpha_at and
+// beta_at are given, in memory. The bias is a column. f is 0: nothing; 1: the positive part, where a NaN
+// becomes 0, as in cuBLASLt; 2: the Gaussian error linear unit in its form with tanh (Hendrycks and Gimpel,
+// 2016), x times the logistic function of 2 u, which is x / 2 (1 + tanh u).
 //
 // Offsets, strides and leading dimensions in elements. Each work-item has WPT elements, GROUP apart; they are
-// numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in another.
+// numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
+// another.
 
 #ifndef GROUP
 #define GROUP 256  // work-items per work-group: 64 128 256
@@ -34,9 +35,9 @@ apply(const int function, const float x) {
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long* t_table, const __global float* C,
-       const __global long* c_table, __global float* D, const __global long* d_table, const __global float* alpha_at,
-       const __global float* beta_at, const __global float* bias) {
+finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long* t_table,
+       const __global float* C, const __global long* c_table, __global float* D, const __global long* d_table,
+       const __global float* alpha_at, const __global float* beta_at, const __global float* bias) {
   TAKE_ARGUMENTS(FinishArguments);
   const float t_factor = alpha_at == 0 ? p.alpha : *alpha_at;
   const float c_factor = beta_at == 0 ? p.beta : *beta_at;

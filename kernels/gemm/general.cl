@@ -8,8 +8,8 @@
 // Work-groups are numbered in one dimension, whose limit is 2^31, tiles along M first, and walk over the
 // batch in another.
 //
-// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
-// elements.
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading
+// dimensions in elements.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -54,14 +54,14 @@ enum { RTSM = TSM / WPTM, RTSN = TSN / WPTN, WORK_ITEMS = RTSM * RTSN };
 // whether neighbours in memory are neighbours along k: both are constants wherever a function is called.
 
 enum { A_ALONG_K = TRANS_A, B_ALONG_K = !TRANS_B };
-#define VALUES(size) (TSK * (size) / WORK_ITEMS)  // that a work-item loads of a tile
+#define VALUES(size) (TSK * (size) / WORK_ITEMS)     // that a work-item loads of a tile
 #define TILE_LD(size, along_k) ((size) + (along_k))  // one more column where work-items store down a column
 enum { MOST_VALUES = VALUES(TSM) > VALUES(TSN) ? VALUES(TSM) : VALUES(TSN) };
 
 typedef struct {
   const __global float* tile;  // where the tile begins that is loaded next
   Offset next_k;               // how far it is in memory from one row (k) to the next
-  Offset from[MOST_VALUES];  // where a work-item reads, from there
+  Offset from[MOST_VALUES];    // where a work-item reads, from there
   float loaded[MOST_VALUES];
 } Operand;
 
@@ -96,8 +96,8 @@ FUNCTION void
 load_tile(Operand* x, const int rows, const uint tid, const int size, const int along_k) {
 #pragma unroll
   for (int l = 0; l < VALUES(size); ++l) {
-    const bool is_there = along_k ? row_of(tid, l, size, along_k) < (uint)rows
-                                  : l * WORK_ITEMS + tid < (uint)rows * size;
+    const bool is_there =
+        along_k ? row_of(tid, l, size, along_k) < (uint)rows : l * WORK_ITEMS + tid < (uint)rows * size;
     if (rows >= TSK || is_there) {
       x->loaded[l] = x->tile[x->from[l]];
     }
@@ -109,8 +109,8 @@ FUNCTION void
 store_tile(const Operand* x, LOCAL_PTR float* tile, const uint tid, const int size, const int along_k) {
 #pragma unroll
   for (int l = 0; l < VALUES(size); ++l) {
-    const uint place = row_of(tid, l, size, along_k) * TILE_LD(size, along_k) +
-                       column_in_tile(tid, l, size, along_k);
+    const uint place =
+        row_of(tid, l, size, along_k) * TILE_LD(size, along_k) + column_in_tile(tid, l, size, along_k);
     tile[along_k ? place : l * WORK_ITEMS + tid] = x->loaded[l];
   }
 }
@@ -170,8 +170,8 @@ write_sums(__global float* d, const Offset ldd, const __global float* c, const O
 
 __kernel __attribute__((reqd_work_group_size(RTSM, RTSN, 1))) void
 general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-        const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-        __global float* D, const __global long* d_table) {
+        const __global float* B, const __global long* b_table, const __global float* C,
+        const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   const long tiles_m = (p.M + TSM - 1) / TSM;
   const long first_row = ((long)get_group_id(0) % tiles_m) * TSM;
@@ -190,11 +190,12 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
 
     Operand a;
     Operand b;
-    begin_operand(&a, MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1), p.a.ld, rows, tid, TSM, A_ALONG_K);
-    begin_operand(&b, MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld), p.b.ld, cols, tid, TSN, B_ALONG_K);
+    begin_operand(&a, MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1), p.a.ld, rows, tid,
+                  TSM, A_ALONG_K);
+    begin_operand(&b, MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld), p.b.ld, cols, tid,
+                  TSN, B_ALONG_K);
     // Here, and not where it is needed: a small product would wait for it.
-    __global float* d =
-        MEMBER(D, p.d, d_table, member) + (first_col + tidn) * p.d.ld + first_row + tidm;
+    __global float* d = MEMBER(D, p.d, d_table, member) + (first_col + tidn) * p.d.ld + first_row + tidm;
     float acc[WPTN][WPTM];
 #pragma unroll
     for (int row = 0; row < WPTN; ++row) {

@@ -51,7 +51,8 @@ pack(ARGUMENTS(PackArguments), const __global float* X_0, __global float* Y_0, c
   __local float tile[TILE][TILE + 1];
 
   for (long copy = get_group_id(1); copy < copies; copy += get_num_groups(1)) {
-    const __global float* from = X + copy * (first ? p.first.x.stride : p.second.x.stride) + line * ldx + place;
+    const __global float* from =
+        X + copy * (first ? p.first.x.stride : p.second.x.stride) + line * ldx + place;
     __global float* to =
         Y + copy * (first ? p.first.y.stride : p.second.y.stride) + (first_col + y) * ldy + first_row + x;
     float values[TILE / LINES];

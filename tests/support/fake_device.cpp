@@ -27,7 +27,8 @@ Struct struct_of(std::span<const Argument> arguments) {
 }
 
 bool multiplies(const std::string& kernel) {
-  return kernel == "general" || kernel == "pipelined" || kernel == "skinny_columns" || kernel == "skinny_dots";
+  return kernel == "general" || kernel == "pipelined" || kernel == "skinny_columns" ||
+         kernel == "skinny_dots";
 }
 
 // Where in their buffers the matrices begin that a kernel's other arguments are.

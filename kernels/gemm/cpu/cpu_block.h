@@ -1,8 +1,8 @@
 // What the kernels for CPUs have in common: a block of C in vector registers.
 //
 // The block has up to VECTORS vectors of WIDTH rows in each of COLS columns. Functions of a block are made
-// for each number of vectors, because only arrays in loops of constant length become registers; SELECT_VECTORS
-// calls one.
+// for each number of vectors, because only arrays in loops of constant length become registers;
+// SELECT_VECTORS calls one.
 
 #include "update.h"
 
@@ -12,15 +12,15 @@
 #endif
 #define EACH(i, count) UNROLL for (int i = 0; i < count; ++i)
 
-#define SELECT_VECTORS(count, call)            \
-  if (VECTORS >= 4 && count == 4) {            \
-    call(4);                                   \
-  } else if (VECTORS >= 3 && count == 3) {     \
-    call(3);                                   \
-  } else if (VECTORS >= 2 && count == 2) {     \
-    call(2);                                   \
-  } else {                                     \
-    call(1);                                   \
+#define SELECT_VECTORS(count, call)        \
+  if (VECTORS >= 4 && count == 4) {        \
+    call(4);                               \
+  } else if (VECTORS >= 3 && count == 3) { \
+    call(3);                               \
+  } else if (VECTORS >= 2 && count == 2) { \
+    call(2);                               \
+  } else {                                 \
+    call(1);                               \
   }
 
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
@@ -41,15 +41,15 @@ tile_col(const long M, const long tile_m, const long tile_n) {
 }
 
 // For kernels that read the operands where they stand: what block_1 and so on, their functions of a block,
-// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A, C and D, and
-// its columns at `col`.
-#define BLOCK_PARAMETERS                                                                               \
-  const __global float *A, const long lda, const __global float *B, const long ldb,                       \
-      const __global float *C, const long ldc, __global float *D, const long ldd, const long row,         \
-      const long col, const long M, const long N, const long K, const float alpha, const float beta
-#define BLOCK(count) \
-  block_##count(a_member, p.a.ld, b_member, p.b.ld, c_member, p.c.ld, d_member, p.d.ld, row, col, p.M, p.N, p.K, \
-                p.alpha, p.beta)
+// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A, C and D,
+// and its columns at `col`.
+#define BLOCK_PARAMETERS                                                                                     \
+  const __global float *A, const long lda, const __global float *B, const long ldb, const __global float *C, \
+      const long ldc, __global float *D, const long ldd, const long row, const long col, const long M,       \
+      const long N, const long K, const float alpha, const float beta
+#define BLOCK(count)                                                                                        \
+  block_##count(a_member, p.a.ld, b_member, p.b.ld, c_member, p.c.ld, d_member, p.d.ld, row, col, p.M, p.N, \
+                p.K, p.alpha, p.beta)
 
 // Where element (row, col) of C or D is from its first.
 FUNCTION long

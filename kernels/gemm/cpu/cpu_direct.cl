@@ -44,27 +44,27 @@
   }
 
 #if TRANS_A
-#define MULTIPLY_ALL(count)                                                                     \
-  long k = 0;                                                                                   \
-  for (; k + 4 <= K; k += 4) {                                                                  \
-    float4 a_k[4][count];                                                                       \
-    EACH(v, count) {                                                                            \
-      const __global float* rows = a[v] + k;                                                    \
-      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows),                \
-                    vload4(0, rows + lda), vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));\
-    }                                                                                           \
-    EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                           \
-  }                                                                                             \
-  for (; k < K; ++k) {                                                                          \
-    float4 a_k[count];                                                                          \
-    EACH(v, count) {                                                                            \
-      const __global float* rows = a[v] + k;                                                    \
-      a_k[v].x = rows[0];                                                                       \
-      a_k[v].y = rows[lda];                                                                     \
-      a_k[v].z = rows[2 * lda];                                                                 \
-      a_k[v].w = rows[3 * lda];                                                                 \
-    }                                                                                           \
-    MULTIPLY_ADD(count, a_k, k)                                                                 \
+#define MULTIPLY_ALL(count)                                                                             \
+  long k = 0;                                                                                           \
+  for (; k + 4 <= K; k += 4) {                                                                          \
+    float4 a_k[4][count];                                                                               \
+    EACH(v, count) {                                                                                    \
+      const __global float* rows = a[v] + k;                                                            \
+      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows), vload4(0, rows + lda), \
+                    vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));                              \
+    }                                                                                                   \
+    EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                                   \
+  }                                                                                                     \
+  for (; k < K; ++k) {                                                                                  \
+    float4 a_k[count];                                                                                  \
+    EACH(v, count) {                                                                                    \
+      const __global float* rows = a[v] + k;                                                            \
+      a_k[v].x = rows[0];                                                                               \
+      a_k[v].y = rows[lda];                                                                             \
+      a_k[v].z = rows[2 * lda];                                                                         \
+      a_k[v].w = rows[3 * lda];                                                                         \
+    }                                                                                                   \
+    MULTIPLY_ADD(count, a_k, k)                                                                         \
   }
 #else
 #define MULTIPLY_ALL(count)                                      \
@@ -75,27 +75,27 @@
   }
 #endif
 
-#define DEFINE_BLOCK(count)                                                                                \
-  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                                          \
-    const long b_step = TRANS_B ? ldb : 1;                                                                 \
-    const __global float* a[count];                                                                        \
-    const __global float* b[COLS];                                                                         \
-    EACH(v, count) { a[v] = A + LEAST(row + v * WIDTH, M - WIDTH) * (TRANS_A ? lda : 1); }                 \
-    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * (TRANS_B ? 1 : ldb); }                              \
-    FLOAT(WIDTH) acc[COLS][count];                                                                         \
-    EACH(n, COLS) {                                                                                        \
-      EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                                                 \
-    }                                                                                                      \
-    MULTIPLY_ALL(count)                                                                                    \
-    EACH(n, COLS) {                                                                                        \
-      EACH(v, count) {                                                                                     \
-        const long first = LEAST(row + v * WIDTH, M - WIDTH);                                              \
-        if (col + n < N) {                                                                                 \
-          update_rows(D + position_c(first, col + n, ldd), ldd, C + position_c(first, col + n, ldc), ldc,        \
-                      (int)(row + v * WIDTH - first), WIDTH, alpha, beta, acc[n][v]);                      \
-        }                                                                                                  \
-      }                                                                                                    \
-    }                                                                                                      \
+#define DEFINE_BLOCK(count)                                                                               \
+  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                                         \
+    const long b_step = TRANS_B ? ldb : 1;                                                                \
+    const __global float* a[count];                                                                       \
+    const __global float* b[COLS];                                                                        \
+    EACH(v, count) { a[v] = A + LEAST(row + v * WIDTH, M - WIDTH) * (TRANS_A ? lda : 1); }                \
+    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * (TRANS_B ? 1 : ldb); }                             \
+    FLOAT(WIDTH) acc[COLS][count];                                                                        \
+    EACH(n, COLS) {                                                                                       \
+      EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                                                \
+    }                                                                                                     \
+    MULTIPLY_ALL(count)                                                                                   \
+    EACH(n, COLS) {                                                                                       \
+      EACH(v, count) {                                                                                    \
+        const long first = LEAST(row + v * WIDTH, M - WIDTH);                                             \
+        if (col + n < N) {                                                                                \
+          update_rows(D + position_c(first, col + n, ldd), ldd, C + position_c(first, col + n, ldc), ldc, \
+                      (int)(row + v * WIDTH - first), WIDTH, alpha, beta, acc[n][v]);                     \
+        }                                                                                                 \
+      }                                                                                                   \
+    }                                                                                                     \
   }
 DEFINE_BLOCK(1)
 DEFINE_BLOCK(2)
@@ -104,8 +104,8 @@ DEFINE_BLOCK(4)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-           const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-           __global float* D, const __global long* d_table) {
+           const __global float* B, const __global long* b_table, const __global float* C,
+           const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   const long first_row = tile_row(p.M, p.tile_m);
   const long first_col = tile_col(p.M, p.tile_m, p.tile_n);

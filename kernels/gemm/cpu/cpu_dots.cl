@@ -50,37 +50,37 @@ sum_of(const FLOAT(WIDTH) vector) {
   return sums[0];
 }
 
-#define DEFINE_BLOCK(count)                                                   \
-  FUNCTION void block_##count(BLOCK_PARAMETERS) {                             \
-    const __global float* a[count];                                           \
-    const __global float* b[COLS];                                            \
-    EACH(r, count) { a[r] = A + LEAST(row + r, M - 1) * lda; }                \
-    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * ldb; }                 \
-    FLOAT(WIDTH) acc[COLS][count];                                            \
-    EACH(n, COLS) {                                                           \
-      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                    \
-    }                                                                         \
-    const long whole = K / WIDTH * WIDTH;                                     \
-    for (long k = 0; k < whole; k += WIDTH) {                                 \
-      FLOAT(WIDTH) b_k[COLS];                                                 \
-      EACH(n, COLS) { b_k[n] = VLOAD(WIDTH)(0, b[n] + k); }                   \
-      EACH(r, count) {                                                        \
-        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, a[r] + k);                   \
-        EACH(n, COLS) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }            \
-      }                                                                       \
-    }                                                                         \
-    EACH(n, COLS) {                                                           \
-      EACH(r, count) {                                                        \
-        if (row + r < M && col + n < N) {                                     \
-          float sum = sum_of(acc[n][r]);                                      \
-          for (long k = whole; k < K; ++k) {                                  \
-            sum = fma(a[r][k], b[n][k], sum);                                 \
-          }                                                                   \
-          UPDATE_FROM(float, D[position_c(row + r, col + n, ldd)], alpha, sum,   \
-                      beta, C[position_c(row + r, col + n, ldc)]);               \
-        }                                                                     \
-      }                                                                       \
-    }                                                                         \
+#define DEFINE_BLOCK(count)                                                          \
+  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                    \
+    const __global float* a[count];                                                  \
+    const __global float* b[COLS];                                                   \
+    EACH(r, count) { a[r] = A + LEAST(row + r, M - 1) * lda; }                       \
+    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * ldb; }                        \
+    FLOAT(WIDTH) acc[COLS][count];                                                   \
+    EACH(n, COLS) {                                                                  \
+      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                           \
+    }                                                                                \
+    const long whole = K / WIDTH * WIDTH;                                            \
+    for (long k = 0; k < whole; k += WIDTH) {                                        \
+      FLOAT(WIDTH) b_k[COLS];                                                        \
+      EACH(n, COLS) { b_k[n] = VLOAD(WIDTH)(0, b[n] + k); }                          \
+      EACH(r, count) {                                                               \
+        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, a[r] + k);                          \
+        EACH(n, COLS) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                   \
+      }                                                                              \
+    }                                                                                \
+    EACH(n, COLS) {                                                                  \
+      EACH(r, count) {                                                               \
+        if (row + r < M && col + n < N) {                                            \
+          float sum = sum_of(acc[n][r]);                                             \
+          for (long k = whole; k < K; ++k) {                                         \
+            sum = fma(a[r][k], b[n][k], sum);                                        \
+          }                                                                          \
+          UPDATE_FROM(float, D[position_c(row + r, col + n, ldd)], alpha, sum, beta, \
+                      C[position_c(row + r, col + n, ldc)]);                         \
+        }                                                                            \
+      }                                                                              \
+    }                                                                                \
   }
 DEFINE_BLOCK(1)
 DEFINE_BLOCK(2)
@@ -89,8 +89,8 @@ DEFINE_BLOCK(4)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-         const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-         __global float* D, const __global long* d_table) {
+         const __global float* B, const __global long* b_table, const __global float* C,
+         const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   const long first_row = tile_row(p.M, p.tile_m);
   const long end_row = LEAST(first_row + p.tile_m, p.M);

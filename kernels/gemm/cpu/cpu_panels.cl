@@ -61,53 +61,52 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 
 // Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
 // and complete at last: then they update C, of which `rows` x `cols` are there.
-#define DEFINE_MULTIPLY(count)                                                                            \
-  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const __global float* B, const long ldb,       \
-                                 const int depth, LOCAL_PTR float* sums, const int first, const int last, \
-                                 __global float* d, const long ldd, const __global float* c,              \
-                                 const long ldc, const int rows, const int cols, const float alpha,       \
-                                 const float beta) {                                   \
-    const long b_step = TRANS_B ? ldb : 1;                                                                \
-    const __global float* b[COLS];                                                                        \
-    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * (TRANS_B ? 1 : ldb); }                                \
-    FLOAT(WIDTH) acc[COLS][count];                                                                        \
-    EACH(n, COLS) {                                                                                       \
-      EACH(v, count) {                                                                                    \
-        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];  \
-      }                                                                                                   \
-    }                                                                                                     \
-    for (int k = 0; k < depth; ++k) {                                                                     \
-      FLOAT(WIDTH) a_k[count];                                                                            \
-      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                  \
-      EACH(n, COLS) {                                                                                     \
-        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n][k * b_step]);                                        \
-        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                       \
-      }                                                                                                   \
-      a += count * WIDTH;                                                                                 \
-    }                                                                                                     \
-    EACH(n, COLS) {                                                                                       \
-      EACH(v, count) {                                                                                    \
-        if (!last) {                                                                                      \
-          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                     \
-        } else if (n < cols) {                                                                            \
-          update_rows(d + position_c(v * WIDTH, n, ldd), ldd, c + position_c(v * WIDTH, n, ldc), ldc, 0,        \
-                      rows - v * WIDTH, alpha, beta, acc[n][v]);                                          \
-        }                                                                                                 \
-      }                                                                                                   \
-    }                                                                                                     \
+#define DEFINE_MULTIPLY(count)                                                                               \
+  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const __global float* B, const long ldb,          \
+                                 const int depth, LOCAL_PTR float* sums, const int first, const int last,    \
+                                 __global float* d, const long ldd, const __global float* c, const long ldc, \
+                                 const int rows, const int cols, const float alpha, const float beta) {      \
+    const long b_step = TRANS_B ? ldb : 1;                                                                   \
+    const __global float* b[COLS];                                                                           \
+    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * (TRANS_B ? 1 : ldb); }                                   \
+    FLOAT(WIDTH) acc[COLS][count];                                                                           \
+    EACH(n, COLS) {                                                                                          \
+      EACH(v, count) {                                                                                       \
+        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];     \
+      }                                                                                                      \
+    }                                                                                                        \
+    for (int k = 0; k < depth; ++k) {                                                                        \
+      FLOAT(WIDTH) a_k[count];                                                                               \
+      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                     \
+      EACH(n, COLS) {                                                                                        \
+        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n][k * b_step]);                                           \
+        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                          \
+      }                                                                                                      \
+      a += count * WIDTH;                                                                                    \
+    }                                                                                                        \
+    EACH(n, COLS) {                                                                                          \
+      EACH(v, count) {                                                                                       \
+        if (!last) {                                                                                         \
+          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                        \
+        } else if (n < cols) {                                                                               \
+          update_rows(d + position_c(v * WIDTH, n, ldd), ldd, c + position_c(v * WIDTH, n, ldc), ldc, 0,     \
+                      rows - v * WIDTH, alpha, beta, acc[n][v]);                                             \
+        }                                                                                                    \
+      }                                                                                                      \
+    }                                                                                                        \
   }
 DEFINE_MULTIPLY(1)
 DEFINE_MULTIPLY(2)
 DEFINE_MULTIPLY(3)
 DEFINE_MULTIPLY(4)
-#define MULTIPLY(count)                                                                                     \
+#define MULTIPLY(count)                                                                                      \
   multiply_##count(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, rows - begin, \
                    cols - col, p.alpha, p.beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-           const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-           __global float* D, const __global long* d_table) {
+           const __global float* B, const __global long* b_table, const __global float* C,
+           const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   __local float memory[TSM * TSK + TSM * TSN] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
@@ -123,10 +122,8 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, TSK));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member =
-        MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
-    const __global float* b_member =
-        MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
+    const __global float* a_member = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
+    const __global float* b_member = MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
     const __global float* c_member =
         MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
     __global float* d_member = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);

@@ -1,6 +1,6 @@
-// Transposes 4 x 4 elements: of four vectors, the first elements become the first vector, and so on. Each step
-// takes halves, or every other element, of two vectors: one instruction on many a CPU.
-#define TRANSPOSE_4X4(to0, to1, to2, to3, from0, from1, from2, from3)                    \
+// Transposes 4 x 4 elements: of four vectors, the first elements become the first vector, and so on. Each
+// step takes halves, or every other element, of two vectors: one instruction on many a CPU.
+#define TRANSPOSE_4X4(to0, to1, to2, to3, from0, from1, from2, from3)           \
   do {                                                                          \
     const float4 a = from0;                                                     \
     const float4 b = from1;                                                     \

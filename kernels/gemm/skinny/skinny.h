@@ -1,8 +1,8 @@
 // What the kernels for skinny results share.
 //
-// C and D have at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is A or
-// the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. D[row][t] takes the sum
-// over k of X[row][k] Y[k][t].
+// C and D have at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is
+// A or the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. D[row][t] takes
+// the sum over k of X[row][k] Y[k][t].
 //
 //            k ->                              t ->
 //   row  +-----------+               k  +---+          row  +---+
@@ -13,12 +13,12 @@
 //
 // Y_PLACE says where a value of Y is in local memory. X is read once, and so right into registers.
 //
-// K may be split further: work-groups numbered g in the third dimension take k from g * split_length on, and write
-// g * split_stride after D; or those of a cluster add up what they have, and each writes a share of it.
+// K may be split further: work-groups numbered g in the third dimension take k from g * split_length on, and
+// write g * split_stride after D; or those of a cluster add up what they have, and each writes a share of it.
 // Those in the second dimension walk over the batch.
 //
-// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
-// elements. K is below 2^30.
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading
+// dimensions in elements. K is below 2^30.
 
 #include "gemm/cluster.h"
 #include "gemm/result.h"
@@ -32,7 +32,7 @@ typedef struct {
   int width;
   long first_row;
   long first_k;
-  int depth;  // how many k
+  int depth;    // how many k
   long x_next;  // from one k of X to the next
   long y_next;
   long ldx;
@@ -95,7 +95,8 @@ write_sum(const Result r, const Share s, const int row_of_group, const int t, co
 // `totals` until all are there.
 enum { TOTALS = CLUSTERS ? ROWS * SKINNY : 1 };
 FUNCTION void
-finish(const Result r, const Share s, LOCAL_PTR float* totals, const int row_of_group, const int t, const float sum) {
+finish(const Result r, const Share s, LOCAL_PTR float* totals, const int row_of_group, const int t,
+       const float sum) {
   if (CLUSTERS && s.cluster > 1) {
     totals[t * ROWS + row_of_group] = sum;
   } else {

@@ -88,8 +88,8 @@ multiply(float sum[SKINNY][WIDTH], float x[][WIDTH], const LOCAL_PTR float* y, c
 
 // Adds up the slices' sums, one column of C at a time.
 FUNCTION void
-finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[SKINNY][WIDTH],
-            const int lane, const int slice, const int tid) {
+finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared,
+            float sum[SKINNY][WIDTH], const int lane, const int slice, const int tid) {
 #pragma unroll
   for (int t = 0; t < SKINNY; ++t) {
 #pragma unroll
@@ -110,8 +110,8 @@ finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR fl
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 skinny_columns(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-               const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-               __global float* D, const __global long* d_table) {
+               const __global float* B, const __global long* b_table, const __global float* C,
+               const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;

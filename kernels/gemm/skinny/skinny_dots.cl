@@ -117,8 +117,8 @@ multiply_rows(float sum[HEIGHT][SKINNY], const LOCAL_PTR float* shared, const __
 
 // Adds up the lanes' sums, one row of C at a time.
 FUNCTION void
-finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared, float sum[HEIGHT][SKINNY],
-            const int lane, const int team, const int tid) {
+finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR float* shared,
+            float sum[HEIGHT][SKINNY], const int lane, const int team, const int tid) {
 #pragma unroll
   for (int i = 0; i < HEIGHT; ++i) {
 #pragma unroll
@@ -144,8 +144,8 @@ finish_sums(const Result r, const Share s, LOCAL_PTR float* totals, LOCAL_PTR fl
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
 skinny_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
-            const __global float* B, const __global long* b_table, const __global float* C, const __global long* c_table,
-            __global float* D, const __global long* d_table) {
+            const __global float* B, const __global long* b_table, const __global float* C,
+            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
   const int tid = get_local_id(0);
   const int lane = tid % LANES;

@@ -1,12 +1,12 @@
-// Fix-up of the tensor kernels: the tiles of D that they leave out, because split terms cannot hold the values of a
-// block of A or B (see terms.h), in FP32. The phases are those of the tiled kernel (tiled/pipelined.cl), and the
-// tunables, too, which have one value each.
+// Fix-up of the tensor kernels: the tiles of D that they leave out, because split terms cannot hold the
+// values of a block of A or B (see terms.h), in FP32. The phases are those of the tiled kernel
+// (tiled/pipelined.cl), and the tunables, too, which have one value each.
 //
-// Mostly there is nothing to do. So there are few work-groups: each looks through all scales first, and walks over
-// the tiles of D in the first dimension and over the batch in the second.
+// Mostly there is nothing to do. So there are few work-groups: each looks through all scales first, and walks
+// over the tiles of D in the first dimension and over the batch in the second.
 //
-// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
-// elements.
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading
+// dimensions in elements.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -82,8 +82,8 @@ finds_nan(const __global float* scales, const int count, const int item) {
 // Whether any scale of A or B is NaN. All work-items ask together; `found` is local memory that
 // nobody uses before or after.
 FUNCTION bool
-is_inexact(const __global float* a_scales, const int a_count, const __global float* b_scales, const int b_count,
-           LOCAL_PTR int* found, const int item) {
+is_inexact(const __global float* a_scales, const int a_count, const __global float* b_scales,
+           const int b_count, LOCAL_PTR int* found, const int item) {
   const bool a_found = finds_nan(a_scales, a_count, item);
   const bool b_found = finds_nan(b_scales, b_count, item);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -103,7 +103,7 @@ is_inexact(const __global float* a_scales, const int a_count, const __global flo
 FUNCTION bool
 is_anything_inexact(const Scales* a, const Scales* b, LOCAL_PTR int* found, const int item) {
   return is_inexact(a->first, (int)(a->members * a->panels * a->blocks), b->first,
-                     (int)(b->members * b->panels * b->blocks), found, item);
+                    (int)(b->members * b->panels * b->blocks), found, item);
 }
 
 // Whether the tensor kernel has left a tile out, whose tiles are panels_in_tile panels of A by one of B.
@@ -112,15 +112,15 @@ is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long p
                 const long member, LOCAL_PTR int* found, const int item) {
   const long a_panel = tile->m.first / (PANEL * panels_in_tile) * panels_in_tile;
   return is_inexact(scales_of(a, member, a_panel), (int)(panels_in_tile * a->blocks),
-                     scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
+                    scales_of(b, member, tile->n.first / PANEL), (int)b->blocks, found, item);
 }
 
 // --- Their sums --------------------------------------------------------------------------------------------
 
 // One chain of multiply-adds over all of k would err by more than the sums of the tensor kernel, and than the
 // bound where k is long. So a chain ends after CHAIN tiles along k and is added to the sums of a block, in
-// registers, and after CHAINS_OF_BLOCK chains those are added to the sums of all. These are volatile, so that they
-// are in memory, and leave registers to the products.
+// registers, and after CHAINS_OF_BLOCK chains those are added to the sums of all. These are volatile, so that
+// they are in memory, and leave registers to the products.
 enum { CHAIN = 128 / TSK, CHAINS_OF_BLOCK = 16, SUMS = WPTM * WPTN };
 
 typedef struct {
@@ -183,8 +183,8 @@ end_promotion(float acc[WPTN][WPTM], const Promotion* promotion) {
 
 // As mainloop() of the tiled kernel, with a promotion after each tile along k.
 FUNCTION void
-promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operand* b, const int depth,
-                   const Place place) {
+promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand* a, Operand* b,
+                   const int depth, const Place place) {
   Fragments f;
   begin_fragments(&f, place);
   load_fragments(&f, tiles, 0);
@@ -203,9 +203,10 @@ promoting_mainloop(float acc[WPTN][WPTM], const LOCAL_PTR float* tiles, Operand*
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table, const __global float* B,
-      const __global long* b_table, const __global float* C, const __global long* c_table, __global float* D,
-      const __global long* d_table, const __global float* a_scales, const __global float* b_scales) {
+fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a_table,
+      const __global float* B, const __global long* b_table, const __global float* C,
+      const __global long* c_table, __global float* D, const __global long* d_table,
+      const __global float* a_scales, const __global float* b_scales) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(FixupArguments);
   const GemmArguments* product = &p.product;

@@ -5,10 +5,11 @@
 
 // Adds up a tile's splits, in order, in the work-group that is the last to write its own. Whether this is the
 // one.
-FUNCTION bool add_splits(float* sums, __global float* workspace, const struct Tile* tile,
-                         const struct Work* work, LOCAL_PTR int* arrived, const int item) {
-  __global float* first =
-      workspace + counters_length(work->count / work->splits) + tile->number * work->splits * (TSM * TSN) + 4 * item;
+FUNCTION bool
+add_splits(float* sums, __global float* workspace, const struct Tile* tile, const struct Work* work,
+           LOCAL_PTR int* arrived, const int item) {
+  __global float* first = workspace + counters_length(work->count / work->splits) +
+                          tile->number * work->splits * (TSM * TSN) + 4 * item;
   __global float* own = first + (long)tile->split * (TSM * TSN);
 #pragma unroll
   for (int q = 0; q < SUMS / 4; ++q) {
@@ -50,8 +51,9 @@ struct TileResult {
   int rows, cols;
   bool in_pairs;  // can be read and written so
 };
-FUNCTION struct TileResult result_of(const TensorArguments* p, const __global float* C, const __global long* c_table,
-                                 __global float* D, const __global long* d_table, const struct Tile* tile) {
+FUNCTION struct TileResult
+result_of(const TensorArguments* p, const __global float* C, const __global long* c_table, __global float* D,
+          const __global long* d_table, const struct Tile* tile) {
   const long row = (long)tile->m * TSM;
   const long col = (long)tile->n * TSN;
   struct TileResult result;
@@ -72,7 +74,8 @@ FUNCTION struct TileResult result_of(const TensorArguments* p, const __global fl
 // of them PAIRS pairs of neighbours, eight rows apart from first_row on. The sums of two columns come
 // together, a pair of each in turn.
 enum { COLUMNS = SUMS / 2 / PAIRS };
-FUNCTION int pair_of_sums(const int column, const int pair) {
+FUNCTION int
+pair_of_sums(const int column, const int pair) {
   return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
 }
 
@@ -84,7 +87,8 @@ struct Column {
   int rows;
   int rows_to_read;
 };
-FUNCTION struct Column result_column(const struct TileResult* tile, const int column, const int item) {
+FUNCTION struct Column
+result_column(const struct TileResult* tile, const int column, const int item) {
   const int row = first_row(item);
   const int col = first_col(item) + column * 8;
   struct Column result;
@@ -99,24 +103,26 @@ FUNCTION struct Column result_column(const struct TileResult* tile, const int co
 // The same bits as by UPDATE: to add -0 changes nothing. One way for every beta keeps the code short. That
 // matters: a call runs three kernels in turn, and where their code took more than 128 KiB in all, one of
 // 2048 x 2048 x 2048 took an H200 10 us longer through OpenCL.
-FUNCTION void write_one(const struct TileResult* c, const struct Column* column, const int row,
-                        const float sum) {
+FUNCTION void
+write_one(const struct TileResult* c, const struct Column* column, const int row, const float sum) {
   const float before = row < column->rows_to_read ? column->c[row] : -0.0f;
   if (row < column->rows) {
     column->d[row] = fma(c->alpha, sum, c->beta * before);
   }
 }
-FUNCTION void write_two(const struct TileResult* c, const struct Column* column, const int row,
-                        const float* sums) {
+FUNCTION void
+write_two(const struct TileResult* c, const struct Column* column, const int row, const float* sums) {
   const float2 before =
       row < column->rows_to_read ? *(const __global float2*)(column->c + row) : (float2)(-0.0f);
   if (row < column->rows) {
-    *(__global float2*)(column->d + row) = fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
+    *(__global float2*)(column->d + row) =
+        fma((float2)(c->alpha), vload2(0, sums), (float2)(c->beta) * before);
   }
 }
 
-FUNCTION void write_pair(const struct TileResult* c, const struct Column* column, const int pair,
-                         const float* sums, const bool in_pairs) {
+FUNCTION void
+write_pair(const struct TileResult* c, const struct Column* column, const int pair, const float* sums,
+           const bool in_pairs) {
   if (in_pairs) {
     write_two(c, column, pair * 8, sums);
   } else {
@@ -125,7 +131,8 @@ FUNCTION void write_pair(const struct TileResult* c, const struct Column* column
   }
 }
 
-FUNCTION void write_sums(const struct TileResult* c, const float* sums, const int item, const bool in_pairs) {
+FUNCTION void
+write_sums(const struct TileResult* c, const float* sums, const int item, const bool in_pairs) {
 #pragma unroll
   for (int i = 0; i < COLUMNS; ++i) {
     const struct Column column = result_column(c, i, item);
@@ -137,7 +144,8 @@ FUNCTION void write_sums(const struct TileResult* c, const float* sums, const in
 }
 
 // Constants, so that compilers leave nothing to ask for every pair.
-FUNCTION void write_tile(const struct TileResult* c, const float* sums, const int item) {
+FUNCTION void
+write_tile(const struct TileResult* c, const float* sums, const int item) {
   if (c->in_pairs) {
     write_sums(c, sums, item, true);
   } else {

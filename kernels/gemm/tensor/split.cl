@@ -23,10 +23,9 @@
 
 #define ASYNC 0
 #include "dialect.h"
+#include "tensor_cores.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
-#include "tensor_cores.h"
-
 #include "gemm/tensor/terms.h"
 
 #define TOLERANCE (BF16X6 ? 0.0f : 0x1p-23f)  // the part of a value that terms may miss, relative to it
@@ -55,19 +54,23 @@ struct Source {
 };
 
 // Which chunk of the block a work-item's i-th is: neighbours read what stands beside in memory.
-FUNCTION int chunk_row(const uint item, const int i, const bool along_k) {
+FUNCTION int
+chunk_row(const uint item, const int i, const bool along_k) {
   return (int)(along_k ? (i * WORK_ITEMS + item) / CHUNKS : item % PANEL);
 }
-FUNCTION int chunk_column(const uint item, const int i, const bool along_k) {
+FUNCTION int
+chunk_column(const uint item, const int i, const bool along_k) {
   return (int)(along_k ? item % CHUNKS : item / PANEL + i * (WORK_ITEMS / PANEL));
 }
 
-FUNCTION void load_vectors(float* to, const __global float* from) {
+FUNCTION void
+load_vectors(float* to, const __global float* from) {
   vstore4(*(const __global float4*)from, 0, to);
   vstore4(*(const __global float4*)(from + 4), 1, to);
 }
 // The first `count` of a chunk.
-FUNCTION void load_values(float* to, const __global float* from, const long k_step, const int count) {
+FUNCTION void
+load_values(float* to, const __global float* from, const long k_step, const int count) {
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
     to[x] = x < count ? from[x * k_step] : 0.0f;
@@ -75,7 +78,8 @@ FUNCTION void load_values(float* to, const __global float* from, const long k_st
 }
 
 // A block that is whole, as most are, takes far fewer instructions.
-FUNCTION void load_block(float* values, const struct Source* source, const bool along_k, const uint item) {
+FUNCTION void
+load_block(float* values, const struct Source* source, const bool along_k, const uint item) {
   const bool whole = source->rows >= PANEL && source->depth >= TSK;
   const bool vectors = whole && along_k && (ulong)source->first % 16 == 0 && source->row_step % 4 == 0;
 #pragma unroll
@@ -94,7 +98,8 @@ FUNCTION void load_block(float* values, const struct Source* source, const bool 
 }
 
 // The largest of all work-items' values, as bits.
-FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
+FUNCTION uint
+largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
   uint most = 0;
 #pragma unroll
   for (int x = 0; x < VALUES; ++x) {
@@ -109,13 +114,14 @@ FUNCTION uint largest(const float* values, LOCAL_PTR uint* shared, const uint it
 }
 
 // Whether scaling a value down may have cost it bits, or all of it.
-FUNCTION bool is_lost(const float value, const float scaled) {
+FUNCTION bool
+is_lost(const float value, const float scaled) {
   return fabs(scaled) < 0x1p-126f && value != 0.0f;
 }
 
 // Puts the terms of a chunk into its place in each tile, and answers whether they fail to hold its values.
-FUNCTION bool split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row,
-                          const int column) {
+FUNCTION bool
+split_chunk(LOCAL_PTR uint* tiles, const float* values, const float scale, const int row, const int column) {
   bool misses = false;
   uint pairs[TERMS][4];
 #pragma unroll
@@ -138,8 +144,8 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* tiles, const float* values, const floa
       }
     }
     misses |= !(fabs(first_left) <= fabs(first) * (TOLERANCE * unit) &&
-               fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
-             (scale < 1.0f && (is_lost(values[2 * x], first) || is_lost(values[2 * x + 1], second)));
+                fabs(second_left) <= fabs(second) * (TOLERANCE * unit)) ||
+              (scale < 1.0f && (is_lost(values[2 * x], first) || is_lost(values[2 * x + 1], second)));
   }
 #pragma unroll
   for (int term = 0; term < TERMS; ++term) {
@@ -154,9 +160,9 @@ FUNCTION bool split_chunk(LOCAL_PTR uint* tiles, const float* values, const floa
 }
 
 // `inexact` is local memory, which nobody uses before or after.
-FUNCTION void split_block(const struct Source* source, __global uint* to, __global float* scale_at,
-                          LOCAL_PTR uint* tiles, LOCAL_PTR uint* shared, LOCAL_PTR int* inexact,
-                          const uint item) {
+FUNCTION void
+split_block(const struct Source* source, __global uint* to, __global float* scale_at, LOCAL_PTR uint* tiles,
+            LOCAL_PTR uint* shared, LOCAL_PTR int* inexact, const uint item) {
   const bool along_k = source->k_step == 1;
   float values[VALUES];
   load_block(values, source, along_k, item);
@@ -173,7 +179,7 @@ FUNCTION void split_block(const struct Source* source, __global uint* to, __glob
 #pragma unroll
   for (int i = 0; i < OWN; ++i) {
     misses |= split_chunk(tiles, values + 8 * i, scale, chunk_row(item, i, along_k),
-                         chunk_column(item, i, along_k));
+                          chunk_column(item, i, along_k));
   }
   if (misses) {
     *inexact = 1;
@@ -191,8 +197,9 @@ FUNCTION void split_block(const struct Source* source, __global uint* to, __glob
 }
 
 // A block of X: of which panel, and which along k.
-FUNCTION void find_block(struct Source* source, const __global float* x, const long ld, const bool along_k,
-                         const long rows, const long depth, const int panel, const int block) {
+FUNCTION void
+find_block(struct Source* source, const __global float* x, const long ld, const bool along_k, const long rows,
+           const long depth, const int panel, const int block) {
   const long row = (long)panel * PANEL;
   const long k = (long)block * TSK;
   source->row_step = along_k ? ld : 1;
@@ -203,8 +210,9 @@ FUNCTION void find_block(struct Source* source, const __global float* x, const l
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a_table, __global uint* a_terms,
-      const __global float* B, const __global long* b_table, __global uint* b_terms, __global uint* counters_at) {
+split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a_table,
+      __global uint* a_terms, const __global float* B, const __global long* b_table, __global uint* b_terms,
+      __global uint* counters_at) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(SplitArguments);
   __local uint tiles[BLOCK_BYTES / 4] __attribute__((aligned(16)));
@@ -239,8 +247,9 @@ split(ARGUMENTS(SplitArguments), const __global float* A, const __global long* a
       find_block(&source, MEMBER(B, p.b.x, b_table, member), p.b.x.ld, p.b.along_k != 0, p.b.rows, p.depth,
                  panel, block);
     }
-    split_block(&source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
-                (__global float*)Y + scales_position(members, member, panel, (long)panels, (long)blocks) + block,
-                tiles, shared, inexact, item);
+    split_block(
+        &source, Y + ((member * blocks + block) * panels + panel) * (BLOCK_BYTES / 4),
+        (__global float*)Y + scales_position(members, member, panel, (long)panels, (long)blocks) + block,
+        tiles, shared, inexact, item);
   }
 }

@@ -40,13 +40,12 @@
 #endif
 #define ASYNC 0
 #include "dialect.h"
+#include "tensor_cores.h"
+#include "warpgroups.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
 #include "gemm/cluster.h"
 #include "update.h"
-#include "tensor_cores.h"
-#include "warpgroups.h"
-
 #include "gemm/tensor/terms.h"
 
 enum {
@@ -67,9 +66,18 @@ enum {
   PAIRS = FOURS,
   WRITERS = CONSUMERS
 };
-FUNCTION void writers_barrier() { NAMED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS); }
-FUNCTION int first_row(const int item) { return item % 4 * 2; }
-FUNCTION int first_col(const int item) { return item / 32 * 16 + item % 32 / 4; }
+FUNCTION void
+writers_barrier() {
+  NAMED_BARRIER(BARRIER_OF_CONSUMERS, CONSUMERS);
+}
+FUNCTION int
+first_row(const int item) {
+  return item % 4 * 2;
+}
+FUNCTION int
+first_col(const int item) {
+  return item / 32 * 16 + item % 32 / 4;
+}
 
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
@@ -86,37 +94,48 @@ struct Ring {
   uint stage;
   uint parity;
 };
-FUNCTION void go_on(struct Ring* ring) {
+FUNCTION void
+go_on(struct Ring* ring) {
   ring->stage = ring->stage + 1 == STAGES ? 0 : ring->stage + 1;
   ring->parity ^= ring->stage == 0 ? 1u : 0u;
 }
 
 // Where a work-item finds the row of B's fragment that it names, in a tile; and the same along k.
-FUNCTION uint fragment_row(const int item) {
+FUNCTION uint
+fragment_row(const int item) {
   const int lane = item % 32;
   const int row = item / 32 * 16 + lane % 8 + lane / 8 % 2 * 8;
   return (uint)chunk_position(row, lane / 16);
 }
-FUNCTION uint fragment_position(const uint row, const int step) { return row ^ (uint)(step * 32); }
+FUNCTION uint
+fragment_position(const uint row, const int step) {
+  return row ^ (uint)(step * 32);
+}
 
 // Where there is one half, warpgroups take turns at the tensor cores, so that one promotes while the other
 // multiplies: left to themselves, both wait for the same products. With two halves this costs more than it
 // brings.
-FUNCTION int barrier_of_order(const int warpgroup) { return BARRIER_OF_CONSUMERS + 1 + warpgroup; }
-FUNCTION void wait_in_order(const int item) {
+FUNCTION int
+barrier_of_order(const int warpgroup) {
+  return BARRIER_OF_CONSUMERS + 1 + warpgroup;
+}
+FUNCTION void
+wait_in_order(const int item) {
   if (ORDERED) {
     NAMED_BARRIER(barrier_of_order(item / 128), CONSUMERS);
   }
 }
-FUNCTION void pass_order(const int item) {
+FUNCTION void
+pass_order(const int item) {
   if (ORDERED) {
     NAMED_BARRIER_ARRIVE(barrier_of_order(1 - item / 128), CONSUMERS);
   }
 }
 
 // acc becomes the products of the terms of which B's is the i-th and A's the j-th.
-FUNCTION void multiply(float* acc, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix,
-                       const ulong a_matrix, const int i, const int j, const int adds) {
+FUNCTION void
+multiply(float* acc, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix, const ulong a_matrix,
+         const int i, const int j, const int adds) {
 #pragma unroll
   for (int step = 0; step < STEPS; ++step) {
     const ulong a_step = a_matrix + (ulong)(j * SMEM_TILE_BYTES / 16 + 2 * step);
@@ -129,7 +148,8 @@ FUNCTION void multiply(float* acc, uint fragments[TERMS - 1][STEPS][4], const ul
   }
 }
 
-FUNCTION void promote(float* sums, const float* acc, const float scale) {
+FUNCTION void
+promote(float* sums, const float* acc, const float scale) {
 #pragma unroll
   for (int i = 0; i < 64; ++i) {
     sums[i] = fma(acc[i], scale, sums[i]);
@@ -137,8 +157,9 @@ FUNCTION void promote(float* sums, const float* acc, const float scale) {
 }
 
 // One half of a stage: the smallest products first, because little of them is cut off then.
-FUNCTION void multiply_half(float* sums, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix,
-                            const ulong a_matrix, const float scale, const int item) {
+FUNCTION void
+multiply_half(float* sums, uint fragments[TERMS - 1][STEPS][4], const ulong b_matrix, const ulong a_matrix,
+              const float scale, const int item) {
   float acc[64];
   wait_in_order(item);
   WARPGROUP_ARRIVE();
@@ -166,8 +187,9 @@ FUNCTION void multiply_half(float* sums, uint fragments[TERMS - 1][STEPS][4], co
 }
 
 // Brings all blocks of a split.
-FUNCTION void bring_split(const struct Panels* a, const struct Panels* b, const int count,
-                          const struct Stages* stages, struct Ring* ring) {
+FUNCTION void
+bring_split(const struct Panels* a, const struct Panels* b, const int count, const struct Stages* stages,
+            struct Ring* ring) {
   for (int i = 0; i < count; ++i) {
     MBARRIER_WAIT(stages->empty + 8 * ring->stage, ring->parity ^ 1u);
     const uint full = stages->full + 8 * ring->stage;
@@ -179,9 +201,9 @@ FUNCTION void bring_split(const struct Panels* a, const struct Panels* b, const 
   }
 }
 
-FUNCTION void multiply_split(float* sums, const struct Panels* a, const struct Panels* b,
-                             const struct Tile* tile, const int blocks, const struct Stages* stages,
-                             const int item, struct Ring* ring) {
+FUNCTION void
+multiply_split(float* sums, const struct Panels* a, const struct Panels* b, const struct Tile* tile,
+               const int blocks, const struct Stages* stages, const int item, struct Ring* ring) {
   const uint row = fragment_row(item);
   for (int i = 0; i < tile->count; ++i) {
     const float b_scale = b->scales[tile->begin + i];
@@ -216,7 +238,8 @@ FUNCTION void multiply_split(float* sums, const struct Panels* a, const struct P
 #if CLUSTERS
 #define SUM_POSITION(q) (memory + ((q)*CONSUMERS + item) * 4)
 // The q-th four of a work-item's sums are the q-th pair of each of its two columns.
-FUNCTION void write_total(const struct TileResult* c, const int q, const float4 total, const int item) {
+FUNCTION void
+write_total(const struct TileResult* c, const int q, const float4 total, const int item) {
   float four[4];
   vstore4(total, 0, four);
 #pragma unroll
@@ -225,8 +248,9 @@ FUNCTION void write_total(const struct TileResult* c, const int q, const float4 
     write_pair(c, &column, q, four + 2 * i, c->in_pairs);
   }
 }
-FUNCTION void write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory,
-                               const int cluster, const int item) {
+FUNCTION void
+write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float* memory, const int cluster,
+                 const int item) {
   writers_barrier();
 #pragma unroll
   for (int q = 0; q < FOURS; ++q) {
@@ -240,8 +264,9 @@ FUNCTION void write_in_cluster(const float* sums, const struct TileResult* c, LO
 #endif
 
 // What the producer does, from the first tile to the last.
-FUNCTION void produce(const TensorArguments* p, const __global uint* A, const __global uint* B,
-                      const struct Stages* stages, const int item) {
+FUNCTION void
+produce(const TensorArguments* p, const __global uint* A, const __global uint* B, const struct Stages* stages,
+        const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   for (long id = get_group_id(0); id < work.count; id += get_num_groups(0)) {
@@ -255,10 +280,10 @@ FUNCTION void produce(const TensorArguments* p, const __global uint* A, const __
 }
 
 // What a consumer does.
-FUNCTION void consume(const TensorArguments* p, const __global uint* A, const __global uint* B,
-                      const __global float* C, const __global long* c_table, __global float* D,
-                      const __global long* d_table, __global float* W, const struct Stages* stages,
-                      LOCAL_PTR uint* memory, LOCAL_PTR int* arrived, const int item) {
+FUNCTION void
+consume(const TensorArguments* p, const __global uint* A, const __global uint* B, const __global float* C,
+        const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,
+        const struct Stages* stages, LOCAL_PTR uint* memory, LOCAL_PTR int* arrived, const int item) {
   const struct Work work = work_of(p);
   struct Ring ring = {0, 0};
   if (item >= 128) {
@@ -317,7 +342,7 @@ tensor(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* 
     }
   } else {
     ACQUIRE_REGISTERS(CONSUMER_REGISTERS);
-    consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset, &stages, memory, arrived,
-            item);
+    consume(&p, A + p.a.offset, B + p.b.offset, C, c_table, D, d_table, W + p.w_offset, &stages, memory,
+            arrived, item);
   }
 }

@@ -47,11 +47,10 @@
 #endif
 #define ASYNC 1
 #include "dialect.h"
+#include "tensor_cores.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
 #include "update.h"
-#include "tensor_cores.h"
-
 #include "gemm/tensor/terms.h"
 
 enum {
@@ -73,14 +72,24 @@ enum {
   PAIRS = BLOCKS_M,
   WRITERS = WORK_ITEMS
 };
-FUNCTION void writers_barrier() { barrier(CLK_LOCAL_MEM_FENCE); }
-FUNCTION int first_row(const int item) { return item / 32 % WARPS_M * WARP_M + item % 4 * 2; }
-FUNCTION int first_col(const int item) { return item / 32 / WARPS_M * WARP_N + item % 32 / 4; }
+FUNCTION void
+writers_barrier() {
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+FUNCTION int
+first_row(const int item) {
+  return item / 32 % WARPS_M * WARP_M + item % 4 * 2;
+}
+FUNCTION int
+first_col(const int item) {
+  return item / 32 / WARPS_M * WARP_N + item % 32 / 4;
+}
 #include "gemm/tensor/work.h"
 #include "gemm/tensor/result.h"
 
 // Begins to copy `rows` rows of each of a block's tiles, which will lie one after the other.
-FUNCTION void copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
+FUNCTION void
+copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const int rows, const int item) {
   const int part = rows * ROW_BYTES;
 #pragma unroll
   for (int v = 0; v < TERMS * part / 16 / WORK_ITEMS; ++v) {
@@ -91,8 +100,9 @@ FUNCTION void copy_tiles(LOCAL_PTR uint* to, const __global uint* from, const in
 }
 
 // Begins to copy the i-th block of a split. There is a group of copies for each, also beyond the last.
-FUNCTION void copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b, const int i,
-                         const int count, const int item) {
+FUNCTION void
+copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b, const int i,
+           const int count, const int item) {
   if (i < count) {
     copy_tiles(stage, b->tiles + i * b->step, TSN, item);
     copy_tiles(stage + B_BYTES / 4, a->tiles + i * a->step, TSM, item);
@@ -102,20 +112,22 @@ FUNCTION void copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const st
 
 // Where in a stage a work-item finds the rows that it names, of the first blocks of its sub-group: of B, 16
 // rows by 16 along k; of A, two times 8 rows by 16.
-FUNCTION uint row_of_b(const int item) {
+FUNCTION uint
+row_of_b(const int item) {
   const int lane = item % 32;
   const int row = item / 32 / WARPS_M * WARP_N + lane % 16;
   return (uint)chunk_position(row, lane / 16);
 }
-FUNCTION uint row_of_a(const int item) {
+FUNCTION uint
+row_of_a(const int item) {
   const int lane = item % 32;
   const int row = item / 32 % WARPS_M * WARP_M + lane / 16 * 8 + lane % 8;
   return (uint)(B_BYTES + chunk_position(row, lane / 8 % 2));
 }
 
 // Reads blocks of 16 rows, from the first-th on, of every term: fragments[block][term][step][4].
-FUNCTION void load_blocks(uint* fragments, const uint row, const int first, const int blocks,
-                          const int term_bytes) {
+FUNCTION void
+load_blocks(uint* fragments, const uint row, const int first, const int blocks, const int term_bytes) {
 #pragma unroll
   for (int i = 0; i < blocks * TERMS * STEPS; ++i) {
     const int block = first + i / STEPS / TERMS;
@@ -127,7 +139,8 @@ FUNCTION void load_blocks(uint* fragments, const uint row, const int first, cons
 }
 
 // Adds to acc the products of the terms of which B's is the i-th and A's the j-th.
-FUNCTION void multiply(float (*acc)[4], const uint* a, const uint* b, const int i, const int j) {
+FUNCTION void
+multiply(float (*acc)[4], const uint* a, const uint* b, const int i, const int j) {
 #pragma unroll
   for (int step = 0; step < STEPS; ++step) {
 #pragma unroll
@@ -138,7 +151,8 @@ FUNCTION void multiply(float (*acc)[4], const uint* a, const uint* b, const int 
   }
 }
 
-FUNCTION void promote(float* sums, float (*acc)[4], const float scale) {
+FUNCTION void
+promote(float* sums, float (*acc)[4], const float scale) {
 #pragma unroll
   for (int i = 0; i < SUMS_AT_ONCE; ++i) {
     sums[i] = fma(acc[i / 4][i % 4], scale, sums[i]);
@@ -147,7 +161,8 @@ FUNCTION void promote(float* sums, float (*acc)[4], const float scale) {
 }
 
 // All products of 16 columns: the smallest first, because little of them is cut off then.
-FUNCTION void multiply_columns(float* sums, const uint* a, const uint* b, const float scale) {
+FUNCTION void
+multiply_columns(float* sums, const uint* a, const uint* b, const float scale) {
   float acc[BLOCKS_M][4];
 #pragma unroll
   for (int i = 0; i < SUMS_AT_ONCE; ++i) {
@@ -169,7 +184,8 @@ FUNCTION void multiply_columns(float* sums, const uint* a, const uint* b, const 
 }
 
 // The next columns' terms are read before those at hand are multiplied.
-FUNCTION void multiply_stage(float* sums, const uint a_row, const uint b_row, const float scale) {
+FUNCTION void
+multiply_stage(float* sums, const uint a_row, const uint b_row, const float scale) {
   uint a[BLOCKS_M / 2 * TERMS * STEPS * 4];
   uint b[2][TERMS * STEPS * 4];
   load_blocks(b[0], b_row, 0, 1, B_TERM_BYTES);
@@ -184,9 +200,9 @@ FUNCTION void multiply_stage(float* sums, const uint a_row, const uint b_row, co
 }
 
 // The sums of a split; false where the tile is left out.
-FUNCTION bool multiply_split(float* sums, const struct Panels* a, const struct Panels* b,
-                             const struct Tile* tile, const int blocks, LOCAL_PTR uint* memory,
-                             const int item) {
+FUNCTION bool
+multiply_split(float* sums, const struct Panels* a, const struct Panels* b, const struct Tile* tile,
+               const int blocks, LOCAL_PTR uint* memory, const int item) {
   barrier(CLK_LOCAL_MEM_FENCE);  // nobody reads the split before any more
 #pragma unroll
   for (int i = 0; i < STAGES - 1; ++i) {
@@ -216,8 +232,9 @@ FUNCTION bool multiply_split(float* sums, const struct Panels* a, const struct P
 }
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void
-tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B, const __global float* C,
-           const __global long* c_table, __global float* D, const __global long* d_table, __global float* W) {
+tensor_mma(ARGUMENTS(TensorArguments), const __global uint* A, const __global uint* B,
+           const __global float* C, const __global long* c_table, __global float* D,
+           const __global long* d_table, __global float* W) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(TensorArguments);
   DYNAMIC_LOCAL(uint, memory, STAGES * STAGE_BYTES / 4, 1024);

@@ -8,11 +8,12 @@
 //         as the first. Together they are within 2^-23 of the value, down to 2^-28 of the block's largest
 //   BF16  three of BF16, 8 bits each, which are the value itself
 //
-// An operand is an array of shared-memory tiles, [block along k][panel][term]. Such a tile is PANEL rows of TSK
-// terms, whose 16 bytes are swizzled by the row, so that neither those who write nor the tensor cores meet bank
-// conflicts. After the tiles of all members of the batch stand the blocks' scales, [member][panel][block along k]:
-// each is what the block's values were divided by, or NaN where terms cannot hold them: infinities, NaNs, exponents
-// far from 1, or values too small beside the largest. A tile of D that needs such a block is left to fixup.cl.
+// An operand is an array of shared-memory tiles, [block along k][panel][term]. Such a tile is PANEL rows of
+// TSK terms, whose 16 bytes are swizzled by the row, so that neither those who write nor the tensor cores
+// meet bank conflicts. After the tiles of all members of the batch stand the blocks' scales,
+// [member][panel][block along k]: each is what the block's values were divided by, or NaN where terms cannot
+// hold them: infinities, NaNs, exponents far from 1, or values too small beside the largest. A tile of D that
+// needs such a block is left to fixup.cl.
 
 #if BF16X6
 #define TERM BF16
@@ -27,7 +28,8 @@ enum {
   BLOCK_BYTES = TERMS * SMEM_TILE_BYTES
 };
 
-// The position of a row's 16 bytes, the chunk-th, in a tile: the swizzle of wgmma for rows of 64 and of 128 bytes.
+// The position of a row's 16 bytes, the chunk-th, in a tile: the swizzle of wgmma for rows of 64 and of 128
+// bytes.
 FUNCTION int
 chunk_position(const int row, const int chunk) {
   return row * ROW_BYTES + ((chunk ^ (ROW_BYTES == 128 ? row % 8 : row / 2 % 4)) * 16);
@@ -35,7 +37,8 @@ chunk_position(const int row, const int chunk) {
 
 // Where a panel's scales begin, in elements from the operand's first: after the tiles of all members.
 FUNCTION long
-scales_position(const long members, const long member, const long panel, const long panels, const long blocks) {
+scales_position(const long members, const long member, const long panel, const long panels,
+                const long blocks) {
   return members * panels * blocks * (BLOCK_BYTES / 4) + (member * panels + panel) * blocks;
 }
 

@@ -18,7 +18,8 @@ struct Work {
   bool clustered;  // a work-group has one split of all its tiles
   long count;      // splits of tiles, or tiles where it is so
 };
-FUNCTION struct Work work_of(const TensorArguments* p) {
+FUNCTION struct Work
+work_of(const TensorArguments* p) {
   struct Work work;
   work.tiles_m = (int)((p->M + TSM - 1) / TSM);
   work.tiles_n = (int)((p->N + TSN - 1) / TSN);
@@ -37,7 +38,8 @@ struct Tile {
   int split;
   int begin, count;  // the split's blocks along k
 };
-FUNCTION struct Tile tile_at(const long id, const struct Work* work, const int group_m) {
+FUNCTION struct Tile
+tile_at(const long id, const struct Work* work, const int group_m) {
   struct Tile tile;
   const long of_member = (long)work->tiles_m * work->tiles_n;
   tile.number = work->clustered ? id : id / work->splits;
@@ -58,17 +60,19 @@ struct Panels {
   long step;
   const __global float* scales;
 };
-FUNCTION struct Panels panels_of(const __global uint* operand, const long members, const long panels,
-                                 const int panel, const struct Tile* tile, const int blocks) {
+FUNCTION struct Panels
+panels_of(const __global uint* operand, const long members, const long panels, const int panel,
+          const struct Tile* tile, const int blocks) {
   struct Panels result;
   const long member = members == 1 ? 0 : tile->member;
   result.step = panels * (BLOCK_BYTES / 4);
   result.tiles = operand + (member * blocks + tile->begin) * result.step + panel * (BLOCK_BYTES / 4);
-  result.scales = (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks);
+  result.scales =
+      (const __global float*)operand + scales_position(members, member, panel, panels, (long)blocks);
   return result;
 }
-FUNCTION bool tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks,
-                            const int lane) {
+FUNCTION bool
+tile_is_exact(const struct Panels* a, const struct Panels* b, const int blocks, const int lane) {
   int exact = is_exact(b->scales, blocks, lane);
 #pragma unroll
   for (int panel = 0; panel < A_PANELS; ++panel) {

@@ -23,9 +23,9 @@
 //
 // `size` and `transposed` are constants wherever these functions are called.
 
-// Distances that change from tile to tile are counted in bytes with BYTES, so that nothing is left to scale in the
-// loop over k. Most settings are faster that way on an H200, by 2 percent, and some slower: compilers make something
-// else of the rest of the loop, too.
+// Distances that change from tile to tile are counted in bytes with BYTES, so that nothing is left to scale
+// in the loop over k. Most settings are faster that way on an H200, by 2 percent, and some slower: compilers
+// make something else of the rest of the loop, too.
 enum { UNIT = BYTES ? (int)sizeof(float) : 1 };
 FUNCTION const __global float*
 further(const __global float* from, const long units) {
@@ -34,9 +34,10 @@ further(const __global float* from, const long units) {
 
 // --- Who copies what ---------------------------------------------------------------------------------------
 //
-// A work-item copies float4 or single values: of a transposed tile, LANES_ALONG_K neighbours read along a column of
-// memory, each ROWS_OF_LANE rows (k). Four numbers say the rest of a tile: how many columns (or vectors of V) the
-// work-items copy at once, how many rows, how many columns each work-item has, and how many work-items take part.
+// A work-item copies float4 or single values: of a transposed tile, LANES_ALONG_K neighbours read along a
+// column of memory, each ROWS_OF_LANE rows (k). Four numbers say the rest of a tile: how many columns (or
+// vectors of V) the work-items copy at once, how many rows, how many columns each work-item has, and how many
+// work-items take part.
 enum { LANES_ALONG_K = TRANSPOSE_ASYNC ? LANES_K : 2, ROWS_OF_LANE = TRANSPOSE_ASYNC ? 1 : 4 };
 #define ALONG_K(transposed) ((transposed) ? LANES_ALONG_K : 1)
 #define ROWS_OF_ITEM(transposed) ((transposed) ? ROWS_OF_LANE : 1)
@@ -44,9 +45,10 @@ enum { LANES_ALONG_K = TRANSPOSE_ASYNC ? LANES_K : 2, ROWS_OF_LANE = TRANSPOSE_A
 #define POWER_OF_2(x) ((x) % 3 == 0 ? (x) / 3 * 2 : (x))  // not above x
 #define AT_ONCE(all, most) ((all) <= (most) ? (all) : (all) % 3 == 0 ? (most) : POWER_OF_2(most))
 
-#define COPY_COLUMNS(size, transposed) AT_ONCE((size) / COPY_WIDTH(transposed), WORK_ITEMS / ALONG_K(transposed))
-#define COPY_ROWS(size, transposed)                                                    \
-  (POWER_OF_2(WORK_ITEMS / ALONG_K(transposed) / COPY_COLUMNS(size, transposed)) *     \
+#define COPY_COLUMNS(size, transposed) \
+  AT_ONCE((size) / COPY_WIDTH(transposed), WORK_ITEMS / ALONG_K(transposed))
+#define COPY_ROWS(size, transposed)                                                \
+  (POWER_OF_2(WORK_ITEMS / ALONG_K(transposed) / COPY_COLUMNS(size, transposed)) * \
    (ALONG_K(transposed) * ROWS_OF_ITEM(transposed)))
 #define COPIES_OF_ITEM(size, transposed) ((size) / COPY_WIDTH(transposed) / COPY_COLUMNS(size, transposed))
 #define COPIERS(size, transposed) \
@@ -61,16 +63,15 @@ copied_row(const int item, const int size, const int transposed) {
 }
 FUNCTION int
 copied_column(const int item, const int i, const int size, const int transposed) {
-  return (i * COPY_COLUMNS(size, transposed) +
-          item / ALONG_K(transposed) % COPY_COLUMNS(size, transposed)) *
+  return (i * COPY_COLUMNS(size, transposed) + item / ALONG_K(transposed) % COPY_COLUMNS(size, transposed)) *
          COPY_WIDTH(transposed);
 }
 
-// The swizzle of a transposed tile. 32 neighbours store TOGETHER columns: those stay together, and come to stand
-// elsewhere in the other rows that they store, as far as there is room.
+// The swizzle of a transposed tile. 32 neighbours store TOGETHER columns: those stay together, and come to
+// stand elsewhere in the other rows that they store, as far as there is room.
 enum { TOGETHER = TRANSPOSE_ASYNC ? 32 / LANES_K : 16 };
-#define SWIZZLES(size)                                                                                  \
-  (!TRANSPOSE_ASYNC ? ((size) % 32 == 0 ? 2 : 1)                                                        \
+#define SWIZZLES(size)                           \
+  (!TRANSPOSE_ASYNC ? ((size) % 32 == 0 ? 2 : 1) \
                     : LEAST((((size) % 3 == 0 ? (size) / 3 : (size)) + TOGETHER - 1) / TOGETHER, LANES_K))
 FUNCTION int
 swizzle_of(const int k, const int size) {
@@ -110,9 +111,9 @@ typedef struct {
 #endif
 } Operand;
 
-// The column that is read for one of a tile: itself, or another if it is beyond the edge of C. Work-items read
-// different ones instead of it, because copies from the same address wait for each other. Columns of a vector
-// are all there or none is.
+// The column that is read for one of a tile: itself, or another if it is beyond the edge of C. Work-items
+// read different ones instead of it, because copies from the same address wait for each other. Columns of a
+// vector are all there or none is.
 FUNCTION long
 existing_column(const Span span, const int column, const int vector) {
   return EXISTING((span.first + column) / vector, (span.end + vector - 1) / vector) * vector;
@@ -130,7 +131,8 @@ begin_copies(Operand* x, const __global float* matrix, const long ld, const Span
   x->to = transposed ? tile : tile + (row * size + copied_column(item, 0, size, 0));
 #pragma unroll
   for (int i = 0; i < COPIES_OF_ITEM(size, transposed); ++i) {
-    const long column = existing_column(span, copied_column(item, i, size, transposed), COPY_WIDTH(transposed));
+    const long column =
+        existing_column(span, copied_column(item, i, size, transposed), COPY_WIDTH(transposed));
     x->from[i] = transposed ? matrix + column * ld + row : matrix + row * ld + column;
   }
 }
@@ -160,8 +162,8 @@ copy_values(const int width, LOCAL_PTR float* to, const __global float* from, co
   }
 }
 
-// Copies a tile into its stage, unless it goes through registers, and moves on to the next. Of the tile, `rows`
-// rows are there: a constant TSK where it is whole, so that no comparison is left.
+// Copies a tile into its stage, unless it goes through registers, and moves on to the next. Of the tile,
+// `rows` rows are there: a constant TSK where it is whole, so that no comparison is left.
 FUNCTION void
 copy_tile(Operand* x, const int stage, const int rows, const int size, const int transposed) {
   if (transposed && !TRANSPOSE_ASYNC) {
@@ -179,9 +181,8 @@ copy_tile(Operand* x, const int stage, const int rows, const int size, const int
       for (int n = 0; n < inner; ++n) {
         const int i = transposed ? o : n;
         const int row = (transposed ? n : o) * COPY_ROWS(size, transposed);
-        LOCAL_PTR float* to =
-            transposed ? x->to + stage + first * size + swizzled_column(x->item, i, size)
-                       : x->to + stage + i * COPY_COLUMNS(size, 0) * V;
+        LOCAL_PTR float* to = transposed ? x->to + stage + first * size + swizzled_column(x->item, i, size)
+                                         : x->to + stage + i * COPY_COLUMNS(size, 0) * V;
         copy_values(COPY_WIDTH(transposed), to + row * size, further(x->from[i], x->next + row * next_row),
                     row + first, rows, x->beyond);
       }
@@ -192,8 +193,8 @@ copy_tile(Operand* x, const int stage, const int rows, const int size, const int
 
 // --- Through registers -------------------------------------------------------------------------------------
 //
-// A work-item reads four rows (k) of one or a few columns at once, while the tile before it is on its way, and
-// stores them one by one, one tile later.
+// A work-item reads four rows (k) of one or a few columns at once, while the tile before it is on its way,
+// and stores them one by one, one tile later.
 
 #if TRANSPOSE_ASYNC
 FUNCTION void

@@ -13,7 +13,7 @@
 enum {
   FOURS = WPTM * WPTN / 4,
   LAYER = 4 * WORK_ITEMS,
-  LAYERS = LEAST(FOURS, STAGES * STAGE / LAYER),
+  LAYERS = LEAST(FOURS, STAGES* STAGE / LAYER),
   RUN = TSM / WPTM * 4
 };
 
@@ -104,8 +104,8 @@ add_up_layers(LOCAL_PTR float* layers, const int item, const int count, const in
 // `one` is 1, which compilers do not know. They would keep sums that are stored as they are in the four
 // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
 FUNCTION void
-write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* layers, const int item,
-                     const int cluster, const bool vectors, const float one) {
+write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* layers,
+                     const int item, const int cluster, const bool vectors, const float one) {
   const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
   const Inside inside = {result.d + tile.n.first * result.ldd + tile.m.first,
                          result.c + tile.n.first * result.ldc + tile.m.first,
@@ -135,8 +135,8 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
 // vectors: whether C can be read and D be written in float4. work_groups: how many add up their
 // slices of k.
 FUNCTION void
-epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, const Place place,
-         const bool vectors, const int work_groups) {
+epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles,
+         const Place place, const bool vectors, const int work_groups) {
   // Compilers would otherwise keep what follows from its being one, or not, all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);

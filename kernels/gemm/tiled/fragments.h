@@ -16,9 +16,9 @@ typedef struct {
   int b_positions[POSITIONS(!TRANS_B, TSN)];
 } Fragments;
 
-// positions[e] becomes where `column` stands in a row with the e-th swizzle. With BYTES, a compiler does not see
-// what that was made from: it would join it with where the tile begins, and do so anew for each tile. Left
-// apart, a load adds the two, which NVIDIA's can where one is the same for all work-items.
+// positions[e] becomes where `column` stands in a row with the e-th swizzle. With BYTES, a compiler does not
+// see what that was made from: it would join it with where the tile begins, and do so anew for each tile.
+// Left apart, a load adds the two, which NVIDIA's can where one is the same for all work-items.
 FUNCTION void
 begin_fragment(int* positions, const int column, const int transposed, const int size) {
 #pragma unroll
@@ -33,8 +33,8 @@ begin_fragment(int* positions, const int column, const int transposed, const int
 // Loads `count` values of row k, in float4 that are `apart` columns apart, from begin_fragment's column
 // on.
 FUNCTION void
-load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* positions, const int k, const int count,
-              const int apart, const int transposed, const int size) {
+load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* positions, const int k,
+              const int count, const int apart, const int transposed, const int size) {
 #pragma unroll
   for (int i = 0; i < count / 4; ++i) {
     const int swizzle = transposed ? swizzle_of(k, size) : 0;
@@ -48,8 +48,8 @@ load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* positions
     // Which of these a compiler makes more of: with TRANSPOSE_ASYNC there are many swizzles.
     const int column = positions[0];
     const int position = !TRANSPOSE_ASYNC || !transposed ? (column + i * apart) ^ swizzle
-                      : apart % 32 == 0               ? (column ^ swizzle) + i * apart
-                                                      : column ^ (i * apart ^ swizzle);
+                         : apart % 32 == 0               ? (column ^ swizzle) + i * apart
+                                                         : column ^ (i * apart ^ swizzle);
     vstore4(*(const LOCAL_PTR float4*)(tile + k * size + position), i, fragment);
 #endif
   }

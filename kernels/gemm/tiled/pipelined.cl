@@ -17,8 +17,8 @@
 // g * split_stride after D; or those of a cluster add up what they have, and each writes a share of the tile.
 // Work-groups in the first dimension have a tile of D each; those in the second walk over the batch.
 //
-// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading dimensions in
-// elements. M, N and K are positive; K is below 2^30.
+// op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading
+// dimensions in elements. M, N and K are positive; K is below 2^30.
 //
 // device: starts_early
 
@@ -34,7 +34,6 @@
 #include "gemm/tiled/fragments.h"
 #include "gemm/tiled/mainloop.h"
 #include "gemm/tiled/epilogue.h"
-
 #include "gemm/tiled/operands.h"
 
 __kernel __attribute__((work_group(WORK_ITEMS, RESIDENT))) void

@@ -1,7 +1,7 @@
 // Who computes what of C.
 //
 //      C, in tiles of TSM x TSN      a tile, in blocks of     a block, with LANES_M 8:
-//      for a work-group each         32 work-items each       who has its float4    
+//      for a work-group each         32 work-items each       who has its float4
 //
 //      N ->                          +----+----+
 //   M  +----+----+----+ a group of   | 0  | 2  |                        4 columns of 0, 8, 16, 24, then again
@@ -16,15 +16,12 @@
 // read what stands side by side in local memory: 32 of them never want different words of one bank, which
 // would be a bank conflict.
 
-enum {
-  WORK_ITEMS = (TSM / WPTM) * (TSN / WPTN),
-  LANES_N = 32 / LANES_M,
-  BLOCKS_M = TSM / (LANES_M * WPTM)
-};
+enum { WORK_ITEMS = (TSM / WPTM) * (TSN / WPTN), LANES_N = 32 / LANES_M, BLOCKS_M = TSM / (LANES_M * WPTM) };
 
 // --- The tile of a work-group ------------------------------------------------------------------------------
 
-// A tile's rows or columns: the first of them in C, and where those of C end. The last tile may be incomplete.
+// A tile's rows or columns: the first of them in C, and where those of C end. The last tile may be
+// incomplete.
 typedef struct {
   long first;
   long end;

@@ -1,24 +1,24 @@
 // The shared kernel dialect: OpenCL C 1.2, restricted to what is also CUDA C++ once this header has been
-// read. Everything that the two languages spell differently stands behind this one include.
+// read. Everything that the two languages spell differently stands in this one include.
 //
 //   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
 //   opencl.h                 the few names that the dialect adds to OpenCL C
 //   operations.h             named operations that each target spells in its own way
 //
-// What the dialect leaves out, and what to write instead:
+// The dialect leaves these out; write instead:
 //   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it
 //   __local on a pointer     __local declares an array only; a pointer to one is LOCAL_PTR T*
 //   __constant on a pointer  __constant declares a program-scope table only; pass const __global T*
 //   vector comparisons, vector conditions, integer vectors, swizzles (v.xzyw), images, samplers, half
 //   a work-item function with a dimension above 2
 //
-// What it has of OpenCL's built-in functions:
+// It has these of OpenCL's built-in functions:
 //   get_local_id, get_local_size, get_group_id, get_num_groups, get_global_id, barrier
 //   fma, fabs, fmin, fmax, min, max, sqrt, rsqrt, exp and log of scalars
 //   float2, float4, float8 and float16, with + - * and fma; vloadn and vstoren
 // Conversions are casts. The others, such as native_, as_ and convert_, are missing in CUDA.
 //
-// What the dialect adds:
+// It adds:
 //   FUNCTION                 before a function of a kernel file; it is compiled into its callers. It returns
 //                            no struct: Oclgrind does not know what becomes of that
 //   work_group(items, n)     an attribute of a kernel: work-groups of `items` in one dimension, of which n

@@ -56,7 +56,7 @@
 #define DUOGEMM_TARGET_NVIDIA_OPENCL
 #endif
 
-// Whether a launch can make clusters and start a kernel early: CUDA's for compute capability 9.0.
+// A launch can make clusters and start a kernel early through CUDA, for compute capability 9.0.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(DUOGEMM_FOR_OPENCL)
 #define DUOGEMM_HAS_LAUNCHES_OF_90
 #endif

@@ -1,11 +1,11 @@
 // Operations of NVIDIA's compute capability 9.0 (and of no other: PTX calls that target sm_90a), for kernels
-// in which four neighbouring sub-groups, a warpgroup, multiply together while others bring operands. Behind
-// tensor_cores.h.
+// in which four neighbouring sub-groups, a warpgroup, multiply together while others bring operands.
+// tensor_cores.h comes before it.
 //
 //   MBARRIER_INIT(barrier, n)  one work-item makes a barrier in local memory (an mbarrier), a ulong, for
 //                              phases of n arrivals; MBARRIER_FENCE() and a work-group barrier show it to all
 //   MBARRIER_ARRIVE(barrier)   one arrival; MBARRIER_ARRIVE_EXPECT(barrier, bytes) makes the phase wait for
-//                              so many bytes of bulk copies, too
+//                              this many bytes of bulk copies, too
 //   MBARRIER_WAIT(barrier, parity)
 //                              waits until the phase with this parity, 0 for the first, is over
 //   COPY_BULK(to, from, bytes, barrier)

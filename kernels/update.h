@@ -1,4 +1,4 @@
-// How every multiplication ends: d <- alpha * acc + beta * c, for an element or a vector.
+// Every multiplication ends so: d <- alpha * acc + beta * c, for an element or a vector.
 //
 // beta * C is rounded once and the fused rest once, so that the bits are the same from every kernel. C is not
 // read when beta is zero, so that a NaN there does not spread.

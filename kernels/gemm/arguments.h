@@ -1,6 +1,6 @@
-// What the host tells the kernels besides where their matrices are: one struct for each kind of kernel, which
-// is the kernel's first argument, by value. Host and kernels read this file, and lay the structs out alike:
-// members have fixed sizes, those of 64 bits before those of 32.
+// The host tells each kernel in a struct, its first argument, all but where its matrices are, by value. Host
+// and kernels read this file, and lay the structs out alike: members have fixed sizes, those of 64 bits
+// before those of 32.
 //
 // Offsets, leading dimensions and strides are in elements.
 // A matrix in its buffer, and where the other members of a batch are.
@@ -17,13 +17,13 @@ typedef struct {
   long M, N, K;
   MatrixLayout a, b, c, d;
   long batch;
-  // Where k is split: how long a split is, how far apart in D the results of two are, and how many
-  // work-groups, each with a split, form a cluster that adds them up.
+  // If k is split: the length of a split, the distance in D between the results of two, and the number of
+  // work-groups, each with a split, in a cluster that adds them up.
   long split_length;
   long split_stride;
   long cluster;
-  // Where work-groups have tiles of D: how many tiles along M come before the next along N, and whether C, if
-  // its address allows, and D can be read and written in float4.
+  // If work-groups have tiles of D: the tiles along M that come before the next along N, and whether D and,
+  // if its address allows, C are in float4.
   long group_m;
   long vectors;
   // On CPUs, a work-group's tile of D.

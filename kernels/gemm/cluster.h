@@ -1,11 +1,11 @@
-// How a cluster adds up its slices of k. Its work-groups have the same tile of C, and are numbered by their
+// A cluster adds up its splits of k. Its work-groups have the same tile of C, and are numbered by their
 // part. Each has put its sums into local memory, in vectors that its work-items share out, where the others
 // read them. The q-th vector of a work-item is for the (q % cluster)-th work-group to add up.
 
 // Reads from other work-groups that are under way at once.
 enum { READS_IN_CLUSTER = 8 };
 
-// Adds up those of a work-item's `count` vectors that are this work-group's, slice by slice in ascending
+// Adds up those of a work-item's `count` vectors that are this work-group's, split by split in ascending
 // order. PLACE(q) is where the q-th stands in local memory, and DONE(q, total) is what becomes of it. Every
 // value is set, even if none is read: NVIDIA's compiler keeps registers all along for one that may be left
 // unset.

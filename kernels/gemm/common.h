@@ -1,4 +1,4 @@
-// What several of the library's kernels use.
+// Several of the library's kernels use these.
 
 // The lesser of two numbers, also where a constant is wanted, such as the length of an array.
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
@@ -18,7 +18,7 @@ rasterise(int* m, int* n, const int number, const int tiles_m, const int tiles_n
   *n = in_group / rows;
 }
 
-// Where a member of a batch begins: a stride further than the one before, or where a table says. The table
+// A member of a batch begins a stride after the one before, or where a table says. The table
 // holds offsets in elements from `layout.offset` on, or, where `base` is null, addresses.
 #define MEMBER(base, layout, table, member) \
   ((base) + (layout).offset +               \

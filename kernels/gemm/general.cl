@@ -50,8 +50,9 @@ typedef int Offset;
 enum { RTSM = TSM / WPTM, RTSN = TSN / WPTN, WORK_ITEMS = RTSM * RTSN };
 
 // --- Tiles -------------------------------------------------------------------------------------------------
-// What follows is for one operand, and used for both. `size` is a tile's columns, TSM or TSN, and `along_k`
-// whether neighbours in memory are neighbours along k: both are constants wherever a function is called.
+// These functions are for one operand, and used for both. `size` is a tile's columns, TSM or TSN, and
+// `along_k` whether neighbours in memory are neighbours along k: both are constants wherever a function is
+// called.
 
 enum { A_ALONG_K = TRANS_A, B_ALONG_K = !TRANS_B };
 #define VALUES(size) (TSK * (size) / WORK_ITEMS)     // that a work-item loads of a tile

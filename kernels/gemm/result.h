@@ -1,4 +1,4 @@
-// Where a member of the batch has C and D, and what becomes of a sum there.
+// C and D of a member of the batch, and the factors with which a sum goes there.
 typedef struct {
   __global float* d;
   long ldd;

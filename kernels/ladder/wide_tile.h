@@ -1,4 +1,4 @@
-// What rungs 7 to 10 share: everything moves as vectors of WIDTH floats.
+// In rungs 7 to 10, everything moves as vectors of WIDTH floats.
 //
 // A work-item's rows and columns of the work-group's tile come in runs of WIDTH, which stand RTSM and RTSN
 // runs apart (RTSM = 4, WIDTH = 2, WPTM = 4: the first work-item has the rows marked x):
@@ -69,6 +69,6 @@ FUNCTION void multiply(floatX* acc, const LOCAL_PTR floatX* a_tile, const LOCAL_
   }
 }
 
-// Where column wn of a work-item and its vector wm are in the work-group's tile.
+// The position of column wn of a work-item and of its vector wm in the work-group's tile.
 #define COLUMN(tidn, wn) (((tidn) + (wn) / WIDTH * RTSN) * WIDTH + (wn) % WIDTH)
 #define VECTOR(tidm, wm) ((tidm) + (wm)*RTSM)

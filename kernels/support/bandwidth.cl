@@ -1,5 +1,5 @@
 // Measures how fast the device can read: each work-item adds up `rounds` vectors of In, `shift` apart,
-// beginning `start` behind where its neighbour begins. In has `vectors` of them, more than `shift`, and is
+// beginning `start` after where its neighbour begins. In has `vectors` of them, more than `shift`, and is
 // gone around. The sum is stored so that the work cannot be left out.
 
 #ifndef GROUP

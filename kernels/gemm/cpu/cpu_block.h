@@ -1,4 +1,4 @@
-// What the kernels for CPUs have in common: a block of C in vector registers.
+// The kernels for CPUs have a block of C in vector registers.
 //
 // The block has up to VECTORS vectors of WIDTH rows in each of COLS columns. Functions of a block are made
 // for each number of vectors, because only arrays in loops of constant length become registers;
@@ -29,7 +29,7 @@ first_vector(const long panel, const long panels, const long vectors) {
   return panel * vectors / panels;
 }
 
-// Where a work-group's tile of D begins. Tiles follow each other along M first.
+// The row and column where a work-group's tile of D begins. Tiles follow each other along M first.
 FUNCTION long
 tile_row(const long M, const long tile_m) {
   return (long)get_group_id(0) % CEIL_DIV(M, tile_m) * tile_m;
@@ -51,7 +51,7 @@ tile_col(const long M, const long tile_m, const long tile_n) {
   block_##count(a_member, p.a.ld, b_member, p.b.ld, c_member, p.c.ld, d_member, p.d.ld, row, col, p.M, p.N, \
                 p.K, p.alpha, p.beta)
 
-// Where element (row, col) of C or D is from its first.
+// The distance of element (row, col) of C or D from the first.
 FUNCTION long
 position_c(const long row, const long col, const long ld) {
   return ROWS_C ? row * ld + col : col * ld + row;

@@ -1,5 +1,5 @@
 // For CPUs: C <- alpha op(A) op(B) + beta C of few columns, where the rows of op(A) and the columns of op(B)
-// are stored with their k beside each other: dot products.
+// are stored with their k side by side: dot products.
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS rows and COLS columns. Each element of a block has a vector of sums in a register, whose element i

@@ -1,5 +1,5 @@
 // Panels of op(A): blocks of neighbouring rows, copied to local memory so that what is needed for one k
-// stands side by side, and for the next k right behind it.
+// stands side by side, and for the next k right after it.
 //
 // A is stored in one of two ways:
 //

@@ -1,4 +1,4 @@
-// What the kernels for skinny results share.
+// The kernels for skinny results share this.
 //
 // C and D have at most SKINNY columns (SIDE 0) or rows (SIDE 1). The other side is the long one: X, which is
 // A or the transpose of B, has `length` rows of K values, and Y has K rows of `width` values. D[row][t] takes
@@ -26,7 +26,7 @@
 #define OF_X(a, b) (SIDE == 0 ? (a) : (b))
 #define OF_Y(a, b) (SIDE == 0 ? (b) : (a))
 
-// What a work-group computes of it.
+// The share of a work-group.
 typedef struct {
   long length;
   int width;
@@ -71,7 +71,7 @@ stage_y(LOCAL_PTR float* values, const __global float* y, const Share s, const i
 
 // --- The result --------------------------------------------------------------------------------------------
 
-// Where a member of the batch has what a work-group reads.
+// The operands of a member of the batch, from where a work-group reads them.
 FUNCTION void
 find_operands(const __global float** x, const __global float** y, const GemmArguments* p, const Share s,
               const __global float* A, const __global long* a_table, const __global float* B,
@@ -91,7 +91,7 @@ write_sum(const Result r, const Share s, const int row_of_group, const int t, co
   }
 }
 
-// What becomes of the sum for a row of the work-group and a column t. In a cluster, it is one of the slice's
+// Writes the sum for a row of the work-group and a column t. In a cluster, it is one of the split's
 // `totals` until all are there.
 enum { TOTALS = CLUSTERS ? ROWS * SKINNY : 1 };
 FUNCTION void

@@ -1,5 +1,5 @@
 // D <- alpha op(A) op(B) + beta C with few columns, or few rows, at the speed of memory: the long operand is
-// stored with its rows beside each other, so that neighbouring work-items read down one of its columns.
+// stored with its rows side by side, so that neighbouring work-items read down one of its columns.
 //
 //   X, in memory and in work-items (LANES 4, SLICES 2)
 //
@@ -21,7 +21,7 @@
 #define WIDTH 4  // rows of each work-item: 1 2 4
 #endif
 #ifndef LANES
-#define LANES 32  // work-items beside each other along the rows: 8 16 32 64 128
+#define LANES 32  // work-items side by side along the rows: 8 16 32 64 128
 #endif
 #ifndef SLICES
 #define SLICES 4  // work-items that share rows: 1 2 4 8 16 32 64
@@ -52,7 +52,7 @@ row_of(const int i, const int lane) {
 // A work-item reads its values of X for AHEAD k at once, SLICES apart: the first before it waits for Y.
 enum { AHEAD = 8 };
 
-// Where a work-item reads X. Rows beyond the last are never written: the last is read in their place.
+// A work-item reads X from here. Rows beyond the last are never written: the last is read in their place.
 FUNCTION void
 begin_x(const __global float** from, const __global float* x_member, const Share s, const int lane) {
 #pragma unroll

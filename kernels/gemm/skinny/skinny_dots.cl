@@ -43,7 +43,7 @@ enum { WORK_ITEMS = GROUP, TEAMS = GROUP / LANES, ROWS = TEAMS * HEIGHT, X_ALONG
 #define Y_PLACE(k, t) ((t) * (DEPTH + 4) + (k))  // columns 4 banks apart: so there are no bank conflicts
 #include "gemm/skinny/skinny.h"
 
-// Where a work-item reads X. Rows beyond the last are never written: the last is read in their place.
+// A work-item reads X from here. Rows beyond the last are never written: the last is read in their place.
 FUNCTION void
 begin_x(const __global float** from, const __global float* x_member, const Share s, const int team) {
 #pragma unroll

@@ -79,7 +79,7 @@ finds_nan(const __global float* scales, const int count, const int item) {
   return found;
 }
 
-// Whether any scale of A or B is NaN. All work-items ask together; `found` is local memory that
+// Is any scale of A or B NaN? All work-items ask together; `found` is local memory that
 // nobody uses before or after.
 FUNCTION bool
 is_inexact(const __global float* a_scales, const int a_count, const __global float* b_scales,
@@ -106,7 +106,7 @@ is_anything_inexact(const Scales* a, const Scales* b, LOCAL_PTR int* found, cons
                     (int)(b->members * b->panels * b->blocks), found, item);
 }
 
-// Whether the tensor kernel has left a tile out, whose tiles are panels_in_tile panels of A by one of B.
+// Has the tensor kernel left a tile out? Its tiles are panels_in_tile panels of A by one of B.
 FUNCTION bool
 is_tile_inexact(const Scales* a, const Scales* b, const Tile* tile, const long panels_in_tile,
                 const long member, LOCAL_PTR int* found, const int item) {

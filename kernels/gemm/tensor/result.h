@@ -1,4 +1,4 @@
-// What becomes of a work-item's sums: those of a tile's splits are added up, and C gets them. The kernel says
+// A work-item's sums: those of a tile's splits are added up, and D gets them. The kernel says
 // how many sums a work-item has (SUMS), how many pairs of them are in a column of the tile (PAIRS), from
 // where on (first_row, first_col), how many work-items have them (WRITERS), and where these wait for each
 // other (writers_barrier()).
@@ -79,8 +79,8 @@ pair_of_sums(const int column, const int pair) {
   return (column / 2 * PAIRS + pair) * 4 + column % 2 * 2;
 }
 
-// What a work-item writes of one column: where, and how many rows there are from there on, to write and to
-// read.
+// A work-item's part of one column: where it begins, and how many rows there are from there on, to write and
+// to read.
 struct Column {
   __global float* d;
   const __global float* c;

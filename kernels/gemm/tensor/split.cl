@@ -53,7 +53,7 @@ struct Source {
   int depth;  // the same along k
 };
 
-// Which chunk of the block a work-item's i-th is: neighbours read what stands beside in memory.
+// The chunk of the block that is a work-item's i-th: neighbours read what stands side by side in memory.
 FUNCTION int
 chunk_row(const uint item, const int i, const bool along_k) {
   return (int)(along_k ? (i * WORK_ITEMS + item) / CHUNKS : item % PANEL);
@@ -113,7 +113,7 @@ largest(const float* values, LOCAL_PTR uint* shared, const uint item) {
   return SUB_GROUP_MAX(shared[item % SUB_GROUPS]);
 }
 
-// Whether scaling a value down may have cost it bits, or all of it.
+// Has scaling a value down cost it bits, or all of it?
 FUNCTION bool
 is_lost(const float value, const float scaled) {
   return fabs(scaled) < 0x1p-126f && value != 0.0f;

@@ -89,7 +89,7 @@ struct Stages {
   uint empty;
 };
 
-// Where the ring of stages is: the next stage, and the parity of its phase.
+// The position in the ring of stages: the next stage, and the parity of its phase.
 struct Ring {
   uint stage;
   uint parity;
@@ -100,7 +100,7 @@ go_on(struct Ring* ring) {
   ring->parity ^= ring->stage == 0 ? 1u : 0u;
 }
 
-// Where a work-item finds the row of B's fragment that it names, in a tile; and the same along k.
+// A work-item names a row of B's fragment: its position in a tile, and the same along k.
 FUNCTION uint
 fragment_row(const int item) {
   const int lane = item % 32;
@@ -112,7 +112,7 @@ fragment_position(const uint row, const int step) {
   return row ^ (uint)(step * 32);
 }
 
-// Where there is one half, warpgroups take turns at the tensor cores, so that one promotes while the other
+// With one half, warpgroups take turns at the tensor cores, so that one promotes while the other
 // multiplies: left to themselves, both wait for the same products. With two halves this costs more than it
 // brings.
 FUNCTION int
@@ -263,7 +263,7 @@ write_in_cluster(const float* sums, const struct TileResult* c, LOCAL_PTR float*
 }
 #endif
 
-// What the producer does, from the first tile to the last.
+// The producer's part, from the first tile to the last.
 FUNCTION void
 produce(const TensorArguments* p, const __global uint* A, const __global uint* B, const struct Stages* stages,
         const int item) {
@@ -279,7 +279,7 @@ produce(const TensorArguments* p, const __global uint* A, const __global uint* B
   }
 }
 
-// What a consumer does.
+// A consumer's part.
 FUNCTION void
 consume(const TensorArguments* p, const __global uint* A, const __global uint* B, const __global float* C,
         const __global long* c_table, __global float* D, const __global long* d_table, __global float* W,

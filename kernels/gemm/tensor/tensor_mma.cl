@@ -110,7 +110,7 @@ copy_stage(LOCAL_PTR uint* stage, const struct Panels* a, const struct Panels* b
   COPY_COMMIT();
 }
 
-// Where in a stage a work-item finds the rows that it names, of the first blocks of its sub-group: of B, 16
+// A work-item names rows: their positions in a stage, of the first blocks of its sub-group: of B, 16
 // rows by 16 along k; of A, two times 8 rows by 16.
 FUNCTION uint
 row_of_b(const int item) {

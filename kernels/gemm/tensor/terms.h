@@ -12,7 +12,7 @@
 // TSK terms, whose 16 bytes are swizzled by the row, so that neither those who write nor the tensor cores
 // meet bank conflicts. After the tiles of all members of the batch stand the blocks' scales,
 // [member][panel][block along k]: each is what the block's values were divided by, or NaN where terms cannot
-// hold them: infinities, NaNs, exponents far from 1, or values too small beside the largest. A tile of D that
+// hold them: infinities, NaNs, exponents far from 1, or values too small versus the largest. A tile of D that
 // needs such a block is left to fixup.cl.
 
 #if BF16X6
@@ -35,14 +35,14 @@ chunk_position(const int row, const int chunk) {
   return row * ROW_BYTES + ((chunk ^ (ROW_BYTES == 128 ? row % 8 : row / 2 % 4)) * 16);
 }
 
-// Where a panel's scales begin, in elements from the operand's first: after the tiles of all members.
+// The position of a panel's scales, in elements from the operand's first: after the tiles of all members.
 FUNCTION long
 scales_position(const long members, const long member, const long panel, const long panels,
                 const long blocks) {
   return members * panels * blocks * (BLOCK_BYTES / 4) + (member * panels + panel) * blocks;
 }
 
-// Whether terms hold all blocks of a panel, whose scales these are. A sub-group asks together.
+// Do terms hold all blocks of a panel, whose scales these are? A sub-group asks together.
 FUNCTION int
 is_exact(const __global float* scales, const int blocks, const int lane) {
   int inexact = 0;

@@ -30,7 +30,7 @@ work_of(const TensorArguments* p) {
   return work;
 }
 
-// What a work-group does next: a split of a tile of a member.
+// The next work of a work-group: a split of a tile of a member.
 struct Tile {
   long number;  // of the tile, among those of all members
   long member;

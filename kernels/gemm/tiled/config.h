@@ -1,4 +1,4 @@
-// What can be chosen for the pipelined kernel: each tunable with its meaning and its values. The host reads
+// The tunables of the pipelined kernel, with their meanings and values. The host reads
 // these lines, and defines a tunable where it is to have another value.
 
 #ifndef TRANS_A

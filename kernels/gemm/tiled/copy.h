@@ -77,7 +77,7 @@ FUNCTION int
 swizzle_of(const int k, const int size) {
   return k / (TRANSPOSE_ASYNC ? LANES_K / SWIZZLES(size) : ROWS_OF_LANE) % SWIZZLES(size) * TOGETHER;
 }
-// Where a work-item's i-th column stands in its row; by an addition where that is the same.
+// The position of a work-item's i-th column in its row; by an addition where that is the same.
 FUNCTION int
 swizzled_column(const int item, const int i, const int size) {
   const int swizzle = swizzle_of(copied_row(item, size, 1), size);
@@ -97,9 +97,9 @@ enum {
 #define VALUES_OF_ITEM(size) (COPIES_OF_ITEM(size, 1) * (TSK / COPY_ROWS(size, 1)) * ROWS_OF_LANE)
 
 typedef struct {
-  // Where this work-item reads of the first tile, and how far the next tile is from there, in UNITs: for all
-  // work-items alike. Pointers that move instead cost compilers more: to change a register that a copy reads
-  // from, they have to wait, or to copy it.
+  // This work-item reads from here of the first tile; and how far the next tile is from there, in UNITs: for
+  // all work-items alike. Pointers that move instead cost compilers more: to change a register that a copy
+  // reads from, they have to wait, or to copy it.
   const __global float* from[GREATER(COPIES_OF_ITEM(TSM, TRANS_A), COPIES_OF_ITEM(TSN, !TRANS_B))];
   long next;
   long ld;
@@ -146,7 +146,7 @@ takes_part(const Operand* x, const int size, const int transposed) {
 
 // Begins to copy `width` values, V or 1, of a row of a tile. A tile of which only `rows` rows are there is
 // loaded and stored instead: so the loads of all its rows are on their way together. Copies would each be
-// behind a branch of their own.
+// in a branch of their own.
 FUNCTION void
 copy_values(const int width, LOCAL_PTR float* to, const __global float* from, const int row, const int rows,
             const float beyond) {

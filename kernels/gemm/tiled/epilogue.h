@@ -1,7 +1,7 @@
 // D <- alpha acc + beta C for a tile, from the work-items' registers.
 //
-// Where C and D are in vectors, a work-item writes its float4 as they are. Otherwise they go through local
-// memory, so that neighbours write what stands side by side in D, and that a cluster can add up its slices of
+// If C and D are in vectors, a work-item writes its float4 as they are. Otherwise they go through local
+// memory, so that neighbours write what stands side by side in D, and that a cluster can add up its splits of
 // k:
 //
 //   registers                   local memory                        D
@@ -17,8 +17,8 @@ enum {
   RUN = TSM / WPTM * 4
 };
 
-// Where a work-item's float4 is in its layer, and where in the tile of D the layer's v-th value is if it
-// is the first layer.
+// The position of a work-item's float4 in its layer, and where in the tile of D the layer's v-th value is if
+// it is the first layer.
 FUNCTION int
 position_in_layer(const int item) {
   return slot_n(item) * RUN + item / 32 % BLOCKS_M * (4 * LANES_M) + lane_m(item) * 4;
@@ -50,7 +50,7 @@ write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const P
   }
 }
 
-// What is there of a tile: its first elements of D and C, and how many rows and columns.
+// The part of a tile that is within D: its first elements of D and C, and how many rows and columns.
 typedef struct {
   __global float* d;
   const __global float* c;
@@ -133,7 +133,7 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
 }
 
 // vectors: whether C can be read and D be written in float4. work_groups: how many add up their
-// slices of k.
+// splits of k.
 FUNCTION void
 epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles,
          const Place place, const bool vectors, const int work_groups) {

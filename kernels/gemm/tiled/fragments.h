@@ -39,7 +39,7 @@ load_fragment(float* fragment, const LOCAL_PTR float* tile, const int* positions
   for (int i = 0; i < count / 4; ++i) {
     const int swizzle = transposed ? swizzle_of(k, size) : 0;
 #if BYTES
-    // The bits of `away` beside those of e are none of the column's.
+    // The other bits of `away` than those of e are none of the column's.
     const int away = i * apart ^ swizzle;
     const int e = away / TOGETHER % POSITIONS(transposed, size);
     const LOCAL_PTR float* row = tile + (k * size + away - e * TOGETHER);

@@ -4,7 +4,7 @@
 //   stage 1   copy ....       copy ....  multiply ####   copy ....
 //   stage 2        copy ....                  copy ....  multiply ####
 //
-// While a tile is multiplied, the STAGES - 1 behind it are in local memory or on their way there. The barrier
+// While a tile is multiplied, the next STAGES - 1 are in local memory or on their way there. The barrier
 // of a tile stands before its last k, whose fragments are in registers by then: the multiply-adds of that k
 // hide the first loads from the next tile.
 
@@ -13,7 +13,7 @@ next_stage(const int stage) {
   return stage == LAST_STAGE ? 0 : stage + STAGE;
 }
 
-// Of these tiles, `rows` rows are left, perhaps more than they have, or fewer, or none.
+// `rows` rows of these tiles are left, perhaps more than they have, or fewer, or none.
 FUNCTION void
 copy_tiles(Operand* a, Operand* b, const int stage, const int rows) {
   if (rows >= TSK) {
@@ -80,11 +80,11 @@ multiply_fragments(float acc[WPTN][WPTM], const float* a, const float* b) {
 }
 
 // Multiplies the tile of stage `now`, copies one to stage `ahead`, of which `rows` rows are left, and loads
-// the one behind that, of which `rows_behind` are. `more` says whether another tile is to be multiplied, that
+// the one after that, of which `rows_after` are. `more` says whether another tile is to be multiplied, that
 // of stage `next`. The barrier also keeps a compiler from moving the loads towards their use.
 FUNCTION void
 multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles, Operand* a, Operand* b,
-              const int now, const int next, const int ahead, const int rows, const int rows_behind,
+              const int now, const int next, const int ahead, const int rows, const int rows_after,
               const bool more) {
   copy_tiles(a, b, ahead, rows);
 #pragma unroll
@@ -93,7 +93,7 @@ multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles,
       load_fragments(f, tiles + now, k + 1);
     } else {
       store_tiles(a, b, ahead, rows);
-      load_tiles(a, b, rows_behind);
+      load_tiles(a, b, rows_after);
       COPY_WAIT(STAGES - 2);
       barrier(CLK_LOCAL_MEM_FENCE);
       if (more) {

@@ -1,4 +1,4 @@
-// Where the operands of a tile and of a member of the batch are.
+// The operands of a tile and of a member of the batch.
 
 // Vectors are read of strided batches only.
 #define LISTED(table) (V == 4 ? 0 : (table))

@@ -32,7 +32,7 @@ typedef struct {
   Span n;
 } Tile;
 
-// How many tiles of this size there are along m or n.
+// The number of tiles of this size along m or n.
 FUNCTION int
 tiles_of(const long length, const int size) {
   return (int)((length + size - 1) / size);
@@ -59,7 +59,7 @@ typedef struct {
   int n;     // and the column
 } Place;
 
-// Where in their block 32 neighbours stand. With LANE_ORDER 1, every work-item reads the same rows as its
+// The position of 32 neighbours in their block. With LANE_ORDER 1, every work-item reads the same rows as its
 // next but one, and the same columns as its next: NVIDIA's GPUs serve such pairs at once (since compute
 // capability 7.0).
 FUNCTION int
@@ -73,7 +73,7 @@ lane_n(const int item) {
   return LANE_ORDER ? lane / 2 % 2 + lane / (2 * LANES_M) * 2 : lane / LANES_M;
 }
 
-// How many work-items are before this one along N, the column that such a one begins with, and how far from
+// The work-items before this one along N, the column that such a one begins with, and how far from
 // there its wn-th column is. For rows the same.
 FUNCTION int
 slot_n(const int item) {

@@ -1,7 +1,7 @@
 // Rung 15: split-K.
 //
 // As rung 14, but K is cut into SLICES, and a work-group computes its tile's partial sums of one slice. So a
-// product with few tiles of C and a long K has work for all multiprocessors. A kernel behind this one
+// product with few tiles of C and a long K has work for all multiprocessors. A kernel after this one
 // (kernels/gemm/reduce.cl) adds up the partial sums, in the order of the slices:
 //
 //               K
@@ -12,7 +12,7 @@
 // The sums are the same in every run, but not those of one chain in ascending k: the bits differ from other
 // rungs' where SLICES is more than 1.
 //
-// A is M x K, B is N x K; M, N and K are multiples of TSM, TSN and TSK. C has SLICES results, one behind the
+// A is M x K, B is N x K; M, N and K are multiples of TSM, TSN and TSK. C has SLICES results, one after the
 // other.
 
 #ifndef TSM

@@ -35,7 +35,7 @@
 #define TSM (VECTORS * WIDTH)
 #define floatX FLOAT(WIDTH)
 
-// Copies `count` runs of `length` floats, which stand `ld` apart, behind each other.
+// Copies `count` runs of `length` floats, which stand `ld` apart, one after the other.
 FUNCTION void pack(LOCAL_PTR float* to, const __global float* from, const int ld, const int count,
                    const int length) {
   for (int i = 0; i < count; ++i) {

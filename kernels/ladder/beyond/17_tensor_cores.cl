@@ -52,11 +52,11 @@
 #define BLOCKS_N (WARP_N / 8)
 #define PIECES 3
 
-// Where an operand's tile of `size` rows is in local memory: a pair's row, and a piece.
+// The position of an operand's tile of `size` rows in local memory: of a pair's row, and a piece.
 #define ROW(size) ((size) + 8)
 #define PIECE(size) (PAIRS * ROW(size))
 
-// How many pairs of such a tile each work-item brings.
+// The pairs of such a tile that each work-item brings.
 #define BROUGHT(size) (PAIRS * (size) / WORK_ITEMS)
 
 // A work-item's share of a tile, before it is split.
@@ -92,7 +92,7 @@ FUNCTION void put(LOCAL_PTR uint* tile, const struct Share* share, const int siz
   }
 }
 
-// What a lane reads of B for 16 k: of every block of 8 columns, two pairs of k of each piece.
+// A lane reads this of B for 16 k: of every block of 8 columns, two pairs of k of each piece.
 FUNCTION void read_b(uint (*b)[PIECES][2], const LOCAL_PTR uint* from) {
 #pragma unroll
   for (int bn = 0; bn < BLOCKS_N; ++bn) {
@@ -115,7 +115,7 @@ FUNCTION void read_a(uint (*a)[4], const LOCAL_PTR uint* from) {
   }
 }
 
-// Adds the products of two tiles, of which this lane reads what stands at and behind a_from and b_from.
+// Adds the products of two tiles, of which this lane reads what stands at and after a_from and b_from.
 FUNCTION void multiply(float (*acc)[4], const LOCAL_PTR uint* a_from, const LOCAL_PTR uint* b_from) {
 #pragma unroll
   for (int k = 0; k < PAIRS; k += 8) {

@@ -1,4 +1,4 @@
-// What rungs 13 to 15 share, beside warp tiles: the loop over tiles that are copied ahead. Rung 13 draws it.
+// Rungs 13 to 15 share this, besides warp tiles: the loop over tiles that are copied ahead. Rung 13 draws it.
 //
 // The file that includes this defines STAGES, and what warp_tile.h wants.
 

@@ -1,4 +1,4 @@
-// What rungs 12 to 15 share: warp tiles.
+// Rungs 12 to 15 share warp tiles.
 //
 // 32 work-items with consecutive numbers run together on NVIDIA's GPUs (a warp). Rung 12 gives them one block
 // of the work-group's tile, LANES_M of them along M:
@@ -10,7 +10,7 @@
 //     | 1 | 3 |                 1  9 17 25  1  9 17 25    then the same again
 //     +---+---+                 :  :  :  :  :  :  :  :
 //
-// What a warp reads from local memory for one k is WARP_M values of A and WARP_N of B: the more square the
+// A warp reads from local memory for one k WARP_M values of A and WARP_N of B: the more square the
 // block, the fewer. Lanes that read the same four values are served at once (broadcast), and neighbours read
 // what stands side by side, so that no two of them want different words of one bank (bank conflict).
 //
@@ -40,7 +40,7 @@ FUNCTION void fetch(LOCAL_PTR float* to, const __global float* from, const int l
   }
 }
 
-// Adds the products of two tiles to a work-item's sums: of column wn, the quadruple q is
+// Adds the products of two tiles to a work-item's sums: of column wn, the q-th float4 is
 // acc[wn * QUADS_M + q].
 FUNCTION void multiply(float4* acc, const LOCAL_PTR float* a_tile, const LOCAL_PTR float* b_tile,
                        const int item) {

@@ -31,13 +31,6 @@
 //   READ_IN_CLUSTER(width, p, group)
 //                              `width` floats, 1 or 4, of a work-group of the cluster, the group-th, from
 //                              where p points to in this one's local memory
-//   PACK_BF16(first, second)   two floats, each rounded to the nearest BF16, in a uint. BF16_FIRST(pair) and
-//                              BF16_SECOND(pair) are those two as floats. With TENSOR_CORES defined only
-//   MULTIPLY_BF16(c, a, b)     adds to a 16 x 8 block of floats the product of 16 x 16 and 16 x 8 blocks of
-//                              BF16, on tensor cores (compute capability 8.0). All 32 work-items of a
-//                              sub-group say it together, each with its share, float c[4], uint a[4] and
-//                              uint b[2]; the PTX ISA draws the shares under "mma.m16n8k16". With
-//                              TENSOR_CORES defined only
 //   OPAQUE(x)                  hides from the compiler what the int x was made from, so that it computes anew
 //                              what follows from x, and keeps no registers for it all along: NVIDIA's
 //                              compilers carry whatever a loop does not change over from before it
@@ -284,42 +277,6 @@ DUOGEMM_INLINE float4 read_in_cluster4(const LOCAL_PTR float* pointer, uint grou
 
 #else
 #define CLUSTERS 0
-#endif
-
-// --- Tensor cores ----------------------------------------------------------------------------------------
-#if defined(TENSOR_CORES)
-
-#if defined(DUOGEMM_TARGET_CUDA)
-#define DUOGEMM_BITS_AS_FLOAT(bits) __uint_as_float(bits)
-#elif defined(DUOGEMM_TARGET_NVIDIA_OPENCL) && DUOGEMM_COMPUTE_CAPABILITY >= 80
-#define DUOGEMM_BITS_AS_FLOAT(bits) as_float(bits)
-#else
-#error "unsupported: tensor cores need an NVIDIA device of compute capability 8.0 or higher"
-#endif
-#define BF16_FIRST(pair) DUOGEMM_BITS_AS_FLOAT((pair) << 16)
-#define BF16_SECOND(pair) DUOGEMM_BITS_AS_FLOAT((pair)&0xffff0000u)
-#define PACK_BF16(first, second) duogemm_pack_bf16(first, second)
-#define MULTIPLY_BF16(c, a, b) duogemm_multiply_bf16(c, a, b)
-
-// A fat binary holds code for older devices too, where the host does not launch what needs tensor cores.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-DUOGEMM_INLINE uint duogemm_pack_bf16(float, float) { return 0; }
-DUOGEMM_INLINE void duogemm_multiply_bf16(float*, const uint*, const uint*) {}
-#else
-DUOGEMM_INLINE uint duogemm_pack_bf16(float first, float second) {
-  uint r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
-  return r;
-}
-DUOGEMM_INLINE void duogemm_multiply_bf16(float* c, const uint* a, const uint* b) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-#endif
-
 #endif
 
 // --- Compilers -------------------------------------------------------------------------------------------

@@ -42,8 +42,8 @@
 #define PROMOTE 32  // k after which the sums are promoted: 32 64
 #endif
 
-#define TENSOR_CORES
 #include "dialect.h"
+#include "tensor_cores.h"
 #include "update.h"
 
 #define WORK_ITEMS (TSM / WARP_M * (TSN / WARP_N) * 32)
@@ -84,10 +84,10 @@ FUNCTION void put(LOCAL_PTR uint* tile, const struct Share* share, const int siz
     float odd = share[l].odd;
 #pragma unroll
     for (int i = 0; i < PIECES; ++i) {
-      const uint rounded = PACK_BF16(even, odd);
+      const uint rounded = PACK(BF16, even, odd);
       tile[i * PIECE(size) + id / size * ROW(size) + id % size] = rounded;
-      even -= BF16_FIRST(rounded);
-      odd -= BF16_SECOND(rounded);
+      even -= FIRST(BF16, rounded);
+      odd -= SECOND(BF16, rounded);
     }
   }
 }
@@ -132,7 +132,7 @@ FUNCTION void multiply(float (*acc)[4], const LOCAL_PTR uint* a_from, const LOCA
         for (int i = 0; i <= small; ++i) {
 #pragma unroll
           for (int bn = 0; bn < BLOCKS_N; ++bn) {
-            MULTIPLY_BF16(acc[bm * BLOCKS_N + bn], a[i], b[bn][small - i]);
+            MULTIPLY_BLOCK(BF16, acc[bm * BLOCKS_N + bn], a[i], b[bn][small - i]);
           }
         }
       }

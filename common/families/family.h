@@ -85,7 +85,8 @@ class Family {
   // The cost in cycles of a few settings, for a GPU where nothing was measured.
   virtual std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const;
 
-  // The steps that carry a schedule of this kernel out, and the programs of those besides its own.
+  // The steps that carry a schedule of this kernel out, and the programs of those besides its own. Most
+  // families pack operands, multiply, and add the splits of k up.
   virtual Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const;
   virtual std::vector<const Variant*> companions(const Variant& kernel) const;
 

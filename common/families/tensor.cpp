@@ -8,7 +8,7 @@
 #include "families/storage.h"
 #include "families/supporting.h"
 #include "plan/analytic.h"
-#include "plan/lower_tensor.h"
+#include "plan/plan.h"
 #include "problem/extent.h"
 
 namespace duogemm {

@@ -37,4 +37,7 @@ struct SlicesLayout {
 };
 SlicesLayout slices_layout(const Tunables& tensor, const Problem& problem, std::int64_t slices);
 
+// The steps of a schedule for a kernel of the family.
+Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, const DeviceInfo& device);
+
 }  // namespace duogemm

@@ -9,9 +9,6 @@ namespace duogemm {
 // The steps that carry a schedule out. Throws unsupported where the device allows fewer work-groups.
 Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device);
 
-// What families of which a work-group multiplies tiles do, and those for skinny results.
-Plan lower_in_tiles(const Schedule& schedule, const Problem& problem, const DeviceInfo& device);
-
 // Every program that a plan for any problem may consist of, each once, as far as that can be told before
 // problems come (see Planner::kernels).
 std::vector<const Variant*> programs_of(const Planner& planner);

@@ -1,10 +1,11 @@
-#include "plan/lower_tensor.h"
-
+// The steps of a product on tensor cores: operands become pieces, these are multiplied, and a last step
+// computes what they cannot hold.
 #include <algorithm>
 
 #include "families/storage.h"
-#include "families/supporting.h"
 #include "families/tensor.h"
+#include "plan/plan.h"
+#include "plan/schedule.h"
 
 namespace duogemm {
 namespace {

@@ -18,7 +18,7 @@ namespace {
 
 // --- Registers, caches and tiles -------------------------------------------------------------------------
 
-// Where the device does not tell, what CPUs have at least.
+// A device that does not tell has what CPUs have at least.
 struct CpuCaches {
   explicit CpuCaches(const DeviceInfo& device)
       : first(device.first_cache_bytes != 0 ? device.first_cache_bytes : 32 << 10),
@@ -27,12 +27,12 @@ struct CpuCaches {
   std::size_t core;
 };
 
-// What a step costs, in fused multiply-adds of one vector.
+// Costs are in fused multiply-adds of one vector.
 constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
-// What a core's work-groups take, in multiply-adds of one vector for each k.
+// It adds up what a core's work-groups take, in multiply-adds of one vector for each k.
 class CostOfTiles {
  public:
   CostOfTiles(const Problem& problem, const Tunables& blocks, std::size_t cores)
@@ -72,9 +72,9 @@ CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const Devic
           round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
 }
 
-// Where each core would get one tile at most, four smaller ones for each: one that wakes up late, or that
-// others use as well, then computes fewer of them. Only for kernels that pack nothing, for which small tiles
-// cost next to nothing.
+// A core gets four small tiles in place of a single one: a core that wakes up late, or that others use as
+// well, then computes fewer of them. Only for kernels that pack nothing, for which small tiles cost next to
+// nothing.
 CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& blocks, std::int64_t cores) {
   constexpr std::int64_t shares = 4;
   if (ceil_div(problem.m, tile.m) * ceil_div(problem.n, tile.n) * problem.batch > cores) {
@@ -88,7 +88,7 @@ CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& b
   return {std::min(round_up(ceil_div(tile.m, shares), rows), tile.m), tile.n};
 }
 
-// Of the values that a tunable may have, the largest multiple of `unit` up to `limit`, or else the smallest.
+// Picks the largest value of a tunable that is a multiple of `unit` up to `limit`, or else the smallest.
 int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
   static const std::vector<TunableDeclaration>& declared =
       load_kernel(find_kernel("cpu_panels").path).tunables;
@@ -124,12 +124,12 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
   return problem.m < problem.n && problem.m < tunables.at("WIDTH");
 }
 
-// Whether the problem is better computed from the operands as they stand: a panel of A stays in the cache as
+// A problem is better computed from the operands as they stand where a panel of A stays in the cache as
 // it is, or is used so few times that copying it takes longer.
-// Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory, `cpu_panels` beside
+// Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory, `cpu_panels` versus
 // `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298
 // NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
-// Where columns of A are whole pages apart, they compete for the same few lines of the first cache, because a
+// Columns of A that are whole pages apart compete for the same few lines of the first cache, because a
 // page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
 // rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
 // 0.94 and 0.92.
@@ -332,7 +332,7 @@ Problem transposed(Problem p) {
   return p;
 }
 
-// Where nobody has looked: accumulators, a vector of each row of them and one of B fill the 16 registers that
+// Nobody has looked yet: accumulators, a vector of each row of them and one of B fill the 16 registers that
 // most CPUs have.
 Tunables cpu_registers(const DeviceInfo& device) {
   if (const Tunables& measured = tuning_for(device).registers; !measured.empty()) {

@@ -1,4 +1,4 @@
-// How a multiplication is divided on a CPU: into blocks that fit its registers and caches, and into tiles,
+// A multiplication is divided on a CPU into blocks that fit its registers and caches and into tiles,
 // one for each work-group, of which every core gets as much as the others.
 #pragma once
 

@@ -64,7 +64,8 @@ class Builder {
           copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
       b_ = copies.back().to;
     }
-    // Of different numbers of matrices, the shorter one's work-groups would mostly have none to copy.
+    // Two operands with different numbers of matrices take two launches: else most work-groups of the shorter
+    // one would have none to copy.
     if (copies.size() == 2 && copies[0].count != copies[1].count) {
       add_pack({copies[0]});
       add_pack({copies[1]});

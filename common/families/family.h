@@ -1,4 +1,4 @@
-// What the host knows of a kernel that computes C. There are four families, each in a file of its own
+// A family is what the host knows of kernels that compute C. There are four, each in a file of its own
 // (tiled.cpp, skinny.cpp, tensor.cpp, cpu.cpp): a kernel is an object of its family, and the planner asks it
 // through this interface alone.
 #pragma once
@@ -22,7 +22,7 @@ struct Schedule;
 struct UnmeasuredGpu;
 struct Variant;
 
-// What M, N and K of the operands that a kernel is given must be multiples of.
+// M, N and K of the operands that a kernel is given are multiples of these.
 struct Multiples {
   std::int64_t m = 1;
   std::int64_t n = 1;
@@ -52,12 +52,12 @@ class Family {
   const std::vector<Storage>& storages() const { return storages_; }
   // Nobody measures a kernel that is chosen by the problem's shape alone.
   bool is_measured() const { return !storages_.empty() && !storages_.front().fixed.empty(); }
-  // Whether it is for the problems to say what the tunable is, and not for the user: all of them say it.
+  // Tunables that every problem decides are not for the user to choose.
   virtual bool decides(std::string_view tunable) const;
 
   // The tile of C and k that a work-group computes at once.
   virtual Multiples tile(const Tunables& tunables) const = 0;
-  // Of the last tile along k it multiplies only what is there, and no zeros.
+  // It multiplies no zeros at the end of k, where others complete a tile.
   virtual bool stops_at_k() const { return false; }
   // It adds up the products in another order than ascending k, which the level everywhere forbids.
   virtual bool reorders(const Tunables&) const { return false; }

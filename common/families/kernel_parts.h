@@ -1,4 +1,4 @@
-// What the registry's entries are made of.
+// Parts of the registry's entries.
 #pragma once
 
 #include <stdexcept>

@@ -53,7 +53,7 @@ std::string require(const std::string& path) {
 
 constexpr std::string_view directive = "#include \"";
 
-// Where the next line is that includes.
+// Finds the next line that includes.
 std::size_t next_include(std::string_view text) {
   std::size_t found = text.find(directive);
   while (found != std::string_view::npos && found != 0 && text[found - 1] != '\n') {
@@ -104,8 +104,8 @@ class Completer {
   std::set<std::string> seen_;
 };
 
-// The text with those of the files under kernels/ that it includes, one behind the other: there the tunables
-// of a kernel in a folder are.
+// The text with those of the files under kernels/ that it includes, one after the other: the tunables
+// of a kernel in a folder are there.
 void append_kernel_files(std::string_view text, std::string& result, std::set<std::string>& seen) {
   result.append(text);
   for (std::size_t at = next_include(text); at != std::string_view::npos; at = next_include(text)) {
@@ -117,7 +117,7 @@ void append_kernel_files(std::string_view text, std::string& result, std::set<st
   }
 }
 
-// What was made of a kernel's file, once in a process for each directory that files come from.
+// It keeps what was made of a kernel's file, once in a process for each directory that files come from.
 template <typename Made>
 class Known {
  public:

@@ -54,7 +54,7 @@ class KernelsFrom {
 // ends.
 const KernelSource& load_kernel(const std::string& path);
 
-// Whether this thread's kernels are those that the library was built with.
+// Tells whether this thread's kernels are those that the library was built with.
 bool kernels_are_embedded();
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest

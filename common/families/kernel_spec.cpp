@@ -40,7 +40,7 @@ bool reorders(const KernelSpec& spec, const Tunables& tunables) {
   return spec.family && spec.family->reorders(tunables);
 }
 
-// Whether it is legal with whatever problems fix. One that fixes nothing is among them.
+// A setting serves all problems if it is legal with whatever they fix; one that fixes nothing is among them.
 bool serves_all_problems(const KernelSpec& spec, const Tunables& tunables) {
   return keeps_rules(spec, tunables) &&
          (!spec.family || std::ranges::all_of(spec.family->storages(), [&](const Storage& storage) {
@@ -70,7 +70,7 @@ double surely_resident(const Tunables& tunables, const Extent& local, std::size_
   return std::max({static_cast<double>(std::min(by_registers, by_memory)), static_cast<double>(asked), 1.0});
 }
 
-// Of the values alone: variants of a kernel have the same names.
+// It looks at the values alone: variants of a kernel have the same names.
 struct HashOfVariant {
   std::size_t operator()(const std::pair<const KernelSpec*, Tunables>& key) const {
     std::size_t hash = std::hash<const KernelSpec*>()(key.first);

@@ -1,4 +1,4 @@
-// What only the host can say about a kernel. Everything else stands in the kernel's own file.
+// A kernel's entry says what only the host can say. Everything else stands in the kernel's own file.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct Rule {
   std::function<bool(const Tunables&)> holds;
 };
 
-// What every kernel has: those of the library, the ladder's (bench/rungs/rungs.h) and those that support
+// Every kernel has an entry: those of the library, the ladder's (bench/rungs/rungs.h) and those that support
 // either.
 struct KernelSpec {
   std::string name;  // of the kernel function
@@ -35,10 +35,10 @@ struct KernelSpec {
   std::function<int(const Tunables&)> sub_group_multiple = [](const Tunables&) { return 1; };
   std::vector<Rule> rules = {};
 
-  // Of a kernel of the library that computes C; null for others.
+  // Only kernels of the library that compute C have one.
   std::shared_ptr<const Family> family = {};
 
-  // Whether the planner may choose it.
+  // The planner may choose it.
   bool is_planned() const { return family && !family->storages().empty(); }
 };
 
@@ -73,7 +73,7 @@ const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables);
 // allow.
 Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, const Problem& problem);
 
-// Whether a value for every tunable, each within its range, keeps the kernel's rules.
+// Tells whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
 
 // Every setting that the declared ranges and the rules allow.

@@ -1,4 +1,4 @@
-// How a problem's operands are stored, as far as kernels are compiled for it.
+// Kernels are compiled for the ways in which problems store their operands; here these are told apart.
 #pragma once
 
 #include <initializer_list>
@@ -12,14 +12,14 @@ namespace duogemm {
 // The longest k of kernels that count it in 32 bits.
 inline constexpr std::int64_t longest_int_k = (std::int64_t{1} << 30) - 1;
 
-// How op(A) and op(B) are stored, as a number from 0 to 3.
+// Numbers the four ways of storing op(A) and op(B) from 0 to 3.
 inline int transposes(const Problem& p) {
   return int{p.a_op == Transpose::yes} + 2 * int{p.b_op == Transpose::yes};
 }
 
 inline bool quarters(std::int64_t value) { return value % 4 == 0; }
 
-// Whether every column of every member of a batch can be read or written in vectors of four.
+// Tells whether every column of every member of a batch can be read or written as float4.
 inline bool in_vectors(bool aligned, std::int64_t ld, std::int64_t stride, const Problem& problem) {
   return aligned && problem.batch_by == BatchBy::strides && quarters(ld) &&
          (problem.batch == 1 || quarters(stride));

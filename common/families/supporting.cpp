@@ -31,7 +31,7 @@ KernelSpec pack() {
   return spec;
 }
 
-// What is left of a multiplication when alpha or k is zero.
+// It computes what is left of a multiplication when alpha or k is zero.
 class Scaling : public Family {
  public:
   bool computes(const Problem& problem) const override { return !problem.multiplies(); }
@@ -39,9 +39,8 @@ class Scaling : public Family {
 };
 
 KernelSpec finish() {
-  KernelSpec spec{.name = "finish",
-                  .path = "gemm/finish.cl",
-                  .idea = "beta C, bias, activation, factors in memory"};
+  KernelSpec spec{
+      .name = "finish", .path = "gemm/finish.cl", .idea = "beta C, bias, activation, factors in memory"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     return tiles(m * n, at(t, "GROUP") * at(t, "WPT"), 1, 1, at(t, "GROUP"), 1);
   };
@@ -71,7 +70,7 @@ std::int64_t pack_tile() {
   return tile;
 }
 
-// Where there are few elements, several work-items share one.
+// Several work-items share an element where there are few of them.
 const Variant& reduce_program(std::int64_t elements, std::int64_t splits) {
   static const std::array programs = {&program("reduce", {{"ITEMS", 1}}), &program("reduce", {{"ITEMS", 8}}),
                                       &program("reduce", {{"ITEMS", 32}})};

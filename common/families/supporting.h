@@ -16,7 +16,7 @@ const Variant& pack_program(bool transposed_0, bool transposed_1);
 // Rows and columns of an operand are copied in multiples of this.
 std::int64_t pack_tile();
 
-// Adds up the splits of k of so many elements.
+// Adds up that many splits of k for that many elements.
 const Variant& reduce_program(std::int64_t elements, std::int64_t splits);
 
 // All of both kinds.

@@ -18,7 +18,7 @@ constexpr std::int64_t panel_rows = PANEL;
 constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9.0 has
 constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, at most
 
-// Of a work-group's tile: `tensor` has no other than a panel's.
+// A work-group's tile of `tensor` has a panel of B, and no other size.
 std::int64_t tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
 std::int64_t pieces(const Tunables& t) { return 2 + at(t, "BF16X6"); }

@@ -1,4 +1,5 @@
-// How operands lie in pieces for tensor cores, and the settings of the kernels before and after the product.
+// Operands are split into pieces for tensor cores; here is how these lie, and which programs come before and
+// after.
 #pragma once
 
 #include "families/kernel_spec.h"
@@ -11,26 +12,26 @@ const Variant& fixup_program(const Problem& problem);
 // The kernels for pieces that the device can run, the fastest first.
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device);
 
-// How an operand in pieces is laid out (kernels/gemm/tensor/pieces.h): `panels` of rows by `blocks` along k,
-// for each of `members`. In elements of four bytes.
+// An operand in pieces (kernels/gemm/tensor/pieces.h) has `panels` of rows by `blocks` along k, for each of
+// `members`. Elements have four bytes.
 struct PiecesLayout {
   std::int64_t panels;
   std::int64_t blocks;
   std::int64_t members;
-  std::int64_t images;  // elements of the images; the scales stand behind them
+  std::int64_t images;  // elements of the images; the scales follow them
   std::int64_t elements() const;
 };
 
-// Of A (m rows) or B (n rows) for a setting of `tensor`. Throws invalid_argument where there are too many
-// elements to count.
+// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws invalid_argument where there are too
+// many elements to count.
 PiecesLayout pieces_of_a(const Tunables& tensor, const Problem& problem);
 PiecesLayout pieces_of_b(const Tunables& tensor, const Problem& problem);
 
 // The program that makes the pieces which such a setting of `tensor` takes.
 const Variant& split_program(const Tunables& tensor);
 
-// The workspace in which so many slices of k of a problem meet: a counter for each tile, and behind them all
-// sums. Of one slice, nothing.
+// The workspace in which the slices of k of a problem meet has a counter for each tile, and then all sums.
+// One slice alone needs none.
 struct SlicesLayout {
   std::int64_t counters;
   std::int64_t elements;  // of both

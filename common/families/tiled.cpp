@@ -23,7 +23,7 @@ class Tiled : public Family {
 
 // --- Any size, any transpose, any offset -----------------------------------------------------------------
 
-// So far apart, the columns of the largest tile, 128, are just within 31 bits.
+// With this leading dimension, the columns of the largest tile, 128, are just within 31 bits.
 constexpr std::int64_t longest_int_ld = (std::int64_t{1} << 24) - 2;
 
 class General : public Tiled {
@@ -58,7 +58,7 @@ KernelSpec general() {
 
 // --- Tiles copied ahead of the multiplication ------------------------------------------------------------
 
-// How A and B are read: one by one; both in vectors of four, because the wider of two widths does not help
+// A and B are read one by one; both as float4, because the wider of two widths does not help
 // much; or with only one of them lying as vectors need it, and the other transposed value by value.
 std::vector<Tunables> ways_of_reading() {
   std::vector<Tunables> ways;
@@ -99,7 +99,7 @@ class Pipelined : public Tiled {
     return transposes(p) + (a && b ? 4 : one_in_vectors ? 8 : 0);
   }
 
-  // Of an operand that does not fill a tile, work-items beyond its last vector copy that one too. Where all
+  // Where an operand does not fill a tile, work-items beyond its last vector copy that one too. If all
   // work-groups do so with the same few values, and past the L1 cache, they wait for each other: up to 9
   // times as long on an H200 (see plan/README.md).
   bool worthwhile(const Problem& p, const Tunables& t) const override {
@@ -141,7 +141,7 @@ class Pipelined : public Tiled {
   }
 };
 
-// How many rows of an operand's tile a work-group copies at once (see kernels/gemm/tiled/copy.h).
+// Counts the rows of an operand's tile that a work-group copies at once (see kernels/gemm/tiled/copy.h).
 int rows_at_once(const Tunables& t, int across, bool transposes) {
   const auto power_of_2 = [](int x) { return x % 3 == 0 ? x / 3 * 2 : x; };
   const auto rows = [&](int most) {
@@ -156,7 +156,7 @@ int rows_at_once(const Tunables& t, int across, bool transposes) {
                                        : 8 * rows(work_items(t) / 2);
 }
 
-// Whether a work-group copies no more of an operand at once than there is.
+// A work-group must not copy more of an operand at once than there is.
 Rule whole_copies(const char* tile, const char* trans, int transposed) {
   return {std::string("TSK to be no less than the rows of ") + tile + " that a work-group copies at once",
           [=](const Tunables& t) {

@@ -20,7 +20,8 @@ struct TunableDeclaration {
   std::string allowed_text() const;  // "8, 16, 32"
 };
 
-// By name. They lie in one piece of memory, because a device's first use handles thousands of them.
+// They are found by name, and lie in one block of memory, because a device's first use handles thousands of
+// them.
 using Tunables = boost::container::flat_map<std::string, int, std::less<>>;
 
 // As std::erase_if, which does not know this container.
@@ -31,7 +32,7 @@ void erase_if(Tunables& tunables, const Predicate& predicate) {
   }
 }
 
-// What a kernel needs of a device, as its file says in a line such as
+// A kernel's file says what the kernel needs of a device, in a line such as
 // "// device: compute_capability 90 alone, starts_early".
 struct DeviceNeeds {
   int compute_capability = 0;  // that an NVIDIA device must have at the least; 0 for a kernel of any device
@@ -45,7 +46,7 @@ DeviceNeeds parse_needs(std::string_view kernel_text);
 // Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
 
-// What a tunable is set to, or `otherwise` where a kernel does not have it.
+// Answers `otherwise` where a kernel does not have the tunable.
 int value_or(const Tunables& tunables, std::string_view name, int otherwise);
 
 // Those of `values` that are declared.

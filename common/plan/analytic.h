@@ -10,7 +10,7 @@ namespace duogemm {
 struct UnmeasuredGpu {
   explicit UnmeasuredGpu(const DeviceInfo& device);
 
-  // Of a kernel whose work-groups, up to that many on a compute unit, do `work` for each k, of which a busy
+  // The kernel's work-groups, up to that many on a compute unit, do `work` for each k, of which a busy
   // unit does `rate` in a second.
   Calibration calibration(const Variant& kernel, int most_groups, double work, double rate) const;
 
@@ -24,7 +24,7 @@ struct UnmeasuredGpu {
 };
 
 // As tuning_for() has it, or of a GPU for which that has no kernels, by calculation.
-// Where it has no kernel for pieces that the device can run, so are those for pieces.
+// Kernels for pieces are calculated, too, where it has none that the device can run.
 Tuning tuning_or_analytic(const DeviceInfo& device);
 
 // The same of a device on which that kernel does not work, though its compute capability has it.

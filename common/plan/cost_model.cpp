@@ -8,7 +8,7 @@
 namespace duogemm {
 namespace {
 
-// Of a GPU's compute unit. Each takes whole sub-groups of so many work-items (warps).
+// A GPU's compute unit has that many, and each takes whole sub-groups of that many work-items (warps).
 constexpr std::size_t schedulers = 4;
 constexpr std::size_t warp = 32;
 
@@ -34,7 +34,7 @@ double whole_waves(double groups, const Candidate& candidate) {
              : whole_up(groups / candidate.whole_groups) * candidate.whole_groups;
 }
 
-// How long a unit takes that serves so many work-groups. Beyond the measured points every work-group adds its
+// A unit takes this long to serve that many work-groups. Beyond the measured points every work-group adds its
 // share of the last: a line through the last two would promise too much of small tiles, which do not fill a
 // unit yet at that point. There is one launch all the same.
 Timing serving(double groups, const Candidate& candidate, double launch) {
@@ -51,8 +51,8 @@ Timing serving(double groups, const Candidate& candidate, double launch) {
   return {0, once + times * (last.fixed - once), times * last.per_k};
 }
 
-// How many work-groups in clusters are resident when each unit has room for `each`. A cluster stays within a
-// group of units (GPC), and larger ones than two leave some units out.
+// Counts the work-groups in clusters that are resident when each unit has room for `each`. A cluster stays
+// within a group of units (GPC), and larger ones than two leave some units out.
 double resident_groups(double each, double cluster, const CostFacts& facts) {
   if (cluster <= 2.0) {
     return facts.units * each;
@@ -61,8 +61,8 @@ double resident_groups(double each, double cluster, const CostFacts& facts) {
                     whole_down(facts.rest_units * each / cluster));
 }
 
-// How long the busiest unit takes: waves are whole. Where clusters have taken all the room there is, the next
-// ones wait until enough of it is free again.
+// The busiest unit decides how long all take: waves are whole. Where clusters have taken all the room there
+// is, the next ones wait until enough of it is free again.
 Timing busiest_unit(double groups, const Split& split, const Candidate& candidate, const CostFacts& facts) {
   const auto serves = [&](double each) { return serving(each, candidate, facts.launch); };
   if (!split.clustered || facts.group_units <= 0.0) {

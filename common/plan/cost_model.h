@@ -1,4 +1,4 @@
-// How long a multiplication takes, predicted from a few measurements of its kernel (see README.md).
+// Predicts how long a multiplication takes from a few measurements of its kernel (see README.md).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace duogemm {
 // More work-groups on each compute unit than this make a device no busier.
 inline constexpr int groups_at_once = 12;
 
-// What of a device the model wants to know.
+// The model wants to know this of a device.
 struct CostFacts {
   CostFacts(const Tuning& tuning, const DeviceInfo& device);
 
@@ -24,14 +24,14 @@ struct CostFacts {
   double cache;      // bytes that it holds
   double launch;     // seconds that a kernel without work takes
   double step;       // seconds that another kernel in the plan costs besides its work
-  // Where clusters of more than two work-groups find room: units of a group, the groups that are whole, and
+  // Clusters of more than two work-groups find room here: units of a group, the groups that are whole, and
   // units that are left. 0: anywhere.
   double group_units;
   double whole_groups;
   double rest_units;
 };
 
-// What a problem moves, for any kernel.
+// A problem moves the same for any kernel.
 struct Traffic {
   // Seconds that adding up the slices of k takes.
   struct Adding {
@@ -72,9 +72,9 @@ struct Candidate {
   double tile_m;  // as the kernel has it
   double tile_n;
   double most_groups;       // on a compute unit, of which it was measured
-  double whole_groups;      // of so many each, a compute unit's schedulers all have work in a last wave
+  double whole_groups;      // of that many each, a compute unit's schedulers all have work in a last wave
   double resident;          // work-groups that a compute unit has room for, at the least
-  std::int64_t multiple_k;  // a work-group multiplies a multiple of so much of k, zeros at the end
+  std::int64_t multiple_k;  // a work-group multiplies a multiple of it along k, zeros at the end
   bool moves;               // it was measured with what it moves
   double least_fixed;       // seconds that work-groups take whatever k, at the least
   double least_per_k;       // seconds for each k, at the least
@@ -93,7 +93,7 @@ struct Split {
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split);
 
-// Of a kernel that multiplies for so long, with what it moves and what adding up the slices takes.
+// Adds to the time for which a kernel multiplies what it moves, and what adding up the slices takes.
 inline double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
                            const CostFacts& facts, const Split& split) {
   // A line through two depths may promise less for a short k than a kernel without work takes.
@@ -108,7 +108,7 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
                            : seconds + adding.once + static_cast<double>(split.slices) * adding.each;
 }
 
-// What packing operands of so many bytes takes, each of which is read and written once.
+// Packing reads and writes each byte of the operands once.
 double packing_seconds(double bytes, const CostFacts& facts);
 
 }  // namespace duogemm

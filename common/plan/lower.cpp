@@ -28,7 +28,7 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const Struc
            {sizes, t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias}, device);
 }
 
-// What the problem asks beyond the sum, of a term.
+// Adds the step that makes of a term what the problem asks beyond the sum.
 void add_finish(Plan& plan, const Problem& p, const StepMatrix& t, const DeviceInfo& device) {
   const Operand bias = p.bias ? operand_bias : operand_none;
   const StepMatrix c = matrix_c(p), d = matrix_d(p);
@@ -64,7 +64,7 @@ Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
   return plan;
 }
 
-// What is left of the problem for the steps before `finish`: without alpha and beta, which are not known, the
+// The steps before `finish` have the rest of the problem: without alpha and beta, which are not known, the
 // product alone, in a workspace.
 Problem before_finish(const Problem& problem) {
   Problem p = problem;

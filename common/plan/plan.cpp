@@ -103,9 +103,9 @@ std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, 
 }
 
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m) {
-  // How many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on
-  // a device of compute capability 9.0, most were fastest with 8. No more than there are: a kernel multiplies
-  // it by the tiles along N, in 32 bits, which all tiles fit in.
+  // That many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on
+  // a device of compute capability 9.0, most were fastest with 8. It is no more than there are: a kernel
+  // multiplies it by the tiles along N, in 32 bits, which all tiles fit in.
   sizes.group_m = std::min<std::int64_t>(8, ceil_div(problem.m, tile_m));
   sizes.vectors = c_in_vectors(problem);
 }

@@ -94,14 +94,14 @@ struct Plan {
   Scalars scalars = {};                      // of the problem that was planned
 };
 
-// What a plan does, for people: each step's kernel, its tunables and its launch in the form "general
-// TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace behind the last.
+// Tells people what a plan does: each step's kernel, its tunables and its launch in the form "general
+// TSM=64, 16x1x1 groups of 16x16x1", with "; " between steps and the bytes of workspace after the last.
 std::string describe(const Plan& plan);
 
-// What a workspace begins at a multiple of, in bytes.
+// A workspace begins at a multiple of it, in bytes.
 std::size_t workspace_alignment(const DeviceInfo& device);
 
-// The workspaces of a plan as parts of one piece of memory.
+// The workspaces of a plan are parts of one block of memory.
 struct WorkspaceLayout {
   struct Part {
     std::size_t begin;
@@ -138,7 +138,7 @@ std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& 
 std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
                                            const StepMatrix& d);
 
-// What only kernels with tiles of D are given: for tiles of so many rows.
+// Only kernels with tiles of D are given this, for tiles of that many rows.
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m);
 
 // A work-group for each member of the batch. Where the device allows fewer, each walks over as many members

@@ -12,7 +12,7 @@
 namespace duogemm {
 namespace {
 
-// Whether a calibration with these tunables tells how long the kernel takes for operands that are stored so.
+// A calibration with these tunables may tell how long the kernel takes for operands that are stored so.
 bool applies_to(const Calibration& calibration, const Storage& storage) {
   return std::ranges::all_of(storage.timed, [&](const auto& tunable) {
     const auto found = calibration.tunables.find(tunable.first);

@@ -1,4 +1,4 @@
-// How one multiplication is carried out: what `select` answers and `lower` turns into a plan.
+// A schedule says how one multiplication is carried out: `select` answers it, and `lower` makes a plan of it.
 #pragma once
 
 #include <optional>
@@ -52,20 +52,20 @@ Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, co
 Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
                               const DeviceInfo& device);
 
-// Whether the kernel can split k, and the problem allows it.
+// The kernel must be able to split k, and the problem must allow it.
 bool may_split(const KernelSpec& spec, const Problem& problem);
 
-// Whether operands may be packed for the kernel.
+// Operands are packed for kernels that gain from it, and not for batches by lists.
 bool may_pack(const KernelSpec& spec, const Problem& problem);
 
 // The problem as it is when these operands have been packed.
 Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 
 // The problem whose result goes to a workspace, where the partial sums of C that are to be added up lie
-// behind each other, those of one member of the batch together.
+// one after the other, those of one member of the batch together.
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices);
 
-// How much of k each of `slices` slices takes, but for the last: whole tiles, and of skinny kernels whole
+// Each of `slices` slices but the last takes that much of k: whole tiles, and of skinny kernels whole
 // vectors.
 std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices);
 

@@ -14,7 +14,7 @@ namespace {
 // A split of k shorter than this costs more to add up than it saves.
 constexpr std::int64_t shortest_split = 32;
 
-// Where more splits take that many times as long as fewer did, yet more will not help.
+// Once more splits take that many times as long as fewer did, yet more will not help.
 constexpr double past_the_best = 1.15;
 
 // Tensor cores, where they are permitted, err by less than multiply-adds do. They are preferred unless they
@@ -32,7 +32,7 @@ double packed_bytes(std::int64_t rows, std::int64_t k, std::int64_t stride, std:
          static_cast<double>(round_up(k, pack_tile())) * (stride == 0 ? 1.0 : static_cast<double>(batch));
 }
 
-// What is read in vectors along m and n anyway gains nothing from packing.
+// An operand that is read in vectors along m and n anyway gains nothing from packing.
 bool a_gains_from_packing(const Problem& p) {
   return p.a_op == Transpose::yes || p.m % 4 != 0 || p.lda % 4 != 0 || p.a_stride % 4 != 0 || !p.a_aligned;
 }
@@ -145,7 +145,7 @@ class Planner::Search {
     return packing_seconds(moved * bytes, facts_) + facts_.step;
   }
 
-  // Where C is does not matter: a kernel that splits k has the same storage when it writes partial sums.
+  // It does not matter where C is: a kernel that splits k has the same storage when it writes partial sums.
   void add_ways(const Kernel& kernel, const Operands& operands) {
     const Family& family = *kernel.spec->family;
     const int storage = family.storage(operands.problem);

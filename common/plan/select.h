@@ -23,8 +23,9 @@ class Planner {
   const DeviceInfo& device() const { return device_; }
   const Tuning& tuning() const { return tuning_; }
 
-  // What the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape, or else
-  // what is predicted to be the fastest of what the device can run. For a valid problem that multiplies.
+  // Answers what the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape,
+  // or else what is predicted to be the fastest of what the device can run. The problem is valid, and
+  // multiplies.
   Schedule select(const Problem& problem) const;
 
   // Whatever the candidates allow for the problem, the fastest by prediction first; where there is nothing,
@@ -50,7 +51,7 @@ class Planner {
   std::vector<Schedule> all_schedules(const Problem& problem) const;
   std::optional<Schedule> forced(const Problem& problem) const;
   std::optional<Schedule> tuned(const Problem& problem) const;
-  // What there is without any candidate.
+  // Answers without any candidate.
   Schedule fallback(const Problem& problem) const;
 
   DeviceInfo device_;
@@ -61,7 +62,7 @@ class Planner {
   double least_per_product_ = std::numeric_limits<double>::infinity();
 };
 
-// What is used where nothing was measured, and nothing calculated.
+// Answers what to use where nothing was measured, and nothing calculated.
 ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device);
 
 // The planner of a device, made when it is first asked for; it lives as long as the process.

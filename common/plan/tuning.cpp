@@ -33,7 +33,7 @@ int read_int(const Json& json, const std::string& name, int least = std::numeric
   return static_cast<int>(integer_of(json, name, least, std::numeric_limits<int>::max()));
 }
 
-// Of what was measured: sums and quotients of such numbers neither overflow nor become negative.
+// Sums and quotients of measured numbers in this range neither overflow nor become negative.
 double read_quantity(const Json& json, const std::string& name) { return number_of(json, name, 0.0, 1e12); }
 
 // A member that may be left out, which is text or a switch.
@@ -179,7 +179,7 @@ TuningTarget read_target(const Json& json) {
           number("compute_capability"), number("vector_floats")};
 }
 
-// How closely the target describes the device; nothing when it speaks of others.
+// Tells how closely the target describes the device; nothing when it applies to others.
 std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& device) {
   const auto differs = [](const std::string& wanted, const std::string& present) {
     return !wanted.empty() && wanted != present;

@@ -1,4 +1,4 @@
-// What has been measured of the production kernels on a device: the planner's evidence.
+// The planner's evidence is what has been measured of the production kernels on a device.
 //
 // The library has files of measurements built in (tuning/*.json, described in tuning/README.md); a user's own
 // (DUOGEMM_TUNING_DIR, or duogemm/ in the XDG configuration directory) come before them.
@@ -16,8 +16,8 @@
 
 namespace duogemm {
 
-// How long work-groups of one kernel take, when `groups` of them share a compute unit: `fixed` seconds and
-// `per_k` seconds for each k.
+// Work-groups of one kernel, `groups` of which share a compute unit, take `fixed` seconds and `per_k` seconds
+// for each k.
 struct Timing {
   int groups;
   double fixed;
@@ -31,7 +31,7 @@ struct Calibration {
   std::vector<Timing> timings;
 };
 
-// What was best for one shape when it was measured.
+// A request that was best for one shape when it was measured.
 struct TunedShape {
   bool a_transposed;
   bool b_transposed;
@@ -42,19 +42,19 @@ struct TunedShape {
   bool is_of(const Problem& problem) const;
 };
 
-// Which devices a file speaks of. Empty and 0 stand for any.
+// A file applies to these devices. Empty and 0 stand for any.
 struct TuningTarget {
   std::string backend;
   std::string kind;  // "gpu" or "cpu"
   std::string name;
   int compute_capability = 0;  // this one and newer
-  int vector_floats = 0;       // of a CPU: vectors of so many and more
+  int vector_floats = 0;       // of a CPU: vectors of that many and more
 };
 
 // As a target has it.
 const char* kind_name(DeviceKind kind);
 
-// Where clusters of work-groups find room (cuOccupancyMaxActiveClusters tells). A cluster stays within a
+// Clusters of work-groups find room here (cuOccupancyMaxActiveClusters tells). A cluster stays within a
 // group of units; 0: it may be anywhere.
 struct ClusterFacts {
   double group_units = 0.0;   // compute units of such a group
@@ -76,7 +76,7 @@ struct Tuning {
   Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked
 };
 
-// Throws invalid_argument naming the source and what is wrong: it is no JSON, another schema, or speaks of
+// Throws invalid_argument naming the source and what is wrong: it is no JSON, another schema, or names
 // kernels, tunables or values that this library does not have.
 Tuning parse_tuning(std::string_view json, const std::string& source);
 std::string to_json(const Tuning& tuning);
@@ -85,10 +85,10 @@ std::string to_json(const Tuning& tuning);
 // that cannot be used is passed over, and a warning says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);
 
-// Where the user's own files are; empty when there is no such place.
+// Names the folder of the user's own files; empty when there is none.
 std::filesystem::path tuning_directory();
 
-// What a file has of a kernel, as tuning/README.md describes it: names of tunables, and for each setting
+// A file's table for a kernel, as tuning/README.md describes it: names of tunables, and for each setting
 // their values and its timings.
 struct EmbeddedTable {
   struct Measured {
@@ -116,7 +116,7 @@ struct EmbeddedTuning {
 // Defined by the build.
 std::span<const EmbeddedTuning> embedded_tunings();
 
-// What parse_tuning() makes of the same file. Throws as it does.
+// Makes what parse_tuning() makes of the same file, and throws as it does.
 Tuning tuning_of(const EmbeddedTuning& embedded);
 
 }  // namespace duogemm

@@ -1,4 +1,4 @@
-// How far matrices and workspaces reach. Sizes and places are counted in 64-bit numbers of bytes.
+// Matrices and workspaces reach only so far that sizes and offsets are counted in 64-bit numbers of bytes.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,8 @@ std::optional<std::int64_t> first_within(std::int64_t step, std::int64_t modulus
   const auto factor_for = [&](std::int64_t distance) { return (distance + step - 1) / step; };
   std::int64_t factor = factor_for(low);
   if (factor * step > high) {
-    // Every number of times around the modulus: its place relative to the steps is what the next call finds.
+    // Every number of times around the modulus: its position relative to the steps is what the next call
+    // finds.
     const auto times = first_within(modulus % step, step, negated(high % step, step),
                                     negated(low % step, step), most * step / modulus);
     if (!times) {
@@ -48,12 +49,12 @@ bool members_overlap(std::int64_t rows, std::int64_t cols, std::int64_t ld, std:
     return false;
   }
   const std::int64_t length = (cols - 1) * ld + rows;
-  // So many members begin within the first one.
+  // That many members begin within the first one.
   const std::int64_t near = std::min(batch - 1, (length - 1) / stride);
   if (near == 0 || (stride >= rows && near * stride + rows <= ld)) {
     return false;
   }
-  // The one after the first begins `offset` elements behind the beginning of some column.
+  // The one after the first begins `offset` elements after the beginning of some column.
   const std::int64_t offset = stride % ld;
   if (offset < rows) {
     return true;

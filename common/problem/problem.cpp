@@ -68,7 +68,7 @@ void require_addressable(const Problem& p, bool swapped) {
   }
 }
 
-// Behind require_addressable().
+// It is called after require_addressable().
 void require_results_apart(const Problem& p) {
   if (!p.is_empty() && p.batch_by == BatchBy::strides &&
       members_overlap(p.m, p.n, p.ldc, p.c_stride, p.batch)) {

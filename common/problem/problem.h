@@ -7,7 +7,7 @@
 
 namespace duogemm {
 
-// How the members of a batch are found: a stride apart, or by tables of 64-bit numbers in device memory:
+// The members of a batch are found a stride apart, or by tables of 64-bit numbers in device memory:
 // offsets in elements, or addresses.
 enum class BatchBy { strides, offsets, addresses };
 
@@ -31,31 +31,31 @@ struct Problem {
   Reproducibility level = Reproducibility::run_to_run;
   Precision precision = Precision::fp32;
   BatchBy batch_by = BatchBy::strides;
-  // Whether the matrix that beta is a factor of is apart from C, which is only written then. It has a leading
+  // The matrix that beta is a factor of may be apart from C, which is only written then. It has a leading
   // dimension and a stride of its own; a leading dimension of 0 repeats one column, such as a bias.
   bool addend_apart = false;
   std::int64_t addend_ld = 0;
   std::int64_t addend_stride = 0;
-  // What follows: C <- activation(C + bias), whose members are bias_stride apart.
+  // C <- activation(C + bias) follows, where the members of the bias are bias_stride apart.
   bool bias = false;
   std::int64_t bias_stride = 0;
   Activation activation = Activation::none;
-  // Whether alpha and beta are in device memory, to be read when the commands run. Here they are 1 then.
+  // alpha and beta may be in device memory, to be read when the commands run. Here they are 1 then.
   bool device_scalars = false;
-  // Whether nothing may be kept between the steps, for want of memory.
+  // For want of memory, nothing may be kept between the steps.
   bool no_workspace = false;
-  // Whether the first element of the first matrix stands at a multiple of 16 bytes.
+  // The first element of the first matrix stands at a multiple of 16 bytes.
   bool a_aligned = true;
   bool b_aligned = true;
   bool c_aligned = true;
-  // Whether columns as stored may be read, or those of C written, up to the next multiple of 4 elements.
+  // Columns as stored may be read, or those of C written, up to the next multiple of 4 elements.
   bool a_padded = false;
   bool b_padded = false;
   bool c_padded = false;
 
-  // Whether A and B take part: not when alpha or k is zero.
+  // A and B take no part when alpha or k is zero.
   bool multiplies() const { return alpha != 0.0f && k != 0; }
-  // Whether a step follows that makes C of the sum.
+  // A step follows that makes C of the sum.
   bool finishes() const { return bias || activation != Activation::none || device_scalars; }
   bool is_empty() const {
     return m == 0 || n == 0 || batch == 0 || (!multiplies() && beta == 1.0f && !addend_apart && !finishes());
@@ -75,7 +75,7 @@ struct Problem {
   std::int64_t b_elements() const { return ldb * b_cols(); }
   std::int64_t c_elements() const { return ldc * n; }
 
-  // From the first element of the first matrix of a batch to behind the last of the last; no gap behind it
+  // From the first element of the first matrix of a batch to the end of the last of the last; no gap after it
   // counts.
   std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride); }
   std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride); }

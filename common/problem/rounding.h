@@ -1,4 +1,4 @@
-// Whole numbers of pieces. Of numbers that are not negative.
+// Rounds numbers that are not negative.
 #pragma once
 
 #include <cstdint>

@@ -156,7 +156,8 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device) {
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------
 
-enum class Way { direct, panels, dots };
+// A kernel of no way is taken only where it was measured to be the fastest.
+enum class Way { direct, panels, dots, none };
 
 bool has_long_dots(const Problem& p) {
   constexpr std::int64_t few = 4;

@@ -105,6 +105,48 @@ Schedule Planner::fallback(const Problem& problem) const {
   return schedule_for(unmeasured_request(problem, device_), problem, device_);
 }
 
+std::optional<std::string> Planner::obstacle(const KernelSpec& spec, const Problem& problem) const {
+  const Family& family = *spec.family;
+  if (!family.runs_on(device_.kind)) {
+    return "it is for " + std::string(device_.kind == DeviceKind::cpu ? "GPUs" : "CPUs");
+  }
+  if (!family.multiplies_in(problem.precision) && !family.multiplies_in(Precision::fp32)) {
+    return "it multiplies in other precisions";
+  }
+  if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device_)) {
+    return "it needs " + *reason;
+  }
+  const int storage = family.storage(problem);
+  if (storage < 0) {
+    return "it does not take operands of these sizes, stored in this way";
+  }
+  if (!family.is_measured()) {
+    return "it is chosen by the shape alone, where nothing was measured";
+  }
+  const auto kernel = std::ranges::find(kernels_, &spec, &Kernel::spec);
+  if (kernel == kernels_.end() || kernel->candidates[static_cast<std::size_t>(storage)].empty()) {
+    return "nothing was measured of it for operands stored in this way: duogemm tune does so";
+  }
+  if (problem.level == Reproducibility::everywhere &&
+      std::ranges::all_of(kernel->candidates[static_cast<std::size_t>(storage)],
+                          [](const Candidate& candidate) { return candidate.kernel->reorders; })) {
+    return "it adds up k in another order than the level everywhere has";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<const KernelSpec*, std::string>> Planner::left_out(const Problem& problem) const {
+  std::vector<std::pair<const KernelSpec*, std::string>> kernels;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.is_planned()) {
+      if (auto reason = obstacle(spec, problem)) {
+        kernels.emplace_back(&spec, std::move(*reason));
+      }
+    }
+  }
+  return kernels;
+}
+
 std::vector<const Variant*> Planner::kernels() const {
   std::set<const Variant*> all;
   for (const Kernel& kernel : kernels_) {

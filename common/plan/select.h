@@ -32,6 +32,9 @@ class Planner {
   // what select() falls back to. No slices of k at the level `everywhere`.
   std::vector<Schedule> rank(const Problem& problem) const;
 
+  // Each kernel of which no setting is a candidate for the problem, and the reason.
+  std::vector<std::pair<const KernelSpec*, std::string>> left_out(const Problem& problem) const;
+
   // Whatever one calibration offers for the problem, with slices in ascending order; may be none.
   static std::vector<Schedule> offers(const Calibration& calibration, const Problem& problem,
                                       const DeviceInfo& device, const Tuning& facts);
@@ -48,6 +51,8 @@ class Planner {
   class Search;
 
   void add(const Calibration& calibration);
+  // Why the kernel has no candidate for the problem; nothing where it has one.
+  std::optional<std::string> obstacle(const KernelSpec& spec, const Problem& problem) const;
   std::vector<Schedule> all_schedules(const Problem& problem) const;
   std::optional<Schedule> forced(const Problem& problem) const;
   std::optional<Schedule> tuned(const Problem& problem) const;

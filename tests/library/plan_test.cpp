@@ -338,6 +338,30 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
   EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
 }
 
+// Whoever adds a kernel learns why it is not chosen.
+TEST(Planner, SaysWhyKernelsAreLeftOut) {
+  const auto reason = [](const Planner& planner, const Problem& problem, const std::string& kernel) {
+    for (const auto& [spec, why] : planner.left_out(problem)) {
+      if (spec->name == kernel) {
+        return why;
+      }
+    }
+    return std::string();
+  };
+  const Planner planner(large_gpu());
+  Problem problem = Problem::packed(1000, 1000, 1000);
+  EXPECT_EQ(reason(planner, problem, "pipelined"), "");
+  EXPECT_EQ(reason(planner, problem, "cpu_panels"), "it is for CPUs");
+  EXPECT_TRUE(
+      reason(planner, problem, "tensor").starts_with("it needs an NVIDIA device of compute capability 9.0"));
+  EXPECT_TRUE(
+      reason(planner, problem, "skinny_dots").starts_with("it does not take operands of these sizes"));
+  EXPECT_TRUE(reason(planner, problem, "general").starts_with("nothing was measured of it"));
+  problem = packed_problem(1000, 1, 4000, "TN", 1);
+  problem.level = Reproducibility::everywhere;
+  EXPECT_TRUE(reason(planner, problem, "skinny_dots").starts_with("it adds up k in another order"));
+}
+
 // Vectors of four values where operands are aligned, single ones where they are not, and either transposed.
 TEST(Storage, IsOneThatTheSmallestSettingCanHave) {
   for (const KernelSpec& spec : registry()) {

@@ -33,6 +33,7 @@ struct Planned {
   Schedule schedule;
   Plan plan;
   std::vector<Schedule> candidates;
+  std::vector<std::pair<const KernelSpec*, std::string>> left_out;  // and the reason
 };
 
 Problem problem_of(const PlanFlags& flags) {
@@ -93,12 +94,15 @@ Planned planned(const PlanFlags& flags) {
   const DeviceInfo device = flags.device.choose().front().info();
   const Planner& planner = planner_for(device);
   const Schedule schedule = forced ? schedule_for(*forced, problem, device) : planner.select(problem);
-  std::vector<Schedule> candidates;
+  Planned planned{problem, device, planner.tuning().source, schedule, lower(schedule, problem, device),
+                  {},      {}};
   if (flags.top > 0) {
-    candidates = planner.rank(problem);
-    candidates.resize(std::min(flags.top, candidates.size()));
+    planned.candidates = planner.rank(problem);
+    planned.candidates.resize(std::min(flags.top, planned.candidates.size()));
+    planned.left_out = planner.left_out(problem);
+    std::erase_if(planned.left_out, [&](const auto& each) { return each.first == schedule.kernel->spec; });
   }
-  return {problem, device, planner.tuning().source, schedule, lower(schedule, problem, device), candidates};
+  return planned;
 }
 
 std::size_t workspace_bytes(const Plan& plan) {
@@ -117,6 +121,10 @@ void print(const Planned& planned) {
   std::printf("workspace  %zu bytes\n%s", workspace_bytes(planned.plan), steps_text(planned.plan).c_str());
   if (!planned.candidates.empty()) {
     std::printf("\n%s", candidates_text(planned.candidates, planned.problem).c_str());
+  }
+  std::printf("%s", planned.left_out.empty() ? "" : "\n");
+  for (const auto& [spec, reason] : planned.left_out) {
+    std::printf("not %s: %s\n", spec->name.c_str(), reason.c_str());
   }
 }
 
@@ -167,7 +175,9 @@ void add_options(CLI::App& command, PlanFlags& flags) {
   flags.level.add_to(command);
   flags.precision.add_to(command);
   command.add_option("--force", flags.force, "Another schedule, such as pipelined:TSM=64,TSN=64,slices=2");
-  command.add_option("--top", flags.top, "Also list this many schedules, the fastest by prediction first");
+  command.add_option("--top", flags.top,
+                     "Also list this many schedules, the fastest by prediction first, and why other kernels "
+                     "are left out");
   flags.results.add_to(command);
 }
 

@@ -51,40 +51,45 @@ void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::
     return;
   }
   require_right_results();
-  Problem where_it_is = placed(problem, operands);
-  if (problem.precision == Precision::fp32) {
-    enqueue_in_fp32(where_it_is, queue, operands, lent);
-    return;
+  Problem attempt = placed(problem, operands);
+  if (attempt.precision != Precision::fp32 && !tensor_cores()) {
+    attempt.precision = Precision::fp32;
   }
-  if (tensor_cores()) {
-    try {
-      enqueue_placed(where_it_is, queue, operands, lent);
-      return;
-    } catch (const Error& error) {
-      if (error.status() != Status::build_failed && error.status() != Status::unsupported &&
-          error.status() != Status::out_of_memory) {
-        throw;
-      }
-      tensor_cores_ = error.status() == Status::out_of_memory;
-      log_line(std::string("in FP32, because of ") + error.what());
-    }
-  }
-  where_it_is.precision = Precision::fp32;
-  enqueue_in_fp32(where_it_is, queue, operands, lent);
+  enqueue_placed(attempt, queue, operands, lent);
 }
 
-void Runtime::enqueue_in_fp32(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
-                              const std::optional<LentWorkspace>& lent) {
-  try {
-    enqueue_placed(problem, queue, operands, lent);
-  } catch (const Error& error) {
-    if (error.status() != Status::out_of_memory || lent) {
-      throw;
+void Runtime::enqueue_placed(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
+                             const std::optional<LentWorkspace>& lent) {
+  for (;;) {
+    try {
+      workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
+      return;
+    } catch (const Error& error) {
+      const std::optional<Problem> next = less_demanding(problem, error, lent.has_value());
+      if (!next) {
+        throw;
+      }
+      problem = *next;
     }
+  }
+}
+
+// Only the compiler and the driver tell that a program does not compile here, or that memory is exhausted.
+std::optional<Problem> Runtime::less_demanding(Problem problem, const Error& error, bool lent) {
+  const bool lacks_memory = error.status() == Status::out_of_memory;
+  const bool lacks_program = error.status() == Status::build_failed || error.status() == Status::unsupported;
+  if (problem.precision != Precision::fp32 && (lacks_memory || lacks_program)) {
+    log_line(std::string("in FP32, because of ") + error.what());
+    tensor_cores_ = lacks_memory;
+    problem.precision = Precision::fp32;
+    return problem;
+  }
+  if (lacks_memory && !lent && !problem.no_workspace) {
     log_line(std::string("without workspace, because of ") + error.what());
     problem.no_workspace = true;
-    enqueue_placed(problem, queue, operands, lent);
+    return problem;
   }
+  return std::nullopt;
 }
 
 WarmUp Runtime::warm() {
@@ -111,11 +116,6 @@ void Runtime::multiply_once() {
   queue->finish();
 }
 
-void Runtime::enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
-                             const std::optional<LentWorkspace>& lent) {
-  workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
-}
-
 // Kernels that are not the library's own may do as they like.
 void Runtime::require_right_results() {
   std::call_once(results_known_, [&] {
@@ -124,7 +124,7 @@ void Runtime::require_right_results() {
       refusal_ = device_->refusal(
           {device_->info().name, false, [&] {
              return gives_known_product(size, *device_, [&](Queue& queue, const auto& operands) {
-               enqueue_in_fp32(Problem::packed(size, size, size), queue, operands, {});
+               enqueue_placed(Problem::packed(size, size, size), queue, operands, {});
              });
            }});
     }

@@ -67,9 +67,9 @@ class Runtime {
   using Recent = std::list<std::pair<Problem, std::shared_ptr<const PreparedPlan>>>;
 
   void multiply_once();
-  void enqueue_in_fp32(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
-                       const std::optional<LentWorkspace>& lent);
-  void enqueue_placed(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
+  // The problem that asks for less after this one failed; nothing where there is none.
+  std::optional<Problem> less_demanding(Problem problem, const Error& error, bool lent);
+  void enqueue_placed(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
                       const std::optional<LentWorkspace>& lent);
   bool tensor_cores();
   const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);

@@ -38,18 +38,13 @@ endfunction()
 # Adds to `target` a source that defines embedded_tunings(): the measurements under common/tuning/.
 function(duogemm_embed_tunings target)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/tuning/*.json)
-  if(NOT DUOGEMM_BACKEND STREQUAL opencl)  # CUDA's compiler makes the programs of both runtimes then
-    foreach(file IN LISTS files)
-      string(REGEX REPLACE "\\.json$" "_opencl.json" by_driver ${file})
-      list(REMOVE_ITEM files ${by_driver})
-    endforeach()
-  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_tunings.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedTunings.cmake)
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${files}" -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${files}" -DBACKEND=${DUOGEMM_BACKEND}
+            -DOUTPUT=${output} -P ${script}
     DEPENDS ${script} ${paths}
     COMMENT "Embedding the measurements"
     VERBATIM)

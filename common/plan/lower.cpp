@@ -111,8 +111,11 @@ void redirect(Plan& plan, Operand to) {
   }
 }
 
-// The plan of what comes before, and the step that makes C of its result.
+// The plan of what comes before, and the step that makes C of its result where the problem needs it.
 Plan finished(Plan plan, const Problem& before, const Problem& problem, const DeviceInfo& device) {
+  if (!problem.finishes()) {
+    return plan;
+  }
   StepMatrix result = matrix_d(problem);
   if (problem.device_scalars) {
     if (problem.no_workspace) {
@@ -127,14 +130,6 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
   }
   add_finish(plan, problem, result, device);
   return plan;
-}
-
-// The plan that `plan_before` makes of what comes before `finish`, and that step where the problem needs it.
-template <typename PlanBefore>
-Plan plan_with_finish(const Problem& problem, const DeviceInfo& device, const PlanBefore& plan_before) {
-  const Problem before = before_finish(problem);
-  Plan plan = plan_before(before);
-  return problem.finishes() ? finished(std::move(plan), before, problem, device) : plan;
 }
 
 }  // namespace
@@ -160,10 +155,10 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
 
 Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& problem,
                 const DeviceInfo& device) {
-  return plan_with_finish(problem, device, [&](const Problem& before) {
-    return before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
-                               : scaled(set, before, device);
-  });
+  const Problem before = before_finish(problem);
+  return finished(before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
+                                      : scaled(set, before, device),
+                  before, problem, device);
 }
 
 Plan plan_sgemm(const Problem& problem, const Planner& planner) {
@@ -171,10 +166,11 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   if (problem.is_empty()) {
     return {};
   }
-  return plan_with_finish(problem, planner.device(), [&](const Problem& before) {
-    return before.multiplies() ? lower(planner.select(before), before, planner.device())
-                               : scaled({}, before, planner.device());
-  });
+  const DeviceInfo& device = planner.device();
+  const Problem before = before_finish(problem);
+  return finished(
+      before.multiplies() ? lower(planner.select(before), before, device) : scaled({}, before, device),
+      before, problem, device);
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

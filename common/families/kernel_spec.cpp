@@ -170,22 +170,6 @@ bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
   return broken_rule(spec, tunables) == nullptr;
 }
 
-std::vector<Tunables> legal_settings(const KernelSpec& spec) {
-  std::vector<Tunables> settings(1);
-  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
-    std::vector<Tunables> extended;
-    for (const Tunables& setting : settings) {
-      for (int value : tunable.allowed) {
-        extended.push_back(setting);
-        extended.back()[tunable.name] = value;
-      }
-    }
-    settings = std::move(extended);
-  }
-  std::erase_if(settings, [&](const Tunables& setting) { return broken_rule(spec, setting) != nullptr; });
-  return settings;
-}
-
 Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables best;

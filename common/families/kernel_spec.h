@@ -76,9 +76,6 @@ Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, cons
 // Tells whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
 
-// Every setting that the declared ranges and the rules allow.
-std::vector<Tunables> legal_settings(const KernelSpec& spec);
-
 // A legal setting that agrees with `fixed`, as far as the kernel has those tunables, with as small a tile and
 // as few work-items as changing two tunables at a time leads to. Throws invalid_argument when none agrees.
 Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed);

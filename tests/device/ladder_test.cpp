@@ -8,6 +8,7 @@
 
 #include "check/arithmetic_probe.h"
 #include "check/judge.h"
+#include "legal_settings.h"
 #include "rungs/rungs.h"
 #include "test_devices.h"
 

@@ -69,8 +69,11 @@ std::string take_include(std::string_view& text) {
   return std::string(line.substr(directive.size(), line.size() - directive.size() - 1));
 }
 
+// Without compat/, it gathers all in which a kernel's tunables may be.
 class Completer {
  public:
+  explicit Completer(bool with_compat = true) : with_compat_(with_compat) {}
+
   std::string complete(const std::string& name, const std::string& text) {
     std::string result;
     append(name, text, result);
@@ -95,27 +98,17 @@ class Completer {
       ++number;
       if (seen_.insert(included).second) {
         const std::string found = read("compat/" + included);
-        append(included, found.empty() ? require("kernels/" + included) : found, result);
+        if (found.empty() || with_compat_) {
+          append(included, found.empty() ? require("kernels/" + included) : found, result);
+        }
         result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(name).append("\"\n");
       }
     }
   }
 
+  const bool with_compat_;
   std::set<std::string> seen_;
 };
-
-// The text with those of the files under kernels/ that it includes, one after the other: the tunables
-// of a kernel in a folder are there.
-void append_kernel_files(std::string_view text, std::string& result, std::set<std::string>& seen) {
-  result.append(text);
-  for (std::size_t at = next_include(text); at != std::string_view::npos; at = next_include(text)) {
-    text.remove_prefix(at);
-    const std::string included = take_include(text);
-    if (seen.insert(included).second && read("compat/" + included).empty()) {
-      append_kernel_files(require("kernels/" + included), result, seen);
-    }
-  }
-}
 
 // It keeps what was made of a kernel's file, once in a process for each directory that files come from.
 template <typename Made>
@@ -136,10 +129,8 @@ class Known {
 
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  std::string with_included;
-  std::set<std::string> seen;
-  append_kernel_files(text, with_included, seen);
-  KernelSource source{parse_tunables(with_included), parse_needs(text), kernels_are_embedded()};
+  KernelSource source{parse_tunables(Completer(false).complete(path, text)), parse_needs(text),
+                      kernels_are_embedded()};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <limits>
-#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/cost_model.h"

@@ -37,7 +37,7 @@ duogemm_status duogemm_cuda_sgemm_with_workspace(struct CUstream_st* stream, con
                                                  const float* a, const float* b, float* c, void* workspace,
                                                  size_t workspace_bytes) {
   return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
-    duogemm::cuda::sgemm(stream, request, a, b, c, {workspace, workspace_bytes});
+    duogemm::cuda::sgemm(stream, request, a, b, c, duogemm::cuda::Workspace{workspace, workspace_bytes});
   });
 }
 
@@ -47,6 +47,7 @@ duogemm_status duogemm_cuda_sgemm_batched_with_workspace(struct CUstream_st* str
                                                          float* const* c, void* workspace,
                                                          size_t workspace_bytes) {
   return duogemm::call_from_c(problem, [&](const duogemm::Sgemm& request) {
-    duogemm::cuda::sgemm_batched(stream, request, a, b, c, {workspace, workspace_bytes});
+    duogemm::cuda::sgemm_batched(stream, request, a, b, c,
+                                 duogemm::cuda::Workspace{workspace, workspace_bytes});
   });
 }

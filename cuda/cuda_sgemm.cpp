@@ -160,9 +160,10 @@ void enqueue(const Kept& kept, CUstream stream, const Problem& problem, Borrowed
   kept.runtime->enqueue(problem, *queue, memory.operands(), lend(kept, workspace));
 }
 
-// Without a workspace: in the library's own.
-void multiply(CUstream stream, const Sgemm& request, const float* a, const float* b, float* c,
-              const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+}  // namespace
+
+void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+                         const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
   const auto [problem, swapped] = with_epilogue(epilogue, to_column_major(request));
   if (problem.is_empty()) {
     return;
@@ -180,8 +181,9 @@ void multiply(CUstream stream, const Sgemm& request, const float* a, const float
   record_call(request, CallMemory::device);
 }
 
-void multiply_batched(CUstream stream, const Sgemm& request, const float* const* a, const float* const* b,
-                      float* const* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* const* a,
+                                 const float* const* b, float* const* c, const Epilogue& epilogue,
+                                 const std::optional<Workspace>& workspace) {
   const auto [problem, swapped] = with_epilogue(epilogue, by_addresses(request));
   if (problem.is_empty()) {
     return;
@@ -199,15 +201,14 @@ void multiply_batched(CUstream stream, const Sgemm& request, const float* const*
   record_call(request, CallMemory::device, CallBatch::lists);
 }
 
-}  // namespace
-
-void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c) {
-  multiply(stream, request, a, b, c, {}, {});
+void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
+           const std::optional<Workspace>& workspace) {
+  sgemm_with_epilogue(stream, request, a, b, c, {}, workspace);
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
-                   float* const* c) {
-  multiply_batched(stream, request, a, b, c, {}, {});
+                   float* const* c, const std::optional<Workspace>& workspace) {
+  sgemm_batched_with_epilogue(stream, request, a, b, c, {}, workspace);
 }
 
 WarmUp warm(CUstream_st* stream) {
@@ -222,27 +223,6 @@ std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, con
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,
                                           const Epilogue& epilogue) {
   return workspace_bytes(stream, with_epilogue(epilogue, by_addresses(request)).problem);
-}
-
-void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
-           Workspace workspace) {
-  multiply(stream, request, a, b, c, {}, workspace);
-}
-
-void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
-                         const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  multiply(stream, request, a, b, c, epilogue, workspace);
-}
-
-void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* const* a,
-                                 const float* const* b, float* const* c, const Epilogue& epilogue,
-                                 const std::optional<Workspace>& workspace) {
-  multiply_batched(stream, request, a, b, c, epilogue, workspace);
-}
-
-void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
-                   float* const* c, Workspace workspace) {
-  multiply_batched(stream, request, a, b, c, {}, workspace);
 }
 
 }  // namespace duogemm::cuda

@@ -25,56 +25,48 @@
 namespace duogemm {
 namespace {
 
-// The shortest decimal number that is this float and no other; JSON has no numbers that are not finite.
-std::string number(float value) {
+using Json = nlohmann::ordered_json;
+
+// Answers the shortest decimal number that is this float and no other; JSON has no numbers that are not
+// finite.
+Json number(float value) {
   if (!std::isfinite(value)) {
-    return std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   }
   char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  double shortest = 0.0;
+  std::from_chars(text, std::to_chars(text, text + sizeof text, value).ptr, shortest);
+  return shortest;
 }
 
-// The call as an object without its closing brace. What is as it is by default is left out.
-std::string describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
-  std::string text = "{\"m\":" + std::to_string(call.m);
-  const auto add = [&](const char* name, const std::string& value) {
-    text.append(",\"").append(name).append("\":").append(value);
+// Members that are as they are by default are left out.
+Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
+  Json found = {{"m", call.m}, {"n", call.n}, {"k", call.k}};
+  const auto add = [&](bool wanted, const char* name, const Json& value) {
+    if (wanted) {
+      found[name] = value;
+    }
   };
-  add("n", std::to_string(call.n));
-  add("k", std::to_string(call.k));
-  if (call.a_op == Transpose::yes || call.b_op == Transpose::yes) {
-    add("ops", std::string(call.a_op == Transpose::yes ? "\"T" : "\"N") +
-                   (call.b_op == Transpose::yes ? "T\"" : "N\""));
-  }
-  add("lda", std::to_string(call.lda));
-  add("ldb", std::to_string(call.ldb));
-  add("ldc", std::to_string(call.ldc));
-  if (!(call.alpha == 1.0f)) {
-    add("alpha", number(call.alpha));
-  }
-  if (!(call.beta == 0.0f)) {
-    add("beta", number(call.beta));
-  }
-  if (batch == CallBatch::lists) {
-    add("batch_by", "\"lists\"");
-    add("batch", std::to_string(call.batch));
-  } else if (call.batch != 1) {
-    add("batch", std::to_string(call.batch));
-    add("a_stride", std::to_string(call.a_stride));
-    add("b_stride", std::to_string(call.b_stride));
-    add("c_stride", std::to_string(call.c_stride));
-  }
-  if (call.layout == Layout::row_major) {
-    add("layout", "\"row_major\"");
-  }
-  if (call.level == Reproducibility::everywhere) {
-    add("level", "\"everywhere\"");
-  }
-  if (call.precision != Precision::fp32) {
-    add("precision", std::string("\"") + to_text(call.precision) + "\"");
-  }
-  add("memory", memory == CallMemory::host ? "\"host\"" : "\"device\"");
-  return text;
+  const auto letter = [](Transpose op) { return op == Transpose::yes ? "T" : "N"; };
+  const bool transposes = call.a_op == Transpose::yes || call.b_op == Transpose::yes;
+  const bool lists = batch == CallBatch::lists;
+  const bool strides = !lists && call.batch != 1;
+  add(transposes, "ops", std::string(letter(call.a_op)) + letter(call.b_op));
+  add(true, "lda", call.lda);
+  add(true, "ldb", call.ldb);
+  add(true, "ldc", call.ldc);
+  add(!(call.alpha == 1.0f), "alpha", number(call.alpha));
+  add(!(call.beta == 0.0f), "beta", number(call.beta));
+  add(lists, "batch_by", "lists");
+  add(lists || strides, "batch", call.batch);
+  add(strides, "a_stride", call.a_stride);
+  add(strides, "b_stride", call.b_stride);
+  add(strides, "c_stride", call.c_stride);
+  add(call.layout == Layout::row_major, "layout", "row_major");
+  add(call.level == Reproducibility::everywhere, "level", "everywhere");
+  add(call.precision != Precision::fp32, "precision", to_text(call.precision));
+  add(true, "memory", memory == CallMemory::host ? "host" : "device");
+  return found;
 }
 
 std::string head() {
@@ -82,12 +74,12 @@ std::string head() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-  const nlohmann::ordered_json head = {{"schema", "duogemm.trace/1"},
-                                       {"version", DUOGEMM_VERSION},
-                                       {"date", date},
-                                       {"program", program_invocation_short_name},
-                                       {"process", getpid()}};
-  return head.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const Json head = {{"schema", "duogemm.trace/1"},
+                     {"version", DUOGEMM_VERSION},
+                     {"date", date},
+                     {"program", program_invocation_short_name},
+                     {"process", getpid()}};
+  return head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // The file, of which the last line is written again as long as the same call comes: not even a process that
@@ -96,7 +88,7 @@ class CallRecorder {
  public:
   explicit CallRecorder(std::string path) : path_(std::move(path)) {}
 
-  void add(const std::string& call) {
+  void add(Json call) {
     const std::lock_guard lock(mutex_);
     if (failed_ || (file_ < 0 && !open_file())) {
       return;
@@ -109,7 +101,10 @@ class CallRecorder {
       last_ = call;
       times_ = 1;
     }
-    write(last_ + (times_ == 1 ? "" : ",\"times\":" + std::to_string(times_)) + "}\n");
+    if (times_ > 1) {
+      call["times"] = times_;
+    }
+    write(call.dump() + "\n");
   }
 
   // Around a fork. The child has no part in its parent's file.
@@ -194,7 +189,7 @@ class CallRecorder {
   bool failed_ = false;
   bool forked_ = false;  // from a process that has written the file
   int file_ = -1;
-  std::string last_;  // call
+  Json last_;  // call
   std::uint64_t times_ = 0;
   off_t begin_ = 0;   // of the last line
   std::string line_;  // as the file has it

@@ -159,7 +159,7 @@ TEST_P(CudaWorkspace, OfABatch) {
   const auto call = [&](std::size_t bytes) {
     return refusal([&] {
       cuda::sgemm_batched(nullptr, request, list_a.as<const float*>(), list_a.as<const float*>(),
-                          list_c.as<float*>(), {memory.data(), bytes});
+                          list_c.as<float*>(), cuda::Workspace{memory.data(), bytes});
     });
   };
   EXPECT_EQ(call(999), "workspace has 999 bytes; the problem needs 1000");

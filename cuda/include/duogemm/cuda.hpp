@@ -12,52 +12,47 @@ struct CUstream_st;
 
 namespace duogemm::cuda {
 
+// Workspace is device memory for what a call has to keep between its commands, which some problems need. By
+// default the library sees to it: it keeps a piece for each stream, for the 64 that used it last, and
+// replaces it when a call needs a larger one. The first is a 2048th of the device's memory (32 MiB of 80 GB,
+// as cuBLAS has), so that few calls do. A caller who wants to know, or to limit, what is allocated supplies
+// it instead.
+//
+// A call that is captured has workspace that its CUDA graph owns: it is allocated during the capture, shared
+// by calls that follow each other in the graph, and lives as long as the graph, its copies and its
+// executables. The next call after that frees it, for which it waits for the device. So graphs may run at
+// once with each other and with other calls on the stream. Executables of one graph that run at the same time
+// share what the graph has, as they share its matrices.
+struct Workspace {
+  void* pointer = nullptr;  // of the stream's context; a multiple of 256, as what cudaMalloc gives
+  std::size_t bytes = 0;
+};
+
 // Puts the multiplication on the stream and returns: C is there when the stream has come past it. Once the
 // same problem has been seen in this CUDA context, nothing is compiled and, once it has been seen on this
 // stream, nothing is allocated and nothing waits. While the stream is captured, the call becomes part of the
 // CUDA graph, whether it was made before or not. a, b and c are device memory of the stream's context (for
 // the null stream: of the current one). Any thread may call, also several at once on one stream.
 //
-// Throws Error: invalid_argument names what is wrong and nothing has been enqueued, and neither has it with
-// out_of_memory; unsupported where there is no driver.
-void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c);
+// In a caller's workspace nothing is allocated, and what stands in it is lost. Calls on one stream may share
+// it; on several streams, or in several graphs, each needs its own while its commands run. Its pointer may be
+// null where no byte is needed.
+//
+// Throws Error: invalid_argument names what is wrong, also a workspace that is too small or not aligned, and
+// nothing has been enqueued, and neither has it with out_of_memory; unsupported where there is no driver.
+void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
+           const std::optional<Workspace>& workspace = {});
 
 // The same for problem.batch multiplications whose matrices lie anywhere: a, b and c are device memory that
 // holds the device address of each, a multiple of 4, read when the commands run. The strides of the problem
 // do not count.
 void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
-                   float* const* c);
+                   float* const* c, const std::optional<Workspace>& workspace = {});
 
 // Compiles what later calls in the stream's context may need, or finds it in the library or on disk: see
 // Context::warm. Allocates the stream's first workspace. Nothing is put on the stream, which must not be
 // captured meanwhile.
 WarmUp warm(CUstream_st* stream);
-
-// --- Workspace: device memory for what a call has to keep between its commands ---------------------------
-//
-// Some problems need it, and by default the library sees to it: it keeps a piece for each stream, for the 64
-// that used it last, and replaces it when a call needs a larger one. The first is a 2048th of the device's
-// memory (32 MiB of 80 GB, as cuBLAS has), so that few calls do. A caller who wants to know, or to limit,
-// what is allocated supplies it instead.
-//
-// A call that is captured has workspace that its CUDA graph owns: it is allocated during the capture, shared
-// by calls that follow each other in the graph, and lives as long as the graph, its copies and its
-// executables. The next call after that frees it, for which it waits for the device. So graphs may run beside
-// each other and beside other calls on the stream. Executables of one graph that run at the same time share
-// what the graph has, as they share its matrices.
-
-struct Workspace {
-  void* pointer = nullptr;  // of the stream's context; a multiple of 256, as what cudaMalloc gives
-  std::size_t bytes = 0;
-};
-
-// The calls above in the caller's workspace: nothing is allocated. What stands in it is lost. Calls on one
-// stream may share it; on several streams, or in several graphs, each needs its own while its commands run.
-// Throws invalid_argument also when it is too small or not aligned; null will do where no byte is needed.
-void sgemm(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
-           Workspace workspace);
-void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const* a, const float* const* b,
-                   float* const* c, Workspace workspace);
 
 // --- Epilogue --------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@
 //                              the shares under "mma.m16n8k16"
 //   DYNAMIC_LOCAL(type, name, length, alignment)
 //                              declares an array in local memory that may be longer than 48 KiB: through CUDA
-//                              the launch says how long it is (Geometry::large_local_bytes)
+//                              the launch says how long it is (Geometry::dynamic_local_bytes)
 //   LOCAL_ADDRESS(pointer)     the address in local memory as 32 bits
 //   ANY_IN_SUB_GROUP(condition), SUB_GROUP_MAX(value)
 //                              whether it holds for any, and the largest uint of all 32 work-items

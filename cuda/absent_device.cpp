@@ -21,7 +21,7 @@ DeviceInfo describe_absent(int compute_capability) {
   info.memory_bytes = gigabyte;
   info.max_allocation_bytes = gigabyte;
   info.local_bytes = 48 * 1024;
-  info.large_local_bytes = large_local_bytes(compute_capability);
+  info.dynamic_local_bytes = dynamic_local_bytes(compute_capability);
   info.max_work_group = 1024;
   info.max_groups = nvidia_max_groups;
   info.read_only_loads = compute_capability >= 35;

@@ -250,10 +250,10 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
   const Extent& groups = geometry.groups;
   const Extent& local = geometry.local;
   const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
-  if (geometry.large_local_bytes > 0) {
-    cuda_kernel.allow_local(geometry.large_local_bytes);
+  if (geometry.dynamic_local_bytes > 0) {
+    cuda_kernel.allow_local(geometry.dynamic_local_bytes);
   }
-  const auto large_local_bytes = static_cast<unsigned>(geometry.large_local_bytes);
+  const auto dynamic_local_bytes = static_cast<unsigned>(geometry.dynamic_local_bytes);
   [[maybe_unused]] const bool early = std::exchange(early_, false) && cuda_kernel.is_for_90();
 #if CUDA_VERSION >= 12030
   if ((early || geometry.cluster > 1) && driver()->cuLaunchKernelEx != nullptr) {
@@ -265,7 +265,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
     config.blockDimX = dimension(local[0]);
     config.blockDimY = dimension(local[1]);
     config.blockDimZ = dimension(local[2]);
-    config.sharedMemBytes = large_local_bytes;
+    config.sharedMemBytes = dynamic_local_bytes;
     config.hStream = stream_;
     config.attrs = attributes.data();
     if (early) {
@@ -284,7 +284,7 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
 #endif
   DUOGEMM_CUDA(cuLaunchKernel(cuda_kernel.get(), dimension(groups[0]), dimension(groups[1]),
                               dimension(groups[2]), dimension(local[0]), dimension(local[1]),
-                              dimension(local[2]), large_local_bytes, stream_, parameters.data(), nullptr));
+                              dimension(local[2]), dynamic_local_bytes, stream_, parameters.data(), nullptr));
 }
 
 std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,

@@ -58,7 +58,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.compiles_concurrently = true;
   info.cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  info.large_local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  info.dynamic_local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   info.max_work_group = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   info.slice_alignment = 256;  // what cuMemAlloc aligns to
   info.max_groups = {attribute(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
@@ -67,8 +67,8 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30;
 #if CUDA_VERSION >= 12030
-  info.steps_overlap = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
-  info.clusters = info.steps_overlap && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
+  info.dependent_launch = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
+  info.clusters = info.dependent_launch && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
 #endif
   return info;
 }

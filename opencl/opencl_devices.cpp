@@ -182,7 +182,8 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   }
   info.max_groups = max_groups(info);
   // NVIDIA's drivers say 48 KiB, and refuse a larger argument, but take larger arrays that a kernel declares.
-  info.large_local_bytes = info.is_nvidia() ? large_local_bytes(info.compute_capability) : info.local_bytes;
+  info.dynamic_local_bytes =
+      info.is_nvidia() ? dynamic_local_bytes(info.compute_capability) : info.local_bytes;
   info.host_memory = works_on_host_memory(device, info);
   info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;

@@ -69,7 +69,7 @@ struct Geometry {
   Extent local;
   std::size_t cluster = 1;  // work-groups in each
   // Of the array that a kernel declares by DYNAMIC_LOCAL (compat/warpgroups.h); 0 when there is none.
-  std::size_t large_local_bytes = 0;
+  std::size_t dynamic_local_bytes = 0;
 };
 
 // A number, a kernel's struct, or a buffer, which may be null where the kernel does not read it.

@@ -31,7 +31,7 @@ struct DeviceInfo {
   std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
   std::size_t local_bytes = 0;  // local memory per work-group
   // The same for a kernel that asks for more than every device has (dynamic shared memory).
-  std::size_t large_local_bytes = 0;
+  std::size_t dynamic_local_bytes = 0;
   // A CPU has these: the floats of a vector register, and a core's smallest and largest cache of its own; 0
   // when unknown.
   std::size_t vector_floats = 0;
@@ -40,12 +40,13 @@ struct DeviceInfo {
   // Of a CPU: what passes until its threads compute what is launched, and until the caller hears of the end.
   double seconds_to_start = 0.0;
   std::size_t max_work_group = 0;
-  std::size_t slice_alignment = 1;     // of Buffer::slice, in bytes
-  Extent max_groups{};                 // work-groups per dimension
-  bool read_only_loads = false;        // has a read-only data path that USE_LDG selects
-  bool shuffle = false;                // work-items of a sub-group can exchange values
-  bool steps_overlap = false;          // kernels that await what was launched before are started early
-  bool host_memory = false;            // kernels work on the host's memory in place (Device::wrap)
+  std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes
+  Extent max_groups{};              // work-groups per dimension
+  bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
+  bool shuffle = false;             // work-items of a sub-group can exchange values
+  bool dependent_launch =
+      false;                 // kernels that await what was launched before by themselves are started early
+  bool host_memory = false;  // kernels work on the host's memory in place (Device::wrap)
   bool compiles_concurrently = false;  // programs of one process
   bool clusters = false;               // work-groups of a cluster can read each other's local memory
 
@@ -54,9 +55,9 @@ struct DeviceInfo {
   bool operator==(const DeviceInfo&) const = default;
 };
 
-// DeviceInfo::large_local_bytes of an NVIDIA device that cannot be asked ("Technical Specifications per
+// DeviceInfo::dynamic_local_bytes of an NVIDIA device that cannot be asked ("Technical Specifications per
 // Compute Capability" in the CUDA C++ Programming Guide).
-inline std::size_t large_local_bytes(int compute_capability) {
+inline std::size_t dynamic_local_bytes(int compute_capability) {
   const std::size_t kib = compute_capability >= 90   ? 227
                           : compute_capability == 80 ? 163
                           : compute_capability == 87 ? 163

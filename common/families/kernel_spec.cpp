@@ -95,7 +95,7 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
           tile_of(spec, tunables),
           local,
           local_bytes,
-          geometry.large_local_bytes > 0,
+          geometry.dynamic_local_bytes > 0,
           reorders(spec, tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
           load_kernel(spec.path).needs,
@@ -219,7 +219,7 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
            (alone ? " and no other" : "") +
            (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
   }
-  const std::size_t has = kernel.large_local ? device.large_local_bytes : device.local_bytes;
+  const std::size_t has = kernel.dynamic_local ? device.dynamic_local_bytes : device.local_bytes;
   if (kernel.local_bytes > has) {
     return std::to_string(kernel.local_bytes) + " bytes of local memory; the device has " +
            std::to_string(has);

@@ -58,7 +58,7 @@ struct Variant {
   Multiples tile;           // see Family; 1 x 1 x 1 for kernels of none
   Extent local;             // work-items of a work-group
   std::size_t local_bytes;  // of a work-group
-  bool large_local;         // which is an array that the launch tells the length of (see Geometry)
+  bool dynamic_local;       // which is an array that the launch tells the length of (see Geometry)
   bool reorders;            // see Family
   bool shuffles;
   DeviceNeeds needs;

@@ -102,7 +102,7 @@ KernelSpec multiplying_pieces(KernelSpec spec) {
 Geometry tile_geometry(std::int64_t m, std::int64_t n, const Tunables& t, std::size_t work_items) {
   Geometry geometry{{group_count(m, at(t, "TSM")) * group_count(n, tile_rows_of_b(t)), 1, 1},
                     {work_items, 1, 1}};
-  geometry.large_local_bytes = bytes_of_stages(t);
+  geometry.dynamic_local_bytes = bytes_of_stages(t);
   return geometry;
 }
 
@@ -155,7 +155,7 @@ class TensorMma : public Tensor {
             {"TSM", 128}, {"TSN", columns}, {"WARP_N", 64}, {"STAGES", stages}, {"RESIDENT", resident}};
         tile.insert(storage.fixed.begin(), storage.fixed.end());
         const auto all = static_cast<std::size_t>(resident);
-        if (keeps_rules(spec, tile) && all * spec.local_bytes(tile) <= device.large_local_bytes) {
+        if (keeps_rules(spec, tile) && all * spec.local_bytes(tile) <= device.dynamic_local_bytes) {
           return tile;
         }
       }

@@ -96,7 +96,7 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
       launch(tuning.launch),
       // A device that has nothing else to do fills and drains once more. A step that is started early saves
       // some of that.
-      step(tuning.launch + (device.steps_overlap ? 0.5e-6 : 1e-6)),
+      step(tuning.launch + (device.dependent_launch ? 0.5e-6 : 1e-6)),
       group_units(tuning.clusters.group_units),
       whole_groups(group_units > 0.0 ? whole_down(tuning.clusters.usable_units / group_units) : 0.0),
       rest_units(tuning.clusters.usable_units - whole_groups * group_units) {}

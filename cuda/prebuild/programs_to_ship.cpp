@@ -17,7 +17,7 @@ DeviceInfo device_of(const TuningTarget& target, const std::string& runtime) {
   device.name = target.name;
   device.compute_capability = target.compute_capability;
   device.local_bytes = 48 * 1024;  // as every device has
-  device.large_local_bytes = large_local_bytes(target.compute_capability);
+  device.dynamic_local_bytes = dynamic_local_bytes(target.compute_capability);
   device.max_work_group = 1024;
   device.clusters = runtime == "cuda" && target.compute_capability >= 90;
   return device;
@@ -26,7 +26,7 @@ DeviceInfo device_of(const TuningTarget& target, const std::string& runtime) {
 // Whether the library can carry such a program: NVIDIA's OpenCL driver compiles kernels that declare more
 // local memory than every device has, but the assembler refuses them.
 bool can_ship(const Variant& kernel, const std::string& runtime) {
-  return runtime == "cuda" || !kernel.large_local;
+  return runtime == "cuda" || !kernel.dynamic_local;
 }
 
 // Those that such a device may need.

@@ -24,7 +24,7 @@ DeviceInfo ampere() {
   info.compute_capability = 80;
   info.compute_units = 3;  // so that work-groups have several tiles
   info.local_bytes = 48 * 1024;
-  info.large_local_bytes = large_local_bytes(90);  // for every setting below
+  info.dynamic_local_bytes = dynamic_local_bytes(90);  // for every setting below
   info.max_work_group = 1024;
   info.max_groups = {1u << 31, 65535, 65535};
   return info;

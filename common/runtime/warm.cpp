@@ -58,82 +58,6 @@ void run(const Problem& problem, Device& device, ProgramCache& programs) {
   queue->finish();
 }
 
-class Warmer {
- public:
-  Warmer(Device& device, ProgramCache& programs, const Share& share)
-      : device_(device),
-        programs_(programs),
-        share_(share),
-        all_(preparations_for(device.info())),
-        kept_before_(device.kernels_compiled_by_launches()) {}
-
-  WarmUp run() {
-    {
-      const std::size_t threads =
-          device_.info().compiles_concurrently ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
-      std::vector<std::jthread> pool;
-      for (std::size_t i = 0; i < threads; ++i) {
-        pool.emplace_back([this] { work(); });
-      }
-    }
-    if (failure_) {
-      throw Error(failure_->status(), failure_->what());
-    }
-    if (kept_before_) {  // by a driver that alone knows what it has compiled
-      compiled_ = std::min<std::size_t>(prepared_, *device_.kernels_compiled_by_launches() - *kept_before_);
-    }
-    return {prepared_, compiled_};
-  }
-
- private:
-  void work() {
-    for (std::size_t i = next(); i < all_.size(); i = next()) {
-      try {
-        prepare(all_[i]);
-      } catch (const Error& error) {
-        note(all_[i], error);
-      } catch (const std::exception& error) {
-        note(all_[i], Error(Status::device_error, error.what()));
-      }
-    }
-  }
-
-  std::size_t next() { return share_.first + share_.of * taken_++; }
-
-  void prepare(const Preparation& preparation) {
-    const bool compiled = programs_.prepare(*preparation.program);
-    if (kept_before_ && preparation.example) {
-      duogemm::run(*preparation.example, device_, programs_);
-    }
-    ++prepared_;
-    compiled_ += compiled;
-  }
-
-  // It is no failure where a device lacks what a program needs, which in part its compiler alone finds out.
-  void note(const Preparation& preparation, const Error& error) {
-    if (error.status() == Status::unsupported) {
-      return;
-    }
-    const std::lock_guard lock(mutex_);
-    if (!failure_) {
-      const Variant& program = *preparation.program;
-      failure_.emplace(error.status(),
-                       program.spec->name + " " + to_text(program.tunables) + ": " + error.what());
-    }
-  }
-
-  Device& device_;
-  ProgramCache& programs_;
-  const Share share_;
-  const std::vector<Preparation> all_;
-  const std::optional<std::size_t> kept_before_;  // kernels by the driver
-  std::atomic<std::size_t> taken_ = 0;
-  std::atomic<std::size_t> prepared_ = 0;
-  std::atomic<std::size_t> compiled_ = 0;
-  std::mutex mutex_;
-  std::optional<Error> failure_;
-};
-
 }  // namespace
 
 std::vector<Preparation> preparations_for(const DeviceInfo& device) {
@@ -151,7 +75,56 @@ std::vector<Preparation> preparations_for(const DeviceInfo& device) {
 }
 
 WarmUp warm(Device& device, ProgramCache& programs, const Share& share) {
-  return Warmer(device, programs, share).run();
+  const std::vector<Preparation> all = preparations_for(device.info());
+  const std::optional<std::size_t> kept_before = device.kernels_compiled_by_launches();
+  std::atomic<std::size_t> taken = 0, prepared = 0, compiled = 0;
+  std::mutex mutex;
+  std::optional<Error> failure;
+  const auto next = [&] { return share.first + share.of * taken++; };
+  const auto prepare = [&](const Preparation& preparation) {
+    const bool by_compiler = programs.prepare(*preparation.program);
+    if (kept_before && preparation.example) {
+      run(*preparation.example, device, programs);
+    }
+    ++prepared;
+    compiled += by_compiler;
+  };
+  const auto note = [&](const Variant& program, Status status, const char* reason) {
+    const std::lock_guard lock(mutex);
+    if (!failure) {
+      failure.emplace(status, program.spec->name + " " + to_text(program.tunables) + ": " + reason);
+    }
+  };
+  const auto work = [&] {
+    for (std::size_t i = next(); i < all.size(); i = next()) {
+      try {
+        prepare(all[i]);
+      } catch (const Error& error) {
+        // It is no failure where a device lacks what a program needs, which in part its compiler alone finds
+        // out.
+        if (error.status() != Status::unsupported) {
+          note(*all[i].program, error.status(), error.what());
+        }
+      } catch (const std::exception& error) {
+        note(*all[i].program, Status::device_error, error.what());
+      }
+    }
+  };
+  {
+    const std::size_t threads =
+        device.info().compiles_concurrently ? std::max(std::thread::hardware_concurrency(), 1u) : 1;
+    std::vector<std::jthread> pool;
+    for (std::size_t i = 0; i < threads; ++i) {
+      pool.emplace_back(work);
+    }
+  }
+  if (failure) {
+    throw Error(*failure);
+  }
+  if (kept_before) {  // by a driver that alone knows what it has compiled
+    compiled = std::min<std::size_t>(prepared, *device.kernels_compiled_by_launches() - *kept_before);
+  }
+  return {prepared, compiled};
 }
 
 }  // namespace duogemm

@@ -5,7 +5,7 @@
 #include "families/kernel_source.h"
 #include "runtime/executor.h"
 #include "support/tools.h"
-#include "system/write_file.h"
+#include "system/files.h"
 
 namespace duogemm::bench {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <system_error>
 
+#include "system/files.h"
 #include "system/reject.h"
-#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include "duogemm/error.h"
 #include "support/program.h"
 #include "support/tools.h"
+#include "system/files.h"
 #include "system/temporary_directory.h"
-#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {

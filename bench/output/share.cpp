@@ -13,10 +13,9 @@
 #include <utility>
 
 #include "support/format.h"
+#include "system/files.h"
 #include "system/parse_json.h"
-#include "system/read_file.h"
 #include "system/reject.h"
-#include "system/write_file.h"
 
 namespace duogemm::bench {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "problem/precision.h"
 #include "problem/rounding.h"
+#include "system/files.h"
 #include "system/parse_json.h"
-#include "system/read_file.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {

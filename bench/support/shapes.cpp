@@ -10,7 +10,7 @@
 #include "duogemm/error.h"
 #include "support/format.h"
 #include "support/program.h"
-#include "system/read_file.h"
+#include "system/files.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {

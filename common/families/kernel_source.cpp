@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "duogemm/error.h"
-#include "system/read_file.h"
+#include "system/files.h"
 
 namespace duogemm {
 namespace {

@@ -10,9 +10,9 @@
 #include "families/cpu.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
+#include "system/files.h"
 #include "system/log.h"
 #include "system/parse_json.h"
-#include "system/read_file.h"
 #include "system/reject.h"
 #include "system/user_directory.h"
 

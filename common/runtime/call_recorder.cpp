@@ -20,7 +20,7 @@
 #include "duogemm/version.h"
 #include "problem/precision.h"
 #include "problem/problem.h"
-#include "system/descriptor.h"
+#include "system/files.h"
 
 namespace duogemm {
 namespace {

@@ -17,10 +17,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "system/descriptor.h"
+#include "system/files.h"
 #include "system/log.h"
 #include "system/user_directory.h"
-#include "system/write_file.h"
 
 namespace duogemm {
 namespace {

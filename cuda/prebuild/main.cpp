@@ -15,7 +15,7 @@
 #include "prebuild/opencl_program.h"
 #include "prebuild/program_archive.h"
 #include "prebuild/programs_to_ship.h"
-#include "system/read_file.h"
+#include "system/files.h"
 
 namespace duogemm::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nvrtc_compile.h"
-#include "system/read_file.h"
+#include "system/files.h"
 #include "system/temporary_directory.h"
 
 extern char** environ;

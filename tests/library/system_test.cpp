@@ -8,10 +8,9 @@
 
 #include "files.h"
 #include "refusal.h"
+#include "system/files.h"
 #include "system/parse_json.h"
-#include "system/read_file.h"
 #include "system/temporary_directory.h"
-#include "system/write_file.h"
 
 namespace duogemm::testing {
 namespace {

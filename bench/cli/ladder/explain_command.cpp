@@ -10,8 +10,8 @@
 #include "explain/explain.h"
 #include "output/files.h"
 #include "support/format.h"
+#include "system/files.h"
 #include "system/reject.h"
-#include "system/write_file.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {

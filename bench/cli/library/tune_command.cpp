@@ -13,9 +13,8 @@
 #include "machine/gpu_watch.h"
 #include "output/files.h"
 #include "support/interrupt.h"
-#include "system/read_file.h"
+#include "system/files.h"
 #include "system/reject.h"
-#include "system/write_file.h"
 #include "timing/timing_warnings.h"
 #include "tune/tuner.h"
 

@@ -19,14 +19,14 @@ namespace {
 using Nodes = std::vector<CUgraphNode>;
 
 // A capture as it stands: what the stream's next command will follow is `last`.
-struct Capture {
+struct GraphInCapture {
   cuuint64_t id = 0;  // which no other capture of the process has
   CUgraph graph = nullptr;
   Nodes last;
 };
 
-Capture capture_of(CUstream stream) {
-  Capture capture;
+GraphInCapture capture_of(CUstream stream) {
+  GraphInCapture capture;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUgraphNode* nodes = nullptr;
   const void* edges = nullptr;
@@ -231,7 +231,7 @@ GraphMemory::~GraphMemory() = default;
 
 std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceContext>& context,
                                           CUstream stream, std::size_t bytes) {
-  const Capture capture = capture_of(stream);
+  const GraphInCapture capture = capture_of(stream);
   std::vector<Piece*> passed;
   for (auto [piece, last] = pool_->claim(capture.id, bytes, passed); piece != nullptr;
        std::tie(piece, last) = pool_->claim(capture.id, bytes, passed)) {

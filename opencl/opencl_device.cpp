@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 #include "pocl.h"
@@ -20,6 +21,25 @@ void set_argument(cl_kernel kernel, cl_uint index, std::size_t bytes, const void
 }
 
 cl::NDRange range(const Extent& extent) { return {extent[0], extent[1], extent[2]}; }
+
+// The host's memory, which is no memory object and has no end that OpenCL knows.
+class ClHostMemory final : public ClMemory {
+ public:
+  explicit ClHostMemory(const void* address) : address_(reinterpret_cast<std::uintptr_t>(address)) {}
+  std::size_t bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t) const override {
+    return std::make_unique<ClHostMemory>(reinterpret_cast<const void*>(address_ + offset));
+  }
+  bool aligned() const override { return address_ % 16 == 0; }
+  std::uintptr_t native() const override { return address_; }
+  void bind(cl_kernel kernel, cl_uint index) const override {
+    check(clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address_)),
+          "clSetKernelArgSVMPointer");
+  }
+
+ private:
+  std::uintptr_t address_;
+};
 
 // An event's profiling times are in nanoseconds.
 double seconds_between(const cl::Event& first, const cl::Event& last) {
@@ -89,6 +109,43 @@ bool takes_buffer_first(const Kernel& kernel) {
 
 }  // namespace
 
+// A buffer and its sub-buffers, which go before it in the reverse of their order: NVIDIA's driver (580)
+// crashes when one of several is released while the others go on.
+class ClSlices {
+ public:
+  explicit ClSlices(cl::Buffer whole) : whole_(std::move(whole)) {}
+  ~ClSlices() {
+    while (!slices_.empty()) {
+      slices_.pop_back();
+    }
+  }
+  ClSlices(const ClSlices&) = delete;
+  ClSlices& operator=(const ClSlices&) = delete;
+
+  cl::Buffer find(std::size_t offset, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (const Slice& slice : slices_) {
+      if (slice.offset == offset && slice.bytes == bytes) {
+        return slice.buffer;
+      }
+    }
+    const cl_buffer_region region{offset, bytes};
+    slices_.push_back(
+        {offset, bytes, whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)});
+    return slices_.back().buffer;
+  }
+
+ private:
+  struct Slice {
+    std::size_t offset;
+    std::size_t bytes;
+    cl::Buffer buffer;
+  };
+  cl::Buffer whole_;
+  std::mutex mutex_;
+  std::vector<Slice> slices_;
+};
+
 ClBuffer::ClBuffer(const cl::Buffer& ours)
     : buffer_(ours()), bytes_(ours.getInfo<CL_MEM_SIZE>()), slices_(std::make_shared<ClSlices>(ours)) {}
 
@@ -101,34 +158,6 @@ std::unique_ptr<Buffer> ClBuffer::slice(std::size_t offset, std::size_t bytes) c
 
 void ClBuffer::bind(cl_kernel kernel, cl_uint index) const {
   set_argument(kernel, index, sizeof(cl_mem), &buffer_);
-}
-
-std::unique_ptr<Buffer> ClHostMemory::slice(std::size_t offset, std::size_t) const {
-  return std::make_unique<ClHostMemory>(reinterpret_cast<const void*>(address_ + offset));
-}
-
-void ClHostMemory::bind(cl_kernel kernel, cl_uint index) const {
-  check(clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address_)),
-        "clSetKernelArgSVMPointer");
-}
-
-ClSlices::~ClSlices() {
-  while (!slices_.empty()) {
-    slices_.pop_back();
-  }
-}
-
-cl::Buffer ClSlices::find(std::size_t offset, std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  for (const Slice& slice : slices_) {
-    if (slice.offset == offset && slice.bytes == bytes) {
-      return slice.buffer;
-    }
-  }
-  const cl_buffer_region region{offset, bytes};
-  slices_.push_back(
-      {offset, bytes, whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)});
-  return slices_.back().buffer;
 }
 
 std::size_t ClKernel::sub_group_size(const Extent& local) const {

@@ -1,7 +1,6 @@
 // One OpenCL device with its context: buffers, queues and programs.
 #pragma once
 
-#include <limits>
 #include <mutex>
 #include <span>
 
@@ -10,45 +9,13 @@
 
 namespace duogemm::opencl {
 
-// A buffer and its sub-buffers, which go before it in the reverse of their order: NVIDIA's driver (580)
-// crashes when one of several is released while the others go on.
-class ClSlices {
- public:
-  explicit ClSlices(cl::Buffer whole) : whole_(std::move(whole)) {}
-  ~ClSlices();
-  // Throws cl::Error.
-  cl::Buffer find(std::size_t offset, std::size_t bytes);
-
- private:
-  struct Slice {
-    std::size_t offset;
-    std::size_t bytes;
-    cl::Buffer buffer;
-  };
-  cl::Buffer whole_;
-  std::mutex mutex_;
-  std::vector<Slice> slices_;
-};
-
 // A kernel's pointer can be bound to this.
 class ClMemory : public Buffer {
  public:
   virtual void bind(cl_kernel kernel, cl_uint index) const = 0;
 };
 
-// The host's memory, which is no memory object and has no end that OpenCL knows.
-class ClHostMemory final : public ClMemory {
- public:
-  explicit ClHostMemory(const void* address) : address_(reinterpret_cast<std::uintptr_t>(address)) {}
-  std::size_t bytes() const override { return std::numeric_limits<std::size_t>::max(); }
-  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override;
-  bool aligned() const override { return address_ % 16 == 0; }
-  std::uintptr_t native() const override { return address_; }
-  void bind(cl_kernel kernel, cl_uint index) const override;
-
- private:
-  std::uintptr_t address_;
-};
+class ClSlices;
 
 // A buffer of ours, or of a caller's who keeps it as long as this lives: to retain and to release that, and
 // to ask what is known already, are calls of the driver.

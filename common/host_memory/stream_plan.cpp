@@ -1,7 +1,6 @@
 #include "host_memory/stream_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace duogemm {
@@ -38,21 +37,14 @@ class Slots {
     std::size_t after_steps;  // that have used the slot
   };
   Found use(const Block& block, std::size_t step) {
-    const auto known = where_.find(block);
-    if (known != where_.end()) {
-      slots_[static_cast<std::size_t>(known->second)].used_by = step + 1;
-      return {known->second, true, 0};
+    auto slot = std::ranges::find(slots_, block, &Slot::block);
+    const bool present = slot != slots_.end();
+    if (!present) {
+      slot = std::ranges::min_element(slots_, {}, &Slot::used_by);
     }
-    const auto oldest = std::min_element(slots_.begin(), slots_.end(),
-                                         [](const Slot& a, const Slot& b) { return a.used_by < b.used_by; });
-    if (oldest->block) {
-      where_.erase(*oldest->block);
-    }
-    const auto slot = static_cast<std::int64_t>(oldest - slots_.begin());
-    where_[block] = slot;
-    const std::size_t after = oldest->used_by;
-    *oldest = {block, step + 1};
-    return {slot, false, after};
+    const Found found{slot - slots_.begin(), present, present ? 0 : slot->used_by};
+    *slot = {block, step + 1};
+    return found;
   }
 
  private:
@@ -61,7 +53,6 @@ class Slots {
     std::size_t used_by = 0;  // the number of the last step, counted from 1
   };
   std::vector<Slot> slots_;
-  std::map<Block, std::int64_t> where_;
 };
 
 class Planning {

@@ -110,6 +110,16 @@ TEST_P(CallingThread, HasThePrograms) {
   }
 }
 
+// A developer's own text of a kernel is not what was compiled with the library.
+TEST_P(CallingThread, TakesProgramsForTheLibrarysOwnTextsAlone) {
+  Device& device = runtime_->device();
+  const Plan plan = plan_sgemm(problem_of(40, 40, 40, 0, 0.0f), planner_for(device.info()));
+  ProgramSource source = program_source(*plan.steps.at(0).kernel);
+  EXPECT_NE(device.find_built(source), nullptr);
+  source.embedded = false;
+  EXPECT_EQ(device.find_built(source), nullptr);
+}
+
 // None where the build has no programs for this processor.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CallingThread);
 INSTANTIATE_TEST_SUITE_P(, CallingThread,

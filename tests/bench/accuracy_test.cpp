@@ -17,7 +17,9 @@ const InputClass& find(const std::string& name) {
 }
 
 Row with_error(const char* title, double error) {
-  return {.title = title, .verdict = {.worst_error = error}, .mean_error = 1.0};
+  Row row{.title = title, .mean_error = 1.0};
+  row.verdict.worst_error = error;
+  return row;
 }
 
 // One precision beside cuBLAS.
@@ -93,7 +95,7 @@ TEST(AccuracyOutput, HasWhatIsNotFiniteAsNull) {
        .fault = "bf16x6 is above the bound of 8.0"});
   report.rows[0].rows[0].setting.spec = &general;
   EXPECT_FALSE(report.ok());
-  const auto errors = nlohmann::json::parse(accuracy_json(report))["rows"][0]["errors"];
+  const auto errors = nlohmann::json::parse(accuracy_json(report).dump())["rows"][0]["errors"];
   EXPECT_TRUE(errors[0]["largest"].is_null());
   EXPECT_EQ(errors[0]["kernel"], "general");
   EXPECT_EQ(errors[1]["unavailable"], "no reason");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check/arithmetic_probe.h"
+#include "check/judge.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"

@@ -38,7 +38,7 @@ void require_command(const CLI::App& app, int argc, char** argv) {
   }
 }
 
-// What the user can mend by asking for something else is bad input; the rest is a failure.
+// It is bad input if the user can mend it by asking for something else, and else a failure.
 int status_of(duogemm::Status status) {
   switch (status) {
     case duogemm::Status::invalid_argument:

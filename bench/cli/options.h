@@ -116,7 +116,7 @@ struct ResultFlags {
   void write_csv(const std::string& table) const;
 };
 
-// What a command that looks closely at a kernel asks besides its name.
+// A command that looks closely at a kernel asks this besides its name.
 struct StudyFlags {
   TunableFlags tunables;
   SizeFlags size;

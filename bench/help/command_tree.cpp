@@ -6,7 +6,7 @@
 namespace duogemm::bench {
 namespace {
 
-// What stands between two marks, the first of them; empty where they are not there.
+// Finds what is first between two marks; empty where they are not there.
 std::string between(const std::string& text, const std::string& first, const std::string& last) {
   const std::size_t begin = text.find(first);
   const std::size_t end = begin == std::string::npos ? begin : text.find(last, begin);

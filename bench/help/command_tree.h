@@ -28,7 +28,7 @@ struct CommandFacts {
   std::vector<CommandFacts> commands;
 };
 
-// Of three texts, the one for what the option takes; nothing where it takes no value.
+// Picks the text for what the option takes; nothing where it takes no value.
 std::string by_value(const OptionFacts& option, const std::string& choice, const std::string& number,
                      const std::string& text);
 
@@ -38,10 +38,10 @@ CommandFacts facts_of(const CLI::App& app);
 // The text with `before` in front of each character that is one of `special`.
 std::string escape(const std::string& text, const std::string& special, const std::string& before);
 
-// Of all its options.
+// Lists those of all its options.
 std::vector<std::string> option_names(const CommandFacts& command);
 
-// What it takes without dashes; null where it takes nothing so.
+// The option that it takes without dashes; null where it has none.
 const OptionFacts* positional(const CommandFacts& command);
 
 }  // namespace duogemm::bench

@@ -1,4 +1,4 @@
-// What shells complete the program's command lines by.
+// Scripts by which shells complete the program's command lines.
 #pragma once
 
 #include <string>

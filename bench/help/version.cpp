@@ -18,7 +18,7 @@ Versions versions_of(const Backend& backend) {
   }
 }
 
-// Of the first GPU that the management library knows; empty where there is none.
+// The first GPU that the management library knows tells it; empty where there is none.
 std::string nvidia_driver() {
   for (const Backend* backend : backends()) {
     try {

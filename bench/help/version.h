@@ -1,4 +1,4 @@
-// What `duogemm --version` tells: enough to say in a report of a fault.
+// `duogemm --version` tells enough for a report of a fault.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ struct Offer {
 
 constexpr const char* planned_name = "duogemm";
 
-// Whether it is a rung, or one of the library's kernels that compute products.
+// A rung does, and so do the library's kernels that compute products.
 bool multiplies(const KernelSpec& spec) {
   return as_rung(spec) || (spec.family && !spec.family->computes(Problem::packed(1, 1, 1, 0.0f)));
 }
@@ -70,12 +70,12 @@ LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDecl
   return setting;
 }
 
-// Whether it is for the problems to say what the tunable is, and not for the user.
+// Some tunables are for the problems to decide, and not for the user.
 bool is_fixed(const KernelSpec& spec, const std::string& name) {
   return spec.family && spec.family->decides(name);
 }
 
-// Of all the kernels together.
+// Names those of all the kernels together.
 std::string tunable_names(const std::vector<const KernelSpec*>& kernels) {
   std::set<std::string> names;
   for (const KernelSpec* spec : kernels) {

@@ -20,10 +20,10 @@ struct LadderSetting {
 // "8"; "duogemm" for its own choice; "" for a kernel that is no rung.
 std::string label_of(const LadderSetting& setting);
 
-// Whether it adds up the products in another order than ascending k, so that its bits are its own.
+// Tells whether products are added up in another order than ascending k, so that the bits are others.
 bool reorders(const LadderSetting& setting);
 
-// What the user of a ladder may choose.
+// The user of a ladder may choose this.
 struct LadderChoice {
   std::vector<std::string> kernels;  // rungs ("1", "nv") or names; empty for all
   Tunables set;                      // for every chosen kernel that has the tunable

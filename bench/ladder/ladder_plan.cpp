@@ -10,11 +10,11 @@
 namespace duogemm {
 namespace {
 
-// What A and B are padded with: their product is -0, which changes no sum (see pad.cl).
+// A and B are padded with these: their product is -0, which changes no sum (see pad.cl).
 constexpr float a_fill = -0.0f;
 constexpr float b_fill = 0.0f;
 
-// How many the rungs' 32-bit indices reach.
+// The rungs' 32-bit indices reach no more.
 constexpr std::int64_t most_elements = std::numeric_limits<std::int32_t>::max();
 
 // A matrix as it lies in a buffer, column-major.

@@ -1,4 +1,4 @@
-// How much is computed for each byte that is moved.
+// Counts what is computed for each byte that is moved.
 #pragma once
 
 #include "ladder/ladder.h"

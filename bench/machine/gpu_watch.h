@@ -1,5 +1,5 @@
-// What NVIDIA's management library says of a GPU, once and while others measure. The library comes with the
-// driver and is loaded when it is first used.
+// Asks NVIDIA's management library for the state of a GPU, once or while others measure. The library comes
+// with the driver and is loaded when it is first used.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What work allocates, and whether the device and the machine have it.
+// Counts what work allocates, and tells whether the device and the machine have it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace duogemm::bench {
 
-// What Linux could give without swapping, within the limits of the control groups (v1 or v2) that the process
-// is in. Where nothing can be read, more than anybody has. root: where /proc and /sys are looked for.
+// Linux could give this much without swapping, within the limits of the control groups (v1 or v2) that the process
+// is in. It is more than anybody has where nothing can be read. root: where /proc and /sys are looked for.
 std::size_t available_host_memory(const std::filesystem::path& root = "/");
 
 // In bytes; as double, in which no sum overflows.

@@ -24,7 +24,7 @@ std::string cell(const Row& row) {
   return figure(row.verdict.worst_error) + " (" + figure(row.mean_error.value_or(0.0)) + ")" + time;
 }
 
-// Of all contenders, ours first.
+// Names all contenders, ours first.
 std::vector<std::string> titles_of(const AccuracyReport& report) {
   std::vector<std::string> titles;
   for (const Precision precision : report.precisions) {

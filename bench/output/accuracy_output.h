@@ -1,4 +1,4 @@
-// What is printed of errors, and their result file, which bench/schema/README.md describes.
+// Errors as a table and as a result file, which bench/schema/README.md describes.
 #pragma once
 
 #include <string>

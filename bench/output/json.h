@@ -1,4 +1,4 @@
-// What the result files of several commands have in common, as bench/schema/README.md describes it.
+// Result files of several commands have these members in common: bench/schema/README.md describes them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace duogemm::bench {
 
 using Json = nlohmann::ordered_json;
 
-// What every result file begins with: which schema and program, and when.
+// Every result file begins with the schema, the program's version and the date.
 Json dated_head(const char* schema);
 // The same, and how it was measured in the loop of bench/timing/measure.h.
 Json file_head(const char* schema, bool cold, const MeasureOptions& measure);

@@ -35,8 +35,8 @@ const Row* fastest_rung(const LadderReport& report) {
   return best;
 }
 
-// What a row's gain is told against: the first setting of the rung before that ran, for duogemm's own choice
-// the fastest rung.
+// A row's gain is told against the first setting of the rung before that ran, and that of duogemm's own choice
+// against the fastest rung.
 const Row* compared_with(const LadderReport& report, std::size_t index) {
   const LadderSetting& own = report.rows[index].setting;
   if (own.planned) {
@@ -59,7 +59,7 @@ const Row* compared_with(const LadderReport& report, std::size_t index) {
   return found;
 }
 
-// What is not the kernel file's own, and the switches, which the build may have set.
+// Shows what is not the kernel file's own, and the switches, which the build may have set.
 std::string set_text(const LadderSetting& setting) {
   Tunables shown = setting.distinct;
   for (const auto& [name, standard] : build_tunables()) {

@@ -38,8 +38,8 @@ const Names kinds = {"ladder", "compare", "explain", "replay", "sweep"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// How long the path is that a text begins with: an absolute one, or one from a home folder; 0 where there is
-// none. By hand: std::regex calls itself for each character, and long texts end the process.
+// Measures the path that a text begins with: an absolute one, or one from a home folder; 0 where there is
+// none. This is done by hand, as std::regex calls itself for each character, and long texts end the process.
 std::size_t length_of_path(std::string_view text) {
   constexpr std::string_view of_names =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+@~-";
@@ -120,7 +120,7 @@ class Cleaner {
     return cleaned;
   }
 
-  // Where it is a word of its own.
+  // Replaces it where it is a word of its own.
   std::string without_name(std::string text, const std::string& name, const std::string& substitute) {
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
       const std::size_t end = at + name.size();

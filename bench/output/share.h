@@ -8,7 +8,7 @@
 
 namespace duogemm::bench {
 
-// What must not be in a shared file.
+// These names must not be in a shared file.
 struct Identity {
   std::string user;
   std::string host;

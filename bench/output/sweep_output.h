@@ -8,7 +8,7 @@
 
 namespace duogemm::bench {
 
-// What is printed. One axis: a line for each value. Two: a line for each value of the first, a column for
+// Prints one axis as a line for each value, and two as a line for each value of the first with a column for
 // each of the second.
 class SweepText {
  public:

@@ -1,4 +1,4 @@
-// What the build embeds of kernels/ladder/ and kernels/support/.
+// The build embeds the files of kernels/ladder/ and kernels/support/.
 #pragma once
 
 #include "families/kernel_source.h"

@@ -198,13 +198,13 @@ Rung tensor_cores() {
 
 // --- For comparison, and in support ----------------------------------------------------------------------
 
-// Where work-items handle one element each, in groups of BLOCK x BLOCK.
+// Work-items handle one element each, in groups of BLOCK x BLOCK.
 Geometry blocks(std::int64_t rows, std::int64_t cols, const Tunables& t) {
   const int size = at(t, "BLOCK");
   return tiles(rows, size, cols, size, size, size);
 }
 
-// Where a work-item has several elements or none, in groups of GROUP.
+// A work-item has several elements or none, in groups of GROUP.
 Geometry groups(std::int64_t rows, std::int64_t, const Tunables& t) {
   return tiles(rows, at(t, "GROUP"), 1, 1, at(t, "GROUP"), 1);
 }

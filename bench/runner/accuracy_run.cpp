@@ -118,7 +118,8 @@ Sessions session_of(const AccuracyRequest& request) {
   return sessions;
 }
 
-// Of the largest product. On the host there are its matrices, and as much again of what is computed anew.
+// The largest product decides. On the host there are its matrices, and as much again of what is computed
+// anew.
 void require_memory(const AccuracyRequest& request, const Sessions& sessions) {
   const std::int64_t k = *std::ranges::max_element(request.ks);
   const Problem problem = Problem::packed(request.size, request.size, k);
@@ -162,8 +163,8 @@ double error_of_fp32(const AccuracyRow& row, const std::vector<Precision>& preci
   return error;
 }
 
-// What one precision may reach. Where all roundings of a sum go the same way, a chain of FP32 has more than
-// the bound, but never more than k + 3.
+// A precision may reach this error. Where all roundings of a sum go the same way, a chain of FP32 has more
+// than the bound, but never more than k + 3.
 double limit_of(Precision precision, const AccuracyRow& row, double error_of_fp32) {
   const double chain = static_cast<double>(row.k) + 3.0;
   return precision == Precision::fp32 ? chain : std::max(row.bound, std::min(error_of_fp32, chain));

@@ -50,7 +50,7 @@ inline constexpr std::int64_t least_compared_k = 64;
 inline constexpr double worst_ratio = 1.25;
 inline constexpr double always_good = 3.0;
 
-// What is wrong with a row whose errors are known.
+// Says what is wrong with a row whose errors are known.
 std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& precisions);
 
 // Calls `after_row` when a row is there. A run that is interrupted ends with the rows that were done. Throws

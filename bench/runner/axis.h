@@ -1,4 +1,4 @@
-// What a sweep goes over.
+// A sweep goes over one or two axes.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace duogemm::bench {
 struct CompareConditions : Conditions {
   Through through = Through::device;
   std::optional<std::size_t> device_memory = {};  // the limit for ours on plain arrays, in bytes
-  // What ours may compute with. With another than fp32, libraries take part in other precisions too.
+  // Ours may compute with it. With another than fp32, libraries take part in other precisions too.
   Precision precision = Precision::fp32;
   std::vector<std::string> kernels = {};  // folders, with whose kernels ours takes part once more
   std::optional<std::vector<std::string>> against = {};  // titles of libraries; all when not given
@@ -43,10 +43,10 @@ struct CompareReport : Machine {
   std::vector<std::string> warnings(double wanted_noise) const;
 };
 
-// Whether ours was right, or not run.
+// Ours was right, or not run.
 bool is_ok(const ProblemRows& problem);
 
-// How many times as fast as the other ours is.
+// Says how many times as fast as the other ours is.
 std::optional<double> ratio(const ProblemRows& problem, std::size_t other);
 
 // Over the shapes of a list, or over all when the name is empty.

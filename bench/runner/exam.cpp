@@ -7,7 +7,7 @@ namespace duogemm::bench {
 double WholeExam::host_bytes(const Problem& problem) { return judged_need(problem).host; }
 
 std::unique_ptr<GuardedOperands> WholeExam::operands(std::size_t count, Device& device, Queue& queue) const {
-  return std::make_unique<GuardedOperands>(host_, device, queue, Guards::bands, count);
+  return std::make_unique<GuardedOperands>(host_, device, queue, guards_, count);
 }
 
 bool WholeExam::judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,

@@ -1,4 +1,4 @@
-// What results are judged by.
+// The exams by which results are judged.
 #pragma once
 
 #include "runner/trial.h"
@@ -8,11 +8,17 @@ namespace duogemm::bench {
 // Every element is computed anew, and everything around is looked at: nothing that is wrong is missed.
 class WholeExam final : public Exam {
  public:
-  explicit WholeExam(HostProblem host) : host_(std::move(host)), judge_(host_) {}
-  // Of the machine's memory.
+  // from_offsets: the operands begin at offsets in their buffers, with tables and scalars in memory where the
+  // problem has these.
+  explicit WholeExam(HostProblem host, Guards guards = Guards::bands, bool from_offsets = false)
+      : host_(std::move(host)), judge_(host_), guards_(guards), from_offsets_(from_offsets) {}
+  // It takes this much of the machine's memory.
   static double host_bytes(const Problem& problem);
 
   std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device, Queue& queue) const override;
+  PreparedPlan::Operands places(const GuardedOperands& operands) const override {
+    return from_offsets_ ? operands.offset_operands() : operands.operands();
+  }
   // Whoever has a result is timed, be it wrong.
   bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
              Queue& queue, Row& row) override;
@@ -20,6 +26,8 @@ class WholeExam final : public Exam {
  private:
   const HostProblem host_;
   const Judge judge_;
+  const Guards guards_;
+  const bool from_offsets_;
 };
 
 // For problems of any size, of which some elements are computed anew. This library comes first: it must give

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "runner/exam.h"
 #include "runner/run.h"
@@ -14,13 +15,21 @@ namespace {
 
 constexpr std::uint32_t seed = 20141;
 
+Plan plan_rung(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  const Rung* rung = as_rung(*setting.spec);
+  if (rung && rung->for_cpus && device.kind == DeviceKind::gpu) {
+    throw Error(Status::unsupported, "a CPU: on a GPU, one work-item would take minutes");
+  }
+  return plan_setting(setting, problem, device);
+}
+
 Sessions sessions_of(const LadderRequest& request) {
   Sessions sessions;
   for (const ChosenDevice& chosen : request.devices) {
     const Conditions conditions{.cold = request.cold, .device_options = request.device_options};
     Session& session = *sessions.emplace_back(std::make_unique<Session>(chosen, conditions));
     for (const LadderSetting& setting : request.settings) {
-      session.add(setting);
+      session.add(setting, std::bind_front(plan_rung, setting));
     }
     if (auto library = main_library(session.device(), session.queue())) {
       session.add(std::move(library), {.spares = Entry::Spares::none});
@@ -59,7 +68,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// How long the whole ladder takes, about, judged by one run of everything.
+// Estimates by one run of everything how long the whole ladder takes.
 double estimate_seconds(const LadderRequest& request, const Sessions& sessions, const Planned& planned,
                         Progress& progress) {
   constexpr double runs = 9.0;  // check, warm-up and samples

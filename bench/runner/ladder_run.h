@@ -22,7 +22,7 @@ struct LadderReport : Machine {
   std::size_t unmeasured = 0;  // rows that an interrupted run did not come to
 
   bool ok() const;
-  // Of a run that was interrupted: leaves out what was not measured.
+  // Leaves out what was not measured before the run was interrupted.
   void keep_measured();
   // See timing_warnings.h.
   std::vector<std::string> warnings(double wanted_noise) const;

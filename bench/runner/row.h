@@ -1,4 +1,4 @@
-// What a run finds out: a row for each contender on each problem.
+// A run finds out a row for each contender on each problem.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,32 @@
 
 namespace duogemm::bench {
 
-// What one contender did with a problem: a kernel with a setting, this library, or another.
+// One contender has multiplied a problem: a kernel with a setting, this library, or another.
 struct Row {
-  std::string title = {};                 // "8", "duogemm", "cuBLAS"
-  std::string name = {};                  // of a library with its version: "cuBLAS 13.1.0"
-  LadderSetting setting = {};             // of a kernel; libraries have none
-  std::string missing = {};               // why it has no result; nothing below is there then
-  std::string plan = {};                  // of this library: what it does, in words
-  std::size_t support_steps = 0;          // launches besides the multiplication: padding, transposing
-  double flops_per_byte = 0.0;            // of what a work-group gets from beyond it (see ladder/traffic.h)
-  Verdict verdict = {};                   // of a sampled result, of what was sampled
-  bool repeatable = true;                 // a second run, where there was one, gave the same bits
-  std::optional<double> mean_error = {};  // where errors are measured: the mean beside the worst
-  Samples samples = {};                   // of everything, support included; empty where it was not timed
-  Samples multiply = {};                  // of the multiplication alone; empty without support steps
-  std::vector<Samples> first_steps = {};  // of the first step, the first two, and so on, where asked for
+  std::string title = {};                  // "8", "duogemm", "cuBLAS"
+  std::string name = {};                   // of a library with its version: "cuBLAS 13.1.0"
+  LadderSetting setting = {};              // of a kernel; other libraries have none
+  std::string missing = {};                // why it has no result; nothing below is there then
+  std::string plan = {};                   // of this library: what it does, in words
+  std::vector<std::string> launched = {};  // kernels, in order
+  std::size_t support_steps = 0;           // launches besides the multiplication: padding, transposing
+  double flops_per_byte = 0.0;             // of what a work-group gets from beyond it (see ladder/traffic.h)
+  bool is_chain = true;                    // it owes the bits of one fma chain in ascending k
+  Verdict verdict = {};                    // of a sampled result, of what was sampled
+  bool repeatable = true;                  // a second run, where there was one, gave the same bits
+  std::optional<double> mean_error = {};   // where errors are measured: the mean beside the worst
+  Samples samples = {};                    // of everything, support included; empty where it was not timed
+  Samples multiply = {};                   // of the multiplication alone; empty without support steps
+  std::vector<Samples> first_steps = {};   // of the first step, the first two, and so on, where asked for
 
-  // Whether its result is what a kernel owes that has this setting.
-  bool right() const { return reorders(setting) ? verdict.ok() : verdict.exact(); }
-  // Whether it has all its samples; else the device cannot run it, or the run was interrupted.
+  bool right() const { return is_chain ? verdict.exact() : verdict.ok(); }
+  // Without all samples, the device cannot run it, or the run was interrupted.
   bool measured() const {
     return !samples.seconds.empty() && (support_steps == 0 || !multiply.seconds.empty());
   }
 };
 
-// How many times as fast one contender is as another; nothing where one of the two has no time.
+// Says how many times as fast one contender is as another; nothing where one of the two has no time.
 std::optional<double> ratio(const Row& one, const Row& other);
 
 // All rows of a problem. This library's, where it takes part, is the first.

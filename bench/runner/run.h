@@ -21,7 +21,7 @@ using ShowWho = std::function<void(const std::string& who)>;
 void judge(const Sessions& sessions, const Trials& trials, Exam& exam, const MeasureOptions& options,
            const ShowWho& show);
 
-// Where `options.stop` becomes true, rows may be without samples.
+// Rows may be without samples once `options.stop` is true.
 void time_in_turns(const Trials& trials, const MeasureOptions& options, GpuWatch& watch, const ShowWho& show);
 
 }  // namespace duogemm::bench

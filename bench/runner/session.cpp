@@ -21,11 +21,19 @@ Session::Session(const ChosenDevice& chosen, const Conditions& conditions)
   }
 }
 
-void Session::add(const LadderSetting& setting) {
+void Session::add(const LadderSetting& setting, Entry::MakePlan plan, bool is_split) {
   const std::string label = label_of(setting);
-  Entry entry{.setting = setting, .spares = Entry::Spares::unsupported};
+  Entry entry{.setting = setting,
+              .plan = std::move(plan),
+              .is_split = is_split,
+              .spares = Entry::Spares::unsupported};
   entry.title =
       (as_rung(*setting.spec) ? "rung " : "") + (label.empty() ? "" : label + " ") + setting.spec->name;
+  if (!entry.plan) {
+    entry.plan = [setting](const Problem& problem, const DeviceInfo& device) {
+      return plan_setting(setting, problem, device);
+    };
+  }
   entries_.push_back(std::move(entry));
 }
 

@@ -1,6 +1,7 @@
 // A device in a run: its queue, who multiplies there, and the conditions under which all of them are timed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Conditions {
 
 // Somebody who multiplies: a kernel with a setting, this library as its users call it, or another library.
 struct Entry {
+  using MakePlan = std::function<Plan(const Problem& problem, const DeviceInfo& device)>;
   // Which failures are said in its row; others end the run.
   enum class Spares { none, unsupported, lack_of_memory_too, all };
 
@@ -30,6 +32,8 @@ struct Entry {
   std::string name = {};
   ReferenceLibrary* library = nullptr;      // null for a kernel
   LadderSetting setting = {};               // of a kernel
+  MakePlan plan = {};                       // of a kernel
+  bool is_split = false;                    // the plan splits k, so that its bits are its own
   bool is_own = false;                      // this library
   std::optional<Precision> precision = {};  // that it is permitted, in place of the problem's
   Spares spares = Spares::all;
@@ -46,15 +50,17 @@ class Session {
   Queue& queue() { return *queue_; }
   ProgramCache& programs() { return programs_; }
 
-  void add(const LadderSetting& setting);
+  // A kernel with the setting's plan, or with another one.
+  void add(const LadderSetting& setting, Entry::MakePlan plan = {}, bool is_split = false);
   // entry: what is to be said of the library besides its names.
   void add(std::unique_ptr<ReferenceLibrary> library, Entry entry = {});
   const std::vector<Entry>& entries() const { return entries_; }
+  void remove_entries() { entries_.clear(); }
 
-  // Whether samples on the queue are graphs.
+  // Samples on such a queue are graphs.
   bool records(const Queue& queue) const { return graph_ && &queue == queue_.get(); }
-  // How many sets of operands of that many bytes the executions within a sample take in turn.
-  // Callers at once have one each.
+  // The executions within a sample take this many sets of operands of `bytes` in turn. Callers at once have
+  // one each.
   std::size_t sets(std::size_t bytes) { return cold_ ? ColdCaches::sets(bytes, info()) : callers_; }
   std::size_t callers() const { return callers_; }
   // Before a sample: leaves nothing of the operands in a cache when they are to be cold.

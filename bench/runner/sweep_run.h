@@ -29,7 +29,7 @@ struct SweepPoint {
   Row row;
   double reference = 0.0;  // the library's FLOP/s on this shape; 0 without one
 
-  // Whether nothing more will come of it.
+  // Nothing more will come of it then.
   bool done() const { return !invalid.empty() || !row.missing.empty() || row.measured(); }
   bool ran() const { return invalid.empty() && row.missing.empty(); }
   // FLOP/s; only of one that ran.

@@ -41,12 +41,6 @@ bool is_spared(const Entry& entry, Status status) {
   return false;
 }
 
-void require_device_of(const Rung* rung, const DeviceInfo& device) {
-  if (rung && rung->for_cpus && device.kind == DeviceKind::gpu) {
-    throw Error(Status::unsupported, "a CPU: on a GPU, one work-item would take minutes");
-  }
-}
-
 }  // namespace
 
 Trial::Trial(Session& session, const Problem& problem, bool each_step)
@@ -87,19 +81,33 @@ Problem Trial::problem_of(const Entry& entry) const {
 void Trial::plan(std::size_t i) {
   const Entry& entry = session_.entries()[i];
   Row& row = rows_[i];
+  const Rung* rung = entry.is_own ? nullptr : as_rung(*entry.setting.spec);
+  const Plan& plan = plans_[i].emplace(entry.is_own ? plan_sgemm(problem_of(entry), session_.info())
+                                                    : entry.plan(problem_, session_.info()));
+  if (plan.steps.empty()) {
+    return;
+  }
+  const Variant& kernel = *plan.steps.at(plan.multiply).kernel;
+  row.is_chain = !entry.is_split && !(rung ? reorders(entry.setting) : kernel.reorders);
+  row.support_steps = plan.steps.size() - 1;
+  std::ranges::transform(plan.steps, std::back_inserter(row.launched),
+                         [](const Step& step) { return step.kernel->spec->name; });
   if (entry.is_own) {
-    plans_[i] = plan_sgemm(problem_of(entry), session_.info());
-    row.plan = describe(*plans_[i]);
+    row.plan = describe(plan);
   } else {
-    require_device_of(as_rung(*entry.setting.spec), session_.info());
-    plans_[i] = plan_setting(entry.setting, problem_, session_.info());
-    row.support_steps = plans_[i]->steps.size() - 1;
-    row.flops_per_byte = flops_per_byte(tile_of(*plans_[i], {problem_.m, problem_.n, problem_.k}));
+    row.flops_per_byte = flops_per_byte(tile_of(plan, {problem_.m, problem_.n, problem_.k}));
   }
   if (entry.is_own || entry.setting.planned) {
-    const Variant& kernel = *plans_[i]->steps.at(plans_[i]->multiply).kernel;
     row.setting.spec = kernel.spec;
     row.setting.tunables = kernel.tunables;
+  }
+}
+
+void Trial::add_workspaces(MemoryNeed& need) const {
+  for (const std::optional<Plan>& plan : plans_) {
+    if (plan) {
+      need.add_workspaces(*plan);
+    }
   }
 }
 
@@ -144,7 +152,7 @@ void Trial::judge(Exam& exam, const std::function<void(const std::string& who)>&
       GuardedOperands& sets = sets_for(entry, exam);
       std::vector<Timed> prepared = prepare(i, sets);
       is_timed = exam.judge(
-          entry, [&] { prepared.front().multiplication->execute(sets.operands(0)); }, sets,
+          entry, [&] { prepared.front().multiplication->execute(exam.places(sets)); }, sets,
           *prepared.front().queue, rows_[i]);
       if (is_timed) {
         if (entry.library) {

@@ -14,10 +14,12 @@
 
 namespace duogemm::bench {
 
-// What the matrices hold, and what is asked of a result.
+// An exam decides what the matrices hold and what is asked of a result.
 class Exam {
  public:
   virtual ~Exam() = default;
+  // The operands of an execution that is judged.
+  virtual PreparedPlan::Operands places(const GuardedOperands& operands) const { return operands.operands(); }
   virtual std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device,
                                                     Queue& queue) const = 0;
   // Looks at what `multiply` leaves in the first set's C, and says in the row what it finds. Whether the
@@ -32,8 +34,9 @@ class Trial {
   Trial(Session& session, const Problem& problem, bool each_step = false);
 
   const Problem& problem() const { return problem_; }
-  // What it takes of memory, but for what the exam has on the host.
+  // Counts the memory that it takes, but for what the exam has on the host.
   MemoryNeed need() const;
+  void add_workspaces(MemoryNeed& need) const;
   // Makes the operands and judges everybody, or, once `stop` is true, nobody else.
   void judge(Exam& exam, const std::function<void(const std::string& who)>& show,
              const std::atomic<bool>* stop);
@@ -45,7 +48,7 @@ class Trial {
   std::vector<Row> take_rows() { return std::move(rows_); }
 
  private:
-  // What is timed, on which operands, and where its samples go.
+  // This is timed, on these operands, and its samples go there.
   struct Timed {
     std::string name;
     std::shared_ptr<Reference> multiplication;

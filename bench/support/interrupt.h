@@ -9,7 +9,7 @@ namespace duogemm::bench {
 // once.
 void note_interrupts();
 
-// Whether one of them has come; it stays true.
+// One of them has come: this stays true.
 const std::atomic<bool>& interrupted();
 
 // The status; or, where a signal has come, what a shell expects then: 130 after SIGINT, 143 after SIGTERM.

@@ -9,12 +9,12 @@
 
 namespace duogemm::bench {
 
-// What CMake was told of the runtimes and of the switches of kernels: "BACKEND=all, USE_LDG=ON,
+// Says what CMake was told of the runtimes and of the switches of kernels: "BACKEND=all, USE_LDG=ON,
 // USE_SHUFFLE=OFF".
 std::string build_switches();
 
-// Where the folder of that name is: beside the program in a build folder, or where an installation puts it.
-// The one or the other exists.
+// The folder of that name is beside the program in a build folder, or where an installation puts it: one of
+// these exists.
 std::vector<std::filesystem::path> program_folders(const std::string& name);
 
 inline constexpr const char* drop_in_blas = "libduogemm_blas.so";

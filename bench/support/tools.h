@@ -8,7 +8,7 @@
 
 namespace duogemm::bench {
 
-// Where the program is: on PATH, or among the CUDA Toolkit's in /usr/local/cuda/bin. Empty when it is not.
+// Finds the program on PATH, or among the CUDA Toolkit's in /usr/local/cuda/bin.
 std::optional<std::filesystem::path> find_tool(const std::string& name);
 
 struct ToolResult {

@@ -25,7 +25,7 @@ struct ExplainFlags : StudyFlags {
   std::optional<int> arch;
 };
 
-// What --kernel and --diff name: one kernel with assignments of its own, such as "8,USE_SHUFFLE=1".
+// --kernel and --diff name kernels with assignments of their own, such as "8,USE_SHUFFLE=1".
 LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   std::istringstream parts(text);
   std::string kernel;
@@ -48,7 +48,7 @@ LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
   return setting;
 }
 
-// What the library runs.
+// The library chooses its kernel itself.
 LadderSetting own_choice(const ExplainFlags& flags) {
   if (!flags.tunables.assigned().empty()) {
     reject("--set: what the library runs has tunables of its own choice; name a kernel by --kernel");

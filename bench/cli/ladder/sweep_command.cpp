@@ -37,7 +37,7 @@ std::vector<Axis> axes_of(const SweepFlags& flags) {
   return axes;
 }
 
-// What no axis says must be said by -m, -n, -k or --size, or is a size that takes little time.
+// Sizes that no axis decides are those of -m, -n, -k or --size, or take little time.
 Shape base_shape(const SweepFlags& flags, const DeviceInfo& device) {
   const std::int64_t usual = device.kind == DeviceKind::cpu ? 256 : 2048;
   const auto pick = [&](const std::optional<std::int64_t>& own) {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "check/arithmetic_probe.h"
-#include "check/judge.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"
@@ -14,6 +13,7 @@
 #include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
+#include "runner/exam.h"
 #include "support/progress.h"
 
 namespace duogemm::bench {
@@ -42,30 +42,44 @@ struct Outcome {
            : fault.empty()      ? "ok"
                                 : "WRONG: " + fault;
   }
+
+  void add(const Problem& problem, const Row& row) {
+    ++problems;
+    worst_error = std::max(worst_error, row.verdict.worst_error);
+    launched.insert(row.launched.begin(), row.launched.end());
+    if (!row.right() && fault.empty()) {
+      fault = describe(problem) + ": " + row.verdict.fault();
+    }
+  }
 };
+
+bool is_rung(const LadderSetting& setting) { return as_rung(*setting.spec) != nullptr; }
+
+// No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
+DeviceInfo with_few_groups(DeviceInfo device) {
+  device.max_groups[1] = 2;
+  return device;
+}
+
+Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
+  return [request](const Problem& problem, const DeviceInfo& device) {
+    const DeviceInfo few = with_few_groups(device);
+    return lower(schedule_for(request, problem, few), problem, few);
+  };
+}
 
 class Verifier {
  public:
-  Verifier(const ChosenDevice& chosen, Guards guards)
-      : device_(chosen.backend->open(chosen.index, {})),
-        queue_(device_->create_queue()),
-        programs_(*device_),
-        guards_(guards) {}
+  Verifier(const ChosenDevice& chosen, Guards guards) : session_(chosen, {}), guards_(guards) {}
 
-  const DeviceInfo& info() const { return device_->info(); }
+  const DeviceInfo& info() { return session_.info(); }
 
-  // What checking the setting takes of memory.
-  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) const {
+  // Counts the memory that checking the setting takes.
+  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) {
     MemoryNeed need;
     for (const Problem& problem : problems) {
       MemoryNeed one = judged_need(problem);
-      try {
-        one.add_workspaces(make_plan(setting, problem));
-      } catch (const Error& error) {
-        if (error.status() != Status::unsupported) {
-          throw;
-        }
-      }
+      plan(setting, problem)->add_workspaces(one);
       need = guards_ == Guards::none ? need += one : larger(need, one);
     }
     return need;
@@ -74,93 +88,56 @@ class Verifier {
   Outcome verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
     Outcome outcome;
     for (const Problem& problem : problems) {
-      try {
-        verify(setting, problem, outcome);
-      } catch (const Error& error) {
-        if (error.status() != Status::unsupported) {
-          throw;
+      auto trial = plan(setting, problem);
+      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards_, !is_rung(setting));
+      trial->judge(
+          *exam, [](const std::string&) {}, nullptr);
+      for (const Row& row : trial->rows()) {
+        if (!row.missing.empty()) {
+          outcome.unsupported = row.missing;
+          return outcome;
         }
-        outcome.unsupported = error.what();
-        break;
+        outcome.add(problem, row);
+      }
+      if (guards_ == Guards::none) {
+        kept_.emplace_back(std::move(exam), std::move(trial));
       }
     }
     return outcome;
   }
 
-  // What of the device's arithmetic is not IEEE 754's; empty where nothing is known to be.
-  std::string broken_instructions() { return duogemm::broken_instructions(*device_, *queue_); }
+  // Names what of the device's arithmetic is not IEEE 754's; empty where nothing is known to be.
+  std::string broken_instructions() {
+    return duogemm::broken_instructions(session_.device(), session_.queue());
+  }
 
  private:
-  struct Run {
-    Run(HostProblem data, const Plan& steps, Device& device, Queue& queue, ProgramCache& programs,
-        Guards guards)
-        : host(std::move(data)), plan(steps, device, programs), operands(host, device, queue, guards) {}
-    HostProblem host;
-    SelfContainedPlan plan;
-    GuardedOperands operands;
-  };
-
-  void verify(const LadderSetting& setting, const Problem& problem, Outcome& outcome) {
-    const Plan plan = make_plan(setting, problem);
-    const bool reorders =
-        is_rung(setting) ? duogemm::reorders(setting) : plan.steps.at(plan.multiply).kernel->reorders;
-    verify(plan, is_rung(setting), !reorders, problem, outcome);
+  // The setting's plan and, of kernels that can split k, plans that do.
+  std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem) {
+    session_.remove_entries();
+    if (is_rung(setting)) {
+      session_.add(setting);
+      return std::make_unique<Trial>(session_, problem);
+    }
+    session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
+      return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
+    });
     if (setting.spec->family->splits_k() && problem.batch_by == BatchBy::strides) {
       const bool packs = setting.spec->family->gains_from_packing();
-      ScheduleRequest sliced{setting.spec, setting.tunables, 2, false, packs, packs};
-      verify_sliced(sliced, problem, outcome);
+      ScheduleRequest split{setting.spec, setting.tunables, 2, false, packs, packs};
+      session_.add(setting, plan_of_schedule(split), true);
+      split.clustered = true;
       if (info().clusters) {
-        sliced.clustered = true;
-        verify_sliced(sliced, problem, outcome);
+        session_.add(setting, plan_of_schedule(split), true);
       }
     }
+    return std::make_unique<Trial>(session_, problem);
   }
 
-  void verify_sliced(const ScheduleRequest& request, const Problem& problem, Outcome& outcome) {
-    const DeviceInfo device = with_few_groups();
-    verify(lower(schedule_for(request, problem, device), problem, device), false, false, problem, outcome);
-  }
-
-  void verify(const Plan& plan, bool is_rung, bool is_chain, const Problem& problem, Outcome& outcome) {
-    auto run =
-        std::make_unique<Run>(fill(problem, outcome.problems), plan, *device_, *queue_, programs_, guards_);
-    run->plan.enqueue(*queue_, is_rung ? run->operands.operands() : run->operands.offset_operands());
-    const Verdict verdict = Judge(run->host).look_at_all(run->operands, *queue_);
-    ++outcome.problems;
-    outcome.worst_error = std::max(outcome.worst_error, verdict.worst_error);
-    const bool ok = verdict.ok() && (verdict.same_bits() || !is_chain);
-    if (!ok && outcome.fault.empty()) {
-      outcome.fault = describe(problem) + ": " + verdict.fault();
-    }
-    for (const Step& step : plan.steps) {
-      outcome.launched.insert(step.kernel->spec->name);
-    }
-    if (guards_ == Guards::none) {
-      kept_.push_back(std::move(run));
-    }
-  }
-
-  static bool is_rung(const LadderSetting& setting) { return as_rung(*setting.spec) != nullptr; }
-
-  Plan make_plan(const LadderSetting& setting, const Problem& problem) const {
-    if (is_rung(setting)) {
-      return plan_setting(setting, problem, info());
-    }
-    return plan_sgemm(*setting.spec, setting.tunables, problem, with_few_groups());
-  }
-
-  // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
-  DeviceInfo with_few_groups() const {
-    DeviceInfo device = info();
-    device.max_groups[1] = 2;
-    return device;
-  }
-
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Queue> queue_;
-  ProgramCache programs_;
-  Guards guards_;
-  std::vector<std::unique_ptr<Run>> kept_;  // a simulator may mistake a buffer for one that was freed
+  Session session_;
+  const Guards guards_;
+  // A simulator may mistake a buffer for one that was freed.
+  std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
 };
 
 std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
@@ -180,7 +157,7 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
 }
 
 void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& settings,
-                    const Verifier& verifier) {
+                    Verifier& verifier) {
   MemoryNeed need;
   for (const LadderSetting& setting : settings) {
     const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
@@ -243,8 +220,7 @@ int run(const VerifyFlags& flags) {
                  {"rows", Json::array()}});
   bool ok = true;
   for (const LadderSetting& setting : settings) {
-    const Rung* rung = as_rung(*setting.spec);
-    progress.show((rung ? "rung " + rung->label + " " : "") + setting.spec->name);
+    progress.show(setting.spec->name);
     const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));

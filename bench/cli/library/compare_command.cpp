@@ -88,7 +88,7 @@ Through through_of(const CompareFlags& flags) {
   return Through::device;
 }
 
-// What does not go together.
+// Refuses what does not go together.
 void require_harmony(const CompareFlags& flags, Through through, const std::vector<ChosenDevice>& devices) {
   const bool on_device = through == Through::device;
   const bool blas = through == Through::blas;

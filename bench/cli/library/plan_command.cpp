@@ -25,7 +25,7 @@ struct PlanFlags {
   ResultFlags results;
 };
 
-// What is shown.
+// All of this is shown.
 struct Planned {
   Problem problem;
   DeviceInfo device;

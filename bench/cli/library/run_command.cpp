@@ -25,7 +25,7 @@ void require_path_for_preload(const std::string& path) {
   }
 }
 
-// What LD_PRELOAD takes. Builds without CUDA have no library for cuBLAS.
+// LD_PRELOAD takes these. Builds without CUDA have no library for cuBLAS.
 std::string libraries_to_preload() {
   const std::optional<std::filesystem::path> blas = drop_in_library(drop_in_blas);
   if (!blas) {

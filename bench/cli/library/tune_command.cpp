@@ -63,7 +63,7 @@ std::string file_name(const DeviceInfo& info) {
   return name;
 }
 
-// Where the planner will look for it.
+// The planner will look for it there.
 std::string default_file(const DeviceInfo& info) {
   const fs::path folder = tuning_directory();
   if (folder.empty()) {
@@ -151,7 +151,7 @@ class Session {
   }
 
  private:
-  // What was found so far, where no planner looks for it.
+  // Keeps what was found so far where no planner looks for it.
   void checkpoint() {
     const Tuning found = result();
     const TuneCounts& counts = tuner_->counts();

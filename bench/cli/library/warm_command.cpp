@@ -24,7 +24,7 @@ struct WarmFlags {
   std::string share;  // of a worker: "2/16" is the second of 16
 };
 
-// What is compiled must be kept somewhere.
+// Programs must be kept somewhere.
 void require_cache() {
   const std::filesystem::path folder = cache_directory();
   if (folder.empty()) {
@@ -63,7 +63,7 @@ int run_worker(const ChosenDevice& chosen, const std::string& share) {
   return 0;
 }
 
-// What a worker says it has done; nothing where it failed.
+// A worker says what it has done; nothing where it failed.
 std::optional<WarmUp> said_by(const ToolResult& result) {
   WarmUp done;
   const bool ok =

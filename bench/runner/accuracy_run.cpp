@@ -6,7 +6,7 @@
 
 #include "check/oracle.h"
 #include "problem/precision.h"
-#include "runner/run.h"
+#include "runner/trial.h"
 #include "support/format.h"
 #include "support/interrupt.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "runner/exam.h"
-#include "runner/run.h"
+#include "runner/trial.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 

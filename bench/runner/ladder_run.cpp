@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "runner/exam.h"
-#include "runner/run.h"
+#include "runner/trial.h"
 #include "support/interrupt.h"
 #include "timing/device_speed.h"
 #include "timing/timing_warnings.h"

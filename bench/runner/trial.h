@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "check/judge.h"
+#include "machine/gpu_watch.h"
 #include "machine/memory_need.h"
 #include "runner/session.h"
 
 namespace duogemm::bench {
+
+using ShowWho = std::function<void(const std::string& who)>;
 
 // An exam decides what the matrices hold and what is asked of a result.
 class Exam {
@@ -38,8 +41,7 @@ class Trial {
   MemoryNeed need() const;
   void add_workspaces(MemoryNeed& need) const;
   // Makes the operands and judges everybody, or, once `stop` is true, nobody else.
-  void judge(Exam& exam, const std::function<void(const std::string& who)>& show,
-             const std::atomic<bool>* stop);
+  void judge(Exam& exam, const ShowWho& show, const std::atomic<bool>* stop);
   // Those that may be timed; take_samples expects their samples in the same order.
   void add_contenders(std::vector<Contender>& contenders);
   void take_samples(std::vector<Samples>::iterator& next);
@@ -80,5 +82,21 @@ class Trial {
   std::unique_ptr<GuardedOperands> host_sets_;
   std::vector<Timed> timed_;
 };
+
+// One for each session: who multiplies there, everywhere, is timed in the same loop.
+using Trials = std::vector<std::unique_ptr<Trial>>;
+
+Trials plan_trials(const Sessions& sessions, const Problem& problem, bool each_step = false);
+
+// Why all that is too much; nothing when it is there. host_bytes: of the exam, and of whatever else takes the
+// machine's memory. extra_bytes: of a buffer on each device.
+std::optional<std::string> lacking_memory(const Sessions& sessions, const Trials& trials, double host_bytes,
+                                          double extra_bytes = 0.0);
+
+void judge(const Sessions& sessions, const Trials& trials, Exam& exam, const MeasureOptions& options,
+           const ShowWho& show);
+
+// Rows may be without samples once `options.stop` is true.
+void time_in_turns(const Trials& trials, const MeasureOptions& options, GpuWatch& watch, const ShowWho& show);
 
 }  // namespace duogemm::bench

@@ -6,7 +6,7 @@
 
 #include "output/compare_output.h"
 #include "runner/exam.h"
-#include "runner/run.h"
+#include "runner/trial.h"
 #include "test_devices.h"
 
 namespace duogemm::bench {

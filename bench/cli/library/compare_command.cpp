@@ -285,9 +285,10 @@ void add_options(CLI::App& command, CompareFlags& flags) {
       "With --through host or blas: the most device memory that ours may take, such as 512M or "
       "4G. Default: DUOGEMM_DEVICE_MEMORY, or most of it");
   command
-      .add_option("--callers", flags.conditions.callers,
-                  "With --through host or blas: how many threads call at once, each with operands of its own; "
-                  "times are from one result to the next, whoever's")
+      .add_option(
+          "--callers", flags.conditions.callers,
+          "With --through host or blas: how many threads call at once, each with operands of its own; "
+          "times are from one result to the next, whoever's")
       ->check(number_in(std::size_t{1}, std::size_t{256}))
       ->capture_default_str();
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")

@@ -25,18 +25,10 @@ struct LatencyFlags {
   PrecisionFlag precision;
 };
 
-// In microseconds.
-struct Latency {
-  double compiled;               // the first call, with nothing on disk
-  std::optional<double> loaded;  // the first call, with its program on disk
-  double returned;               // a later call, until it returns
-  double complete;               // a later call, until the result is there
-};
-
-double microseconds_of(const std::function<void()>& work) {
+double seconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 double median_of_warm_calls(const std::function<double()>& sample) {
@@ -58,7 +50,7 @@ class Fresh {
   void enqueue() { runtime_.enqueue(problem_, *queue_, operands_.operands()); }
   void finish() { queue_->finish(); }
   double call() {
-    return microseconds_of([&] {
+    return seconds_of([&] {
       enqueue();
       finish();
     });
@@ -81,53 +73,36 @@ MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
   return need;
 }
 
-Latency measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
+// The members of the result file, in seconds.
+Json measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
   // Not the user's cache: there the first call might find its program. It leaves it there as a user's does.
   const TemporaryDirectory folder;
   const DiskCache disk(cache_directory().empty() ? std::filesystem::path() : folder.path());
-  Latency latency{};
   Fresh fresh(chosen, host, disk);
-  latency.compiled = fresh.call();
+  Json latency = {{"first_s", fresh.call()}};
   const double loaded = Fresh(chosen, host, disk).call();
-  if (disk.enabled()) {
-    latency.loaded = loaded;
-  }
-  latency.complete = median_of_warm_calls([&] { return fresh.call(); });
-  latency.returned = median_of_warm_calls([&] {
-    const double duration = microseconds_of([&] { fresh.enqueue(); });
+  latency["first_from_disk_s"] = disk.enabled() ? Json(loaded) : Json(nullptr);
+  const double complete = median_of_warm_calls([&] { return fresh.call(); });
+  latency["warm_return_s"] = median_of_warm_calls([&] {
+    const double duration = seconds_of([&] { fresh.enqueue(); });
     fresh.finish();
     return duration;
   });
+  latency["warm_result_s"] = complete;
   return latency;
 }
 
-std::string table_text(const Latency& latency) {
+std::string table_text(const Json& latency) {
   Table table = {left("call"), "microseconds"};
-  const auto add = [&](const char* what, double duration) {
-    table.add_row({what, format("%.1f", duration)});
-  };
-  add("first, nothing cached on disk", latency.compiled);
-  if (latency.loaded) {
-    add("first, program on disk", *latency.loaded);
+  for (const auto& [member, what] : {std::pair("first_s", "first, nothing cached on disk"),
+                                     {"first_from_disk_s", "first, program on disk"},
+                                     {"warm_return_s", "warm, until it returns"},
+                                     {"warm_result_s", "warm, until C is there"}}) {
+    if (!latency[member].is_null()) {
+      table.add_row({what, format("%.1f", 1e6 * latency[member].get<double>())});
+    }
   }
-  add("warm, until it returns", latency.returned);
-  add("warm, until C is there", latency.complete);
   return table.text();
-}
-
-Json latency_json(const Latency& latency, const DeviceInfo& device, const Shape& shape) {
-  constexpr double micro = 1e-6;
-  Json json = dated_head("duogemm.latency/1");
-  json.update({{"device", to_json(device)},
-               {"m", shape.m},
-               {"n", shape.n},
-               {"k", shape.k},
-               {"warm_calls", warm_calls},
-               {"first_s", latency.compiled * micro},
-               {"first_from_disk_s", latency.loaded ? Json(*latency.loaded * micro) : Json(nullptr)},
-               {"warm_return_s", latency.returned * micro},
-               {"warm_result_s", latency.complete * micro}});
-  return json;
 }
 
 int run(const LatencyFlags& flags) {
@@ -139,11 +114,18 @@ int run(const LatencyFlags& flags) {
   require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
   const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
   const DeviceInfo device = chosen.info();
-  const Latency latency = measure_latency(chosen, host);
+  const Json latency = measure_latency(chosen, host);
   std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", device.name.c_str(), device.runtime.c_str(),
               static_cast<long long>(shape.m), static_cast<long long>(shape.n),
               static_cast<long long>(shape.k), table_text(latency).c_str());
-  flags.results.write(latency_json(latency, device, shape));
+  Json document = dated_head("duogemm.latency/1");
+  document.update({{"device", to_json(device)},
+                   {"m", shape.m},
+                   {"n", shape.n},
+                   {"k", shape.k},
+                   {"warm_calls", warm_calls}});
+  document.update(latency);
+  flags.results.write(document);
   return 0;
 }
 

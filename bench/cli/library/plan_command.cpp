@@ -70,12 +70,8 @@ std::string candidates_text(const std::vector<Schedule>& schedules, const Proble
   // There is no model of CPUs: nothing is predicted there.
   const bool predicted = std::any_of(schedules.begin(), schedules.end(),
                                      [](const Schedule& schedule) { return schedule.seconds.has_value(); });
-  Table table = {"rank"};
-  if (predicted) {
-    table.add_column("predicted us");
-    table.add_column("TFLOP/s");
-  }
-  table.add_column("schedule", Table::Align::left);
+  Table table = predicted ? Table{"rank", "predicted us", "TFLOP/s", left("schedule")}
+                          : Table{"rank", left("schedule")};
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     std::vector<std::string> cells = {std::to_string(i + 1), to_text(schedules[i])};
     if (predicted) {
@@ -128,8 +124,6 @@ void print(const Planned& planned) {
   }
 }
 
-Json seconds_json(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(nullptr); }
-
 Json plan_json(const Planned& planned) {
   Json steps = Json::array();
   for (const Step& step : planned.plan.steps) {
@@ -140,7 +134,7 @@ Json plan_json(const Planned& planned) {
   }
   Json candidates = Json::array();
   for (const Schedule& schedule : planned.candidates) {
-    candidates.push_back({{"schedule", to_text(schedule)}, {"predicted_s", seconds_json(schedule.seconds)}});
+    candidates.push_back({{"schedule", to_text(schedule)}, {"predicted_s", or_null(schedule.seconds)}});
   }
   Json document = dated_head("duogemm.plan/1");
   document.update({{"device", to_json(planned.device)},
@@ -148,7 +142,7 @@ Json plan_json(const Planned& planned) {
                    {"precision", to_text(planned.problem.precision)},
                    {"tuning", planned.tuning.empty() ? Json(nullptr) : Json(planned.tuning)},
                    {"schedule", to_text(planned.schedule)},
-                   {"predicted_s", seconds_json(planned.schedule.seconds)},
+                   {"predicted_s", or_null(planned.schedule.seconds)},
                    {"workspace_bytes", workspace_bytes(planned.plan)},
                    {"steps", steps},
                    {"candidates", candidates}});

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "output/files.h"
+#include "output/table.h"
 #include "problem/precision.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
@@ -142,6 +143,8 @@ Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size
 void ResultFlags::add_to(CLI::App& command) {
   command.add_option("--json", json,
                      "Write the results, with all that was measured, to this file, or - for stdout");
+  command.add_flag_callback(
+      "--markdown", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
 }
 
 void ResultFlags::add_csv_to(CLI::App& command) {

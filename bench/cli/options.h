@@ -103,7 +103,8 @@ struct SizeFlags {
   Shape shape() const;
 };
 
-// --json and, of some commands, --csv: where results go besides the table that is printed.
+// --json and, of some commands, --csv: where results go besides the table that is printed, which --markdown
+// is for.
 struct ResultFlags {
   std::string json;
   std::string csv;

@@ -9,7 +9,7 @@ void Table::add_row(std::vector<std::string> cells) { rows_.push_back(std::move(
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    std::size_t width = columns_[i].title.size();
+    std::size_t width = std::max<std::size_t>(columns_[i].title.size(), style == Style::markdown ? 2 : 0);
     for (const auto& row : rows_) {
       width = std::max(width, row[i].size());
     }
@@ -25,8 +25,11 @@ std::string Table::head() const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     titles.push_back(columns_[i].title);
     rules.emplace_back(all[i], '-');
+    if (style == Style::markdown && columns_[i].align == Align::right) {
+      rules.back().back() = ':';
+    }
   }
-  return line(titles, all) + line(rules, all);
+  return (style == Style::markdown ? "\n" : "") + line(titles, all) + line(rules, all);
 }
 
 std::string Table::text() const {
@@ -39,15 +42,16 @@ std::string Table::text() const {
 }
 
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
-  std::string result;
+  std::vector<std::string> padded;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string space(std::max(widths[i], cells[i].size()) - cells[i].size(), ' ');
-    result += i == 0 ? "" : "  ";
-    result += columns_[i].align == Align::left ? cells[i] + space : space + cells[i];
+    padded.push_back(columns_[i].align == Align::left ? cells[i] + space : space + cells[i]);
   }
-  result.erase(result.find_last_not_of(' ') + 1);
-  result += '\n';
-  return result;
+  if (style == Style::markdown) {
+    return "| " + join(padded, " | ") + " |\n";
+  }
+  const std::string text = join(padded, "  ");
+  return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 
 }  // namespace duogemm::bench

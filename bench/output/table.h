@@ -12,6 +12,10 @@ namespace duogemm::bench {
 class Table {
  public:
   enum class Align { left, right };
+  // Of all tables of the program.
+  enum class Style { text, markdown };
+  static inline Style style = Style::text;
+
   struct Column {
     Column(std::string text, Align side = Align::right) : title(std::move(text)), align(side) {}
     Column(const char* text) : title(text) {}
@@ -21,12 +25,10 @@ class Table {
 
   Table() = default;
   Table(std::initializer_list<Column> columns) : columns_(columns) {}
-  void add_column(std::string title, Align align) {
-    add_column(Column(std::move(title), align));
-  }
+  void add_column(std::string title, Align align) { add_column(Column(std::move(title), align)); }
   void add_column(Column column) { columns_.push_back(std::move(column)); }
   void add_row(std::vector<std::string> cells);  // one per column
-  std::string text() const;                      // title, rule and rows, each on a line
+  std::string text() const;                      // titles, rule and rows, each on a line
   // For rows that are printed as they come: title and rule as wide as the rows there are, and one more line
   // below them, which is not kept.
   std::string head() const;

@@ -180,6 +180,15 @@ TEST(Report, TellsWhatIsWrongWhatIsSkippedAndWhoIsMissing) {
   }
 }
 
+TEST(Report, HasTablesOfTextOrMarkdown) {
+  Table table = {left("kernel"), "x"};
+  table.add_row({"naive", "1.5"});
+  EXPECT_EQ(table.text(), "kernel    x\n------  ---\nnaive   1.5\n");
+  Table::style = Table::Style::markdown;
+  EXPECT_EQ(table.text(), "\n| kernel |   x |\n| ------ | --: |\n| naive  | 1.5 |\n");
+  Table::style = Table::Style::text;
+}
+
 TEST(Report, IsWrittenAsTheSchemaSays) {
   CompareRequest request;
   request.lists = {{"x", {}}, {"y", {}}};

@@ -15,10 +15,10 @@ class ProgramShares : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    auto document = nlohmann::ordered_json::parse(R"({
+    auto document = nlohmann::ordered_json::parse(R"json({
       "schema": "duogemm.ladder/1", "version": "0.1.0", "date": "2026-11-25T14:17:00Z",
       "runs": [{"device": {"name": "Some device(R)", "backend": "opencl", "driver": "3.1"}, "warnings": [],
-                "rows": [{"rung": "1", "kernel": "naive", "tunables": {"TS": 32}, "gflops": 1.84}]}]})");
+                "rows": [{"rung": "1", "kernel": "naive", "tunables": {"TS": 32}, "gflops": 1.84}]}]})json");
     std::ofstream(folder_ / "clean.json") << document.dump(1) << "\n";
     document["runs"][0]["warnings"] = {"read from /home/alice/duogemm/kernels", "run on " + host()};
     std::ofstream(folder_ / "private.json") << document;

@@ -8,6 +8,7 @@
 
 #include "check/arithmetic_probe.h"
 #include "check/judge.h"
+#include "check_setting.h"
 #include "legal_settings.h"
 #include "rungs/rungs.h"
 #include "test_devices.h"
@@ -86,16 +87,6 @@ std::vector<LadderCase> all_cases() {
   return cases;
 }
 
-// Plans the setting, runs it once between guard bands and judges.
-Verdict check_setting(const LadderSetting& setting, const HostProblem& host, const Judge& judge,
-                      TestDevice& on) {
-  const Plan plan = plan_setting(setting, host.problem, on.device->info());
-  const SelfContainedPlan prepared(plan, *on.device, *on.programs);
-  const GuardedOperands guarded(host, *on.device, *on.queue);
-  prepared.enqueue(*on.queue, guarded.operands());
-  return judge.look_at_all(guarded, *on.queue);
-}
-
 class Ladder : public ::testing::TestWithParam<LadderCase> {
  protected:
   // Runs the problem; false when the device cannot run the setting, with the reason.
@@ -103,7 +94,8 @@ class Ladder : public ::testing::TestWithParam<LadderCase> {
     const Judge judge(host);
     const Problem& p = host.problem;
     try {
-      const Verdict comparison = check_setting(GetParam().setting, host, judge, device);
+      const Verdict comparison =
+          check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
       EXPECT_TRUE(reorders(GetParam().setting) ? comparison.ok() : comparison.exact())
           << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
           << comparison.fault() << "; " << comparison.different_bits << " elements differ, "
@@ -201,7 +193,8 @@ TEST_P(Ladder, PaddingKeepsMinusZero) {
   const Oracle oracle(host.problem, host.a, host.b, host.c);
   ASSERT_TRUE(std::signbit(oracle.expected(0, 0)) && oracle.expected(0, 0) == 0.0f);
   try {
-    const Verdict comparison = check_setting(GetParam().setting, host, judge, device);
+    const Verdict comparison =
+        check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
     EXPECT_TRUE(reorders(GetParam().setting) || comparison.same_bits()) << comparison.fault();
   } catch (const Error& error) {
     ASSERT_EQ(error.status(), Status::unsupported) << error.what();

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "check_setting.h"
 #include "families/kernel_source.h"
 #include "files.h"
 #include "ladder/ladder.h"

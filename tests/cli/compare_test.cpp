@@ -36,26 +36,6 @@ TEST_F(ProgramOnADevice, ComparesAndWritesWhatItPrints) {
   EXPECT_EQ(json["runs"][0]["summary"].size(), 3 * json["runs"][0]["others"].size());
 }
 
-TEST_F(ProgramOnADevice, ComparesInLittleDeviceMemory) {
-  const Outcome outcome = run(
-      "compare --size 200 --through host --device-memory 100K --against none --seconds 0.001 --json r.json");
-  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("with at most 102400 bytes of device memory"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
-  EXPECT_EQ(json["device_memory"], 102400);
-  EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
-}
-
-TEST_F(ProgramOnADevice, ComparesCallsOfSeveralThreads) {
-  const Outcome outcome =
-      run("compare --size 40 --through host --callers 3 --against none --seconds 0.001 --json r.json");
-  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.out.find("by 3 threads at once"), std::string::npos) << outcome.out;
-  const auto json = nlohmann::json::parse(contents_of(folder_ / "r.json"));
-  EXPECT_EQ(json["callers"], 3);
-  EXPECT_TRUE(json["runs"][0]["rows"][0]["ok"]);
-}
-
 TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
   const Outcome outcome =
       run("compare --size 33 --precision f16x3 --against none --seconds 0.001 --json r.json");

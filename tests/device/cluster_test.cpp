@@ -19,7 +19,8 @@ struct ClusterCase {
   Problem problem;
 };
 
-Problem scaled_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t batch = 1) {
+Problem scaled_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops,
+                       std::int64_t batch = 1) {
   Problem p = bench::packed_problem(m, n, k, ops, batch);
   p.alpha = 0.5f;
   p.beta = -1.5f;

@@ -3,8 +3,8 @@
 // device.
 #include <gtest/gtest.h>
 
-#include "item.h"
 #include "families/kernel_source.h"
+#include "item.h"
 #include "test_devices.h"
 
 #ifdef DUOGEMM_WITH_CUDA
@@ -19,8 +19,8 @@ namespace {
 
 std::vector<Item> all_items() {
   std::vector<Item> items;
-  for (auto part : {work_item_functions, qualifiers, barriers, vector_items, vector_arithmetic,
-                    float_functions, integer_functions}) {
+  for (auto part :
+       {qualifiers, barriers, vector_items, vector_arithmetic, float_functions, integer_functions}) {
     for (Item& item : part()) {
       items.push_back(std::move(item));
     }

@@ -56,52 +56,6 @@ TEST_P(CudaNative, RandomBatchesByAddresses) {
   }
 }
 
-TEST_P(CudaNative, ThreadsWithStreamsOfTheirOwn) {
-  std::vector<std::jthread> threads;
-  for (std::uint32_t t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] {
-      const CUstream stream = make_stream();
-      for (std::uint32_t i = 0; i < 20; ++i) {
-        check(1000 + 100 * t + i, stream);
-      }
-    });
-  }
-}
-
-TEST_P(CudaNative, IsCapturedInAGraph) {
-  const cuda::CurrentContext current(context_);
-  const CUstream stream = make_stream();
-  const CudaMemory a(std::vector<float>(100 * 70, 1.0f));
-  const CudaMemory b(std::vector<float>(70 * 90, 0.5f));
-  const CudaMemory c(std::vector<float>(100 * 90, 0.0f));
-  Sgemm request;
-  request.m = request.lda = request.ldc = 100;
-  request.n = 90;
-  request.k = request.ldb = 70;
-  request.beta = 1.0f;
-  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  cuda::sgemm(stream, request, a.data(), b.data(), c.data());
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
-  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
-  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
-  std::vector<float> result(100 * 90);
-  c.read(result, stream);
-  EXPECT_EQ(result, std::vector<float>(100 * 90, 3 * 35.0f));  // the first call and two launches
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
-}
-
-TEST_P(CudaNative, WarmsUp) {
-  const cuda::CurrentContext current(context_);
-  EXPECT_GT(cuda::warm(nullptr).programs, 10u);
-  EXPECT_EQ(cuda::warm(nullptr).compiled, 0u);
-}
-
 TEST_P(CudaNative, WarmsUpAStreamForItsFirstCall) {
   const cuda::CurrentContext current(context_);
   Sgemm request{.m = 1024, .n = 236, .k = 1024, .lda = 1024, .ldb = 1024, .ldc = 1024};
@@ -122,31 +76,6 @@ TEST_P(CudaNative, WarmsUpAStreamForItsFirstCall) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ASSERT_EQ(cudaMemGetInfo(&after, &all), cudaSuccess);
   EXPECT_EQ(before, after);
-}
-
-// A value for each row of C, and where matrices are stored by rows for each column. C is not read.
-TEST_P(CudaNative, AddsABias) {
-  const cuda::CurrentContext current(context_);
-  constexpr int m = 100, n = 60, k = 35;
-  const CudaMemory a(std::vector<float>(m * k, 1.0f)), b(std::vector<float>(k * n, 2.0f));
-  std::vector<float> values(m), result(m * n);
-  for (int i = 0; i < m; ++i) {
-    values[static_cast<std::size_t>(i)] = static_cast<float>(i);
-  }
-  const CudaMemory bias(values);
-  Sgemm request{.m = m, .n = n, .k = k, .lda = m, .ldb = k, .ldc = m};
-  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
-    const CudaMemory c(std::vector<float>(m * n, std::nanf("")));
-    cuda::sgemm_with_epilogue(nullptr, request, a.data(), b.data(), c.data(), {.bias = bias.data()});
-    c.read(result, nullptr);
-    const int inner = layout == Layout::column_major ? m : n;
-    for (int i = 0; i < m * n; ++i) {
-      ASSERT_EQ(result[static_cast<std::size_t>(i)], static_cast<float>(2 * k + i % inner)) << i;
-    }
-    request.layout = Layout::row_major;
-    request.lda = k;
-    request.ldb = request.ldc = n;
-  }
 }
 
 // Exact numbers: an addend of its own leading dimension, a bias, and the positive part, with factors here and

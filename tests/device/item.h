@@ -84,7 +84,6 @@ std::vector<Item> float_functions();
 std::vector<Item> integer_functions();
 std::vector<Item> vector_arithmetic();
 std::vector<Item> vector_items();
-std::vector<Item> work_item_functions();
 std::vector<Item> qualifiers();
 std::vector<Item> barriers();
 

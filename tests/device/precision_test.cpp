@@ -158,43 +158,6 @@ TEST_P(Precisions, KeepTheBoundBesideAnOutlier) {
   }
 }
 
-TEST_P(Precisions, NeedNoMoreWorkspaceThanTheySay) {
-  const HostProblem host = packed(5);
-  const Judge judge(host);
-  for (const Precision precision : precisions) {
-    SCOPED_TRACE(to_text(precision));
-    Problem problem = host.problem;
-    problem.precision = precision;
-    const std::size_t bytes = runtime_->workspace_bytes(problem);
-    const auto memory = bytes == 0 ? nullptr : device().allocate(bytes);
-    EXPECT_TRUE(multiply(host, judge, precision, LentWorkspace{memory.get(), 0, bytes}).ok());
-  }
-}
-
-TEST_P(Precisions, AreRecordedInGraphs) {
-  const HostProblem host = packed(6);
-  const Judge judge(host);
-  for (const Precision precision : precisions) {
-    SCOPED_TRACE(to_text(precision));
-    Problem problem = host.problem;
-    problem.precision = precision;
-    GuardedOperands operands(host, device(), *queue_);
-    const auto enqueue = [&] { runtime_->enqueue(problem, *queue_, operands.offset_operands()); };
-    enqueue();  // programs and workspace are there then
-    queue_->finish();
-    operands.restore_c(*queue_);
-    std::unique_ptr<Recording> recording;
-    try {
-      recording = queue_->record(enqueue);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-    recording->enqueue();
-    queue_->finish();
-    EXPECT_TRUE(judge.look_at_all(operands, *queue_).ok());
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Devices, Precisions,
                          ::testing::Combine(::testing::ValuesIn(test_devices()), ::testing::ValuesIn(ways)),
                          [](const auto& info) {

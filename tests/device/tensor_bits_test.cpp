@@ -44,7 +44,8 @@ std::vector<BitsCase> bits_cases() {
   Problem scaled = problem_with_gaps(yes, no, 150, 40, 200);
   scaled.alpha = 0.75f;
   scaled.beta = -1.5f;
-  Problem updated = problem_with_gaps(no, no, 400, 130, 200);  // what was written before its time would be read
+  Problem updated =
+      problem_with_gaps(no, no, 400, 130, 200);  // what was written before its time would be read
   updated.beta = 0.5f;
   return {{"uniform", problem_with_gaps(no, no, 260, 140, 300), 1, {{"TSM", 256}}, "signed_unit"},
           {"one_sign", problem_with_gaps(no, yes, 130, 130, 517), 1, {{"TSM", 128}}, "unit"},

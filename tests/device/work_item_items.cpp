@@ -1,53 +1,9 @@
-// Work-items, qualifiers, barriers.
+// Qualifiers, barriers.
 #include <algorithm>
 
 #include "item.h"
 
 namespace duogemm::testing {
-namespace {
-
-// Where a work-item is, in one dimension.
-struct Place {
-  std::size_t local;
-  std::size_t group;
-  std::size_t local_size;
-  std::size_t groups;
-};
-
-// All three dimensions as every work-item of a launch sees them that differs in each.
-Item work_item_function(const std::string& name, std::size_t (*value)(const Place&)) {
-  const Geometry geometry = {{2, 3, 5}, {4, 2, 3}};
-  const Extent global = {8, 6, 15};
-  std::vector<int> expected;
-  for (std::size_t item = 0; item < global[0] * global[1] * global[2]; ++item) {
-    const Extent id = {item % global[0], item / global[0] % global[1], item / global[0] / global[1]};
-    for (std::size_t d = 0; d < 3; ++d) {
-      const std::size_t size = geometry.local[d];
-      expected.push_back(static_cast<int>(value({id[d] % size, id[d] / size, size, geometry.groups[d]})));
-    }
-  }
-  return {.name = name,
-          .body =
-              "const int item_number = i + 8 * ((int)get_global_id(1) + 6 * (int)get_global_id(2));\n"
-              "out[3 * item_number] = (int)FUNCTION(0);\n"
-              "out[3 * item_number + 1] = (int)FUNCTION(1);\n"
-              "out[3 * item_number + 2] = (int)FUNCTION(2);",
-          .expected = expected,
-          .geometry = geometry,
-          .declarations = "#define FUNCTION(dimension) " + name + "(dimension)"};
-}
-
-}  // namespace
-
-std::vector<Item> work_item_functions() {
-  return {
-      work_item_function("get_local_id", [](const Place& p) { return p.local; }),
-      work_item_function("get_local_size", [](const Place& p) { return p.local_size; }),
-      work_item_function("get_group_id", [](const Place& p) { return p.group; }),
-      work_item_function("get_num_groups", [](const Place& p) { return p.groups; }),
-      work_item_function("get_global_id", [](const Place& p) { return p.group * p.local_size + p.local; }),
-  };
-}
 
 Item qualifier_item(const std::string& name, const std::string& body, const std::vector<float>& expected,
                     const std::string& declarations, const std::string& attribute) {

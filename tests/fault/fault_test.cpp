@@ -15,8 +15,6 @@
 #include "api/c_api.h"
 #include "cpu_backend.h"
 #include "fake_device.h"
-#include "ladder/ladder_plan.h"
-#include "rungs/rungs.h"
 #include "runtime/runtime.h"
 #include "workspace_plan.h"
 
@@ -76,59 +74,6 @@ class ContextUser : public User {
 class InPlaceUser final : public ContextUser {
  public:
   explicit InPlaceUser(Faults& faults) : ContextUser(faults) { faults.in_place = true; }
-};
-
-// Prepares a plan of several steps and workspaces in its first call that gets so far, and keeps it.
-class PlanUser final : public User {
- public:
-  explicit PlanUser(Faults& faults)
-      : faults_(faults),
-        device_(faults),
-        programs_(device_, DiskCache({})),
-        plan_(make_plan(device_.info())) {}
-
-  void call() override {
-    const std::unique_ptr<Queue> queue = device_.create_queue();
-    if (!prepared_) {
-      prepare();
-    }
-    faults_.launched.clear();
-    const FakeBuffer matrix(faults_, sizeof(float));
-    prepared_->enqueue(*queue, {{{&matrix}, {&matrix}, {&matrix}}});
-    queue->finish();
-    expect_steps();
-  }
-
- private:
-  static Plan make_plan(const DeviceInfo& info) {
-    const KernelSpec& spec = any_kernel("register_wide");
-    Plan plan = plan_ladder(*as_rung(spec), resolve(spec, {}), Problem::packed(33, 17, 9), info);
-    EXPECT_GT(plan.steps.size(), 2u);
-    EXPECT_GT(plan.workspace_bytes.size(), 1u);
-    return plan;
-  }
-  // Every step, each waiting for the one before also where the queue is out of order.
-  void expect_steps() const {
-    ASSERT_EQ(faults_.launched.size(), plan_.steps.size());
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      EXPECT_EQ(faults_.launched[i].entry, plan_.steps[i].kernel->spec->name);
-      EXPECT_EQ(faults_.launched[i].after_barrier, i > 0);
-    }
-  }
-  void prepare() {
-    try {
-      prepared_.emplace(plan_, device_, programs_);
-    } catch (...) {
-      EXPECT_EQ(faults_.live_buffers, 0);  // of the workspaces that it had allocated
-      throw;
-    }
-  }
-
-  Faults& faults_;
-  FakeDevice device_;
-  ProgramCache programs_;
-  Plan plan_;
-  std::optional<SelfContainedPlan> prepared_;
 };
 
 // Runs plans that need workspace in memory kept for a queue, the second time with more of it.
@@ -265,10 +210,6 @@ INSTANTIATE_TEST_SUITE_P(
                             begin<InPlaceUser>,
                             {Operation::open, Operation::create_queue, Operation::compile, Operation::launch,
                              Operation::finish}},
-                      Usage{"prepared_plan",
-                            begin<PlanUser>,
-                            {Operation::create_queue, Operation::compile, Operation::allocate,
-                             Operation::launch, Operation::finish}},
                       Usage{"queue_workspaces",
                             begin<QueueUser>,
                             {Operation::create_queue, Operation::compile, Operation::allocate,

@@ -150,16 +150,6 @@ TEST_F(DiskCacheTest, IgnoresAFifoWithoutWaiting) {
   alarm(0);
 }
 
-TEST_F(DiskCacheTest, DoesWithoutADirectory) {
-  overwrite(directory.path() / "file", "not a directory");
-  for (const char* path : {"file", "file/below"}) {
-    const DiskCache impossible(directory.path() / path);
-    impossible.store(key, payload);
-    EXPECT_FALSE(impossible.load(key));
-  }
-  EXPECT_EQ(contents_of(directory.path() / "file"), "not a directory");
-}
-
 TEST_F(DiskCacheTest, ReadsFromAReadOnlyDirectory) {
   if (geteuid() == 0) {  // whom no mode of a directory stops
     ASSERT_EQ(chown(directory.path().c_str(), someone_else, someone_else), 0);

@@ -124,15 +124,6 @@ TEST_F(ProgramCacheTest, LoadsOnlyTheSameProgramForTheSameDevice) {
   EXPECT_EQ(get(), loaded);
 }
 
-TEST_F(ProgramCacheTest, DoesNotRunFieldsIntoEachOther) {
-  device.facts.name = "ab";
-  device.facts.vendor = "c";
-  get();
-  device.facts.name = "a";
-  device.facts.vendor = "bc";
-  EXPECT_EQ(get(), compiled);
-}
-
 TEST_F(ProgramCacheTest, LoadsOnlyTheSameSource) {
   get();
   const TemporaryDirectory edited;
@@ -171,17 +162,6 @@ TEST_F(ProgramCacheTest, KeepsNoKernelWithoutABinary) {
   device.binary = [](const std::string&) -> std::string { throw Error(Status::out_of_memory, "no memory"); };
   EXPECT_EQ(get(), compiled);
   EXPECT_TRUE(files_in(directory.path()).empty());
-}
-
-TEST_F(ProgramCacheTest, AsksForNoBinaryWhenTheDiskCacheIsOff) {
-  device.binary = [](const std::string&) -> std::string {
-    ADD_FAILURE();
-    return "";
-  };
-  ProgramCache programs(device, DiskCache(fs::path()));
-  const KernelSpec& spec = any_kernel("naive");
-  EXPECT_NE(programs.get(variant_of(spec, resolve(spec, {}))), nullptr);
-  EXPECT_EQ(device.counts, compiled);
 }
 
 // A real device, with a count of what it is asked for.
@@ -282,13 +262,6 @@ TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::build_failed) << error.what();
   }
-}
-
-TEST_P(ProgramCacheOnDevice, KeepsNothingThatTheBuildEmbedded) {
-  ProgramCache programs(*real, DiskCache(directory.path()));
-  const KernelSpec& spec = any_kernel("naive");
-  const std::shared_ptr<const Kernel> kernel = programs.get(variant_of(spec, resolve(spec, {})));
-  EXPECT_EQ(files_in(directory.path()).empty(), kernel->binary().empty());
 }
 
 // What no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers' programs by us.

@@ -276,15 +276,6 @@ TEST(Sizes, OfWorkspacesAddUpWithoutOverflow) {
   EXPECT_THROW(lay_out_workspaces(plan, DeviceInfo{}), Error);
 }
 
-// The largest number of slices that a schedule can be asked for.
-TEST(Sizes, OfSlicesAreLimitedByK) {
-  const DeviceInfo device = devices().back();
-  const Problem p = Problem::packed(std::int64_t{1} << 20, std::int64_t{1} << 20, 100);
-  const ScheduleRequest many{&find_kernel("pipelined"), {}, std::numeric_limits<int>::max()};
-  const Plan plan = lower(schedule_for(many, p, device), p, device);
-  EXPECT_LE(plan.steps.at(plan.multiply).geometry.groups[2], 100u);
-}
-
 TEST(Sizes, OfMemoryThatIsLentDoNotWrapAround) {
   Faults faults{.idle = true};
   Runtime runtime(std::make_unique<FakeDevice>(faults), DiskCache({}));

@@ -149,23 +149,6 @@ TEST(StreamPlans, BringEachBlockInTimeAndKeepToTheMemory) {
   }
 }
 
-TEST(StreamPlans, LeaveRoomForWorkspaces) {
-  const auto half = [](const Problem& p) { return static_cast<std::size_t>(2 * p.a_elements()); };
-  const Problem p = Problem::packed(1000, 1000, 1000);
-  for (std::size_t bytes = 1 << 18; bytes < 1 << 25; bytes *= 2) {
-    const Blocks blocks = choose_blocks(p, {bytes, no_limit}, half);
-    EXPECT_GT(blocks.workspace_bytes, 0u);
-    EXPECT_LE(blocks.bytes(), bytes);
-  }
-}
-
-TEST(StreamPlans, KeepToTheLargestBuffer) {
-  const Blocks blocks = choose_blocks(Problem::packed(4000, 4000, 4000), {no_limit, 1 << 23}, no_workspace);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_LE(blocks.bytes(i), 1u << 23);
-  }
-}
-
 TEST(StreamPlans, CopyLittleInLittleMemory) {
   Problem p = Problem::packed(32768, 32768, 32768);
   const std::size_t four = std::size_t{4} << 30;

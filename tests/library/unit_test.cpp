@@ -13,7 +13,6 @@
 #include <tuple>
 
 #include "check/inputs.h"
-#include "check/oracle.h"
 #include "families/kernel_source.h"
 #include "families/kernel_spec.h"
 #include "ladder/ladder.h"
@@ -154,30 +153,6 @@ std::vector<std::string> kernel_names() {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryKernel, ::testing::ValuesIn(kernel_names()),
                          [](const auto& info) { return info.param; });
 
-TEST(Resolve, NamesAnUnknownTunableAndThoseThereAre) {
-  const std::string message = message_of(
-      [] {
-        resolve(any_kernel("strip"), {{"TSM", 8}});
-      },
-      Status::invalid_argument);
-  EXPECT_EQ(message, "TSM: kernel strip has no such tunable; it has TS, WPT");
-}
-
-TEST(Resolve, NamesTheAllowedValues) {
-  const std::string message = message_of(
-      [] {
-        resolve(any_kernel("naive"), {{"TS", 5}});
-      },
-      Status::invalid_argument);
-  EXPECT_EQ(message, "TS=5: kernel naive allows 4, 8, 16, 32, 64, 128");
-}
-
-TEST(Resolve, NamesABrokenRule) {
-  const auto resolved = [] { resolve(any_kernel("incomplete"), {{"WPTM", 10}}); };
-  EXPECT_NE(message_of(resolved, Status::invalid_argument).find("needs TSM to be a multiple of WPTM"),
-            std::string::npos);
-}
-
 TEST(LegalSettings, AreAllSettled) {
   const KernelSpec& spec = any_kernel("transposed");
   const std::vector<Tunables> settings = legal_settings(spec);
@@ -264,13 +239,6 @@ TEST(Plan, BringsOperandsIntoFormOnlyWhereNeeded) {
   EXPECT_EQ(steps_of(plan_for("incomplete", Problem::packed(129, 127, 17))), "pad pad_transpose incomplete");
 }
 
-TEST(Plan, NeedsNoTransposeWhenBIsStoredTransposed) {
-  Problem problem = Problem::packed(128, 128, 16);
-  problem.b_op = Transpose::yes;
-  problem.ldb = 128;
-  EXPECT_EQ(steps_of(plan_for("register_2d", problem)), "register_2d");
-}
-
 TEST(Plan, RefusesMatricesBeyond32BitIndices) {
   const auto plan = [] { plan_for("naive", Problem::packed(50000, 50000, 1)); };
   EXPECT_NE(message_of(plan, Status::invalid_argument).find("50000 x 50000"), std::string::npos);
@@ -284,73 +252,12 @@ TEST(Plan, LacksTheIndicesForSplitKWhereOnlyPartialSumsAreTooLarge) {
             "64-bit indices for partial sums of 40064 x 40064 elements in 4 slices");
 }
 
-TEST(Plan, IsDescribedStepByStep) {
-  const std::string text = describe(plan_for("tiled", Problem::packed(33, 7, 5)));
-  EXPECT_EQ(text.find("pad BLOCK=16, "), 0u) << text;
-  EXPECT_NE(text.find("; tiled TS=32, "), std::string::npos) << text;
-  EXPECT_NE(text.find(" groups of 32x32x1"), std::string::npos) << text;
-  EXPECT_NE(text.find("; workspace of "), std::string::npos) << text;
-  EXPECT_EQ(describe(Plan{}), "");
-}
-
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = any_device();
   small.max_work_group = 256;
   const KernelSpec& spec = any_kernel("naive");
   const auto plan = [&] { plan_ladder(*as_rung(spec), resolve(spec, {}), Problem::packed(1, 1, 1), small); };
   EXPECT_EQ(message_of(plan, Status::unsupported), "a work-group of 1024 work-items; the device allows 256");
-}
-
-TEST(Problem, NamesTheWrongMember) {
-  Problem problem = Problem::packed(4, 4, 4);
-  problem.ldc = 3;
-  EXPECT_EQ(message_of([&] { validate(problem); }, Status::invalid_argument),
-            "ldc is 3; it must be at least 4");
-}
-
-// The judge must not be fooled: a wrong value, a NaN and a bit must each be seen.
-class OracleTest : public ::testing::Test {
- protected:
-  const HostProblem host =
-      random_problem(Problem::packed(5, 4, 9, 0.7f, -1.0f), Distribution::signed_unit, 1);
-  const Oracle oracle{host.problem, host.a, host.b, host.c};
-
-  std::vector<float> right_answer() const {
-    std::vector<float> c(20);
-    for (int col = 0; col < 4; ++col) {
-      for (int row = 0; row < 5; ++row) {
-        float acc = 0.0f;
-        for (int p = 0; p < 9; ++p) {
-          acc = std::fma(host.a[p * 5 + row], host.b[col * 9 + p], acc);
-        }
-        c[col * 5 + row] = std::fma(0.7f, acc, -1.0f * host.c[col * 5 + row]);
-      }
-    }
-    return c;
-  }
-};
-
-TEST_F(OracleTest, AcceptsTheChain) {
-  const Verdict comparison = oracle.compare(right_answer());
-  EXPECT_TRUE(comparison.exact()) << comparison.fault();
-}
-
-TEST_F(OracleTest, SeesOneBit) {
-  std::vector<float> c = right_answer();
-  c[7] = std::nextafter(c[7], 2.0f);
-  const Verdict comparison = oracle.compare(c);
-  EXPECT_EQ(comparison.different_bits, 1u);
-  EXPECT_TRUE(comparison.ok());
-  EXPECT_FALSE(comparison.exact());
-}
-
-TEST_F(OracleTest, SeesANaNAndATenthOfAPercent) {
-  std::vector<float> c = right_answer();
-  c[3] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(oracle.compare(c).ok());
-  c = right_answer();
-  c[3] *= 1.001f;
-  EXPECT_FALSE(oracle.compare(c).ok());
 }
 
 TEST(Samples, MedianSpreadAndNoise) {

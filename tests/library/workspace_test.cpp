@@ -31,19 +31,6 @@ TEST(WorkspaceLayout, PartsAreAlignedAndApart) {
   EXPECT_EQ(begins(512), (std::vector<std::size_t>{0, 512, 1024, 1536, 1540}));
 }
 
-TEST(WorkspaceLayout, PartialSumsOfASkinnyResultLieWithoutGaps) {
-  const KernelSpec& spec = find_kernel("skinny_columns");
-  Problem problem = Problem::packed(1, 1000, 4096);
-  problem.b_op = Transpose::yes;
-  problem.ldb = 1000;
-  DeviceInfo info;
-  info.max_groups = {65535, 65535, 65535};
-  info.max_work_group = 1024;
-  info.local_bytes = 49152;
-  const Plan plan = lower(schedule_for({&spec, {}, 8}, problem, info), problem, info);
-  EXPECT_EQ(plan.workspace_bytes, (std::vector<std::size_t>{8 * 1000 * sizeof(float)}));
-}
-
 TEST(WorkspaceMemory, HasRoomForProblemsThatGrow) {
   constexpr std::size_t mib = std::size_t{1} << 20;
   DeviceInfo info;
@@ -152,16 +139,6 @@ TEST_F(Workspaces, OfAWarmQueueAreThereBeforeItsFirstCall) {
   workspaces_.warm(queue);
   expect_warm(p, queue);
   EXPECT_EQ(used_by(p, queue), used);
-}
-
-TEST_F(Workspaces, ShareNothingBetweenQueues) {
-  FakeQueue one(faults_);
-  FakeQueue other(faults_);
-  const Prepared p = plan(33);
-  std::set<const float*> all = used_by(p, one);
-  all.merge(used_by(p, other));
-  EXPECT_EQ(all.size(), 6u);
-  EXPECT_EQ(pieces(), 2);
 }
 
 // A queue out of order could otherwise begin a call while the one before is at work.
@@ -302,14 +279,6 @@ TEST_F(Workspaces, OfACaptureAreTheGraphs) {
   EXPECT_EQ(queue.in_graph.size(), 1u);
 }
 
-TEST_F(Workspaces, AreNotAllocatedAheadInACapture) {
-  FakeQueue queue(faults_);
-  queue.now.capturing = true;
-  const int before = faults_.operations;
-  workspaces_.warm(queue);
-  EXPECT_EQ(faults_.operations, before);
-}
-
 // Freeing memory waits for the device, which no capture survives.
 TEST_F(Workspaces, AreNotGivenUpInACapture) {
   const Prepared p = plan(33);
@@ -363,14 +332,6 @@ TEST_F(Workspaces, RefuseMemoryThatDoesNotDo) {
   EXPECT_EQ(lend(516, needed), "workspace is aligned to 4 bytes; it must be aligned to 512");
   EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "workspace is null; " + need + " bytes");
   EXPECT_EQ(lend(512, needed), "accepted");
-}
-
-TEST_F(Workspaces, MayBeNullWhereNoneIsNeeded) {
-  FakeQueue queue(faults_);
-  const Prepared p = prepared(plan_sgemm(find_kernel("general"), {}, square(32), device_.info()));
-  ASSERT_EQ(p->workspace_bytes(), 0u);
-  EXPECT_EQ(refusal(p, queue, LentWorkspace{}), "accepted");
-  EXPECT_EQ(pieces(), 0);
 }
 
 }  // namespace

@@ -22,9 +22,6 @@
 #include "files.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
-#ifdef DUOGEMM_WITH_OPENCL
-#include "duogemm/opencl.hpp"
-#endif
 
 namespace duogemm::testing {
 namespace {
@@ -335,34 +332,6 @@ TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
                   : "");
   }
 }
-
-#ifdef DUOGEMM_WITH_OPENCL
-TEST_F(RecordedCalls, OfOpenCl) {
-  EXPECT_EQ(record([] {
-              std::string reason;
-              TestDevice* const found = find_test_device({find_backend("opencl"), 0}, reason);
-              if (found == nullptr) {
-                return;
-              }
-              const auto memory = found->device->allocate(sizeof a_);
-              const auto result = found->device->allocate(sizeof a_);
-              found->queue->write(*memory, a_, sizeof a_);
-              const auto queue = reinterpret_cast<cl_command_queue>(found->queue->native());
-              const auto in = reinterpret_cast<cl_mem>(memory->native());
-              const auto out = reinterpret_cast<cl_mem>(result->native());
-              opencl::sgemm(queue, square_, {in}, {in}, {out});
-              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, opencl::Workspace{});
-              found->queue->finish();
-            }),
-            0);
-  if (calls().empty()) {
-    GTEST_SKIP() << "no opencl device was found";
-  }
-  ASSERT_EQ(calls().size(), 1u);
-  EXPECT_EQ(calls().front().value("memory", ""), "device");
-  EXPECT_EQ(calls().front().value("times", 1), 2);
-}
-#endif
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "device/backend.h"
-#include "duogemm/duogemm.h"
 #include "duogemm/sgemm.hpp"
 
 namespace duogemm::testing {
@@ -112,26 +111,6 @@ TEST_P(Fork, LeavesAContextToTheParent) {
     expect_product(multiply);
     EXPECT_EQ(run_child(be_child), 0);
     expect_product(multiply);
-    return 0;
-  };
-  EXPECT_EQ(run_child(be_parent), 0);
-}
-
-TEST_P(Fork, IsAnsweredInC) {
-  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
-  problem.m = problem.n = problem.k = 1;
-  const auto multiply = [&] {
-    float c = 0.0f;
-    return duogemm_sgemm(&problem, &three, &three, &c);
-  };
-  const auto be_child = [&] {
-    EXPECT_EQ(multiply(), DUOGEMM_UNSUPPORTED);
-    EXPECT_NE(std::string(duogemm_last_error()).find("forked"), std::string::npos) << duogemm_last_error();
-    return 0;
-  };
-  const auto be_parent = [&] {
-    EXPECT_EQ(multiply(), DUOGEMM_SUCCESS) << duogemm_last_error();
-    EXPECT_EQ(run_child(be_child), 0);
     return 0;
   };
   EXPECT_EQ(run_child(be_parent), 0);

@@ -72,13 +72,6 @@ TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
   }
 }
 
-TEST(CpuBlocks, GrowWithTheCaches) {
-  DeviceInfo device = cpu(16);
-  EXPECT_EQ(to_text(cpu_blocks(device)), "COLS=8 TSK=256 TSM=384 TSN=384 VECTORS=3 WIDTH=16");
-  device.core_cache_bytes = 512 * kib;
-  EXPECT_EQ(to_text(cpu_blocks(device)), "COLS=8 TSK=256 TSM=192 TSN=384 VECTORS=3 WIDTH=16");
-}
-
 TEST(CpuTiles, GiveEveryCoreAsMuch) {
   for (const std::size_t cores : {1, 2, 3, 4, 8, 64}) {
     const DeviceInfo device = cpu(16, cores);
@@ -95,18 +88,6 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
     const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
-  }
-}
-
-TEST(CpuTiles, AreNoLargerThanTheBlocks) {
-  const DeviceInfo device = cpu(8);
-  const Tunables blocks = resolve(find_kernel("cpu_panels"), cpu_blocks(device));
-  for (const std::int64_t size : {1, 31, 333, 1000, 5000}) {
-    const CpuTile tile = cpu_tile(Problem::packed(size, 2 * size, 5000), blocks, device);
-    EXPECT_LE(tile.m, blocks.at("TSM"));
-    EXPECT_LE(tile.n, blocks.at("TSN"));
-    EXPECT_EQ(tile.m % blocks.at("WIDTH"), 0);
-    EXPECT_EQ(tile.n % blocks.at("COLS"), 0);
   }
 }
 
@@ -156,13 +137,6 @@ TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
   gaps.lda = 2;
   EXPECT_EQ(kernel_for(gaps), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(512, 1, 512)), "cpu_direct");
-}
-
-TEST(CpuPlan, RefusesToPack) {
-  const Problem problem = Problem::packed(100, 100, 100);
-  ScheduleRequest request = unmeasured_request(problem, cpu(16));
-  request.pack_a = true;
-  EXPECT_THROW(schedule_for(request, problem, cpu(16)), Error);
 }
 
 TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {

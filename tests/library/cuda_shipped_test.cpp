@@ -126,20 +126,5 @@ TEST(ProgramArchive, IsEmptyWhenItIsNotWhole) {
   EXPECT_EQ(ProgramArchive(other).size(), 0u);
 }
 
-TEST(ProgramsOfATuningFile, AreThereOnceWithEveryTunable) {
-  std::set<std::pair<std::string, std::string>> seen;
-  std::set<std::string> kernels;
-  for (const auto& [source, runtime, capability] : programs_to_ship(runtimes())) {
-    EXPECT_EQ(capability, h200);
-    std::string defines = runtime + " ";
-    for (const auto& [name, value] : source.defines) {
-      defines += name + "=" + std::to_string(value) + " ";
-    }
-    EXPECT_TRUE(seen.emplace(source.entry, defines).second) << source.entry << " " << defines;
-    kernels.insert(source.entry);
-  }
-  EXPECT_TRUE(kernels.contains("pipelined") && kernels.contains("reduce") && kernels.contains("finish"));
-}
-
 }  // namespace
 }  // namespace duogemm::cuda

@@ -259,32 +259,6 @@ TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
   EXPECT_EQ(waves(128, 8), 2);
 }
 
-// Four schedulers take whole warps: 9 work-groups of one warp take as long as 12.
-TEST(CostModel, FillsAllSchedulers) {
-  Calibration calibration = measured({{"TSM", 16}, {"TSN", 32}, {"WPTM", 4}, {"WPTN", 4}}, 0, 0);
-  calibration.timings = {{4, 0.0, 4e-9}, {8, 0.0, 8e-9}, {12, 0.0, 12e-9}};
-  const Problem problem = Problem::packed(64, 64, 1000);
-  for (const double each : {9.0, 10.0, 12.0}) {
-    EXPECT_DOUBLE_EQ(predicted(calibration, problem, 132 * each, {}), 12e-6) << each;
-  }
-  EXPECT_DOUBLE_EQ(predicted(calibration, problem, 132 * 8, {}), 8e-6);
-}
-
-// Clusters that find no room wait until all of them fit, so what is left over takes a round of its own.
-TEST(CostModel, StartsClustersInRounds) {
-  Calibration calibration =
-      measured({{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"RESIDENT", 2}}, 0, 0);
-  calibration.timings = {{1, 0.0, 15e-9}, {2, 0.0, 20e-9}, {3, 0.0, 30e-9}};
-  Tuning tuning;
-  tuning.clusters = {16, 120};
-  const Problem problem = Problem::packed(64, 64, 1000);
-  const auto seconds = [&](double groups, const Split& split) {
-    return predicted(calibration, problem, groups, split, tuning, gpu_with_clusters());
-  };
-  EXPECT_DOUBLE_EQ(seconds(3 * 132, {}), 30e-6);
-  EXPECT_DOUBLE_EQ(seconds(3 * 132, {2, true}), 35e-6);
-}
-
 TEST(CostModel, HasMemoryAsAFloor) {
   const Calibration calibration = measured({}, 1, 2);
   Tuning tuning;

@@ -9,7 +9,6 @@
 #include <random>
 #include <set>
 
-#include "fake_device.h"
 #include "hopper.h"
 #include "plan/lower.h"
 #include "problem/extent.h"
@@ -219,82 +218,12 @@ TEST(Sizes, OfAnyValidProblemHaveAPlanOrAReason) {
   }
 }
 
-// Elements of an operand's copy, whose columns are rounded up as packed_ld() in common/plan/schedule.cpp
-// does.
-Wide copy_elements(std::int64_t rows, std::int64_t k, std::int64_t stride, std::int64_t batch) {
-  const Wide multiple = rows < 256 ? 8 : 32;
-  return std::min((rows + multiple - 1) / multiple * multiple * k, Wide{1} << 64) * (stride == 0 ? 1 : batch);
-}
-
-Wide bytes_of(std::int64_t elements) { return Wide{4} * elements; }
-
-TEST(Sizes, OfWorkspacesAreExactOrRefused) {
-  const DeviceInfo device = devices().back();
-  std::size_t exact = 0;
-  std::size_t refused = 0;
-  for (const Sgemm& request : requests(60000)) {
-    const Problem p = refusals_of(request).empty() ? to_column_major(request).problem : Problem{};
-    if (p.m == 0 || p.k > (std::int64_t{1} << 30) - 1 || p.level != Reproducibility::run_to_run) {
-      continue;
-    }
-    SCOPED_TRACE(text_of(request));
-    const std::int64_t slices = 3;
-    const Wide wanted[] = {copy_elements(p.m, p.k, p.a_stride, p.batch),
-                           copy_elements(p.n, p.k, p.b_stride, p.batch)};
-    const Wide partial = Wide{(p.m + 3) / 4 * 4} * p.n * p.batch * slices;  // of three slices, or of fewer
-    const auto fits = [](Wide elements) { return elements <= most_elements; };
-    const bool must_fit = fits(wanted[0]) && fits(wanted[1]) && fits(partial);
-    try {
-      const ScheduleRequest both{&find_kernel("pipelined"), {}, slices, false, true, true};
-      const Plan plan = lower(schedule_for(both, p, device), p, device);
-      ASSERT_GE(plan.workspace_bytes.size(), 2u);
-      for (std::size_t i = 0; i < 2; ++i) {
-        EXPECT_TRUE(Wide{plan.workspace_bytes[i]} == 4 * wanted[i]) << i;
-      }
-      if (plan.workspace_bytes.size() > 2) {
-        EXPECT_LE(Wide{plan.workspace_bytes[2]}, 4 * partial);
-        EXPECT_GE(Wide{plan.workspace_bytes[2]}, bytes_of(2) * p.m * p.n * p.batch);
-      }
-      ++exact;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
-      EXPECT_NE(std::string(error.what()).find("would reach beyond 2^60 elements"), std::string::npos)
-          << error.what();
-      EXPECT_FALSE(must_fit) << error.what();
-      ++refused;
-    }
-  }
-  EXPECT_GT(exact, 100u);
-  EXPECT_GT(refused, 100u);
-}
-
 TEST(Sizes, OfWorkspacesAddUpWithoutOverflow) {
   Plan plan;
   plan.workspace_bytes = {std::size_t{1} << 63, std::size_t{1} << 63};
   EXPECT_THROW(lay_out_workspaces(plan, DeviceInfo{}), Error);
   plan.workspace_bytes = {std::numeric_limits<std::size_t>::max(), 1};
   EXPECT_THROW(lay_out_workspaces(plan, DeviceInfo{}), Error);
-}
-
-TEST(Sizes, OfMemoryThatIsLentDoNotWrapAround) {
-  Faults faults{.idle = true};
-  Runtime runtime(std::make_unique<FakeDevice>(faults), DiskCache({}));
-  FakeQueue queue(faults);
-  const FakeBuffer memory(faults, 4);
-  const auto plan = std::make_shared<const PreparedPlan>(
-      [&] {
-        Plan needy;
-        needy.workspace_bytes = {4096};
-        return needy;
-      }(),
-      runtime.device(), *std::make_unique<ProgramCache>(runtime.device(), DiskCache({})));
-  QueueWorkspaces workspaces(runtime.device());
-  const std::size_t last = std::numeric_limits<std::size_t>::max() - 1023;
-  EXPECT_EQ(refusal([&] {
-              workspaces.enqueue(plan, queue, {}, {}, LentWorkspace{&memory, last, 4096});
-            }),
-            "workspace begins at byte " + std::to_string(last) +
-                "; the problem needs 4096, which no memory has there");
 }
 
 #ifdef DUOGEMM_WITH_CUDA

@@ -118,12 +118,6 @@ TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
   EXPECT_EQ(groups_of_fixup(512, 100), (Extent{16, 8, 1}));
 }
 
-TEST(TensorPlan, StartsNoMoreWorkGroupsThanTheDeviceHasUnits) {
-  for (const std::int64_t n : {2048, 8192}) {
-    EXPECT_LE(plan_sgemm(square(n, Precision::bf16x6), hopper()).steps[1].geometry.groups[0], 132u);
-  }
-}
-
 TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
   DeviceInfo device = hopper();
   const Problem problem = square(1024, Precision::f16x3);
@@ -157,16 +151,6 @@ TEST(TensorPlan, HasRoomForPiecesScalesAndSlices) {
   EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
 }
 
-// A tile of 64 rows is half of a panel.
-TEST(TensorPlan, HasRoomForTilesThatShareAPanel) {
-  const Tunables setting = resolve(find_kernel("tensor_mma"), {{"TSM", 64}, {"TSN", 64}, {"WARP_N", 32}});
-  const Problem problem = square(300, Precision::f16x3);
-  EXPECT_EQ(pieces_of_a(setting, problem).panels, 3);
-  EXPECT_EQ(pieces_of_b(setting, problem).panels, 3);
-  EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);
-  EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 25 * 2 * 64 * 64);
-}
-
 TEST(TensorPlan, ShipsWhatItNeeds) {
   const std::vector<const Variant*> programs = programs_of(planner_for(hopper()));
   for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
@@ -179,14 +163,6 @@ TEST(TensorPlan, ShipsWhatItNeeds) {
       }
     }
   }
-}
-
-TEST(TensorPlan, IsOneProgramForEachTileAndPrecision) {
-  std::size_t tensor = 0;
-  for (const Variant* program : programs_of(planner_for(hopper()))) {
-    tensor += program->spec->name == "tensor";
-  }
-  EXPECT_EQ(tensor, 4u);
 }
 
 }  // namespace

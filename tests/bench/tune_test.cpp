@@ -7,15 +7,16 @@
 #include <iterator>
 #include <set>
 
+#include "compiling_device.h"
 #include "files.h"
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
-#include "tune/probes.h"
 #include "tune/calibration.h"
 #include "tune/comparison.h"
 #include "tune/edge_check.h"
 #include "tune/planner_fit.h"
+#include "tune/probes.h"
 #include "tune/setting_space.h"
 #include "tune/tuner.h"
 
@@ -228,45 +229,34 @@ TEST(PlannerFit, KeepsTheOnlyKernelHoweverSlow) {
   EXPECT_NEAR(fit.regret(), 5.0, 1e-9);
 }
 
-class NoKernel final : public Kernel {
- public:
-  std::size_t sub_group_size(const Extent&) const override { return 1; }
-  std::string binary() const override { return {}; }
-};
-
 // A compiler that is done only when as many compile as there are threads.
-class TogetherDevice final : public Device {
+class Together {
  public:
-  explicit TogetherDevice(unsigned together) : together_(together) {}
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
-  std::unique_ptr<Queue> create_queue() override { return nullptr; }
-  std::string build_options(const ProgramSource&) const override { return ""; }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    std::unique_lock lock(mutex_);
-    ++compiled_;
-    changed_.notify_all();
-    if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return compiled_ >= together_; })) {
-      throw Error(Status::build_failed, "alone");
-    }
-    if (source.entry == "finish") {
-      throw Error(Status::build_failed, "refused");
-    }
-    return std::make_shared<NoKernel>();
+  explicit Together(unsigned threads) {
+    device.at_work = [this, threads](const std::string& entry) {
+      std::unique_lock lock(mutex_);
+      ++compiled_;
+      changed_.notify_all();
+      if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return compiled_ >= threads; })) {
+        throw Error(Status::build_failed, "alone");
+      }
+      if (entry == "finish") {
+        throw Error(Status::build_failed, "refused");
+      }
+    };
   }
-  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override { return nullptr; }
+
+  testing::CompilingDevice device;
 
  private:
-  DeviceInfo info_;
-  unsigned together_;
   std::mutex mutex_;
   std::condition_variable changed_;
   unsigned compiled_ = 0;
 };
 
 TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
-  TogetherDevice device(3);
-  ProgramCache programs(device, DiskCache({}));
+  Together together(3);
+  ProgramCache programs(together.device, DiskCache({}));
   std::vector<const Variant*> kernels;
   for (const char* name : {"general", "pipelined", "finish"}) {
     const KernelSpec& spec = find_kernel(name);
@@ -277,8 +267,8 @@ TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
 }
 
 TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
-  TogetherDevice device(1);
-  ProgramCache programs(device, DiskCache({}));
+  Together together(1);
+  ProgramCache programs(together.device, DiskCache({}));
   const KernelSpec& spec = find_kernel("general");
   const std::vector<const Variant*> kernels(1000, &variant_of(spec, resolve(spec, {})));
   int asked = 0;

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "check_setting.h"
+#include "compiling_device.h"
 #include "families/kernel_source.h"
 #include "files.h"
 #include "ladder/ladder.h"
@@ -31,67 +32,24 @@ std::ostream& operator<<(std::ostream& out, const Counts& counts) {
   return out << counts.compiled << " compiled, " << counts.loaded << " loaded";
 }
 
-class BinaryKernel final : public Kernel {
- public:
-  explicit BinaryKernel(std::function<std::string()> binary) : binary_(std::move(binary)) {}
-  std::size_t sub_group_size(const Extent&) const override { return 1; }
-  std::string binary() const override { return binary_(); }
-
- private:
-  std::function<std::string()> binary_;
-};
-
-// A device that only compiles, as far as anyone can see.
-class BinaryDevice final : public Device {
- public:
-  const DeviceInfo& info() const override { return facts; }
-  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
-  std::unique_ptr<Queue> create_queue() override { return nullptr; }
-  std::string build_options(const ProgramSource& source) const override {
-    std::string text = options;
-    for (const auto& [name, value] : source.defines) {
-      text += " " + name + "=" + std::to_string(value);
-    }
-    return text;
-  }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    ++counts.compiled;
-    return std::make_shared<BinaryKernel>([this, entry = source.entry] { return binary(entry); });
-  }
-  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& given) override {
-    if (given != "binary of " + entry || refuses) {
-      throw Error(Status::build_failed, "refused");
-    }
-    ++counts.loaded;
-    return std::make_shared<BinaryKernel>([] { return std::string(); });
-  }
-
-  DeviceInfo facts;
-  std::string options = "-O2";
-  std::function<std::string(const std::string&)> binary = [](const std::string& entry) {
-    return "binary of " + entry;
-  };
-  bool refuses = false;
-  Counts counts;
-};
-
 class ProgramCacheTest : public ::testing::Test {
  protected:
   // What a new process would compile and load to get the kernel.
   Counts get(const Tunables& set = {}) {
-    device.counts = {};
+    device.compiled.clear();
+    device.loaded = 0;
     ProgramCache programs(device, DiskCache(directory.path()));
     const KernelSpec& spec = any_kernel("naive");
     const Tunables tunables = resolve(spec, set);
     EXPECT_NE(programs.get(variant_of(spec, tunables)), nullptr);
     EXPECT_EQ(programs.get(variant_of(spec, tunables)), programs.get(variant_of(spec, tunables)));
-    return device.counts;
+    return {static_cast<int>(device.compiled.size()), device.loaded};
   }
 
   static constexpr Counts compiled{1, 0};
   static constexpr Counts loaded{0, 1};
   const TemporaryDirectory directory;
-  BinaryDevice device;
+  CompilingDevice device;
 };
 
 TEST_F(ProgramCacheTest, LoadsWhatAnotherCompiled) {

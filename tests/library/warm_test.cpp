@@ -5,72 +5,31 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "compiling_device.h"
 #include "plan/lower.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {
 namespace {
 
-class CompiledKernel final : public Kernel {
- public:
-  std::size_t sub_group_size(const Extent&) const override { return 1; }
-  std::string binary() const override { return "binary"; }
-};
-
-class CompilingDevice final : public Device {
- public:
-  CompilingDevice() {
-    facts.max_work_group = 1024;
-    facts.local_bytes = 48 << 10;
-    facts.max_groups = {1 << 20, 1 << 16, 1 << 16};
-  }
-  const DeviceInfo& info() const override { return facts; }
-  std::unique_ptr<Buffer> allocate(std::size_t) override { return nullptr; }
-  std::unique_ptr<Queue> create_queue() override { return nullptr; }
-  std::string build_options(const ProgramSource& source) const override {
-    std::string text;
-    for (const auto& [name, value] : source.defines) {
-      text += " " + name + "=" + std::to_string(value);
-    }
-    return text;
-  }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    {
-      const std::lock_guard lock(mutex_);
-      compiled.push_back(source.entry + build_options(source));
-      threads.insert(std::this_thread::get_id());
-    }
-    if (source.entry == fails) {
-      throw Error(status, "it does not compile");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return std::make_shared<CompiledKernel>();
-  }
-  std::shared_ptr<const Kernel> find_built(const ProgramSource&) override {
-    return shipped ? std::make_shared<CompiledKernel>() : nullptr;
-  }
-  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
-    return std::make_shared<CompiledKernel>();
-  }
-
-  DeviceInfo facts;
-  std::string fails;  // the kernel that does not compile
-  Status status = Status::build_failed;
-  bool shipped = false;
-  std::vector<std::string> compiled;
-  std::set<std::thread::id> threads;
-
- private:
-  std::mutex mutex_;
-};
-
 class Warm : public ::testing::Test {
  protected:
+  Warm() {
+    device_.at_work = [this](const std::string& entry) {
+      {
+        const std::lock_guard lock(mutex_);
+        threads_.insert(std::this_thread::get_id());
+      }
+      if (entry == fails_) {
+        throw Error(status_, "it does not compile");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+  }
   WarmUp warm(const Share& share = {}) {
     ProgramCache programs(device_, DiskCache(folder_.path()));
     return duogemm::warm(device_, programs, share);
@@ -78,6 +37,12 @@ class Warm : public ::testing::Test {
 
   const TemporaryDirectory folder_;
   CompilingDevice device_;
+  std::string fails_;  // the kernel that does not compile
+  Status status_ = Status::build_failed;
+  std::set<std::thread::id> threads_;
+
+ private:
+  std::mutex mutex_;
 };
 
 TEST_F(Warm, CompilesEveryProgramOnceAndThenFindsThem) {
@@ -116,7 +81,7 @@ TEST_F(Warm, SharesAreAllTogetherAndNoneTwice) {
 }
 
 TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
-  device_.fails = "finish";
+  fails_ = "finish";
   const std::size_t count = preparations_for(device_.facts).size();
   try {
     warm();
@@ -130,8 +95,8 @@ TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
 }
 
 TEST_F(Warm, PassesOverWhatTheDeviceLacks) {
-  device_.fails = "finish";
-  device_.status = Status::unsupported;
+  fails_ = "finish";
+  status_ = Status::unsupported;
   EXPECT_EQ(warm().programs, preparations_for(device_.facts).size() - 1);
   device_.facts.local_bytes = 16 * 1024;
   for (const Preparation& preparation : preparations_for(device_.facts)) {
@@ -141,15 +106,15 @@ TEST_F(Warm, PassesOverWhatTheDeviceLacks) {
 
 TEST_F(Warm, UsesThreadsWhereTheCompilerDoes) {
   warm();
-  EXPECT_EQ(device_.threads.size(), 1u);
+  EXPECT_EQ(threads_.size(), 1u);
   if (std::thread::hardware_concurrency() < 2) {
     GTEST_SKIP() << "there is one core only";
   }
   device_.facts.compiles_concurrently = true;
   device_.facts.name = "another";
-  device_.threads.clear();
+  threads_.clear();
   warm();
-  EXPECT_GT(device_.threads.size(), 1u);
+  EXPECT_GT(threads_.size(), 1u);
 }
 
 // On a device with measurements: its programs, and those of common problems.

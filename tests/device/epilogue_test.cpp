@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "hopper.h"
+#include "devices.h"
 #include "plan/lower.h"
 #include "random_matrices.h"
 #include "test_devices.h"

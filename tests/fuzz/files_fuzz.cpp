@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "hopper.h"
+#include "devices.h"
 #include "output/share.h"
 #include "plan/lower.h"
 #include "replay/trace.h"

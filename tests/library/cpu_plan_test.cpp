@@ -1,6 +1,7 @@
 // What is planned for CPUs that are not here.
 #include <gtest/gtest.h>
 
+#include "devices.h"
 #include "families/cpu.h"
 #include "plan/lower.h"
 #include "plan/select.h"
@@ -10,19 +11,7 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-DeviceInfo cpu(std::size_t vector_floats, std::size_t cores = 2, std::size_t local_bytes = 1024 * kib) {
-  DeviceInfo device;
-  device.backend = "opencl";
-  device.kind = DeviceKind::cpu;
-  device.vector_floats = vector_floats;
-  device.compute_units = cores;
-  device.first_cache_bytes = 32 * kib;
-  device.core_cache_bytes = 1024 * kib;
-  device.local_bytes = local_bytes;
-  device.max_work_group = 4096;
-  device.max_groups.fill(1 << 30);
-  return device;
-}
+using testing::cpu;
 
 Problem with_ops(Problem problem, Transpose a_op, Transpose b_op) {
   problem.a_op = a_op;

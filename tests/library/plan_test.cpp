@@ -8,15 +8,15 @@
 #include <random>
 #include <set>
 
+#include "devices.h"
 #include "files.h"
-#include "hopper.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 
 namespace duogemm {
 namespace {
 
-DeviceInfo large_gpu() { return testing::large_gpu(false); }
+using testing::large_gpu;
 
 DeviceInfo gpu_with_clusters() { return testing::large_gpu(true); }
 

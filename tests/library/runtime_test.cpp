@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "devices.h"
 #include "fake_device.h"
-#include "hopper.h"
 
 namespace duogemm::testing {
 namespace {

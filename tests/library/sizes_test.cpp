@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "hopper.h"
+#include "devices.h"
 #include "plan/lower.h"
 #include "problem/extent.h"
 #include "problem/overlap.h"
@@ -175,15 +175,9 @@ TEST(Sizes, BeyondWhatCanBeCountedAreRefusedByName) {
 // --- Plans on devices of every kind that the library knows ------------------------------------------------
 
 std::vector<DeviceInfo> devices() {
-  DeviceInfo cpu;
-  cpu.kind = DeviceKind::cpu;
-  cpu.compute_units = 2;
-  cpu.local_bytes = 256 << 10;
-  cpu.max_work_group = 4096;
-  cpu.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
-  DeviceInfo endless = large_gpu(false);  // so that nothing but memory is short
+  DeviceInfo endless = large_gpu();  // so that nothing but memory is short
   endless.max_groups.fill(std::numeric_limits<std::size_t>::max());
-  return {large_gpu(false), hopper(), cpu, endless};
+  return {large_gpu(), hopper(), cpu(16), endless};
 }
 
 // That the call works, or throws what says that there is no such device.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "devices.h"
 #include "families/tensor.h"
-#include "hopper.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "hopper.h"
+#include "devices.h"
 #include "plan/lower.h"
 #include "refusal.h"
 #include "system/parse_json.h"

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "check/inputs.h"
+#include "devices.h"
 #include "families/kernel_source.h"
 #include "families/kernel_spec.h"
 #include "ladder/ladder.h"
@@ -206,18 +207,9 @@ TEST(RandomProblem, PlacesTheMembersOfABatchApart) {
   EXPECT_EQ(std::count_if(listed.c.begin(), listed.c.end(), [](float x) { return !std::isnan(x); }), 3 * 20);
 }
 
-DeviceInfo any_device() {
-  DeviceInfo info;
-  info.max_work_group = 1024;
-  info.local_bytes = 48 * 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
-  info.shuffle = true;
-  return info;
-}
-
 Plan plan_for(const char* name, const Problem& problem) {
   const KernelSpec& spec = any_kernel(name);
-  return plan_ladder(*as_rung(spec), resolve(spec, {}), problem, any_device());
+  return plan_ladder(*as_rung(spec), resolve(spec, {}), problem, testing::large_gpu());
 }
 
 std::string steps_of(const Plan& plan) {
@@ -253,7 +245,7 @@ TEST(Plan, LacksTheIndicesForSplitKWhereOnlyPartialSumsAreTooLarge) {
 }
 
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
-  DeviceInfo small = any_device();
+  DeviceInfo small = testing::large_gpu();
   small.max_work_group = 256;
   const KernelSpec& spec = any_kernel("naive");
   const auto plan = [&] { plan_ladder(*as_rung(spec), resolve(spec, {}), Problem::packed(1, 1, 1), small); };

@@ -8,7 +8,7 @@
 
 #include "check/arithmetic_probe.h"
 #include "check/judge.h"
-#include "check_setting.h"
+#include "check_plan.h"
 #include "legal_settings.h"
 #include "rungs/rungs.h"
 #include "test_devices.h"
@@ -89,13 +89,17 @@ std::vector<LadderCase> all_cases() {
 
 class Ladder : public ::testing::TestWithParam<LadderCase> {
  protected:
+  static Verdict check_setting(const HostProblem& host, const Judge& judge, TestDevice& on) {
+    return check_plan(plan_setting(GetParam().setting, host.problem, on.device->info()), host, judge,
+                      *on.device, *on.queue, *on.programs);
+  }
+
   // Runs the problem; false when the device cannot run the setting, with the reason.
   bool check(TestDevice& device, const HostProblem& host, std::string& reason) {
     const Judge judge(host);
     const Problem& p = host.problem;
     try {
-      const Verdict comparison =
-          check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+      const Verdict comparison = check_setting(host, judge, device);
       EXPECT_TRUE(reorders(GetParam().setting) ? comparison.ok() : comparison.exact())
           << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
           << comparison.fault() << "; " << comparison.different_bits << " elements differ, "
@@ -193,8 +197,7 @@ TEST_P(Ladder, PaddingKeepsMinusZero) {
   const Oracle oracle(host.problem, host.a, host.b, host.c);
   ASSERT_TRUE(std::signbit(oracle.expected(0, 0)) && oracle.expected(0, 0) == 0.0f);
   try {
-    const Verdict comparison =
-        check_setting(GetParam().setting, host, judge, *device.device, *device.queue, *device.programs);
+    const Verdict comparison = check_setting(host, judge, device);
     EXPECT_TRUE(reorders(GetParam().setting) || comparison.same_bits()) << comparison.fault();
   } catch (const Error& error) {
     ASSERT_EQ(error.status(), Status::unsupported) << error.what();

@@ -31,7 +31,11 @@ struct Way {
 };
 constexpr Way ways[] = {{"planned", ""},
                         {"on_tensor_cores", "tensor:TSM=256"},
-                        {"on_tensor_cores_in_slices", "tensor:TSM=128,slices=3"}};
+                        {"on_tensor_cores_in_slices", "tensor:TSM=128,slices=3"},
+                        {"by_mma_sync", "tensor_mma"},
+                        {"by_mma_sync_in_slices", "tensor_mma:TSN=128,RESIDENT=1,slices=3"},
+                        {"by_mma_sync_in_small_tiles", "tensor_mma:TSM=64,WARP_N=32,slices=2"},
+                        {"by_mma_sync_in_stages", "tensor_mma:TSM=64,TSN=128,STAGES=3,RESIDENT=1"}};
 
 class Precisions : public ::testing::TestWithParam<std::tuple<DeviceName, Way>> {
  protected:
@@ -43,8 +47,9 @@ class Precisions : public ::testing::TestWithParam<std::tuple<DeviceName, Way>> 
     runtime_ = std::make_unique<Runtime>(name.backend->open(name.index, {}));
     queue_ = device().create_queue();
     if (*way.force != '\0') {
-      const KernelSpec& spec = *parse_schedule(way.force).spec;
-      if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device().info())) {
+      const ScheduleRequest request = parse_schedule(way.force);
+      if (const auto reason =
+              unsupported_reason(*request.spec, resolve(*request.spec, request.tunables), device().info())) {
         GTEST_SKIP() << device().info().name << ": the kernel needs " << *reason;
       }
       setenv("DUOGEMM_FORCE", way.force, 1);
@@ -62,15 +67,14 @@ class Precisions : public ::testing::TestWithParam<std::tuple<DeviceName, Way>> 
   std::string plan_of(const Problem& problem) { return describe(plan_sgemm(problem, device().info())); }
 
   // Twice, which must give the same bits.
-  Verdict multiply(const HostProblem& host, const Judge& judge, Precision precision,
-                   const std::optional<LentWorkspace>& lent = {}) {
+  Verdict multiply(const HostProblem& host, const Judge& judge, Precision precision) {
     Problem problem = host.problem;
     problem.precision = precision;
     GuardedOperands operands(host, device(), *queue_);
-    runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
+    runtime_->enqueue(problem, *queue_, operands.offset_operands());
     Verdict verdict = judge.look_at_all(operands, *queue_);
     operands.restore_c(*queue_);
-    runtime_->enqueue(problem, *queue_, operands.offset_operands(), lent);
+    runtime_->enqueue(problem, *queue_, operands.offset_operands());
     EXPECT_EQ(judge.look_at_c(operands, *queue_).fingerprint, verdict.fingerprint);
     return verdict;
   }

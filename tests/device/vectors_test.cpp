@@ -4,11 +4,9 @@
 
 #include <array>
 
-#include "check/judge.h"
+#include "check_plan.h"
 #include "families/storage.h"
-#include "plan/lower.h"
 #include "support/shapes.h"
-#include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {
@@ -97,12 +95,9 @@ void expect_right(const ScheduleRequest& request, Problem problem, std::uint32_t
   problem.alpha = 0.5f;
   problem.beta = seed % 2 == 1 ? 0.0f : -1.5f;
   const HostProblem host = random_problem(problem, Distribution::wide_range, seed);
-  const DeviceInfo& info = on.device->info();
-  const Plan plan = lower(schedule_for(request, problem, info), problem, info);
+  const Plan plan = plan_of(request, problem, on.device->info());
   SCOPED_TRACE(to_text(plan.steps.at(plan.multiply).kernel->tunables));
-  GuardedOperands operands(host, *on.device, *on.queue);
-  SelfContainedPlan(plan, *on.device, *on.programs).enqueue(*on.queue, operands.operands());
-  const Verdict found = Judge(host).look_at_all(operands, *on.queue);
+  const Verdict found = check_plan(plan, host, on);
   EXPECT_TRUE(found.exact()) << found.fault();
 }
 

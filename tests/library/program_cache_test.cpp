@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "check_setting.h"
+#include "check_plan.h"
 #include "compiling_device.h"
 #include "families/kernel_source.h"
 #include "files.h"
@@ -178,8 +178,8 @@ class ProgramCacheOnDevice : public ::testing::TestWithParam<DeviceName> {
     for (const LadderSetting& setting : ladder_settings({{"naive", "tiled"}, {{"TS", 8}}, {}})) {
       const HostProblem host =
           random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
-      const Judge judge(host);
-      const Verdict comparison = check_setting(setting, host, judge, device, *queue, programs);
+      const Plan plan = plan_setting(setting, host.problem, device.info());
+      const Verdict comparison = check_plan(plan, host, Judge(host), device, *queue, programs);
       EXPECT_TRUE(comparison.exact()) << comparison.fault();
     }
     return device.counts;

@@ -25,7 +25,7 @@ inline DeviceInfo hopper(int compute_capability = 90) {
   info.backend = "cuda";
   info.name = "NVIDIA H200";
   info.compute_capability = compute_capability;
-  info.dynamic_local_bytes = large_local_bytes(compute_capability);
+  info.dynamic_local_bytes = dynamic_local_bytes(compute_capability);
   info.max_groups[0] = 0x7fffffff;
   return info;
 }

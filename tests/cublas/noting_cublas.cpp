@@ -103,114 +103,16 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void* workspace, size_t byt
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
-                              int n, int k, const float* alpha, const float* a, int lda, const float* b,
-                              int ldb, const float* beta, float* c, int ldc) {
-  return note("cublasSgemm_v2", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
-              value(beta), at(c), ldc);
-}
-
-cublasStatus_t cublasSgemm_v2_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
-                                 int64_t m, int64_t n, int64_t k, const float* alpha, const float* a,
-                                 int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
-                                 int64_t ldc) {
-  return note("cublasSgemm_v2_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
-              value(beta), at(c), ldc);
-}
-
-cublasStatus_t cublasSgemmBatched(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
-                                  int n, int k, const float* alpha, const float* const a[], int lda,
-                                  const float* const b[], int ldb, const float* beta, float* const c[],
-                                  int ldc, int batch) {
-  return note("cublasSgemmBatched", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
-              value(beta), at(c), ldc, batch);
-}
-
-cublasStatus_t cublasSgemmBatched_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
-                                     int64_t m, int64_t n, int64_t k, const float* alpha,
-                                     const float* const a[], int64_t lda, const float* const b[], int64_t ldb,
-                                     const float* beta, float* const c[], int64_t ldc, int64_t batch) {
-  return note("cublasSgemmBatched_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b),
-              ldb, value(beta), at(c), ldc, batch);
-}
-
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
-                                         int m, int n, int k, const float* alpha, const float* a, int lda,
-                                         long long stride_a, const float* b, int ldb, long long stride_b,
-                                         const float* beta, float* c, int ldc, long long stride_c,
-                                         int batch) {
-  return note("cublasSgemmStridedBatched", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda,
-              stride_a, at(b), ldb, stride_b, value(beta), at(c), ldc, stride_c, batch);
-}
-
-cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t, cublasOperation_t transa,
-                                            cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                            const float* alpha, const float* a, int64_t lda,
-                                            long long stride_a, const float* b, int64_t ldb,
-                                            long long stride_b, const float* beta, float* c, int64_t ldc,
-                                            long long stride_c, int64_t batch) {
-  return note("cublasSgemmStridedBatched_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda,
-              stride_a, at(b), ldb, stride_b, value(beta), at(c), ldc, stride_c, batch);
-}
-
-cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
-                            int k, const void* alpha, const void* a, cudaDataType a_type, int lda,
-                            const void* b, cudaDataType b_type, int ldb, const void* beta, void* c,
-                            cudaDataType c_type, int ldc, cublasComputeType_t compute,
-                            cublasGemmAlgo_t algo) {
-  return note("cublasGemmEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda, at(b),
-              int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, int{compute}, int{algo});
-}
-
-cublasStatus_t cublasGemmEx_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int64_t m,
-                               int64_t n, int64_t k, const void* alpha, const void* a, cudaDataType a_type,
-                               int64_t lda, const void* b, cudaDataType b_type, int64_t ldb, const void* beta,
-                               void* c, cudaDataType c_type, int64_t ldc, cublasComputeType_t compute,
-                               cublasGemmAlgo_t algo) {
-  return note("cublasGemmEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda,
-              at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, int{compute}, int{algo});
-}
-
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int m,
-                                   int n, int k, const void* alpha, const void* const a[],
-                                   cudaDataType a_type, int lda, const void* const b[], cudaDataType b_type,
-                                   int ldb, const void* beta, void* const c[], cudaDataType c_type, int ldc,
-                                   int batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note("cublasGemmBatchedEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda,
-              at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, batch, int{compute}, int{algo});
-}
-
-cublasStatus_t cublasGemmBatchedEx_64(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
-                                      int64_t m, int64_t n, int64_t k, const void* alpha,
-                                      const void* const a[], cudaDataType a_type, int64_t lda,
-                                      const void* const b[], cudaDataType b_type, int64_t ldb,
-                                      const void* beta, void* const c[], cudaDataType c_type, int64_t ldc,
-                                      int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note("cublasGemmBatchedEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type},
-              lda, at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, batch, int{compute},
-              int{algo});
-}
-
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
-                                          int m, int n, int k, const void* alpha, const void* a,
-                                          cudaDataType a_type, int lda, long long stride_a, const void* b,
-                                          cudaDataType b_type, int ldb, long long stride_b, const void* beta,
-                                          void* c, cudaDataType c_type, int ldc, long long stride_c,
-                                          int batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note("cublasGemmStridedBatchedEx", int{transa}, int{transb}, m, n, k, value(alpha), at(a),
-              int{a_type}, lda, stride_a, at(b), int{b_type}, ldb, stride_b, value(beta), at(c), int{c_type},
-              ldc, stride_c, batch, int{compute}, int{algo});
-}
-
-cublasStatus_t cublasGemmStridedBatchedEx_64(
-    cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-    const void* alpha, const void* a, cudaDataType a_type, int64_t lda, long long stride_a, const void* b,
-    cudaDataType b_type, int64_t ldb, long long stride_b, const void* beta, void* c, cudaDataType c_type,
-    int64_t ldc, long long stride_c, int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note("cublasGemmStridedBatchedEx_64", int{transa}, int{transb}, m, n, k, value(alpha), at(a),
-              int{a_type}, lda, stride_a, at(b), int{b_type}, ldb, stride_b, value(beta), at(c), int{c_type},
-              ldc, stride_c, batch, int{compute}, int{algo});
-}
+#define NAME_OF(name) #name
+#define NAME(name) NAME_OF(ENTRY(name))
+#define INT int
+#define ENTRY(name) name
+#include "noting_products.h"
+#undef INT
+#undef ENTRY
+#define INT int64_t
+#define ENTRY(name) name##_64
+#include "noting_products.h"
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
                                         cudaDataType_t scale) {

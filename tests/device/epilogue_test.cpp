@@ -7,8 +7,8 @@
 #include <random>
 
 #include "devices.h"
+#include "draw.h"
 #include "plan/lower.h"
-#include "random_matrices.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {

@@ -14,9 +14,9 @@
 
 #include "context_test.h"
 #include "device/device_selection.h"
+#include "draw.h"
 #include "host_memory/host_call.h"
 #include "product.h"
-#include "random_matrices.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {

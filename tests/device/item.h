@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "random_matrices.h"
+#include "draw.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {

@@ -12,11 +12,11 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "context_test.h"
+#include "draw.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
 #include "problem/overlap.h"
 #include "problem/problem.h"
-#include "random_matrices.h"
 #include "random_sgemm.h"
 
 namespace duogemm::testing {

@@ -103,20 +103,6 @@ TEST_P(Streamed, SeveralMegabytes) {
   }
 }
 
-// Also where nothing is to be done, and where the device works on the host's memory.
-TEST_P(Streamed, ProgressEndsWithOne) {
-  for (const std::int64_t size : {0, 3}) {
-    const std::vector<float> ones(9, 1.0f);
-    std::vector<float> c(9);
-    std::vector<double> fractions;
-    const Sgemm request{.m = size, .n = size, .k = size, .lda = 3, .ldb = 3, .ldc = 3};
-    context_->sgemm(request, ones.data(), ones.data(), c.data(),
-                    [&](const CallProgress& now) { fractions.push_back(now.fraction); });
-    ASSERT_FALSE(fractions.empty());
-    EXPECT_EQ(fractions.back(), 1.0);
-  }
-}
-
 TEST_P(Streamed, TooLittleMemoryIsRefusedAndCIsUntouched) {
   Context context = limited(100'000);
   Problem p = Problem::packed(20, 20, 50'000, 1.0f, 1.0f);

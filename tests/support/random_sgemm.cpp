@@ -7,8 +7,8 @@
 
 #include "check/inputs.h"
 #include "check/oracle.h"
+#include "draw.h"
 #include "problem/problem.h"
-#include "random_matrices.h"
 
 namespace duogemm::testing {
 namespace {

@@ -5,7 +5,7 @@
   tools/scaling.py --check PAGE    ends with 1 where the page has other sizes
   tools/scaling.py --write PAGE    puts the sizes into the page
   tools/scaling.py --measured SIZE ONE TWO
-                                   sets measured seconds, on one GPU and on two, beside the simulation
+                                   compares measured seconds, on one GPU and on two, with the simulation
 
 All GPUs do the same at the same time, so one is simulated. It has a link that receives a message while it multiplies, and
 memory for the blocks of two steps: those of the next arrive while those of this one are multiplied.
@@ -31,7 +31,7 @@ class Machine:
     node: int = 8            # GPUs that links connect
 
     def receive(self, size, gpus):
-        """Seconds for a message on a machine of so many GPUs; the slowest hop of a ring or a broadcast decides."""
+        """Seconds for a message on a machine of this many GPUs; the slowest hop of a ring or a broadcast decides."""
         return self.latency + size / (self.link if gpus <= self.node else self.network)
 
 

@@ -45,7 +45,7 @@ def number(value):
 
 
 def spread_of(samples):
-    return (results.quantile(samples, 0.75) - results.quantile(samples, 0.25)) / results.median(samples)
+    return (results.quantile(samples, 0.75) - results.quantile(samples, 0.25)) / results.quantile(samples)
 
 
 def timed(group, row, problem, flops, seconds, spread, ratios):
@@ -185,7 +185,7 @@ def answer(rows, other):
 
 def table(head, lines):
     """Columns stand to the right where they hold nothing but numbers."""
-    numbers = [all(line[place].replace(".", "").isdigit() for line in lines) for place in range(len(head))]
+    numbers = [all(line[index].replace(".", "").isdigit() for line in lines) for index in range(len(head))]
     rows = [head, ["---:" if number else "---" for number in numbers], *lines]
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
@@ -229,11 +229,11 @@ def draw_ladder():
         found = [read(name) for name in names]
         rungs = list(dict.fromkeys(" ".join(row["row"].split()[:2]) for row in found[0][2]))
         style.name_bars(axis, rungs)
-        for place, (head, _, rows) in enumerate(found):
+        for index, (head, _, rows) in enumerate(found):
             first = {" ".join(row["row"].split()[:2]): float(row["gflops"]) for row in reversed(rows)}
             height = 0.8 / len(found)
-            axis.barh([i + (place - (len(found) - 1) / 2) * height for i in range(len(rungs))], [first.get(rung, 0) for rung in rungs], height,
-                      label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(place + len(names) % 2))
+            axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], [first.get(rung, 0) for rung in rungs], height,
+                      label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(index + len(names) % 2))
         for line, name in (("--", "other"), (":", "peak")):
             if name in found[0][0]:
                 title = found[0][0][name].split(",")[0] if name == "other" else "measured peak"
@@ -253,14 +253,14 @@ def draw_accuracy(k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-T
     head, _, rows = read("h200_accuracy")
     rows = [row for row in rows if row["row"] == f"K={k}"]
     figure, axis = style.bars_figure([row["list"] for row in rows])
-    for place, title in enumerate(wanted):
+    for index, title in enumerate(wanted):
         points = [(float(row[title]), i) for i, row in enumerate(rows) if float(row[title] or 0)]
-        axis.plot([units for units, _ in points], [i for _, i in points], label=title, **{**style.line_style(place), "linestyle": "none"})
+        axis.plot([units for units, _ in points], [i for _, i in points], label=title, **{**style.line_style(index), "linestyle": "none"})
     axis.axvline(float(rows[0]["bound"]), color="#808080", linewidth=1, label="bound")
     axis.set_xscale("log")
     axis.set_xlabel("largest error in units of 2^-24 |A||B|")
     style.title(axis, f"K={k}, {head['problem'].split(';')[0]}", head["device"])
-    style.save(style.finish(figure, axis, 3), RESULTS / "accuracy.svg")
+    style.save(style.finish(figure, axis, "", 3)[0], RESULTS / "accuracy.svg")
 
 
 def pages(check):

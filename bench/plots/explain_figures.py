@@ -1,90 +1,72 @@
-"""Figures of explanations."""
+"""Explanations: bounds, steps and what main loops consist of."""
 
 import results
 import style
+from page import Section
 
 # What is stacked on the multiply-adds, from the left.
 PARTS = [("local loads", ("local_load",)), ("global loads", ("global_load", "copy")), ("stores", ("local_store", "global_store")),
          ("stack", ("stack_load", "stack_store")), ("shuffles, barriers", ("shuffle", "barrier")), ("additions", ("addition",)),
          ("addresses, moves", ("arithmetic",)), ("control", ("control",))]
 
+# Of what a section shows: its name and title, which kernels it needs, its text, and what draws it.
+KINDS = [("bounds", "Speed and bounds", lambda kernel: kernel["bounds"] and kernel["gflops"],
+          "What was measured, and the lowest bound with what sets it.", lambda kernels, document: bounds(kernels, document)),
+         ("steps", "Steps", lambda kernel: kernel.get("steps"),
+          "What a plan takes longer with each step than without it and all after it.", lambda kernels, _: steps(kernels)),
+         ("mix", "What main loops consist of", lambda kernel: True, "From the compiled kernels.", lambda kernels, _: mix(kernels))]
+
+
+def sections(documents):
+    for number, document in enumerate(documents, 1):
+        where = f"{', '.join(dict.fromkeys(entry['device']['name'].strip() for entry in document['devices'])) or 'compiled only'}, " \
+                f"{results.size_caption(document)}"
+        looped = [kernel for kernel in document["kernels"] if kernel["loop"]]
+        for name, title, has, text, draw in KINDS:
+            groups = [[kernel for kernel in looped if kernel["backend"] == backend and has(kernel)]
+                      for backend in dict.fromkeys(kernel["backend"] for kernel in looped)]
+            pictures = [draw(kernels, document) for kernels in groups if kernels]
+            if pictures:
+                yield Section(f"{name}_{number}", f"{title}: {where}", text, pictures)
+
 
 def names_of(kernels):
     return [results.name(kernel) + results.short_setting(kernel, kernels).replace(" ", "\n", 1) for kernel in kernels]
 
 
-def explained(document):
-    """The kernels with a main loop, by backend."""
-    groups = {}
-    for kernel in document["kernels"]:
-        if kernel["loop"]:
-            groups.setdefault(kernel["backend"], []).append(kernel)
-    return groups
-
-
-def bounded(kernels):
-    return [kernel for kernel in kernels if kernel["bounds"] and kernel["gflops"]]
-
-
-def instructions(kernel, kind):
-    """Of a kind in the main loop; older files lack some kinds."""
-    return kernel["loop"]["kinds"].get(kind, {"instructions": 0})["instructions"]
-
-
 def mix(kernels):
     """Instructions of the main loop besides the multiply-adds, for each of them; of kernels of one runtime."""
-    names = names_of(kernels)
-    figure, axis = style.bars_figure(names)
-    starts = [0.0] * len(kernels)
-    for place, (title, kinds) in enumerate(PARTS):
-        widths = [sum(instructions(k, kind) for kind in kinds) / instructions(k, "multiply_add") for k in kernels]
-        if any(widths):
-            axis.barh(range(len(kernels)), widths, 0.7, left=starts, label=title, **style.bar_style(place))
-        starts = [start + width for start, width in zip(starts, widths)]
+    def instructions(kernel, *kinds):
+        return sum(kernel["loop"]["kinds"].get(kind, {"instructions": 0})["instructions"] for kind in kinds)
+    figure, axis = style.bars_figure(names_of(kernels))
+    style.stack_bars(axis, [(title, [instructions(k, *kinds) / instructions(k, "multiply_add") for k in kernels]) for title, kinds in PARTS])
     axis.set_xlabel("instructions for each multiply-add")
     style.title(axis, *dict.fromkeys(f"{kernel['compiled_for']}; {kernel['language']}" for kernel in kernels))
-    words = [f"{name} {start:.2f}".replace("\n", " ") for name, start in zip(names, starts)]
-    return style.finish(figure, axis, 2), "Instructions besides each multiply-add: " + ", ".join(words) + "."
+    return style.finish(figure, axis, "Instructions besides each multiply-add", 2)
 
 
 def bounds(kernels, document):
-    """Measured speed beside the lowest bound; of kernels of one runtime."""
-    names = names_of(kernels)
-    figure, axis = style.bars_figure([f"{name}\n{kernel['bounds'][0]['name']}" for name, kernel in zip(names, kernels)], 2)
-    places = range(len(kernels))
-    axis.barh([i - 0.2 for i in places], [k["gflops"] for k in kernels], 0.4, label="measured", **style.bar_style(0))
-    axis.barh([i + 0.2 for i in places], [k["bounds"][0]["gflops"] for k in kernels], 0.4, label="the lowest bound, which the name tells",
+    """Measured speed and the lowest bound; of kernels of one runtime."""
+    figure, axis = style.bars_figure([f"{name}\n{kernel['bounds'][0]['name']}" for name, kernel in zip(names_of(kernels), kernels)], 2)
+    rows = range(len(kernels))
+    axis.barh([i - 0.2 for i in rows], [k["gflops"] for k in kernels], 0.4, label="measured", **style.bar_style(0))
+    axis.barh([i + 0.2 for i in rows], [k["bounds"][0]["gflops"] for k in kernels], 0.4, label="the lowest bound, which the name tells",
               **style.bar_style(1))
     axis.set_xlabel("GFLOP/s")
     style.count_speeds(axis)
     (device,) = [entry for entry in document["devices"] if entry["device"]["backend"] == kernels[0]["backend"]]
     style.title(axis, f"{results.device_caption(device)}; {results.size_caption(document)}")
-    words = [f"{name} {results.speed_text(k['gflops'])} of {results.speed_text(k['bounds'][0]['gflops'])} ({k['bounds'][0]['name']})"
-             .replace("\n", " ") for name, k in zip(names, kernels)]
-    return style.finish(figure, axis, 1), "GFLOP/s, measured and lowest bound: " + ", ".join(words) + "."
-
-
-def in_steps(kernels):
-    """Those whose plans have several steps."""
-    return [kernel for kernel in kernels if kernel.get("steps")]
+    return style.finish(figure, axis, "GFLOP/s", 1)
 
 
 def steps(kernels):
     """What each step takes of a plan's time, and what is known of tensor cores; of kernels of one runtime."""
-    names = names_of(kernels)
-    figure, axis = style.bars_figure(names)
-    starts = [0.0] * len(kernels)
-    for place, title in enumerate(dict.fromkeys(step["name"] for kernel in kernels for step in kernel["steps"])):
-        widths = [1e6 * sum(step["seconds"] for step in kernel["steps"] if step["name"] == title) for kernel in kernels]
-        axis.barh(range(len(kernels)), widths, 0.7, left=starts, label=title, **style.bar_style(place))
-        starts = [start + width for start, width in zip(starts, widths)]
+    figure, axis = style.bars_figure(names_of(kernels))
+    titles = dict.fromkeys(step["name"] for kernel in kernels for step in kernel["steps"])
+    style.stack_bars(axis, [(title, [1e6 * sum(step["seconds"] for step in kernel["steps"] if step["name"] == title) for kernel in kernels])
+                            for title in titles])
     axis.set_xlabel("us")
     style.title(axis, *dict.fromkeys(kernel["compiled_for"] for kernel in kernels))
-    words = []
-    for name, kernel in zip(names, kernels):
-        parts = ", ".join(f"{step['name']} {1e6 * step['seconds']:.1f}" for step in kernel["steps"])
-        cores = kernel["tensor_cores"]
-        if cores and cores["utilisation"]:
-            parts += f"; {100 * cores['utilisation']:.0f} percent of the tensor cores' rate, promotion {100 * cores['promotion']:.0f} percent of it"
-        words.append(f"{name} {parts}".replace("\n", " "))
-    return style.finish(figure, axis, 2), "Microseconds of each step: " + "; ".join(words) + "."
+    cores = [f"; {name}: {100 * found['utilisation']:.0f} percent of the tensor cores' rate, promotion {100 * found['promotion']:.0f} percent of it"
+             for name, kernel in zip(names_of(kernels), kernels) if (found := kernel["tensor_cores"]) and found["utilisation"]]
+    return style.finish(figure, axis, "Microseconds of each step", 2, (style.words_of(axis) + "".join(cores)).replace("\n", " "))

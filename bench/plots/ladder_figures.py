@@ -1,10 +1,52 @@
-"""Figures of the ladder's results. Each comes with what it shows in words."""
+"""Ladders: the climb, the roofline, and OpenCL against CUDA."""
 
 import textwrap
 
+import ladder_table
 import results
 import style
-from ladder_table import times_before
+from page import Section
+
+
+def groups_of(documents):
+    """The runs of a ladder's file on one device and problem, numbered, with their heading and that file."""
+    groups = {}
+    for document in documents:
+        for run in document["runs"]:
+            groups.setdefault((run["device"]["name"].strip(), run["m"], run["n"], run["k"], id(document)), (document, []))[1].append(run)
+    for number, (document, runs) in enumerate(groups.values(), 1):
+        names = " and ".join(dict.fromkeys(results.runtime_name(run["device"]) for run in runs))
+        yield number, f"{runs[0]['device']['name'].strip()}, {names}, {results.size_caption(runs[0])}{variant_of(document, runs)}", runs
+
+
+def variant_of(document, runs):
+    """What was switched, for a heading."""
+    parts = [results.switches([row for run in runs for row in run["rows"]])]
+    parts += ["cold operands"] if document.get("operands") == "cold" else []
+    parts += [f"cache preference {document['cache_preference']}"] if document["cache_preference"] != "none" else []
+    parts += [f"banks of {document['bank_bytes']} bytes"] if document["bank_bytes"] else []
+    return "".join(f", {part}" for part in parts if part)
+
+
+def climb_sections(documents, explanations):
+    for number, heading, runs in groups_of(documents):
+        tables = [(ladder_table.table(run, explanations), f"{ladder_table.answer(run)} Measured through {results.runtime_caption(run)}.") for run in runs]
+        yield Section(f"ladder_{number}", f"The climb: {heading}",
+                      "Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none "
+                      "waits, for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report "
+                      "as well. `duogemm explain --diff 6:7` compares two rungs.", [climb(runs)], tables)
+
+
+def sections(documents):
+    for number, heading, runs in groups_of(documents):
+        rooflines = [roofline(run) for run in runs if roofs_of(run) and any("flops_per_byte" in row for row in run["rows"])]
+        if rooflines:
+            yield Section(f"roofline_{number}", f"Roofline: {heading}", "Rungs by their numbers. A point under a roof is held down by something else: "
+                          "see `duogemm explain`.", rooflines)
+        by_backend = {run["device"]["backend"]: run for run in runs}
+        if {"cuda", "opencl"} <= set(by_backend):
+            yield Section(f"runtimes_{number}", f"OpenCL against CUDA: {heading}", "Samples of one turn are paired; whiskers are quartiles.",
+                          [against(by_backend["cuda"], by_backend["opencl"])])
 
 
 def names_of(rows):
@@ -12,70 +54,40 @@ def names_of(rows):
 
 
 def climb(runs):
-    """Speed rung by rung, of runs of one problem on one device."""
-    names = names_of(runs[0]["rows"])
-    figure, axis = style.bars_figure(names, len(runs))
-    draw_climb(axis, runs, [results.runtime_name(run["device"]) for run in runs])
-    style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
-    return style.finish(figure, axis, 1), climb_text(runs)
-
-
-def draw_climb(axis, runs, titles, first_style=0):
-    """Bars with whiskers and what each gained on the rung before; lines for the other library and the peak."""
+    """Speed rung by rung, of runs of one problem on one device, and what each gained on the rung before. Lines: the other library, the peak."""
     rows = runs[0]["rows"]
+    figure, axis = style.bars_figure(names_of(rows), len(runs))
     height = 0.84 / len(runs)
-    for place, (run, title) in enumerate(zip(runs, titles)):
+    for index, run in enumerate(runs):
         found = {results.key(row): row for row in run["rows"]}
-        label = title
-        for i, row in enumerate(rows):
-            at = i + (place - (len(runs) - 1) / 2) * height
-            draw_bar(axis, at, height, found.get(results.key(row), {}), run, label, first_style + place)
-            label = None
-    highest = max([row["gflops"] for run in runs for row in run["rows"] if "gflops" in row], default=1.0)
-    for line, (label, gflops) in zip(("--", ":", "-."), limits(runs)):
+        timed = [(i + (index - (len(runs) - 1) / 2) * height, found.get(results.key(row), {})) for i, row in enumerate(rows)]
+        bars = [(at, row, *results.speed_quartiles(row)) for at, row in timed if "gflops" in row]
+        axis.barh([at for at, *_ in bars], [row["gflops"] for _, row, *_ in bars], height, label=results.runtime_name(run["device"]),
+                  xerr=list(zip(*[quartiles for _, _, *quartiles in bars])) or None, error_kw=style.WHISKERS, **style.bar_style(index))
+        for at, row, _, above in bars:
+            before = ladder_table.times_before(row, run["rows"])
+            text = results.speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
+            axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
+                          bbox=style.PAPER, zorder=5)
+        for at in [at for at, row in timed if "unsupported" in row]:
+            axis.text(0.0, at, " not supported", va="center", fontsize=8)
+    limits = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]][:2]
+    limits.append(("measured peak", max(run["peak_gflops"] for run in runs)))
+    for line, (label, gflops) in zip(("--", ":", "-."), limits):
         axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {results.speed_text(gflops)}")
-        highest = max(highest, gflops)
-    axis.set_xlim(0, 1.18 * highest)
+    speeds = [row["gflops"] for run in runs for row in run["rows"] if "gflops" in row]
+    axis.set_xlim(0, 1.18 * max(speeds + [gflops for _, gflops in limits]))
     axis.set_xlabel("GFLOP/s (quartiles)\nx: times the rung before")
     style.count_speeds(axis)
+    style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
+    return style.finish(figure, axis, "GFLOP/s", 1)
 
 
-def draw_bar(axis, at, height, row, run, label, place):
-    if "gflops" not in row:
-        axis.text(0.0, at, " not supported" if "unsupported" in row else "", va="center", fontsize=8)
-        return
-    below, above = results.speed_quartiles(row)
-    axis.barh(at, row["gflops"], height, xerr=[[below], [above]], label=label, error_kw=style.WHISKERS, **style.bar_style(place))
-    before = times_before(row, run["rows"])
-    text = results.speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
-    axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center",
-                  fontsize=8, bbox=style.PAPER, zorder=5)
-
-
-def limits(runs):
-    """The lines that bars are seen against: the other library, and the highest measured peak."""
-    references = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]]
-    return references[:2] + [("measured peak", max(run["peak_gflops"] for run in runs))]
-
-
-def climb_text(runs):
-    parts = []
-    for run in runs:
-        rows = [f"{results.name(row)}{results.short_setting(row, run['rows'])} {results.speed_text(row['gflops'])}"
-                if "gflops" in row else f"{results.name(row)} not supported" for row in run["rows"]]
-        parts.append(f"{run['device']['name'].strip()} through {results.runtime_name(run['device'])}, GFLOP/s: " + ", ".join(rows))
-    return "; ".join(parts + [f"{label} {results.speed_text(gflops)}" for label, gflops in limits(runs)]) + "."
-
-
-def rooflines(run):
-    """The roofs that a run measured, as name, FLOP/s for each byte, line."""
+def roofs_of(run):
+    """The roofs that a run measured, as name, bytes for each second, line."""
     bandwidth = run.get("bandwidth") or {}
     return [(name, bandwidth[member], line)
             for name, member, line in (("shared cache", "cache", "-."), ("memory", "memory", ":")) if bandwidth.get(member)]
-
-
-def can_draw_roofline(run):
-    return bool(rooflines(run)) and any("flops_per_byte" in row for row in run["rows"])
 
 
 def roofline(run):
@@ -84,18 +96,17 @@ def roofline(run):
     points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
     peak = run["peak_gflops"]
     intensities = [row["flops_per_byte"] for row in points]
-    left, right = min(intensities) / 4, max(intensities) * 32  # room for numbers behind the points
-    for name, bytes_per_second, line in rooflines(run):
+    left, right = min(intensities) / 4, max(intensities) * 32  # room for numbers right of the points
+    for name, bytes_per_second, line in roofs_of(run):
         roof = bytes_per_second / 1e9
-        bend = peak / roof
-        if bend > left:
-            end = min(bend, right)
+        end = min(peak / roof, right)
+        if end > left:
             axis.plot([left, end], [left * roof, end * roof], color="black", linestyle=line, linewidth=1.4, label=f"{name}: {roof:,.0f} GB/s")
     axis.axhline(peak, color="black", linewidth=1.4, label=f"measured peak: {peak:,.0f} GFLOP/s")
     if run["reference"]:
         axis.axhline(run["reference"]["gflops"], color="black", linestyle="--", linewidth=0.9, label=run["reference"]["name"])
-    for x, group in grouped(points).items():
-        label_points(axis, x, group)
+    for x in dict.fromkeys(round(value, 2) for value in intensities):
+        label_points(axis, x, sorted((row for row in points if round(row["flops_per_byte"], 2) == x), key=lambda row: -row["gflops"]))
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
     axis.set_xlim(left, right)
@@ -104,24 +115,14 @@ def roofline(run):
     axis.set_ylabel("GFLOP/s")
     axis.xaxis.set_major_formatter("{x:g}")
     style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}")
-    roofs = [f"{name} {roof / 1e9:,.0f} GB/s" for name, roof, _ in rooflines(run)]
     rungs = [f"{results.name(row)} {results.speed_text(row['gflops'])} at {row['flops_per_byte']:.3g}" for row in points]
-    return style.finish(figure, axis, 1), (f"Roofs: {', '.join(roofs)}, measured peak {peak:,.0f} GFLOP/s. GFLOP/s at FLOP per byte: "
-                                           + ", ".join(rungs) + ".")
-
-
-def grouped(points):
-    """Points at the same place on the x axis, the fastest first."""
-    groups = {}
-    for row in sorted(points, key=lambda r: -r["gflops"]):
-        groups.setdefault(round(row["flops_per_byte"], 2), []).append(row)
-    return groups
+    return style.finish(figure, axis, "GFLOP/s at FLOP per byte", 1, f"{style.words_of(axis)}; " + ", ".join(rungs))
 
 
 def label_points(axis, x, group):
-    """Markers, and rungs' numbers beside them: those that are close share a label."""
-    shade, _, marker, _ = style.style(0)
-    axis.plot([x] * len(group), [row["gflops"] for row in group], linestyle="none", marker=marker, color=shade,
+    """Markers, and rungs' numbers at them, the fastest first: those that are close share a label."""
+    look = style.line_style(0)
+    axis.plot([x] * len(group), [row["gflops"] for row in group], linestyle="none", marker=look["marker"], color=look["color"],
               markeredgecolor="black", markersize=6)
     labels = []
     for row in group:
@@ -139,14 +140,12 @@ def against(cuda, opencl):
     """OpenCL over CUDA, rung by rung; the samples of a turn are paired."""
     found = {results.key(row): row for row in opencl["rows"]}
     rows = [row for row in cuda["rows"] if "time" in row and "time" in found.get(results.key(row), {})]
-    names = names_of(rows)
-    figure, axis = style.bars_figure(names)
+    figure, axis = style.bars_figure(names_of(rows))
     ratios = [results.quartiles_of_ratio(row["time"]["seconds"], found[results.key(row)]["time"]["seconds"]) for row in rows]
-    for place, (low, middle, high) in enumerate(ratios):
-        axis.barh(place, middle - 1, 0.6, left=1, **style.bar_style(1))
-        axis.errorbar(middle, place, xerr=[[middle - low], [high - middle]], color="black", capsize=2.5, linewidth=0.9)
+    axis.barh(range(len(rows)), [middle - 1 for _, middle, _ in ratios], 0.6, left=1, error_kw=style.WHISKERS, **style.bar_style(1),
+              xerr=[[middle - low for low, middle, _ in ratios], [high - middle for _, middle, high in ratios]])
     axis.axvline(1.0, color="black", linewidth=1)
     axis.set_xlabel("speed, OpenCL / CUDA (quartiles)")
     style.title(axis, f"{results.device_caption(cuda)}; {results.size_caption(cuda)}", results.device_caption(opencl))
-    words = [f"{name} {middle:.3f}".replace("\n", " ") for name, (_, middle, _) in zip(names, ratios)]
-    return style.finish(figure, axis), "Speed through OpenCL over that through CUDA: " + ", ".join(words) + "."
+    words = [f"{name} {middle:.3f}".replace("\n", " ") for name, (_, middle, _) in zip(names_of(rows), ratios)]
+    return style.finish(figure, axis, "Speed through OpenCL over that through CUDA", words=", ".join(words))

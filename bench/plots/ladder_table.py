@@ -10,7 +10,7 @@ SUPPORT = 0.1
 
 
 def is_own(row):
-    """Whether it is duogemm's own kernel, which stands behind the rungs."""
+    """Whether it is duogemm's own kernel, which comes after the rungs."""
     return "duogemm" in (row["rung"], row["kernel"])
 
 
@@ -42,11 +42,11 @@ def times_text(row, rows):
 
 def next_step(row, rows):
     """The idea of the next rung that ran, for the last setting of a rung that ran."""
-    place = next(i for i, r in enumerate(rows) if r is row)
-    behind = next((r for r in rows[place + 1:] if climbs(r) and "gflops" in r), None)
-    if not row["rung"].isdigit() or "gflops" not in row or behind is None or behind["rung"] == row["rung"]:
+    index = next(i for i, r in enumerate(rows) if r is row)
+    after = next((r for r in rows[index + 1:] if climbs(r) and "gflops" in r), None)
+    if not row["rung"].isdigit() or "gflops" not in row or after is None or after["rung"] == row["rung"]:
         return ""
-    return f"{results.name(behind)}: {behind['idea']}"
+    return f"{results.name(after)}: {after['idea']}"
 
 
 class Explanations:

@@ -1,19 +1,31 @@
 """The page: HTML that needs no network, follows the browser's dark or light, and reflows down to a telephone's width."""
 
+import dataclasses
 import html
 import re
 
 import style
 
+
+@dataclasses.dataclass
+class Section:
+    """A heading with what stands below it. pictures: figures with what they show in words. tables: rows of cells with a caption."""
+    name: str
+    title: str
+    text: str
+    pictures: list
+    tables: list = ()
+
+
 # What the figures' colours are called on the page, and how they are there in light and in dark.
 COLORS = {"#ffffff": ("paper", "#ffffff", "#16191d"), "#000000": ("ink", "#1b1b1b", "#e8e6e3"), "#b0b0b0": ("line", "#b0b0b0", "#4a4f55"),
           "#808080": ("line", "#b0b0b0", "#4a4f55")}
 DARK_SHADES = ("#6ea8dc", "#2f5f8f", "#f0924f", "#8a4a1c", "#b5b5b5", "#4a4a4a", "#8fc46a")
-COLORS.update({shade: (f"shade{place}", shade, dark) for place, ((shade, *_), dark) in enumerate(zip(style.STYLES, DARK_SHADES))})
+COLORS.update({shade: (f"shade{index}", shade, dark) for index, ((shade, *_), dark) in enumerate(zip(style.STYLES, DARK_SHADES))})
 
 
-def variables(place):
-    return " ".join(f"--{name}: {values[place]};" for name, *values in dict.fromkeys(COLORS.values()))
+def variables(index):
+    return " ".join(f"--{name}: {values[index]};" for name, *values in dict.fromkeys(COLORS.values()))
 
 
 PAGE = f"""<!DOCTYPE html>
@@ -66,18 +78,22 @@ def inline(svg, name, alt):
     return f'<svg {box}{least} role="img" aria-label="{html.escape(alt, quote=True)}">{body}'
 
 
-def table(rows, caption="", numbers=()):
-    """rows: cells, the first row's are heads. numbers: which columns stand to the right."""
-    if not rows:
-        return ""
-    lines = [[html.escape(cell) for cell in row] for row in rows]
+NUMBER = ' class="number"'
 
-    right = ' class="number"'
+
+def is_number(cell):
+    return cell.replace(",", "").replace(".", "").isdigit()
+
+
+def table(rows, caption=""):
+    """rows: cells, the first row's are heads. Columns that hold nothing but numbers stand to the right."""
+    right = [any(row[i] for row in rows[1:]) and all(is_number(row[i]) for row in rows[1:] if row[i]) for i in range(len(rows[0]))]
 
     def line(kind, cells):
-        return "<tr>" + "".join(f"<{kind}{right if i in numbers else ''}>{cell}</{kind}>" for i, cell in enumerate(cells)) + "</tr>\n"
-    title = paragraph(caption)
-    return f'{title}<div class="wide" tabindex="0"><table>\n{line("th", lines[0])}{"".join(line("td", row) for row in lines[1:])}</table></div>\n'
+        found = (f"<{kind}{NUMBER * right[i]}>{html.escape(cell)}</{kind}>" for i, cell in enumerate(cells))
+        return "<tr>" + "".join(found) + "</tr>\n"
+    lines = line("th", rows[0]) + "".join(line("td", row) for row in rows[1:])
+    return f'{paragraph(caption)}<div class="wide" tabindex="0"><table>\n{lines}</table></div>\n'
 
 
 def paragraph(text):
@@ -85,11 +101,25 @@ def paragraph(text):
     return "<p>" + re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(text)) + "</p>\n" if text else ""
 
 
-def section(title, text="", before="", pictures=(), after=""):
-    """pictures: SVGs for this page. before, after: HTML."""
-    drawn = "".join(f"<div>{picture}</div>\n" for picture in pictures)
-    return (f"<h2>{html.escape(title)}</h2>\n{before}{paragraph(text)}"
-            + (f'<div class="pictures">\n{drawn}</div>\n' if drawn else "") + after)
+def section(section, title, folder):
+    """A section's HTML; its pictures are written beside the page."""
+    drawn = ""
+    for number, (figure, words) in enumerate(section.pictures, 1):
+        name = section.name if len(section.pictures) == 1 else f"{section.name}_{number}"
+        svg = folder / f"{name}.svg"
+        style.save(figure, svg, folder / f"{name}.png")
+        drawn += f"<div>{inline(svg.read_text(), name, f'{title}. {words}')}</div>\n"
+        print(svg)
+    tables = "".join(table(rows, caption) for rows, caption in section.tables if len(rows) > 1)
+    return f'<h2>{html.escape(title)}</h2>\n{tables}{paragraph(section.text)}<div class="pictures">\n{drawn}</div>\n'
+
+
+def unique(titles):
+    """The same, with a number after those that came before."""
+    seen = {}
+    for title in titles:
+        seen[title] = seen.get(title, 0) + 1
+        yield f"{title} ({seen[title]})" if seen[title] > 1 else title
 
 
 def folded(title, items):

@@ -62,11 +62,7 @@ def replace(path, content):
         raise
 
 
-def median(values):
-    return quantile(values, 0.5)
-
-
-def quantile(values, fraction):
+def quantile(values, fraction=0.5):
     """Between neighbours by linear interpolation, as the program does it."""
     values = sorted(values)
     position = fraction * (len(values) - 1)
@@ -78,7 +74,7 @@ def quantile(values, fraction):
 def quartiles_of_ratio(numerator, denominator):
     """Median and quartiles of the ratio of paired samples: those of the same turn."""
     ratios = [a / b for a, b in zip(numerator, denominator)]
-    return quantile(ratios, 0.25), median(ratios), quantile(ratios, 0.75)
+    return quantile(ratios, 0.25), quantile(ratios), quantile(ratios, 0.75)
 
 
 def speed_quartiles(row):
@@ -110,20 +106,15 @@ def key(row):
     return row["rung"], row["kernel"], tuple(sorted(row["tunables"].items()))
 
 
-def setting(row, standard):
-    """What distinguishes a row from the first one of its rung."""
-    return " ".join(f"{k}={v}" for k, v in row["tunables"].items() if standard["tunables"].get(k) != v)
-
-
 def first_of_rung(row, rows):
     return next(r for r in rows if r["rung"] == row["rung"] and r["kernel"] == row["kernel"])
 
 
 def short_setting(row, rows, without=()):
-    """The same for a label: " 160 wide" for tiles of another size, else " WIDTH=8"; nothing for the first of its rung."""
-    different = [part for part in setting(row, first_of_rung(row, rows)).split() if part.split("=")[0] not in without]
-    sizes = [part for part in different if part.startswith("TSM=")]
-    return f" {sizes[0][4:]} wide" if sizes else "".join(f" {part}" for part in different)
+    """What distinguishes a row from the first of its rung: " 160 wide" for tiles of another size, else " WIDTH=8"."""
+    standard = first_of_rung(row, rows)["tunables"]
+    different = {name: value for name, value in row["tunables"].items() if standard.get(name) != value and name not in without}
+    return f" {different['TSM']} wide" if "TSM" in different else "".join(f" {name}={value}" for name, value in different.items())
 
 
 def driver(run):
@@ -155,3 +146,7 @@ def size_caption(run):
 
 def runtime_name(device):
     return "CUDA" if device["backend"] == "cuda" else "OpenCL"
+
+
+def where(device):
+    return f"{device['name'].strip()}, {runtime_name(device)}"

@@ -13,6 +13,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "duogemm", "svg.fonttype": "none", "
                             "axes.axisbelow": True, "hatch.linewidth": 0.6, "legend.fontsize": 8.5, "figure.max_open_warning": 0})
 
 import matplotlib.pyplot as plt  # noqa: E402  (after the backend is chosen)
+from matplotlib.container import BarContainer, ErrorbarContainer  # noqa: E402
 from matplotlib.ticker import LogLocator, MaxNLocator  # noqa: E402
 from matplotlib.transforms import ScaledTranslation  # noqa: E402
 
@@ -24,27 +25,22 @@ STYLES = [("#1f4e79", "", "o", "-"), ("#9dc3e6", "//", "s", "--"), ("#c55a11", "
           ("#595959", "\\\\", "v", "-"), ("#d9d9d9", "++", "P", "--"), ("#538135", "oo", "X", "-."),
           ("#a9d18e", "||", "<", ":")]
 
-
-def style(place):
-    return STYLES[place % len(STYLES)]
-
-
-def bar_style(place):
-    shade, hatch, _, _ = style(place)
-    return {"color": shade, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
-
-
-def line_style(place):
-    shade, _, marker, line = style(place)
-    return {"color": shade, "marker": marker, "linestyle": line, "markersize": 4.5, "markeredgecolor": "black",
-            "markeredgewidth": 0.5, "linewidth": 1.2}
-
-
 # Of whiskers, which are quartiles everywhere.
 WHISKERS = {"ecolor": "black", "capsize": 2.5, "elinewidth": 0.9}
 
-# Behind text that stands on lines.
+# Under text that stands on lines.
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+
+
+def bar_style(index):
+    shade, hatch, _, _ = STYLES[index % len(STYLES)]
+    return {"color": shade, "hatch": hatch, "edgecolor": "black", "linewidth": 0.6}
+
+
+def line_style(index):
+    shade, _, marker, line = STYLES[index % len(STYLES)]
+    return {"color": shade, "marker": marker, "linestyle": line, "markersize": 4.5, "markeredgecolor": "black",
+            "markeredgewidth": 0.5, "linewidth": 1.2}
 
 
 def lines_figure():
@@ -67,6 +63,16 @@ def name_bars(axis, names):
     axis.tick_params(axis="y", length=0)
 
 
+def stack_bars(axis, layers):
+    """Horizontal bars on top of each other: for each layer its label, and a width for each bar."""
+    starts = None
+    for index, (label, widths) in enumerate(layers):
+        starts = starts or [0.0] * len(widths)
+        if any(widths):
+            axis.barh(range(len(widths)), widths, 0.7, left=starts, label=label, **bar_style(index))
+        starts = [start + width for start, width in zip(starts, widths)]
+
+
 def title(axis, *lines, width=62):
     text = "\n".join(textwrap.fill(line, width) for line in lines)
     axis.figure.suptitle(text, x=0.01, ha="left", fontsize=8.5)
@@ -84,8 +90,24 @@ def count_speeds(axis):
     axis.xaxis.set_major_formatter("{x:,g}")
 
 
-def finish(figure, axis, legend_columns=0):
-    """Puts everything into its place, with a legend below that hides nothing. The figure's height becomes the axis's own."""
+def words_of(axis):
+    """What a figure shows, for those who do not see it: each bar, and of each line the range."""
+    names = [label.get_text().replace("\n", " ") for label in axis.get_yticklabels()]
+    parts = []
+    for artist, label in zip(*axis.get_legend_handles_labels()):
+        if isinstance(artist, BarContainer):
+            bars = [(names[round(bar.get_y() + bar.get_height() / 2)], bar.get_width()) for bar in artist]
+            parts.append(f"{label}: " + ", ".join(f"{name} {results.speed_text(width)}" for name, width in bars))
+            continue
+        line = artist[0] if isinstance(artist, ErrorbarContainer) else artist
+        values = sorted(line.get_ydata()) if line.get_transform() == axis.transData else []
+        span = f" from {results.speed_text(values[0])} to {results.speed_text(values[-1])}" if len(values) else ""
+        parts.append(label + span)
+    return "; ".join(parts)
+
+
+def finish(figure, axis, what, legend_columns=0, words=""):
+    """The figure with everything in its place and a legend below that hides nothing, and its words. Its height becomes the axis's own."""
     if legend_columns:
         lines = axis.get_xlabel().count("\n") + 1
         below = axis.transAxes + ScaledTranslation(0, -0.28 - 0.14 * lines, figure.dpi_scale_trans)
@@ -95,7 +117,7 @@ def finish(figure, axis, legend_columns=0):
     figure.tight_layout()
     figure.set_figheight(wanted + figure.get_figheight() * (1 - axis.get_position().height))
     figure.tight_layout()
-    return figure
+    return figure, f"{what}: {words or words_of(axis)}."
 
 
 def save(figure, *paths):

@@ -1,30 +1,30 @@
-"""Figures of sweeps. Each comes with what it shows in words."""
+"""Sweeps: a line of one axis, a heat map of two."""
 
 import results
 import style
+from page import Section
 from style import plt
 
 # On a cell's own shade of grey, which does not follow the page's colours.
 ON_LIGHT, ON_DARK = "#101010", "#f0f0f0"
 
 
+def sections(documents):
+    for number, document in enumerate(documents, 1):
+        axes = " and ".join(axis["name"] for axis in document["axes"])
+        yield Section(f"sweep_{number}", f"Sweep: {results.name(document)} over {axes}, {results.where(document['device'])}", "", [picture(document)])
+
+
 def speed(point):
     return point["row"]["gflops"] if "row" in point and "gflops" in point["row"] else None
 
 
-def title_of(document):
-    """Which kernel, over which axes."""
-    return f"{results.name(document)} over {' and '.join(axis['name'] for axis in document['axes'])}"
-
-
-def caption(document):
-    sizes = {name for axis in document["axes"] for name in ("mnk" if axis["name"] == "size" else axis["name"])}
+def picture(document):
+    figure, axis = heat_map(document) if len(document["axes"]) == 2 else line(document)
+    sizes = {name for found in document["axes"] for name in ("mnk" if found["name"] == "size" else found["name"])}
     fixed = " ".join(f"{size.upper()}={document['points'][0][size]}" for size in "mnk" if size not in sizes)
-    return f"{results.name(document)}; {results.device_caption(document)}" + (f"; {fixed}" if fixed else "")
-
-
-def sweep(document):
-    return heat_map(document) if len(document["axes"]) == 2 else line(document)
+    style.title(axis, f"{results.name(document)}; {results.device_caption(document)}" + (f"; {fixed}" if fixed else ""))
+    return style.finish(figure, axis, "GFLOP/s", int(len(document["axes"]) == 1), words_of(document))
 
 
 def words_of(document):
@@ -33,11 +33,10 @@ def words_of(document):
     chosen = points if len(points) <= 12 else [points[0], points[-1]]
     names = [axis["name"] for axis in document["axes"]]
     words = [" ".join(f"{name}={value}" for name, value in zip(names, point["at"])) + f" {results.speed_text(speed(point))}" for point in chosen]
-    return f"GFLOP/s, of {len(points)} points{'' if chosen == points else ' the fastest and the slowest'}: " + ", ".join(words) + "."
+    return f"of {len(points)} points{'' if chosen == points else ' the fastest and the slowest'}, " + ", ".join(words)
 
 
 def line(document):
-    """The one axis is x."""
     figure, axis = style.lines_figure()
     points = [point for point in document["points"] if speed(point)]
     whiskers = list(zip(*[results.speed_quartiles(point["row"]) for point in points]))
@@ -48,8 +47,7 @@ def line(document):
     axis.set_xlabel(document["axes"][0]["name"])
     axis.set_ylabel("GFLOP/s (quartiles)")
     axis.set_ylim(bottom=0)
-    style.title(axis, caption(document))
-    return style.finish(figure, axis, 1), words_of(document)
+    return figure, axis
 
 
 def heat_map(document):
@@ -58,8 +56,7 @@ def heat_map(document):
     figure, axis = plt.subplots(figsize=(max(style.WIDTH, 0.55 * len(across["values"]) + 1.2), max(1.2, 0.38 * len(down["values"]))))
     speeds = [[speed(point) for point in document["points"][i * len(across["values"]):(i + 1) * len(across["values"])]]
               for i in range(len(down["values"]))]
-    values = [value for row in speeds for value in row if value]
-    highest = max(values, default=1.0)
+    highest = max((value for row in speeds for value in row if value), default=1.0)
     axis.imshow([[value or float("nan") for value in row] for row in speeds], cmap="Greys", vmin=0, vmax=1.25 * highest, aspect="auto")
     for i, row in enumerate(speeds):
         for j, value in enumerate(row):
@@ -73,5 +70,4 @@ def heat_map(document):
     axis.set_xlabel(f"{across['name']}\nGFLOP/s; hatched: not possible")
     axis.set_ylabel(down["name"])
     axis.grid(False)
-    style.title(axis, caption(document))
-    return style.finish(figure, axis), words_of(document)
+    return figure, axis

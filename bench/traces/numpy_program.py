@@ -38,13 +38,13 @@ def train(inputs, labels, layers):
     error = shifted / shifted.sum(axis=1, keepdims=True)
     error[numpy.arange(len(labels)), labels] -= 1
     error /= len(labels)
-    for place in range(len(layers) - 1, -1, -1):
-        weights, bias = layers[place]
-        slope = values[place].T @ error
-        if place > 0:
-            before = (error @ weights.T) * (values[place] > 0)
-        layers[place] = (weights - STEP * slope, bias - STEP * error.sum(axis=0))
-        error = before if place > 0 else error
+    for index in range(len(layers) - 1, -1, -1):
+        weights, bias = layers[index]
+        slope = values[index].T @ error
+        if index > 0:
+            before = (error @ weights.T) * (values[index] > 0)
+        layers[index] = (weights - STEP * slope, bias - STEP * error.sum(axis=0))
+        error = before if index > 0 else error
 
 
 def main():

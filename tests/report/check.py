@@ -181,8 +181,8 @@ def check_steps():
 def check_headings(page):
     """They tell apart what was measured in another way, and every kind of section is there."""
     text = page.read_text()
-    for heading in ("The climb: .*USE_LDG=1 USE_SHUFFLE=0", "The climb: .*USE_LDG=0 USE_SHUFFLE=0", "duogemm beside .*, by f16x3, hot operands",
-                    "duogemm beside .*, through blas, 8 threads at once, hot operands", "Roofline: ", "OpenCL against CUDA: ", "What switches change: ",
+    for heading in ("The climb: .*USE_LDG=1 USE_SHUFFLE=0", "The climb: .*USE_LDG=0 USE_SHUFFLE=0", "duogemm versus .*, by f16x3, hot operands",
+                    "duogemm versus .*, through blas, 8 threads at once, hot operands", "Roofline: ", "OpenCL against CUDA: ", "What switches change: ",
                     "Speed and bounds: ", "What main loops consist of: ", "Programs from their first call on: ", "Accuracy: ", "Sweep: "):
         expect(re.search(f"<h2>{heading}", text), f"no heading says {heading!r}")
     explained = [row for row in cells_of(text) if len(row) == len(HEADS) and row[0] == "1 naive" and "%" in row[4]]

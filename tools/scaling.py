@@ -2,8 +2,6 @@
 """What a square product costs on many GPUs, simulated step by step: the figures of docs/scaling.md.
 
   tools/scaling.py                 prints times, and the sizes that 0.9 of all GPUs' speed needs
-  tools/scaling.py --check PAGE    ends with 1 where the page has other sizes
-  tools/scaling.py --write PAGE    puts the sizes into the page
   tools/scaling.py --measured SIZE ONE TWO
                                    compares measured seconds, on one GPU and on two, with the simulation
 
@@ -13,9 +11,6 @@ memory for the blocks of two steps: those of the next arrive while those of this
 
 import argparse
 import math
-import pathlib
-import re
-import sys
 from dataclasses import dataclass
 
 FLOAT = 4  # bytes
@@ -138,13 +133,6 @@ def sizes_table():
     return "\n".join(lines) + "\n"
 
 
-def with_sizes(text):
-    text, count = re.subn(r"(<!-- sizes: begin -->\n).*?(<!-- sizes: end -->)", lambda m: m[1] + sizes_table() + m[2], text, flags=re.S)
-    if count != 1:
-        sys.exit(f"scaling.py: the page has {count} places for the table of sizes; expected one")
-    return text
-
-
 def measured(size, one, two):
     for name, machine in (("FP32", FP32), ("f16x3", F16X3)):
         seconds, _ = ring(machine, size, 2)
@@ -154,30 +142,15 @@ def measured(size, one, two):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("--check", metavar="PAGE", type=pathlib.Path)
-    one.add_argument("--write", metavar="PAGE", type=pathlib.Path)
-    one.add_argument("--measured", nargs=3, type=float, metavar=("SIZE", "ONE", "TWO"))
+    parser.add_argument("--measured", nargs=3, type=float, metavar=("SIZE", "ONE", "TWO"))
     given = parser.parse_args()
-    if given.measured:
-        if min(given.measured) <= 0:
-            parser.error("--measured: a size and two times, all above 0")
+    if not given.measured:
+        print(f"{table()}\n{sizes_table()}", end="")
+    elif min(given.measured) <= 0:
+        parser.error("--measured: a size and two times, all above 0")
+    else:
         measured(*given.measured)
-        return 0
-    if given.check or given.write:
-        page = given.check or given.write
-        text = page.read_text()
-        wanted = with_sizes(text)
-        if given.write:
-            page.write_text(wanted)
-        elif text != wanted:
-            print(f"{page}: its table is not that of tools/scaling.py; --write puts it there")
-            return 1
-        return 0
-    print(table())
-    print(sizes_table(), end="")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

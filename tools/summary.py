@@ -55,35 +55,43 @@ def timed(group, row, problem, flops, seconds, spread, ratios):
             **{title: number(ratio) for title, ratio in ratios.items()}}
 
 
-def rung_row(row, size, reference):
-    m, n, k = (size[name] for name in "mnk")
-    tunables = " ".join(f"{name}={value}" for name, value in row["tunables"].items())
-    ratios = {reference[0].split()[0]: row["gflops"] / reference[1]} if reference else {}
-    return timed("", f"{results.name(row)} {tunables}".strip(), f"{m} {n} {k}", 2 * m * n * k, row["time"]["median_s"], row["time"]["spread"], ratios)
+def kernel_of(row):
+    """A kernel and its tunables."""
+    return " ".join([results.name(row), *(f"{name}={value}" for name, value in row["tunables"].items())])
+
+
+def rung_row(row, size, name, gflops):
+    """name, gflops: of the other library."""
+    m, n, k = (size[member] for member in "mnk")
+    ratios = {name.split()[0]: row["gflops"] / gflops} if gflops else {}
+    return timed("", kernel_of(row), f"{m} {n} {k}", 2 * m * n * k, row["time"]["median_s"], row["time"]["spread"], ratios)
 
 
 def ladder(document):
     for run in document["runs"]:
-        found = run["reference"]
-        reference = (found["name"], found["gflops"]) if found else None
-        yield run, {"peak": f"{run['peak_gflops']:.0f} GFLOP/s, measured", **({"other": f"{found['name']}, {found['gflops']:.0f} GFLOP/s"} if found else {})}, \
-            [rung_row(row, run, reference) for row in run["rows"] if "time" in row]
+        other = run["reference"] or {"name": "", "gflops": 0}
+        about = {"peak": f"{run['peak_gflops']:.0f} GFLOP/s, measured", "other": other["name"] and f"{other['name']}, {other['gflops']:.0f} GFLOP/s"}
+        yield run, about, [rung_row(row, run, other["name"], other["gflops"]) for row in run["rows"] if "time" in row]
 
 
 def sweep(document):
+    points = [point for point in document["points"] if "time" in point.get("row", {})]
     yield document, {"other": document["reference"]}, [
-        rung_row(point["row"], point, (document["reference"], point["reference_gflops"])) for point in document["points"] if "time" in point.get("row", {})]
+        rung_row(point["row"], point, document["reference"], point["reference_gflops"]) for point in points]
+
+
+def names(others):
+    return ", ".join(dict.fromkeys(other["name"] for other in others))
 
 
 def shape(row):
     """As a list of shapes has it."""
-    options = "".join(f" {name}={row[name]}" for name in ("batch",) if row[name] != 1)
-    return f"{row['m']} {row['n']} {row['k']} {row['ops']}{options}"
+    return f"{row['m']} {row['n']} {row['k']} {row['ops']}" + (f" batch={row['batch']}" if row["batch"] != 1 else "")
 
 
 def compare(document):
     for run in (run for run in document["runs"] if run["others"]):  # one without is in the ratios of another
-        yield run, {"others": ", ".join(other["name"] for other in run["others"])}, [
+        yield run, {"others": names(run["others"])}, [
             timed(row["list"] or "", row["label"], shape(row), 2 * row["m"] * row["n"] * row["k"] * row["batch"], row["time"]["median_s"],
                   row["time"]["spread"], {other["title"]: other.get("ratio") for other in row["others"]})
             for row in run["rows"] if row.get("time")]
@@ -96,7 +104,8 @@ def accuracy(document):
         cells.update({error["title"]: number(error.get("largest")) for error in row["errors"]})
         cells.update({f"{error['title']}, us": number(1e6 * error["seconds"]) for error in row["errors"] if "seconds" in error})
         rows.append(cells)
-    yield document, {"problem": f"M=N={document['m']}; largest errors in units of 2^-24 |A||B|", "others": ", ".join(o["name"] for o in document["others"])}, rows
+    problem = f"M=N={document['m']}; largest errors in units of 2^-24 |A||B|"
+    yield document, {"problem": problem, "others": names(document["others"])}, rows
 
 
 # What the host takes for a call, and for a call with a new problem.
@@ -109,30 +118,32 @@ def replay(document):
         if name not in trace["ours"]:
             continue
         ours, other = trace["ours"][name], (trace["other"] or {}).get("again" if name == "again" else "first")
-        ratio = {trace["title"]: other["wall_s"] / ours["wall_s"]} if other else {}
         host = {title: number(1e6 * ours[member]) for title, member in HOST_TIMES.items()}
-        cells = timed(name, trace["trace"], f"{trace['calls']} calls, {trace['different']} different", 0, ours["wall_s"], spread_of(ours["walls_s"]),
+        calls = f"{trace['calls']} calls, {trace['different']} different"
+        cells = timed(name, trace["trace"], calls, 0, ours["wall_s"], spread_of(ours["walls_s"]),
                       {trace["title"]: other["wall_s"] / ours["wall_s"]} if other else {})
         rows.append({**{title: cells[title] for title in ("list", "row", "problem")}, **host, **cells})
-    yield document, {"others": ", ".join(dict.fromkeys(trace["other"]["name"] for trace in document["traces"] if trace["other"]))}, rows
+    yield document, {"others": names(trace["other"] for trace in document["traces"] if trace["other"])}, rows
 
 
 def explain(document):
     for entry in document["devices"]:
         backend = entry["device"]["backend"]
+        kernels = [kernel for kernel in document["kernels"] if kernel["backend"] == backend and kernel["loop"]]
         rows = []
-        for kernel in (kernel for kernel in document["kernels"] if kernel["backend"] == backend and kernel["loop"]):
+        for kernel in kernels:
             kinds, found = kernel["loop"]["kinds"], kernel["resources"]
             fma = kinds["multiply_add"]["instructions"]
             lowest = kernel["bounds"][0] if kernel["bounds"] else {"name": "", "gflops": None}
-            tunables = " ".join(f"{name}={value}" for name, value in kernel["tunables"].items())
-            rows.append({"row": f"{results.name(kernel)} {tunables}".strip(), "gflops": number(kernel["gflops"]), "lowest bound": number(lowest["gflops"]),
+            rows.append({"row": kernel_of(kernel), "gflops": number(kernel["gflops"]), "lowest bound": number(lowest["gflops"]),
                          "set by": lowest["name"], "multiply-adds of all": number(fma / kernel["loop"]["instructions"]),
                          "values in each": number(kernel["loop"]["multiply_adds"] / fma),
                          "local loads for each": number(kinds["local_load"]["instructions"] / fma),
                          "global loads for each": number(kinds["global_load"]["instructions"] / fma),
-                         "registers": number(found["registers"]), "work-groups": number(found["resident_groups"]), "limited by": found["limited_by"] or ""})
-        yield entry, {"problem": results.size_caption(document), "language": kernel["language"]}, rows
+                         "registers": number(found["registers"]), "work-groups": number(found["resident_groups"]),
+                         "limited by": found["limited_by"] or ""})
+        language = ", ".join(dict.fromkeys(kernel["language"] for kernel in kernels))
+        yield entry, {"problem": results.size_caption(document), "language": language}, rows
 
 
 def programs(document):
@@ -143,26 +154,26 @@ def programs(document):
 
 
 def python(document):
-    rows = [{"list": row["case"], "row": row["contender"], "us": number(1e6 * row["median_s"]),
-             **({"gflops": number(row["gflops"])} if "gflops" in row else {}), "spread": number(spread_of(row["seconds"]))} for row in document["rows"]]
+    rows = [{"list": row["case"], "row": row["contender"], "us": number(1e6 * row["median_s"]), "gflops": number(row.get("gflops")),
+             "spread": number(spread_of(row["seconds"]))} for row in document["rows"]]
     others = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     yield {"device": {"name": document["device"], "runtime": "CUDA"}}, {"what": document["what"], "others": others}, rows
 
 
-KINDS = {"ladder": ladder, "compare": compare, "sweep": sweep, "accuracy": accuracy, "replay": replay, "explain": explain, "programs": programs,
-         "python": python}
+KINDS = {f"duogemm.{kind.__name__}/1": kind for kind in (ladder, compare, sweep, accuracy, replay, explain, programs, python)}
 
 
 def add(path, command, folder):
     document = results.parse(path)
-    kind = document["schema"].removeprefix("duogemm.").split("/")[0]
-    runs = list(KINDS[kind](document))
+    if document.get("schema") not in KINDS:
+        raise results.BadFile(f"{path}: its schema is {document.get('schema')!r}; known are " + ", ".join(KINDS))
+    runs = list(KINDS[document["schema"]](document))
     for run, about, rows in runs:
         device = run["device"]
         driver = f", driver {results.driver(run)}" if "driver" in device else ""
         head = {"command": command, "date": document["date"][:10], "duogemm": document.get("version", ""),
                 "device": f"{device['name'].strip()}, {device['runtime']}{driver}", **about}
-        columns = list(dict.fromkeys(name for row in rows for name in row))
+        columns = list(dict.fromkeys(name for row in rows for name, cell in row.items() if cell or name == "list"))
         lines = [f"# {name}: {value}" for name, value in head.items() if value]
         lines += ["\t".join(columns), *("\t".join(row.get(name, "") for name in columns) for row in rows)]
         name = pathlib.Path(path).stem + (f"_{device['backend']}" if len(runs) > 1 else "")

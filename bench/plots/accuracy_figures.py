@@ -10,8 +10,8 @@ def sections(documents):
         kinds = list(dict.fromkeys(row["input"] for row in document["rows"]))
         if kinds:
             yield Section(f"accuracy_{number}", f"Accuracy: {results.where(document['device'])}, M=N={document['m']}",
-                          "The error of a result in units of 2^-24 times what it is a sum of, |A||B|: the largest over all results that were computed "
-                          "anew. Half a unit is the rounding of a result that is right; the bound is 2 sqrt(K) + 4.",
+                          "The error of a result in units of 2^-24 times what it is a sum of, |A||B|: the largest over all results that were "
+                          "computed anew. Half a unit is the rounding of a result that is right; the bound is 2 sqrt(K) + 4.",
                           [picture(document, kind) for kind in kinds], [(table(document, kinds), "The largest error over all K.")])
 
 
@@ -47,7 +47,8 @@ def picture(document, kind):
 def table(document, kinds):
     """The largest error of each contender over all K, a row for each kind of matrices."""
     def cell(rows, title):
-        found = [largest(row, title) for row in rows if any(e["title"] == title and "unavailable" not in e for e in row["errors"])]
+        found = [largest(row, title) for row in rows
+                 if any(error["title"] == title and "unavailable" not in error for error in row["errors"])]
         return "" if not found else "not finite" if None in found else results.speed_text(max(found))
     lines = [["matrices", "what they are", *titles(document)]]
     for kind in kinds:

@@ -12,8 +12,9 @@ def sections(documents):
             how = [*how_called(document), f"{document['operands']} operands", *(["in a graph"] if document["graph"] else []),
                    *filter(None, [document.get("level")]), *([f"list {lists[0]}"] if len(lists) == 1 else [])]
             others = " and ".join(other["title"] for other in run["others"]) or "nothing else"
-            yield Section(f"compare_{number}_{run['device']['backend']}", f"duogemm versus {others}: {results.where(run['device'])}, {', '.join(how)}",
-                          "Each shape of each list, for every contender.", [speeds(run, wanted) for wanted in lists],
+            heading = f"duogemm versus {others}: {results.where(run['device'])}, {', '.join(how)}"
+            yield Section(f"compare_{number}_{run['device']['backend']}", heading, "Each shape of each list, for every contender.",
+                          [speeds(run, wanted) for wanted in lists],
                           [(summary(run), "The other's time over duogemm's: above 1, duogemm is faster.")])
 
 

@@ -28,21 +28,24 @@ def variant_of(document, runs):
     return "".join(f", {part}" for part in parts if part)
 
 
+CLIMB = ("Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none waits, "
+         "for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report as well. "
+         "`duogemm explain --diff 6:7` compares two rungs.")
+
+
 def climb_sections(documents, explanations):
     for number, heading, runs in groups_of(documents):
-        tables = [(ladder_table.table(run, explanations), f"{ladder_table.answer(run)} Measured through {results.runtime_caption(run)}.") for run in runs]
-        yield Section(f"ladder_{number}", f"The climb: {heading}",
-                      "Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none "
-                      "waits, for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report "
-                      "as well. `duogemm explain --diff 6:7` compares two rungs.", [climb(runs)], tables)
+        tables = [(ladder_table.table(run, explanations), f"{ladder_table.answer(run)} Measured through {results.runtime_caption(run)}.")
+                  for run in runs]
+        yield Section(f"ladder_{number}", f"The climb: {heading}", CLIMB, [climb(runs)], tables)
 
 
 def sections(documents):
     for number, heading, runs in groups_of(documents):
         rooflines = [roofline(run) for run in runs if roofs_of(run) and any("flops_per_byte" in row for row in run["rows"])]
         if rooflines:
-            yield Section(f"roofline_{number}", f"Roofline: {heading}", "Rungs by their numbers. A point under a roof is held down by something else: "
-                          "see `duogemm explain`.", rooflines)
+            yield Section(f"roofline_{number}", f"Roofline: {heading}",
+                          "Rungs by their numbers. A point under a roof is held down by something else: see `duogemm explain`.", rooflines)
         by_backend = {run["device"]["backend"]: run for run in runs}
         if {"cuda", "opencl"} <= set(by_backend):
             yield Section(f"runtimes_{number}", f"OpenCL against CUDA: {heading}", "Samples of one turn are paired; whiskers are quartiles.",

@@ -33,15 +33,22 @@ def why_broken(error):
 
 def draw(loaded):
     """Every section of every kind, the ladder's answer first."""
-    import accuracy_figures, compare_figures, explain_figures, ladder_figures, ladder_table, replay_figures, sweep_figures, toggle_figures  # noqa: E401
+    import accuracy_figures
+    import compare_figures
+    import explain_figures
+    import ladder_figures
+    import ladder_table
+    import replay_figures
+    import sweep_figures
+    import toggle_figures
     of_kind = {kind: [document for _, document, found in loaded if found == kind] for kind in results.KINDS}
     for _, document, _ in loaded:
         "".join([document["date"], document["version"], *warnings_of(document)])
     ladders, sweeps = of_kind["ladder"], of_kind["sweep"]
     return [*ladder_figures.climb_sections(ladders, ladder_table.Explanations(of_kind["explain"])), *explain_figures.sections(of_kind["explain"]),
             *ladder_figures.sections(ladders), *toggle_figures.sections(toggle_figures.effects_between(ladders), "toggles_ladder"),
-            *compare_figures.sections(of_kind["compare"]), *replay_figures.sections(of_kind["replay"]), *accuracy_figures.sections(of_kind["accuracy"]),
-            *sweep_figures.sections(sweeps), *toggle_figures.sections(toggle_figures.effects_in_sweeps(sweeps), "toggles_sweep")]
+            *compare_figures.sections(of_kind["compare"]), *replay_figures.sections(of_kind["replay"]),
+            *accuracy_figures.sections(of_kind["accuracy"]), *sweep_figures.sections(sweeps), *toggle_figures.sections(toggle_figures.effects_in_sweeps(sweeps), "toggles_sweep")]
 
 
 def draw_or_name(loaded):

@@ -12,8 +12,9 @@ def sections(effects, name):
     for number, (device, size) in enumerate(dict.fromkeys((effect["device"], effect["size"]) for effect in effects), 1):
         chosen = [effect for effect in effects if (effect["device"], effect["size"]) == (device, size)]
         how = " and ".join(dict.fromkeys(effect["how"] for effect in chosen))
-        yield Section(f"{name}_{number}", f"What switches change: {device.strip()}, M=N=K={size}, {how}", "By how many percent a kernel is faster with "
-                      "a switch on. Paired samples: those taken in turns, or in the same order in separate runs.", [picture(chosen)])
+        yield Section(f"{name}_{number}", f"What switches change: {device.strip()}, M=N=K={size}, {how}",
+                      "By how many percent a kernel is faster with a switch on. Paired samples: those taken in turns, or in the same order in "
+                      "separate runs.", [picture(chosen)])
 
 
 def effects_in_sweeps(documents):
@@ -31,7 +32,8 @@ def effects_in_sweeps(documents):
 def effects_between(documents):
     """Of ladders that were run one after the other, with another switch or another cache preference."""
     runs = [(document, run) for document in documents for run in document["runs"]]
-    effects = [found for one, other in itertools.permutations(runs, 2) if same_problem(one[1], other[1]) for found in effects_between_runs(*one, *other)]
+    pairs = [(one, other) for one, other in itertools.permutations(runs, 2) if same_problem(one[1], other[1])]
+    effects = [effect for one, other in pairs for effect in effects_between_runs(*one, *other)]
     # Of several pairs of runs that say the same, the first.
     return list({(e["name"], e["runtime"], e["device"], e["size"]): e for e in reversed(effects)}.values())[::-1]
 

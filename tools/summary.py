@@ -194,6 +194,10 @@ def answer(rows, other):
     return len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)
 
 
+def ratio_text(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
 def table(head, lines):
     """Columns stand to the right where they hold nothing but numbers."""
     numbers = [all(line[index].replace(".", "").isdigit() for line in lines) for index in range(len(head))]
@@ -205,25 +209,24 @@ def highlights():
     lines = []
     for problems, name, wanted, other in HIGHLIGHTS:
         count, mean, worst = answer([row for row in read(name)[2] if wanted in ("", row["list"])], other)
-        lines.append([problems, str(count), other, f"{mean:.2f}", f"{worst:.2f}"])
+        lines.append([problems, str(count), other, ratio_text(mean), ratio_text(worst)])
     return table(["problems", "count", "other", "mean", "worst"], lines)
 
 
 def comparisons():
-    """A line for each list of each run, and one for all lists of a comparison."""
+    """A line for each run and other library: its lists, and all lists of a comparison together."""
     lines = []
     for path in sorted(RESULTS.glob("*.tsv")):
         head, columns, rows = read(path.stem)
         lists = list(dict.fromkeys(row.get("list") for row in rows))
         others = columns[columns.index("spread") + 1:] if "spread" in columns and all(lists) else []
         if len(lists) > 1 and head["command"].startswith("duogemm compare"):
-            lists.insert(0, "all of these")
-        for wanted in lists if others else []:
-            found = [row for row in rows if wanted in ("all of these", row["list"])]
-            answers = {other: answer(found, other) for other in others}
-            words = ", ".join(f"{other} {mean:.2f} ({worst:.2f})" for other, (_, mean, worst) in answers.items())
-            lines.append([f"[{path.stem}]({path.name})", wanted, str(len(found)), words])
-    return table(["run", "list", "count", "mean (worst)"], lines)
+            lists.insert(0, "all")
+        for other in others:
+            answers = [(wanted, *answer([row for row in rows if wanted in ("all", row["list"])], other)) for wanted in lists]
+            words = ", ".join(f"{wanted} {ratio_text(mean)} ({ratio_text(worst)})" for wanted, _, mean, worst in answers)
+            lines.append([f"[{path.stem}]({path.name})", other, str(answers[0][1]), words])
+    return table(["run", "other", "count", "mean (worst)"], lines)
 
 
 def replaced(path, name, content):

@@ -165,9 +165,10 @@ KINDS = {f"duogemm.{kind.__name__}/1": kind for kind in (ladder, compare, sweep,
 
 def add(path, command, folder):
     document = results.parse(path)
-    if document.get("schema") not in KINDS:
-        raise results.BadFile(f"{path}: its schema is {document.get('schema')!r}; known are " + ", ".join(KINDS))
-    runs = list(KINDS[document["schema"]](document))
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema not in KINDS:
+        raise results.BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(KINDS))
+    runs = list(KINDS[schema](document))
     for run, about, rows in runs:
         device = run["device"]
         driver = f", driver {results.driver(run)}" if "driver" in device else ""
@@ -231,8 +232,10 @@ def comparisons():
 
 def replaced(path, name, content):
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    before, rest = path.read_text().split(begin)
-    return before + begin + content + end + rest.split(end)[1]
+    text = path.read_text()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"{path.relative_to(ROOT)} has no place for the table {name}")
+    return text[:text.index(begin)] + begin + content + text[text.index(end):]
 
 
 def draw_ladder():

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "plan/plan.h"
 
 namespace duogemm::testing {
 namespace {

@@ -55,7 +55,7 @@ def fault(root, source, bracket, name):
         return None
     if here not in row or there not in row:
         return f"{here if here not in row else there}/ stands in no row of tests/include_order.py"
-    return None if row.index(there) < row.index(here) else f"{top}/{there} stands behind {top}/{here}"
+    return None if row.index(there) < row.index(here) else f"{top}/{there} stands after {top}/{here}"
 
 
 def main():

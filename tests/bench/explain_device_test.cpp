@@ -1,4 +1,4 @@
-// What `duogemm explain` finds in every kernel as this machine's devices compile it.
+// `duogemm explain` finds a main loop in every kernel as this machine's devices compile it.
 #include "explain/explain.h"
 #include "test_devices.h"
 #include "timing/device_speed.h"

@@ -1,4 +1,4 @@
-// What `duogemm explain` makes of compiled kernels, on loops that compilers wrote, and of numbers.
+// `duogemm explain` reads compiled kernels, here loops that compilers wrote, and computes bounds of numbers.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -207,7 +207,7 @@ TEST(PtxasLog, SaysWhatAKernelTakes) {
   EXPECT_FALSE(parse_ptxas_log("").registers);
 }
 
-// What CUDA's cuOccupancyMaxActiveBlocksPerMultiprocessor answers for these.
+// CUDA's cuOccupancyMaxActiveBlocksPerMultiprocessor answers these.
 TEST(AMultiprocessor, HoldsAsManyWorkGroupsAsItsScarcestResourceAllows) {
   const Multiprocessor& hopper = *multiprocessor_of(90);
   const auto expect = [&](std::size_t work_items, std::size_t registers, std::size_t local,

@@ -195,7 +195,7 @@ TEST_P(JudgeOfAList, SeesWhatWasOverwrittenBetweenColumnsAndMembers) {
     }
   }
   Listed listed(GetParam());
-  listed.c(1, 6, 4) = 0.0f;  // behind the last column of one member that another follows
+  listed.c(1, 6, 4) = 0.0f;  // after the last column of one member that another follows
   EXPECT_EQ(listed.verdict().overwritten, 1u);
 }
 

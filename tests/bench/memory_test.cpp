@@ -1,4 +1,4 @@
-// How much memory work is said to take, and how much is found to be there.
+// The memory that work needs is counted, and so is what is there.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What makes a measurement doubtful, and the watch over the GPU.
+// A doubtful measurement comes with a warning.
 #include <gtest/gtest.h>
 
 #include "runner/compare_run.h"

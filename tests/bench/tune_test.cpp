@@ -35,7 +35,8 @@ DeviceInfo large_gpu() {
 
 const OperandKind plain{false, false, true};
 
-// What the first kind of operands that the kernel takes fixes; the plain kind where it takes that.
+// Gives the tunables that the first kind of operands fixes which the kernel takes, the plain kind where it
+// does.
 Tunables fixed_of(const KernelSpec& spec) {
   std::vector<OperandKind> kinds = {plain};
   std::ranges::copy(operand_kinds(), std::back_inserter(kinds));

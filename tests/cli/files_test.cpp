@@ -1,4 +1,4 @@
-// What the program makes of whatever stands where it is to write or read a file.
+// The program is to write or read a file where something else stands.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What the program tells of itself and of what there is.
+// The program tells of itself and of the devices that there are.
 #include <algorithm>
 #include <regex>
 #include <sstream>
@@ -87,7 +87,7 @@ class ProgramsPages : public Program {
     return names;
   }
 
-  // What bash offers for the last of the words.
+  // Gives the words that bash offers for the last one.
   std::vector<std::string> completed(const std::vector<std::string>& words) const {
     std::string line;
     for (const std::string& word : words) {

@@ -1,4 +1,4 @@
-// What is left of a run that ends before its time.
+// A run that ends before its time leaves its rows.
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"

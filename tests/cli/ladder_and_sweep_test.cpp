@@ -93,7 +93,7 @@ TEST_F(ProgramOnADevice, ShowsWhatItsSwitchesAre) {
   EXPECT_TRUE(matches(outcome.out, " 8  [a-z0-9_]+ +USE_LDG=0 USE_SHUFFLE=[01] ")) << outcome.out;
 }
 
-// What is not possible says so at its place, and the rest is measured.
+// A setting that is not possible says so at its place, and the rest is measured.
 TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
   const Outcome outcome =
       run("sweep --kernel 6 --over WPTM=2:4 --over size=32:64:x2 --seconds 0.01 --json s.json --csv s.csv");

@@ -56,7 +56,7 @@ TEST_F(ProgramOnADevice, WritesEveryAnswerAsJson) {
   }
 }
 
-// What is not faster than what the library does already is not written.
+// A setting that is not faster than what the library does already is not written.
 TEST_F(ProgramOnADevice, WritesWhatWins) {
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
   const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json --json t.json");

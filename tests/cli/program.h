@@ -19,7 +19,7 @@ struct Outcome {
   std::string err;
 };
 
-// Whether the regular expression is found in the text.
+// Tells whether the regular expression is found in the text.
 bool matches(const std::string& text, const std::string& pattern);
 
 class Program : public ::testing::Test {
@@ -39,7 +39,7 @@ class Program : public ::testing::Test {
        "_" + std::to_string(getpid()));
 };
 
-// What is wrong, and the parts of the one line that must say so.
+// Arguments that are wrong, and the parts of the one line that must say so.
 struct BadInput {
   std::string arguments;
   std::vector<std::string> named;

@@ -1,4 +1,4 @@
-// What the program answers to a request that it cannot serve.
+// The program refuses a request that it cannot serve.
 #include <cmath>
 #include <regex>
 
@@ -98,7 +98,7 @@ TEST_F(Program, RefusesAListOfShapesByLine) {
   expect_refused(run(bad.arguments), bad);
 }
 
-// Where a runtime has no device, or the build no such runtime, the refusal says that instead.
+// The refusal says instead that a runtime has no device, or the build no such runtime.
 TEST_F(Program, NamesTheRuntimesOrDevicesThereAre) {
 #ifndef DUOGEMM_WITH_CUDA
   expect_refused(run("ladder --backend cuda"),

@@ -1,5 +1,5 @@
-// What the drop-in library passes on, in a program that has it by link order, and behind it a cuBLAS that
-// only notes its calls. No CUDA context is current here, so that nothing is served.
+// The drop-in library passes on these calls, in a program that has it by link order, and after it a cuBLAS
+// that only notes its calls. No CUDA context is current here, so that nothing is served.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <gtest/gtest.h>

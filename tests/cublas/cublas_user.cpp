@@ -45,7 +45,7 @@ void print_places(void* library, const char* other) {
     print_place(dlsym(library, name));
   }
   print_place(dlsym(RTLD_DEFAULT, "cublasSgemm_v2"));
-  const auto finds_itself = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "finds_itself_behind"));
+  const auto finds_itself = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "finds_itself_after"));
   if (finds_itself != nullptr && finds_itself()) {
     std::printf("RTLD_NEXT is not what it should be\n");
   }

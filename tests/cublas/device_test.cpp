@@ -32,7 +32,7 @@ std::string record() {
   return text.str();
 }
 
-// Whether duogemm has computed something meanwhile: it changes the record then.
+// Tells whether duogemm has computed something meanwhile: it changes the record then.
 bool is_served(const std::function<void()>& call) {
   const std::string before = record();
   call();

@@ -36,7 +36,7 @@ std::string value(const void* scalar) {
 
 const void* at(const void* place) { return place; }
 
-// What was set of a product or a layout of cuBLASLt.
+// Values that were set of a product or a layout of cuBLASLt.
 using Attributes = std::map<int, std::string>;
 
 template <typename Opaque>
@@ -70,8 +70,8 @@ std::vector<std::string>& calls_of_next_cublas() { return calls; }
 
 extern "C" {
 
-// Whether dlsym takes another library for the one that asks: behind this one there is no such function.
-bool finds_itself_behind() { return dlsym(RTLD_NEXT, "finds_itself_behind") != nullptr; }
+// Tells whether dlsym takes another library for the one that asks: after this one there is no such function.
+bool finds_itself_after() { return dlsym(RTLD_NEXT, "finds_itself_after") != nullptr; }
 
 int count_of_calls() { return static_cast<int>(calls.size()); }
 

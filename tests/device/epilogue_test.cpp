@@ -1,4 +1,4 @@
-// What a call computes beyond C <- alpha op(A) op(B) + beta C: an addend apart from C, such as a bias, which
+// A call may compute more than C <- alpha op(A) op(B) + beta C: an addend apart from C, such as a bias, which
 // the kernel that multiplies adds or finds in C, to the same bits; and what the step `finish` does.
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ float activated(Activation function, float x) {
   return x;
 }
 
-// What C becomes with its guard bands, by the one chain of multiply-adds of the level `everywhere`. The
+// Gives C with its guard bands, by the one chain of multiply-adds of the level `everywhere`. The
 // factors are those of `x`.
 std::vector<float> right_result(const Problem& p, const Numbers& x) {
   std::vector<float> c = x.c;

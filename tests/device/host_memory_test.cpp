@@ -1,4 +1,4 @@
-// What the call on host memory leaves alone: memory outside the matrices, which may be another thread's or
+// The call on host memory leaves alone the memory outside the matrices, which may be another thread's or
 // not be there at all.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -92,7 +92,7 @@ TEST_P(HostMemory, NothingOutsideTheMatricesIsTouched) {
   }
 }
 
-// Floats that begin so many bytes behind where floats usually do, with more around them.
+// Floats that begin some bytes after a multiple of their size, with more around them.
 class Shifted {
  public:
   Shifted(std::span<const float> floats, std::size_t shift)

@@ -41,7 +41,7 @@ ProgramSource program_of(const Item& item) {
 }
 
 std::vector<std::uint32_t> run(const Item& item, TestDevice& device) {
-  constexpr std::size_t guard = 16;  // words behind the output, to see a store that goes too far
+  constexpr std::size_t guard = 16;  // words after the output, to see a store that goes too far
   std::vector<std::uint32_t> result(item.expected.bits.size() + guard, poison);
   const std::size_t in_bytes = item.input.bits.size() * sizeof(std::uint32_t);
   const std::size_t out_bytes = result.size() * sizeof(std::uint32_t);

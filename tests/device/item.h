@@ -67,7 +67,7 @@ void PrintTo(const Item& item, std::ostream* out);
 
 ProgramSource program_of(const Item& item);
 
-// The content of the output, and of what stands behind it.
+// Gives the content of the output and of what follows it.
 std::vector<std::uint32_t> run(const Item& item, TestDevice& device);
 
 void expect_answer(const Item& item, const std::vector<std::uint32_t>& result);

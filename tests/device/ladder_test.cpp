@@ -37,7 +37,8 @@ std::string test_name(const ::testing::TestParamInfo<LadderCase>& info) {
   return name;
 }
 
-// How a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are tested.
+// Tells how a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are
+// tested.
 int orientation(const Rung& spec, const Tunables& tunables) {
   const Multiples multiples = spec.multiples(tunables);
   return multiples.m < multiples.n ? -1 : multiples.m > multiples.n ? 1 : 0;
@@ -152,7 +153,7 @@ TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
   }
 }
 
-// Of rungs that number their tiles in strips: one that is full, and another that is not.
+// Rungs that number their tiles in strips have one here that is full, and another that is not.
 TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
   const Tunables& tunables = GetParam().setting.tunables;
   if (!tunables.contains("GROUP_M")) {

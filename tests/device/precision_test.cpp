@@ -24,7 +24,7 @@ using namespace bench;
 // Large enough for tiles of every kernel, and no multiple of any.
 constexpr std::int64_t rows = 260, columns = 135, length = 517;
 
-// What runs: what is planned, or kernels for tensor cores whatever the size.
+// The plan runs, or kernels for tensor cores do whatever the size.
 struct Way {
   const char* name;
   const char* force;  // as DUOGEMM_FORCE has it
@@ -140,7 +140,7 @@ TEST_P(Precisions, KeepTheBoundInEveryFormOfTheCall) {
   }
 }
 
-// Of C, the row of a NaN in A, and the column of an infinity in B; all else is right.
+// They spread over the row of a NaN in A and the column of an infinity in B; all else is right.
 TEST_P(Precisions, SpreadNoNanOrInfinityFurtherThanFp32) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   HostProblem host = packed(3);

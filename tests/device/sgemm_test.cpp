@@ -293,7 +293,7 @@ TEST(Overlap, OfLargeBatchesIsFoundAtOnce) {
   constexpr std::int64_t large = std::int64_t{1} << 29;
   EXPECT_FALSE(members_overlap(1, large, large, 1, large));          // side by side
   EXPECT_TRUE(members_overlap(2, large, large, 1, large));           // and each reaches into the next
-  EXPECT_FALSE(members_overlap(1, large, large, large * large, 2));  // one behind the other
+  EXPECT_FALSE(members_overlap(1, large, large, large * large, 2));  // one after the other
   EXPECT_FALSE(members_overlap(1, large, large - 1, large, large));
   EXPECT_TRUE(members_overlap(3, large, large + 1, 2 * large + 5, large));  // the member of number 178956971
 }

@@ -198,7 +198,7 @@ std::vector<std::pair<const KernelSpec*, Precision>> kernels_on_tensor_cores() {
   return kernels;
 }
 
-// As far as the kernel may have them.
+// The kernel may have no more of them.
 Tunables allowed(const KernelSpec& spec, Tunables tunables) {
   erase_if(tunables, [&](const auto& wanted) {
     const std::vector<TunableDeclaration>& known = load_kernel(spec.path).tunables;

@@ -19,7 +19,7 @@ std::string store(int width, const std::string& arguments) {
   return "vstore" + std::to_string(width) + "(" + arguments + ");\n";
 }
 
-// What elementwise arithmetic must give. Each statement starts from r = a and leaves its answer in r; a, b
+// Elementwise arithmetic. Each statement starts from r = a and leaves its answer in r; a, b
 // and c are vectors, s is a scalar.
 struct Operation {
   using Host = std::function<float(float a, float b, float c, float s)>;

@@ -92,7 +92,7 @@ std::vector<Item> barriers() {
                     "}\n"
                     "out[i] = value;",
                     [](std::size_t local) { return (local + 5 * 33) % 64; }),
-      // Where nothing was started early there is nothing to wait for.
+      // There is nothing to wait for where nothing was started early.
       exchange_item("await_step_before",
                     "GRID_DEPENDENCY_WAIT();\n"
                     "out[i] = in[i];",

@@ -1,5 +1,5 @@
-// What drivers do wrong, planted into the one that is there: some of OpenCL's functions are defined here,
-// before those of the loader.
+// Mistakes that drivers make are planted into the one that is there: some of OpenCL's functions are defined
+// here, before those of the loader.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace {
 
 struct Faults {
-  int failing_builds = 0;  // so many from now on
+  int failing_builds = 0;  // this many from now on
   int builds = 0;          // that were asked for
   bool kernels_are_missing = false;
   bool programs_are_gone = false;  // once only a kernel is left of one, as of Intel's driver
@@ -119,7 +119,7 @@ class OpenClDriver : public ::testing::Test {
     EXPECT_EQ(c, std::vector<float>(size * size, static_cast<float>(size)));
   }
 
-  // What is said when such a call is refused.
+  // Gives the message with which such a call is refused.
   template <typename Work>
   static std::string refusal(Status status, const Work& work) {
     try {

@@ -1,5 +1,5 @@
 // The kernel dialect as C++ for the host: the kernel files' text runs here as a GPU would run it, work-item
-// by work-item. As much of compat/dialect.h as the kernels for tensor cores and the patch behind them need;
+// by work-item. As much of compat/dialect.h as the kernels for tensor cores and the fix-up after them need;
 // tests include it in its place.
 #ifndef DUOGEMM_EMULATION_DIALECT_H
 #define DUOGEMM_EMULATION_DIALECT_H

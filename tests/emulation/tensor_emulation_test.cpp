@@ -30,7 +30,7 @@ DeviceInfo ampere() {
   return info;
 }
 
-// What the build calls a kernel with some tunables.
+// A kernel with some tunables, by the build's name.
 struct Setting {
   const char* split;
   const char* product;
@@ -221,7 +221,7 @@ TEST(TensorEmulation, TakesEveryFormOfTheCall) {
   }
 }
 
-// Of panels with a NaN, nothing is written; everything else is.
+// Panels with a NaN are not written; everything else is.
 TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
   for (const Setting& setting : settings()) {
     const Problem problem = problem_of(setting, 100, 140, 20);

@@ -32,13 +32,13 @@ struct Item {
   bool ended = false;
   std::deque<std::vector<Copy>> groups_of_copies;
   std::vector<Copy> begun;
-  // What others of its sub-group see of it. It may be one meeting ahead of them: so every second time
+  // Others of its sub-group see this of it. It may be one meeting ahead of them: so every second time
   // another.
   std::array<std::array<std::uint32_t, 6>, 2> shown = {};
   std::size_t turn = 0;
 };
 
-// Where so many work-items meet.
+// N work-items meet here.
 struct Meeting {
   std::size_t arrived = 0;
   std::size_t times = 0;
@@ -59,7 +59,7 @@ WorkGroup* work_group = nullptr;
 
 Item& own() { return work_group->items[work_group->current]; }
 
-// What a work-item of this one's sub-group has shown in its last meeting.
+// Gives what a work-item of this one's sub-group has shown in its last meeting.
 const std::array<std::uint32_t, 6>& shown_by(std::size_t lane) {
   return work_group->items[item() / lanes * lanes + lane].shown[own().turn];
 }

@@ -1,5 +1,5 @@
-// What happens when the device fails: on a device in memory, every operation in turn fails, and from every
-// operation on the device is lost. The right error comes out, nothing is left behind, the next call works.
+// The device fails: on a device in memory, every operation in turn fails, and from every
+// operation on the device is lost. The right error comes out, nothing is left over, the next call works.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,7 +113,7 @@ class QueueUser final : public User {
   QueueWorkspaces workspaces_;
 };
 
-// What came of a call, as the C functions tell it.
+// The outcome of a call, as the C functions tell it.
 struct Answer {
   duogemm_status status;
   std::string message;

@@ -14,7 +14,7 @@
 namespace duogemm::fuzz {
 namespace {
 
-// Of the shapes that the file knows, and of one that it may not.
+// Plans the shapes that the file knows, and one that it may not.
 void plan_by(const Tuning& tuning) {
   static const DeviceInfo device = testing::large_gpu(true);
   const Planner planner(device, tuning);

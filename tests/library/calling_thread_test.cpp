@@ -70,7 +70,7 @@ TEST_P(CallingThread, ComputesTheOwedBits) {
   }
 }
 
-// Where columns of a transposed B are far apart, and where K is longer than what is packed at once.
+// Columns of a transposed B are far apart, or K is longer than what is packed at once.
 TEST_P(CallingThread, ComputesTheOwedBitsOfLongSums) {
   for (int ops = 0; ops < 4; ++ops) {
     check(problem_of(5, 300, 900, ops, 0.5f));

@@ -1,4 +1,4 @@
-// What is planned for CPUs that are not here.
+// Plans for CPUs that are not here.
 #include <gtest/gtest.h>
 
 #include "devices.h"

@@ -32,7 +32,7 @@ Elf64_Ehdr header_of(const std::string& image) {
   return header;
 }
 
-// Where its flags have the compute capability differs between versions of the toolkit.
+// The place of the compute capability in its flags differs between versions of the toolkit.
 bool is_for(const Elf64_Ehdr& header, unsigned compute_capability) {
   return (header.e_flags & 0xff) == compute_capability || (header.e_flags >> 8 & 0xff) == compute_capability;
 }

@@ -180,7 +180,7 @@ TEST_F(DiskCacheTest, LeavesNothingBehindWhenAFileCannotGrow) {
   })));
 }
 
-// What a writer stores is one letter throughout, of a length that goes with the letter: half of one payload
+// A writer stores one letter throughout, of a length that goes with the letter: half of one payload
 // and half of another, or a key's payload under another key, would show.
 std::string letters(int key_number, int writer) {
   const char letter = static_cast<char>('A' + 8 * key_number + writer);
@@ -231,7 +231,7 @@ TEST_F(DiskCacheTest, ServesThreadsAndProcessesAtOnce) {
   EXPECT_EQ(files_in(cache_path).size(), static_cast<std::size_t>(keys));
 }
 
-// A process that was killed while it wrote leaves its file behind.
+// A process that was killed while it wrote leaves its file there.
 TEST_F(DiskCacheTest, RemovesOldFilesThatNobodyFinished) {
   cache.store(key, payload);
   const fs::path before = file();

@@ -56,7 +56,7 @@ std::vector<Problem> random_problems(std::size_t count) {
   return problems;
 }
 
-// What the library ships for GPUs, and what it does without.
+// The tunings that the library ships for GPUs, and the one that it calculates.
 std::vector<Tuning> tunings_for_gpus() {
   std::vector<Tuning> tunings = {tuning_or_analytic(large_gpu())};
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
@@ -96,7 +96,7 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
   }
 }
 
-// What a program may need is told before the first problem comes.
+// The planner tells its programs before the first problem comes.
 TEST(Planner, AsksOnlyForProgramsThatItNames) {
   for (const Tuning& tuning : tunings_for_gpus()) {
     const Planner planner(large_gpu(), tuning);
@@ -220,7 +220,7 @@ TEST(Planner, CanBeForcedToWhateverItOffers) {
   }
 }
 
-// A kernel of which work-groups take so many microseconds for 1000 of k, one and two at once on a unit.
+// A kernel of which work-groups take this many microseconds for 1000 of k, one and two at once on a unit.
 Calibration measured(const Tunables& tunables, double one, double two) {
   const KernelSpec& spec = find_kernel("pipelined");
   return {&spec, resolve(spec, tunables), {{1, 0.0, 1e-9 * one}, {2, 0.0, 1e-9 * two}}};

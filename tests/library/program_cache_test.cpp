@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& out, const Counts& counts) {
 
 class ProgramCacheTest : public ::testing::Test {
  protected:
-  // What a new process would compile and load to get the kernel.
+  // Counts what a new process would compile and load to get the kernel.
   Counts get(const Tunables& set = {}) {
     device.compiled.clear();
     device.loaded = 0;
@@ -222,7 +222,8 @@ TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
   }
 }
 
-// What no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers' programs by us.
+// A program that no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers'
+// programs by us.
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
   ProgramCache programs(*real, DiskCache(directory.path()));
   const KernelSpec& spec = any_kernel("naive");

@@ -15,7 +15,7 @@ namespace {
 // A call's factors are bound when it is launched.
 class Plans : public ::testing::Test {
  protected:
-  // With matrices so many elements behind the beginning of their buffers.
+  // With matrices this many elements after the beginning of their buffers.
   void multiply(const Problem& problem, std::int64_t a_offset = 0, std::int64_t b_offset = 0,
                 std::int64_t c_offset = 0) {
     runtime_.enqueue(problem, *queue_, {{{&a_, a_offset}, {&b_, b_offset}, {&c_, c_offset}}});
@@ -168,7 +168,7 @@ std::vector<Problem> products_for_prompt(std::int64_t length) {
           by_weights(1024, 4096, 1.0f)};
 }
 
-// Of calls whose sizes never come again, fewer than one in a hundred allocates on a queue that is warm.
+// Fewer than one call in a hundred, of sizes that never come again, allocates on a queue that is warm.
 TEST(Runtime, AllocatesSeldomForPromptsOfAllLengths) {
   Faults faults{.idle = true};
   Runtime runtime(std::make_unique<FakeDevice>(faults, h100()), DiskCache({}));

@@ -107,7 +107,7 @@ std::vector<Matrix> matrices_of(const Sgemm& r) {
           matrix("c", Transpose::no, r.m, r.n, r.ldc, r.c_stride)};
 }
 
-// What a refusal may say; nothing where the request must be accepted.
+// Gives what a refusal may say; nothing where the request must be accepted.
 std::set<std::string> refusals_of(const Sgemm& r) {
   std::set<std::string> refusals;
   for (const Matrix& matrix : matrices_of(r)) {
@@ -118,7 +118,7 @@ std::set<std::string> refusals_of(const Sgemm& r) {
   return refusals;
 }
 
-// Where rounding in double decides.
+// Rounding in double decides there.
 bool is_close_to_the_limit(const Sgemm& r) {
   const std::vector<Matrix> matrices = matrices_of(r);
   return std::any_of(matrices.begin(), matrices.end(), [&](const Matrix& matrix) {

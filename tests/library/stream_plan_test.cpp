@@ -264,7 +264,7 @@ TEST_P(Streams, EndWithWhatTheirListenerThrows) {
 }
 
 // Every operation in turn fails, and from every operation on the device is lost: the call throws, nothing
-// outside of C was written, nothing is left behind, and the next call is right.
+// outside of C was written, nothing is left over, and the next call is right.
 TEST_P(Streams, SurviveAnyFailure) {
   const HostProblem host = in_blocks();
   const Oracle oracle(host.problem, host.a, host.b, host.c);

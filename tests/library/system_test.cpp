@@ -1,4 +1,4 @@
-// How files are read and written, whatever stands where they are, and what JSON is taken from them.
+// Files are read and written whatever stands where they are, and JSON is taken from them.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What is planned where other arithmetic than FP32 is permitted. Needs no device.
+// Plans where other arithmetic than FP32 is permitted. They need no device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
   }
 }
 
-// Where FP32 is as fast as tensor cores are in three or six products.
+// FP32 is as fast there as tensor cores are in three or six products.
 TEST(TensorPlan, RunsInFp32OnOtherDevices) {
   for (const int capability : {86, 89, 120}) {
     EXPECT_FALSE(uses_pieces(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;

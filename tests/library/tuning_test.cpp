@@ -91,7 +91,7 @@ TEST(TuningFile, IsRefusedWithTheMemberAndWhatIsAllowed) {
   EXPECT_EQ(refusal_of(std::string(100'000, '[')), "x.json: this JSON is nested deeper than 64 levels");
 }
 
-// Of a document, all members and elements.
+// Finds all members and elements of a document.
 void find_all(const Json& value, const Json::json_pointer& at, std::vector<Json::json_pointer>& all) {
   all.push_back(at);
   for (const auto& [key, part] : value.items()) {

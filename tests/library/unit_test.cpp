@@ -178,7 +178,7 @@ TEST(SmallestSetting, RefusesWhatNoSettingHas) {
             "TSM=14: kernel general has no legal setting with these");
 }
 
-// What of the library's kernels is not there, neither the program nor the simulator verifies.
+// Neither the program nor the simulator verifies a kernel that is not there.
 TEST(LibrarySettings, AreOfTheKernelsThatCompute) {
   std::set<std::string> names;
   for (const LadderSetting& setting : library_settings({})) {

@@ -46,7 +46,7 @@ using Prepared = std::shared_ptr<const PreparedPlan>;
 
 class Workspaces : public ::testing::Test {
  protected:
-  // Of three steps.
+  // A plan of three steps.
   Prepared plan(std::int64_t size) { return prepared(workspace_plan(square(size), device_.info())); }
   static Problem square(std::int64_t size) { return Problem::packed(size, size, size); }
   Prepared prepared(const Plan& plan) {
@@ -71,7 +71,7 @@ class Workspaces : public ::testing::Test {
     return "accepted";
   }
 
-  // Where the workspaces of the launches since the last time begin.
+  // Gives where the workspaces of the launches since the last time begin.
   std::set<const float*> take_used() {
     std::set<const float*> used;
     for (const Launch& launch : faults_.launched) {

@@ -101,7 +101,7 @@ struct Product {
 
 enum : std::uint32_t { of_a = 1, of_b, of_c };
 
-// How many bounds (2 sqrt(k) + 4) 2^-24 (|alpha| |A| |B| + |beta| |C|) an element is off.
+// Gives how many bounds (2 sqrt(k) + 4) 2^-24 (|alpha| |A| |B| + |beta| |C|) an element is off.
 double error(const Product& p, int row, int col, float found) {
   double sum = 0.0, magnitude = 0.0;
   for (int i = 0; i < p.k; ++i) {

@@ -1,4 +1,4 @@
-// What Netlib's drivers do not ask of the drop-in library, in a program that has it by link order, and behind
+// Netlib's drivers do not ask this of the drop-in library, in a program that has it by link order, and after
 // it a BLAS that only notes its calls.
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -141,7 +141,7 @@ TEST_P(FortranBatchStrided, IsRight) {
 INSTANTIATE_TEST_SUITE_P(All, BatchStrided, ::testing::ValuesIn(all_cases()));
 INSTANTIATE_TEST_SUITE_P(All, FortranBatchStrided, ::testing::ValuesIn(column_major_cases()));
 
-// What ends the program, in a process of its own, where nothing has asked for a device yet.
+// Calls that end the program are made in a process of its own, where nothing has asked for a device yet.
 class Ending : public ::testing::Test {
  protected:
   Ending() { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
@@ -239,7 +239,7 @@ TEST_F(Ending, PassesOnInForksOfAUserOfTheDevice) {
               "^duogemm: [^\n]*forked[^\n]*passed on to another BLAS\n$");
 }
 
-// What happens in a process of its own: the next call, once another thread has begun the first one.
+// This happens in a process of its own: the next call comes, once another thread has begun the first one.
 TEST_F(Ending, PassesOnInForksThatComeDuringTheFirstCall) {
   const auto multiply = [this] {
     float c = 0.0f;

@@ -1,4 +1,4 @@
-// What DUOGEMM_RECORD writes. The variable is read once in a process: each test records in children.
+// DUOGEMM_RECORD writes calls. The variable is read once in a process: each test records in children.
 #include "runtime/call_recorder.h"
 
 #include <dlfcn.h>
@@ -48,7 +48,7 @@ class CallRecorder : public ::testing::Test {
     return status;
   }
 
-  // The lines behind the head, which is looked at here.
+  // The lines after the head, which is looked at here.
   static std::vector<json> calls_in(const std::filesystem::path& file) {
     std::istringstream lines(contents_of(file));
     std::vector<json> found;
@@ -224,7 +224,7 @@ TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
   }
 }
 
-// As a disk that is full after so many bytes, which may be in the middle of a line.
+// As a disk that is full after N bytes, which may be in the middle of a line.
 TEST_F(CallRecorder, LeavesWholeLinesWhereTheDiskIsFull) {
   std::size_t most_lines = 0;
   for (rlim_t bytes = 1; bytes < 450; bytes += 3) {
@@ -304,7 +304,7 @@ TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
   EXPECT_EQ(calls()[1].value("batch", 1), 2);
 }
 
-// What the drop-in BLAS permits is read once.
+// The drop-in BLAS reads once what it permits.
 TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
   for (const auto& [value, permitted] : {std::pair("f16x3", "f16x3"), {"tf32", "fp32"}, {"", "fp32"}}) {
     EXPECT_EQ(record([value = value] {

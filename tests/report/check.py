@@ -252,7 +252,7 @@ def main():
         (folder / "file").write_text("")
         for nowhere in (folder / "file" / "below", pathlib.Path("/proc/nowhere")):
             check_refused(run_program(program, "report", files["ladder"], "-o", nowhere), str(nowhere))
-        expect(not (folder / "none").exists(), "a refused report left a folder behind")
+        expect(not (folder / "none").exists(), "a refused report left a folder")
         browser = next(filter(None, map(shutil.which, BROWSERS)), None)
         if not browser:
             print("skipped: there is no Chromium (package chromium) to open the page in; all else is as it should be")

@@ -32,7 +32,7 @@ bool multiplies(const std::string& kernel) {
          kernel == "skinny_dots";
 }
 
-// Where in their buffers the matrices begin that a kernel's other arguments are.
+// Gives where in their buffers the matrices begin that a kernel's other arguments are.
 std::vector<std::int64_t> offsets(const std::string& kernel, std::span<const Argument> arguments) {
   if (multiplies(kernel)) {
     const auto x = struct_of<GemmArguments>(arguments);

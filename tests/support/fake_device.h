@@ -24,8 +24,8 @@ struct Launch {
   std::vector<const float*> begins;  // of matrices
 };
 
-// What a device does wrong, and what it was seen to do. Operations are counted from 1. Threads take turns at
-// it.
+// Mistakes that a device makes, and what it was seen to do. Operations are counted from 1. Threads take turns
+// at it.
 struct Faults {
   int fails_at = 0;          // this operation alone; 0: none
   int lost_from = 0;         // this and all after it; 0: never
@@ -34,7 +34,7 @@ struct Faults {
   bool idle = false;         // its kernels do nothing
   std::size_t memory = std::numeric_limits<std::size_t>::max();  // bytes that one allocation may have
 
-  // Fails where one piece of memory may not have so many bytes.
+  // Fails where one allocation may not have this many bytes.
   void require_memory(std::size_t bytes) const;
 
   int operations = 0;

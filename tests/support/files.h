@@ -1,4 +1,4 @@
-// What tests do with the files of a directory.
+// Tests look at the files of a directory, and change them.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace duogemm::testing {
 
-// What is in the directory; nothing when there is no such directory.
+// Lists the directory; nothing when there is no such directory.
 inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> files;
   std::error_code none;

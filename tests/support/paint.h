@@ -9,7 +9,7 @@ inline std::vector<int> painted(std::size_t bytes) {
   return std::vector<int>(bytes / sizeof(int), 0x5a5a5a5a);
 }
 
-// Whether something has changed, and only from byte `begin` to before byte `end`.
+// Tells whether something has changed, and only from byte `begin` to before byte `end`.
 inline bool changed_within(const std::vector<int>& now, std::size_t begin, std::size_t end) {
   const int paint = painted(sizeof(int)).front();
   bool any = false;

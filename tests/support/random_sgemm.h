@@ -19,7 +19,7 @@ struct Batch {
 
   const float* data() const { return array.data() + begin; }
   float* data() { return array.data() + begin; }
-  // For calls that take a batch as a list: where each matrix begins, behind `base`.
+  // For calls that take a batch as a list: where each matrix begins, from `base` on.
   template <typename Base>
   std::vector<Base> list(Base base, std::int64_t count) const {
     std::vector<Base> places;

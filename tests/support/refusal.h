@@ -1,4 +1,4 @@
-// What goes wrong in a call.
+// Calls that are refused.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -36,9 +36,9 @@ struct TestDevice {
   std::unique_ptr<ProgramCache> programs;
 };
 
-// Whether this is PoCL 4 or 5. 5.0 makes wrong code of the kernel `pipelined` where it transposes an operand
-// through registers, which may write anywhere in this very process, or ends it while it compiles. 3.1 and 6.0
-// are right.
+// Tells whether this is PoCL 4 or 5. 5.0 makes wrong code of the kernel `pipelined` where it transposes an
+// operand through registers, which may write anywhere in this very process, or ends it while it compiles. 3.1
+// and 6.0 are right.
 bool miscompiles_pipelined(const DeviceInfo& info);
 
 // The device, opened at the first call; null, with the reason in `why`, where there is none.

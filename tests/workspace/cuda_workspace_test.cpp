@@ -108,7 +108,7 @@ TEST_P(CudaWorkspace, ThreadsOnOneStream) {
   check_threads([&] { return stream; });
 }
 
-// One handle, but each thread has a stream of its own behind it.
+// One handle, but each thread has a stream of its own for it.
 TEST_P(CudaWorkspace, ThreadsOnThePerThreadStream) {
   check_threads([] { return CU_STREAM_PER_THREAD; });
 }
@@ -193,7 +193,7 @@ TEST_P(CudaWorkspace, InC) {
 
 // --- In a graph ------------------------------------------------------------------------------------------
 
-// What `work` puts on the stream, to be launched.
+// A graph of what `work` puts on the stream, to be launched.
 class Graph {
  public:
   Graph(CUstream stream, const std::function<void()>& work,
@@ -235,7 +235,7 @@ std::size_t free_bytes() {
   return free;
 }
 
-// How much memory a piece of work takes that stays afterwards, of what was there.
+// Gives how much memory `work` takes that stays afterwards, of what was there.
 std::ptrdiff_t taken_by(const std::function<void()>& work) {
   const std::size_t before = free_bytes();
   work();

@@ -11,6 +11,7 @@
 namespace duogemm::bench {
 namespace {
 
+using testing::device_name;
 using testing::DeviceName;
 using testing::test_devices;
 
@@ -123,8 +124,7 @@ TEST_P(Contenders, RecordThroughCudaOnly) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Contenders, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Contenders, ::testing::ValuesIn(test_devices()), device_name);
 
 Samples samples_of(double seconds) { return {{seconds}, 1}; }
 

@@ -67,8 +67,7 @@ TEST_P(ExplainedDevice, IsNotMeasuredOnceItIsStopped) {
   EXPECT_EQ(measure_bandwidth(*device.device, *device.queue, programs, stop).memory, 0.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ExplainedDevice, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, ExplainedDevice, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

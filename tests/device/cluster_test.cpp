@@ -95,8 +95,7 @@ TEST_P(Clusters, AddUpToTheBitsOfAFurtherStep) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cluster, Clusters, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Cluster, Clusters, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

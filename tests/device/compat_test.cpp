@@ -107,8 +107,7 @@ TEST_P(CompatDevice, RefusesALargerWorkGroupThanRequired) {
   EXPECT_THROW(run(item, device), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Compat, CompatDevice, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Compat, CompatDevice, ::testing::ValuesIn(test_devices()), device_name);
 
 // --- CUDA's side, compiled ------------------------------------------------------------------------------
 

@@ -330,8 +330,7 @@ TEST(Plan, NeedsNoWorkspaceWhereThereIsNone) {
   EXPECT_GE(needed, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Epilogues, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Epilogues, ::testing::ValuesIn(test_devices()), device_name);
 
 // The linear layers of a transformer, on a device that the library ships measurements of.
 TEST(Epilogue, OfALinearLayerTakesNoStepOfItsOwn) {

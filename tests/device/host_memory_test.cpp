@@ -277,10 +277,8 @@ TEST_P(HostCopies, BeginAtAnyAddress) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, HostMemory, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
-INSTANTIATE_TEST_SUITE_P(Devices, HostCopies, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, HostMemory, ::testing::ValuesIn(test_devices()), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, HostCopies, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

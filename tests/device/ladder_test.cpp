@@ -213,8 +213,7 @@ TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
   EXPECT_EQ(broken_instructions(*device.device, *device.queue), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, ::testing::ValuesIn(test_devices()), device_name);
 INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, ::testing::ValuesIn(all_cases()), test_name);
 
 }  // namespace

@@ -61,8 +61,7 @@ TEST_P(Schedules, AddUpAnyNumberOfSlices) {
   EXPECT_EQ(add_up(1000, 17), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Schedules, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Schedules, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -122,8 +122,7 @@ TEST_P(SgemmOnHost, EightThreadsOnOneContext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SgemmOnHost, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, SgemmOnHost, ::testing::ValuesIn(test_devices()), device_name);
 
 // Columns so far apart that their indices need more than 32 bits.
 class HugeMatrix {
@@ -186,8 +185,7 @@ TEST_P(HugeSgemm, IndexesBeyond32Bits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, HugeSgemm, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, HugeSgemm, ::testing::ValuesIn(test_devices()), device_name);
 
 // Each wrong argument alone.
 struct Wrong {

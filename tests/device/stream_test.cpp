@@ -138,8 +138,7 @@ TEST_P(Streamed, TheEnvironmentSetsTheLimit) {
   expect_right(host, c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Streamed, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, Streamed, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

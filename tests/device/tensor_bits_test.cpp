@@ -243,8 +243,7 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, TensorBits, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, TensorBits, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -156,8 +156,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenWrittenInRounds) {
   expect_right({&pipelined(), large}, problem_of(132, 67, 53, "NT", 0), 3, device);
 }
 
-INSTANTIATE_TEST_SUITE_P(Vectors, Widths, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Vectors, Widths, ::testing::ValuesIn(test_devices()), device_name);
 
 // Nothing of which is left to transpose, so that PoCL 4 and 5 need not be left out.
 class PackedBatches : public ::testing::TestWithParam<DeviceName> {};
@@ -179,8 +178,7 @@ TEST_P(PackedBatches, GiveTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Vectors, PackedBatches, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Vectors, PackedBatches, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -231,8 +231,7 @@ TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
   EXPECT_EQ(files_in(directory.path()).size(), real->kernels_compiled_by_launches() ? 0u : 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ProgramCacheOnDevice, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, ProgramCacheOnDevice, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

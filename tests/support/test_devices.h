@@ -29,6 +29,9 @@ struct DeviceName {
 
 std::vector<DeviceName> test_devices();
 
+// The name of a test on a device.
+inline std::string device_name(const ::testing::TestParamInfo<DeviceName>& info) { return info.param.text(); }
+
 // An open device with a queue and its compiled programs.
 struct TestDevice {
   std::unique_ptr<Device> device;

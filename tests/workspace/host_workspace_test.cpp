@@ -23,8 +23,7 @@ TEST_P(HostWorkspace, EightThreadsOnOneContext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, HostWorkspace, ::testing::ValuesIn(test_devices()),
-                         [](const auto& info) { return info.param.text(); });
+INSTANTIATE_TEST_SUITE_P(Devices, HostWorkspace, ::testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace duogemm::testing

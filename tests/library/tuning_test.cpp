@@ -107,31 +107,10 @@ TEST(TuningFile, EndsNoProcessWhateverAValueIs) {
   std::vector<Json::json_pointer> all;
   find_all(document, Json::json_pointer(), all);
   ASSERT_GT(all.size(), 50u);
-  const Json values[] = {nullptr,
-                         true,
-                         0,
-                         1,
-                         3,
-                         -1,
-                         2147483648,
-                         4294967296,
-                         1e-300,
-                         0.5,
-                         1e12,
-                         1e300,
-                         INT64_MAX,
-                         INT64_MIN,
-                         UINT64_MAX,
-                         "",
-                         "T",
-                         "tensor",
-                         "finish",
-                         "cpu_panels",
-                         Json::array(),
-                         Json::object(),
-                         Json::array({1, 2}),
-                         Json::array({Json::array()}),
-                         {{"TSM", 1}}};
+  const Json values =
+      Json::parse(R"([null, true, 0, 1, 3, -1, 2147483648, 4294967296, 1e-300, 0.5, 1e12, 1e300,
+      9223372036854775807, -9223372036854775808, 18446744073709551615, "", "T", "tensor", "finish", "cpu_panels",
+      [], {}, [1, 2], [[]], {"TSM": 1}])");
   std::size_t accepted = 0;
   for (const Json::json_pointer& member : all) {
     for (const Json& value : values) {

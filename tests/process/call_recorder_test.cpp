@@ -92,22 +92,10 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
             }),
             0);
   const json first = {{"m", 2}, {"n", 3}, {"k", 4}, {"lda", 2}, {"ldb", 4}, {"ldc", 2}, {"memory", "host"}};
-  json second = {{"m", 2},
-                 {"n", 3},
-                 {"k", 4},
-                 {"ops", "TN"},
-                 {"lda", 12},
-                 {"ldb", 13},
-                 {"ldc", 14},
-                 {"alpha", 0.1},
-                 {"beta", "-inf"},
-                 {"batch", 5},
-                 {"a_stride", 100},
-                 {"b_stride", 0},
-                 {"c_stride", 300},
-                 {"layout", "row_major"},
-                 {"level", "everywhere"},
-                 {"memory", "device"}};
+  json second =
+      json::parse(R"({"m": 2, "n": 3, "k": 4, "ops": "TN", "lda": 12, "ldb": 13, "ldc": 14, "alpha": 0.1,
+      "beta": "-inf", "batch": 5, "a_stride": 100, "b_stride": 0, "c_stride": 300, "layout": "row_major",
+      "level": "everywhere", "memory": "device"})");
   json third = second;
   for (const char* stride : {"a_stride", "b_stride", "c_stride"}) {
     third.erase(stride);

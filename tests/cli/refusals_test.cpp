@@ -37,7 +37,7 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"ladder --device abc", {"--device", "'abc' is no whole number", "range is 0 to 1023"}},
       {"explain", {"--kernel", "--diff 6:7"}},
       {"explain --kernel 18", {"no kernel '18'", "11 (registers_only)", "pipelined"}},
-      {"explain --kernel scale", {"no kernel 'scale'"}},
+      {"explain --kernel finish", {"no kernel 'finish'"}},
       {"explain --kernel pipelined,TRANS_A=1", {"TRANS_A", "each problem decides it"}},
       {"explain --diff 7", {"--diff 7", "8:8,USE_SHUFFLE=1"}},
       {"explain --diff 6::8", {"no kernel ''"}},

@@ -17,12 +17,12 @@ TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
 const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
 
 TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
-  const Outcome outcome = run("verify --gemm --kernels general,scale --size 19 --set " + small_tiles);
+  const Outcome outcome = run("verify --gemm --kernels general,finish --size 19 --set " + small_tiles);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   // Fifteen problems to multiply, three of them with factors in memory, and nine with nothing to multiply.
   EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +finish general +15 +0[.][0-9]+ +ok"))
       << outcome.out;
-  EXPECT_TRUE(matches(outcome.out, "scale +scale +9 +0[.]00 +ok")) << outcome.out;
+  EXPECT_TRUE(matches(outcome.out, "finish +finish +9 +0[.]00 +ok")) << outcome.out;
 }
 
 // Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Fifteen

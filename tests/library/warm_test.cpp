@@ -88,7 +88,7 @@ TEST_F(Warm, TriesTheOthersWhenOneFailsAndNamesIt) {
     ADD_FAILURE() << "nothing failed";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::build_failed);
-    EXPECT_EQ(std::string(error.what()).rfind("scale GROUP=", 0), 0u) << error.what();
+    EXPECT_EQ(std::string(error.what()).rfind("finish GROUP=", 0), 0u) << error.what();
     EXPECT_NE(std::string(error.what()).find("it does not compile"), std::string::npos) << error.what();
   }
   EXPECT_EQ(device_.compiled.size(), count);

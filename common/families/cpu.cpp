@@ -32,35 +32,6 @@ constexpr double transposed_element = 0.6;  // to pack an element where neighbou
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
-// It adds up what a core's work-groups take, in multiply-adds of one vector for each k.
-class CostOfTiles {
- public:
-  CostOfTiles(const Problem& problem, const Tunables& blocks, std::size_t cores)
-      : problem_(problem),
-        width_(blocks.at("WIDTH")),
-        cols_(blocks.at("COLS")),
-        cores_(static_cast<std::int64_t>(cores)) {}
-
-  double operator()(const CpuTile& tile) const {
-    const std::int64_t groups = ceil_div(problem_.m, tile.m) * ceil_div(problem_.n, tile.n) * problem_.batch;
-    const double vectors = static_cast<double>(ceil_div(tile.m, width_));
-    const double columns = static_cast<double>(round_up(tile.n, cols_));
-    const double packing = static_cast<double>(tile.m) * element(problem_.a_op == Transpose::yes);
-    return static_cast<double>(ceil_div(groups, cores_)) *
-           (vectors * columns + packing + work_group / static_cast<double>(problem_.k));
-  }
-
- private:
-  double element(bool transposed) const {
-    return transposed ? transposed_element : direct_vector / static_cast<double>(width_);
-  }
-
-  const Problem& problem_;
-  const std::int64_t width_;
-  const std::int64_t cols_;
-  const std::int64_t cores_;
-};
-
 // Columns of op(B) that stay in a core's caches together, with the sums that wait for the next k.
 CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
   const std::int64_t cols = blocks.at("COLS");
@@ -365,8 +336,16 @@ CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInf
   const std::int64_t width = blocks.at("WIDTH");
   const std::int64_t cols = blocks.at("COLS");
   const CpuTile most = largest_tile(problem, blocks, device);
-  const CostOfTiles cost(problem, blocks, device.compute_units);
   const auto more = static_cast<std::int64_t>(device.compute_units);
+  const double element =
+      problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
+  // A core's work-groups take that many multiply-adds of one vector for each k.
+  const auto cost = [&](const CpuTile& tile) {
+    const std::int64_t groups = ceil_div(problem.m, tile.m) * ceil_div(problem.n, tile.n) * problem.batch;
+    const auto products = static_cast<double>(ceil_div(tile.m, width) * round_up(tile.n, cols));
+    return static_cast<double>(ceil_div(groups, more)) *
+           (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
+  };
   const std::int64_t fewest_m = ceil_div(problem.m, most.m);
   const std::int64_t fewest_n = ceil_div(problem.n, most.n);
   CpuTile best = most;

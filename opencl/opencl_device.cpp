@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "nvidia.h"
 #include "pocl.h"
 
 namespace duogemm::opencl {
@@ -53,50 +54,6 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
 double believable(double by_device, double by_host) {
   constexpr double way = 0.02;
   return by_host > way && by_device < 0.1 * by_host ? by_host : by_device;
-}
-
-// Answers how many work-groups a kernel wants on a multiprocessor (see compat/dialect.h); 0 when it does not
-// say.
-int wanted_residents(const ProgramSource& source) {
-  for (const auto& [name, value] : source.defines) {
-    if (name == "RESIDENT") {
-      return value;
-    }
-  }
-  return 0;
-}
-
-// NVIDIA calls PTX a program's binary. Its word for the above is .minnctapersm ("Performance-Tuning
-// Directives" in the PTX ISA). Without one the compiler spends few registers, and even spills, to have many
-// work-groups: of 268 settings that were timed on an H200 both ways, half gain 1 percent and a tenth gain 13.
-// The program is assembled twice for it, when it is compiled; the disk cache keeps the second.
-std::string with_residents(std::string ptx, int residents) {
-  const std::size_t size = ptx.find("\n.reqntid ");
-  if (size != std::string::npos) {
-    ptx.insert(ptx.find('\n', size + 1), "\n.minnctapersm " + std::to_string(residents));
-  }
-  return ptx;
-}
-
-// Uncomments what NVIDIA's OpenCL compiler would have refused, because it compiles for sm_90, and names the
-// target that has it (see compat/warpgroups.h). The driver assembles PTX for either.
-std::string with_own_capability(std::string ptx) {
-  constexpr std::string_view comment = "//90a ";
-  constexpr std::string_view target = ".target sm_90";
-  for (std::size_t at = ptx.find(comment); at != std::string::npos; at = ptx.find(comment, at)) {
-    ptx.erase(at, comment.size());
-  }
-  if (const std::size_t at = ptx.find(target); at != std::string::npos) {
-    ptx.insert(at + target.size(), 1, 'a');
-  }
-  return ptx;
-}
-
-// Adds to a program that NVIDIA's compiler has made what OpenCL C has no words for.
-std::string improved(const std::string& ptx, const ProgramSource& source) {
-  std::string better = source.one_capability ? with_own_capability(ptx) : ptx;
-  const int residents = wanted_residents(source);
-  return residents > 0 ? with_residents(std::move(better), residents) : better;
 }
 
 // NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
@@ -364,7 +321,7 @@ std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
   }
   const std::shared_ptr<const Kernel> kernel = compile_once();
   const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
-  const std::string better = info_.is_nvidia() ? improved(binary, source) : binary;
+  const std::string better = info_.is_nvidia() ? with_more_than_opencl_says(binary, source) : binary;
   return better != binary ? load(source.entry, better) : kernel;
 }
 

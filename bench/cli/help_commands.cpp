@@ -3,8 +3,7 @@
 
 #include "cli/commands.h"
 #include "duogemm/version.h"
-#include "help/completion.h"
-#include "help/man_page.h"
+#include "help/pages.h"
 
 namespace duogemm::bench {
 namespace {

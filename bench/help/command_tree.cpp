@@ -1,7 +1,7 @@
-#include "help/command_tree.h"
-
 #include <algorithm>
 #include <sstream>
+
+#include "help/pages.h"
 
 namespace duogemm::bench {
 namespace {

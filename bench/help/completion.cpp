@@ -1,6 +1,6 @@
-#include "help/completion.h"
-
 #include <algorithm>
+
+#include "help/pages.h"
 
 namespace duogemm::bench {
 namespace {

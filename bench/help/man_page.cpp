@@ -1,6 +1,6 @@
-#include "help/man_page.h"
-
 #include <algorithm>
+
+#include "help/pages.h"
 
 namespace duogemm::bench {
 namespace {
@@ -45,8 +45,8 @@ std::string options_text(const CommandFacts& command) {
 
 std::string man_page(const CommandFacts& program, const std::string& version) {
   std::string title = program.name;
-  std::transform(title.begin(), title.end(), title.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(title, title.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   std::string text = ".TH " + title + " 1 \"\" \"" + program.name + " " + version + "\"\n";
   text += ".ad l\n.SH NAME\n" + program.name + " \\- " + escaped(program.description) + "\n";
   text += ".SH SYNOPSIS\n" + bold(program.name) + " " + italic("command") + " [" + italic("options") + "]\n";

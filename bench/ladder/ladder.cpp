@@ -5,7 +5,6 @@
 #include <set>
 
 #include "families/kernel_source.h"
-#include "ladder/ladder_plan.h"
 #include "plan/lower.h"
 #include "support/format.h"
 #include "system/reject.h"
@@ -188,10 +187,9 @@ Plan plan_setting(const LadderSetting& setting, const Problem& problem, const De
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,
                        const DeviceInfo& device) {
   for (const LadderSetting& setting : settings) {
-    const bool chosen =
-        !setting.planned && std::any_of(choice.set.begin(), choice.set.end(), [&](const auto& tunable) {
-          return setting.tunables.contains(tunable.first);
-        });
+    const bool chosen = !setting.planned && std::ranges::any_of(choice.set, [&](const auto& tunable) {
+      return setting.tunables.contains(tunable.first);
+    });
     const auto reason = unsupported_reason(*setting.spec, setting.tunables, device);
     if (chosen && reason) {
       reject(to_text(choice.set) + ": kernel " + setting.spec->name + " then needs " + *reason);

@@ -50,6 +50,13 @@ LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, con
 // duogemm's own choice.
 LadderSetting planned_setting();
 
+// The plan that runs one rung of the ladder on a problem of any size: operands that are not as the kernel
+// wants them (padded, transposed, packed) are brought into that form around it. Throws invalid_argument when
+// a matrix is too large for the rungs' 32-bit indices, and unsupported when only this rung's partial sums
+// are, or when the device cannot run the kernel.
+Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& problem,
+                 const DeviceInfo& device);
+
 // The plan that runs a setting on a problem: plan_ladder for a rung, plan_sgemm for one of the library's, and
 // for duogemm's own choice at the level everywhere, unless it is permitted what has no chain's bits.
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);

@@ -1,8 +1,7 @@
-#include "ladder/ladder_plan.h"
-
 #include <limits>
 
 #include "families/supporting.h"
+#include "ladder/ladder.h"
 #include "plan/lower.h"
 #include "problem/rounding.h"
 #include "rungs/rungs.h"

@@ -35,8 +35,8 @@ const Row* fastest_rung(const LadderReport& report) {
   return best;
 }
 
-// A row's gain is told against the first setting of the rung before that ran, and that of duogemm's own choice
-// against the fastest rung.
+// A row's gain is told against the first setting of the rung before that ran, and that of duogemm's own
+// choice against the fastest rung.
 const Row* compared_with(const LadderReport& report, std::size_t index) {
   const LadderSetting& own = report.rows[index].setting;
   if (own.planned) {
@@ -96,8 +96,8 @@ std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
   std::string text = device.name + " through " + device.runtime + ", driver " + device.driver;
   text += "\nM=" + std::to_string(report.shape.m) + " N=" + std::to_string(report.shape.n) +
-          " K=" + std::to_string(report.shape.k) + ", measured peak " + format("%.0f", report.peak / gigaflop) +
-          " GFLOP/s";
+          " K=" + std::to_string(report.shape.k) + ", measured peak " +
+          format("%.0f", report.peak / gigaflop) + " GFLOP/s";
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
@@ -138,10 +138,11 @@ std::vector<std::string> row_cells(const LadderReport& report, std::size_t index
 std::vector<std::string> reference_cells(const LadderReport& report, bool tutorial) {
   const Row& reference = report.reference;
   const double speed = report.shape.flops() / reference.samples.median();
-  return cells_of({"", library_title(reference.name), ""},
-                  {format("%.1f", speed / gigaflop), format("%.1f%%", 100.0 * reference.samples.spread()), "-",
-                   "100.0%", percent(speed, report.peak), "-", format("%.2f", reference.verdict.worst_error)},
-                  format("%.0f", tutorial_cublas), tutorial, reference.name);
+  return cells_of(
+      {"", library_title(reference.name), ""},
+      {format("%.1f", speed / gigaflop), format("%.1f%%", 100.0 * reference.samples.spread()), "-", "100.0%",
+       percent(speed, report.peak), "-", format("%.2f", reference.verdict.worst_error)},
+      format("%.0f", tutorial_cublas), tutorial, reference.name);
 }
 
 // Who sees it in the table asks why.

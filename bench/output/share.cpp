@@ -76,7 +76,7 @@ class Cleaner {
     if (value.is_string()) {
       value = text(value.get<std::string>());
     } else if (value.is_array()) {
-      std::for_each(value.begin(), value.end(), [this](Json& part) { clean(part); });
+      std::ranges::for_each(value, [this](Json& part) { clean(part); });
     } else if (value.is_object()) {
       clean_members(value);
     }

@@ -143,14 +143,15 @@ std::string sweep_csv(const SweepReport& report) {
       line[report.axes[i].name] = point.at[i];
     }
     const bool ran = point.ran();
-    line.update({{"M", point.shape.m},
-                 {"N", point.shape.n},
-                 {"K", point.shape.k},
-                 {"gflops", ran ? Json(point.speed() / gigaflop) : Json(nullptr)},
-                 {"median_s", ran ? Json(point.row.samples.median()) : Json(nullptr)},
-                 {"spread", ran ? Json(point.row.samples.spread()) : Json(nullptr)},
-                 {"reference_gflops", point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr)},
-                 {"status", status_of(point)}});
+    line.update(
+        {{"M", point.shape.m},
+         {"N", point.shape.n},
+         {"K", point.shape.k},
+         {"gflops", ran ? Json(point.speed() / gigaflop) : Json(nullptr)},
+         {"median_s", ran ? Json(point.row.samples.median()) : Json(nullptr)},
+         {"spread", ran ? Json(point.row.samples.spread()) : Json(nullptr)},
+         {"reference_gflops", point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr)},
+         {"status", status_of(point)}});
   }
   return csv(lines);
 }

@@ -61,9 +61,8 @@ bool overlap(const Axis& a, const Axis& b) {
 void require_axes(const SweepRequest& request, const KernelSpec& spec) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   for (const Axis& axis : request.axes) {
-    const bool known = std::any_of(declared.begin(), declared.end(), [&](const TunableDeclaration& tunable) {
-      return tunable.name == axis.name;
-    });
+    const bool known = std::ranges::any_of(
+        declared, [&](const TunableDeclaration& tunable) { return tunable.name == axis.name; });
     if (!axis.is_size() && !known) {
       reject("--over " + axis.name + ": kernel " + spec.name + " has no such tunable; it has " +
              join(declared, ", ", &TunableDeclaration::name) + ", and sizes are m, n, k and size");

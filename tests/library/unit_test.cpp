@@ -17,7 +17,6 @@
 #include "families/kernel_source.h"
 #include "families/kernel_spec.h"
 #include "ladder/ladder.h"
-#include "ladder/ladder_plan.h"
 #include "legal_settings.h"
 #include "plan/plan.h"
 #include "plan/tuning.h"

@@ -183,7 +183,7 @@ void require_given_shape_ran(const CompareRequest& request, const std::vector<Co
   const auto was_skipped = [](const CompareReport& report) {
     return !report.problems.front().skipped.empty();
   };
-  if (one && std::all_of(reports.begin(), reports.end(), was_skipped)) {
+  if (one && std::ranges::all_of(reports, was_skipped)) {
     const ProblemRows& only = reports.front().problems.front();
     throw Error(Status::out_of_memory, only.shape.label + " " + only.skipped);
   }
@@ -254,7 +254,7 @@ int run(const CompareFlags& flags) {
     print(reports,
           [&](const CompareReport& report) { return warning_lines(report.warnings(request.measure.noise)); });
   }
-  const bool ok = std::all_of(reports.begin(), reports.end(), [](const CompareReport& r) { return r.ok(); });
+  const bool ok = std::ranges::all_of(reports, [](const CompareReport& r) { return r.ok(); });
   return status_unless_interrupted(ok ? 0 : 1);
 }
 

@@ -1,4 +1,4 @@
-// The program's commands and options as CLI11 has them, for the pages that are made from them.
+// Pages made from the program's commands and options, as CLI11 has them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -43,5 +43,13 @@ std::vector<std::string> option_names(const CommandFacts& command);
 
 // The option that it takes without dashes; null where it has none.
 const OptionFacts* positional(const CommandFacts& command);
+
+// The program's page for man, in roff with the macros of man(7).
+std::string man_page(const CommandFacts& program, const std::string& version);
+
+// Scripts by which shells complete the program's command lines.
+std::string bash_completion(const CommandFacts& program);
+std::string zsh_completion(const CommandFacts& program);
+std::string fish_completion(const CommandFacts& program);
 
 }  // namespace duogemm::bench

@@ -109,13 +109,13 @@ Json row_json(const std::vector<std::string>& titles, const AccuracyRow& row) {
 std::string accuracy_text(const AccuracyReport& report) {
   const std::string size = std::to_string(report.size);
   std::string text = report.device.name + " through " + report.device.runtime + ", M=N=" + size + "\n";
-  text += report.others.empty() ? "" : "beside " + join(report.others, ", ", &Peer::name) + "\n";
+  text += report.others.empty() ? "" : "versus " + join(report.others, ", ", &Peer::name) + "\n";
   text +=
       "|C - C64| / (2^-24 |A||B|): the largest, and in brackets the mean; with --time, how long a product "
       "takes\n";
   text += table_of(report).text() + runs_text(report);
   text += "ok: at most the bound, 2 sqrt(K) + 4, or what FP32 has there, K + 3 at most; integers exact;\n";
-  text += "and, beside cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) + " on at most " +
+  text += "and, where there is cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) + " on at most " +
           format("%g", worst_ratio) + " times its error or " + format("%g", always_good) + "\n";
   return text;
 }

@@ -164,7 +164,7 @@ std::string head_text(const CompareReport& report) {
   if (conditions.precision != Precision::fp32) {
     text += std::string("products may be computed by ") + to_text(conditions.precision) + "\n";
   }
-  return text + "beside " + (report.others.empty() ? "nobody" : join(report.others, ", ", &Peer::name)) +
+  return text + "versus " + (report.others.empty() ? "nobody" : join(report.others, ", ", &Peer::name)) +
          "\n";
 }
 

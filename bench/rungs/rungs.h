@@ -9,7 +9,7 @@
 
 namespace duogemm {
 
-// A kernel of the ladder, or one that stands beside it for comparison, with how it wants its operands (see
+// A kernel of the ladder, or one that it is compared with, with how it wants its operands (see
 // ladder_plan.cpp).
 struct Rung : KernelSpec {
   std::string label;  // "1" to "17", or a comparison's own

@@ -1,4 +1,4 @@
-// A comparison: this library beside others on lists of shapes, one shape after the other, on each everybody
+// A comparison: this library versus others on lists of shapes, one shape after the other, on each everybody
 // in turns.
 #pragma once
 

@@ -27,7 +27,7 @@ struct Row {
   bool is_chain = true;                    // it owes the bits of one fma chain in ascending k
   Verdict verdict = {};                    // of a sampled result, of what was sampled
   bool repeatable = true;                  // a second run, where there was one, gave the same bits
-  std::optional<double> mean_error = {};   // where errors are measured: the mean beside the worst
+  std::optional<double> mean_error = {};   // where errors are measured: the mean, verdict has the worst
   Samples samples = {};                    // of everything, support included; empty where it was not timed
   Samples multiply = {};                   // of the multiplication alone; empty without support steps
   std::vector<Samples> first_steps = {};   // of the first step, the first two, and so on, where asked for

@@ -22,7 +22,7 @@ Row with_error(const char* title, double error) {
   return row;
 }
 
-// One precision beside cuBLAS.
+// One precision versus cuBLAS.
 std::string fault(Precision precision, const char* input, std::int64_t k, double ours, double cublas) {
   const AccuracyRow row{.input = find(input),
                         .k = k,

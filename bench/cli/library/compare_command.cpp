@@ -1,4 +1,4 @@
-// duogemm compare: the library's own SGEMM beside the others, on lists of shapes.
+// duogemm compare: the library's own SGEMM versus the others, on lists of shapes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -309,7 +309,7 @@ void add_options(CLI::App& command, CompareFlags& flags) {
 
 void add_compare_command(CLI::App& app, Action& action) {
   add_command<CompareFlags>(app, action, "compare",
-                            "Time this library's multiplication beside others, on lists of shapes",
+                            "Time this library's multiplication versus others, on lists of shapes",
                             add_options, run);
 }
 

@@ -102,7 +102,7 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
 
 void add_replay_command(CLI::App& app, Action& action) {
   add_command<ReplayFlags>(app, action, "replay",
-                           "Run a program's recorded calls again, beside another library, from the first on",
+                           "Run a program's recorded calls again, versus another library, from the first on",
                            add_options, run);
 }
 

@@ -18,6 +18,10 @@ std::int64_t length_of(const std::vector<float>& array) { return static_cast<std
 
 }  // namespace
 
+Extents larger(const Extents& one, const Extents& other) {
+  return {std::max(one.a, other.a), std::max(one.b, other.b), std::max(one.c, other.c)};
+}
+
 GuardedOperands::GuardedOperands(const HostProblem& host, Device& device, Queue& queue, Guards guards,
                                  std::size_t count)
     : count_(count),
@@ -40,10 +44,14 @@ GuardedOperands::GuardedOperands(const HostProblem& host, Device& device, Queue&
 }
 
 GuardedOperands::GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue)
+    : GuardedOperands(Extents::of(problem), test_data().initial_c(problem.beta), count, device, queue) {}
+
+GuardedOperands::GuardedOperands(const Extents& extents, const Sequence& c, std::size_t count, Device& device,
+                                 Queue& queue)
     : count_(count),
-      a_(problem.a_extent(), test_data().a.content(), count, around_a, device, queue),
-      b_(problem.b_extent(), test_data().b.content(), count, around_b, device, queue),
-      c_(problem.c_extent(), test_data().initial_c(problem.beta).content(), count, around_c, device, queue) {}
+      a_(extents.a, test_data().a.content(), count, around_a, device, queue),
+      b_(extents.b, test_data().b.content(), count, around_b, device, queue),
+      c_(extents.c, c.content(), count, around_c, device, queue) {}
 
 PreparedPlan::Operands GuardedOperands::operands(std::size_t turn) const {
   const std::size_t i = turn % count_;
@@ -62,10 +70,10 @@ PreparedPlan::Operands GuardedOperands::offset_operands() const {
   return operands;
 }
 
-OperandBytes operand_bytes(const Problem& problem, std::size_t count, const DeviceInfo& info) {
-  const std::size_t a = GuardedArray::bytes(problem.a_extent(), count, info);
-  const std::size_t b = GuardedArray::bytes(problem.b_extent(), count, info);
-  const std::size_t c = GuardedArray::bytes(problem.c_extent(), count, info);
+OperandBytes operand_bytes(const Extents& extents, std::size_t count, const DeviceInfo& info) {
+  const std::size_t a = GuardedArray::bytes(extents.a, count, info);
+  const std::size_t b = GuardedArray::bytes(extents.b, count, info);
+  const std::size_t c = GuardedArray::bytes(extents.c, count, info);
   return {a + b + c, std::max({a, b, c})};
 }
 

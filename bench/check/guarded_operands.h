@@ -9,6 +9,22 @@
 
 namespace duogemm {
 
+// Elements of A, B and C from the first that is reached to the last.
+struct Extents {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t c = 0;
+
+  static Extents of(const Problem& problem) {
+    return {problem.a_extent(), problem.b_extent(), problem.c_extent()};
+  }
+  // Whether each is as large as the other's.
+  bool hold(const Extents& other) const { return a >= other.a && b >= other.b && c >= other.c; }
+};
+
+// The larger of each.
+Extents larger(const Extents& one, const Extents& other);
+
 // Every set holds the same numbers.
 class GuardedOperands {
  public:
@@ -17,6 +33,8 @@ class GuardedOperands {
                   std::size_t count = 1);
   // A problem of any size, whose batch is strided, is made of test_data().
   GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue);
+  // Arrays of test_data() for any problem that fits.
+  GuardedOperands(const Extents& extents, const Sequence& c, std::size_t count, Device& device, Queue& queue);
 
   // Buffers that begin with the matrices: one set after the other, and then the first again.
   PreparedPlan::Operands operands(std::size_t turn = 0) const;
@@ -43,6 +61,9 @@ struct OperandBytes {
   std::size_t total;
   std::size_t largest;
 };
-OperandBytes operand_bytes(const Problem& problem, std::size_t count, const DeviceInfo& info);
+OperandBytes operand_bytes(const Extents& extents, std::size_t count, const DeviceInfo& info);
+inline OperandBytes operand_bytes(const Problem& problem, std::size_t count, const DeviceInfo& info) {
+  return operand_bytes(Extents::of(problem), count, info);
+}
 
 }  // namespace duogemm

@@ -1,24 +1,18 @@
 #include "replay/operands.h"
 
-#include <algorithm>
-
-#include "check/inputs.h"
 #include "machine/memory_need.h"
 #include "support/format.h"
 
 namespace duogemm::bench {
 namespace {
 
-// Answers the elements of A, B and C that the calls reach.
-std::array<std::int64_t, 3> extents_of(const Trace& trace) {
-  std::array<std::int64_t, 3> most = {1, 1, 1};
-  for (const auto& [problem, memory, batch] : trace.calls) {
-    const std::int64_t extents[] = {problem.a_extent(), problem.b_extent(), problem.c_extent()};
-    for (std::size_t i = 0; i < most.size(); ++i) {
-      most[i] = std::max(most[i], extents[i]);
-    }
+// As large as the largest of the calls, and never empty: a call may come without one of the operands.
+Extents extents_of(const Trace& trace) {
+  Extents extents{1, 1, 1};
+  for (const TraceCall& call : trace.calls) {
+    extents = larger(extents, Extents::of(call.problem));
   }
-  return most;
+  return extents;
 }
 
 // Entries are offsets or addresses, as the device finds the members of a batch that is not strided.
@@ -53,25 +47,16 @@ ReadyCall::ReadyCall(const TraceCall& call, const PreparedPlan::Operands& matric
   }
 }
 
-TraceOperands::TraceOperands(const Trace& trace, Device& device, Queue& queue) {
-  const std::array<std::int64_t, 3> extents = extents_of(trace);
-  const Sequence* numbers[] = {&test_data().a, &test_data().b, &test_data().c};
-  PreparedPlan::Operands matrices;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    arrays_.emplace_back(extents[i], numbers[i]->content(), 1, static_cast<std::uint32_t>(i + 1), device,
-                         queue);
-    matrices[i] = {arrays_.back().array(0)};
-  }
+TraceOperands::TraceOperands(const Trace& trace, Device& device, Queue& queue)
+    : matrices_(extents_of(trace), test_data().c, 1, device, queue) {
   for (const TraceCall& call : trace.calls) {
-    calls_.emplace_back(call, matrices, device, queue);
+    calls_.emplace_back(call, matrices_.operands(), device, queue);
   }
 }
 
 void require_memory(const Trace& trace, const DeviceInfo& device, CallMemory through) {
-  MemoryNeed need;
-  for (const std::int64_t extent : extents_of(trace)) {
-    need.add_buffer(static_cast<double>(GuardedArray::bytes(extent, 1, device)));
-  }
+  const auto [total, largest] = operand_bytes(extents_of(trace), 1, device);
+  MemoryNeed need{.device = static_cast<double>(total), .largest = static_cast<double>(largest)};
   if (through == CallMemory::host) {
     // A call on plain arrays may copy them to staging memory, and from there into a buffer.
     need = {.host = need.device * (device.kind == DeviceKind::cpu ? 4 : 3)};

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "check/guarded_array.h"
+#include "check/guarded_operands.h"
 #include "replay/trace.h"
 #include "runtime/executor.h"
 
@@ -31,10 +31,10 @@ class TraceOperands {
   // One of the trace's different calls.
   const ReadyCall& call(std::size_t which) const { return calls_[which]; }
   // C as it was in the beginning.
-  void restore_c(Queue& queue) { arrays_[2].restore(queue); }
+  void restore_c(Queue& queue) { matrices_.restore_c(queue); }
 
  private:
-  std::vector<GuardedArray> arrays_;
+  GuardedOperands matrices_;
   std::vector<ReadyCall> calls_;
 };
 

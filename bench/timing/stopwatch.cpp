@@ -1,9 +1,9 @@
 #include "timing/stopwatch.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
-#include "check/inputs.h"
 #include "plan/lower.h"
 #include "timing/measure.h"
 
@@ -93,16 +93,12 @@ void Stopwatch::occupy(int launches, double seconds) {
 
 // Operands only grow: those of one problem are often those of the next.
 void Stopwatch::reserve(const Problem& problem) {
-  const std::int64_t extents[] = {problem.a_extent(), problem.b_extent(), problem.c_extent()};
-  const Sequence* numbers[] = {&test_data().a, &test_data().b, &test_data().c};
-  for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    if (extents[i] > extents_[i]) {
-      arrays_[i].reset();
-      arrays_[i] = std::make_unique<GuardedArray>(extents[i], numbers[i]->content(), 1,
-                                                  static_cast<std::uint32_t>(i), device_, *queue_);
-      extents_[i] = extents[i];
-      operands_[i] = {arrays_[i]->array(0)};
-    }
+  const Extents needed = Extents::of(problem);
+  if (!matrices_ || !extents_.hold(needed)) {
+    extents_ = larger(extents_, needed);
+    matrices_.reset();
+    matrices_.emplace(extents_, test_data().c, 1, device_, *queue_);
+    operands_ = matrices_->operands();
   }
 }
 

@@ -1,10 +1,10 @@
 // Times plans on operands that are simply there: short samples, many plans.
 #pragma once
 
-#include <array>
 #include <limits>
+#include <optional>
 
-#include "check/guarded_array.h"
+#include "check/guarded_operands.h"
 #include "runtime/executor.h"
 
 namespace duogemm::bench {
@@ -43,8 +43,8 @@ class Stopwatch {
   Device& device_;
   ProgramCache& programs_;
   std::unique_ptr<Queue> queue_;
-  std::array<std::unique_ptr<GuardedArray>, 3> arrays_;
-  std::array<std::int64_t, 3> extents_ = {};
+  Extents extents_;
+  std::optional<GuardedOperands> matrices_;
   PreparedPlan::Operands operands_ = {};
   std::unique_ptr<Buffer> stream_;            // what is moved to keep the device busy
   std::unique_ptr<SelfContainedPlan> mover_;  // moves a part of it

@@ -8,30 +8,12 @@
 namespace duogemm::bench {
 namespace {
 
-// An opcode of the kind begins so, and holds the part.
-struct Opcode {
-  Kind kind;
-  std::string beginning;
-  const char* part;
-};
-
-// The same for several beginnings, with spaces between them.
+// Opcodes, with a space after them, in which the pattern is found are of the kind.
 struct Opcodes {
+  Opcodes(Kind of, const char* text) : kind(of), pattern(text, std::regex::optimize) {}
   Kind kind;
-  const char* beginnings;
-  const char* part = "";
+  std::regex pattern;
 };
-
-std::vector<Opcode> each_of(const std::vector<Opcodes>& table) {
-  std::vector<Opcode> opcodes;
-  for (const auto& [kind, beginnings, part] : table) {
-    std::istringstream words(beginnings);
-    for (std::string word; words >> word;) {
-      opcodes.push_back({kind, word, part});
-    }
-  }
-  return opcodes;
-}
 
 struct Language {
   std::regex kernel;       // in the line with which a kernel begins: its name, in whichever group matches
@@ -39,7 +21,7 @@ struct Language {
   std::regex instruction;  // address, which may be missing, opcode and operands
   std::regex branch;       // in a branch: the address, in hexadecimal, or the label to which it leads
   char separator;          // between the instructions of a line; 0 where a line has one
-  std::vector<Opcode> opcodes;  // the first that applies counts
+  std::vector<Opcodes> opcodes;  // the first that applies counts
   // The kind of what is not among them.
   Kind (*other)(const std::string& operands);
   // They are those of one work-item, its share of a block, or of one vector on a CPU.
@@ -96,21 +78,19 @@ const Language& ptx() {
       .instruction = std::regex(R"(^[\s{}]*()(?:@!?%\w+\s+)?([a-z][\w.:]*)\b(.*))"),
       .branch = std::regex(R"(^bra\S*\s+()([$\w]+))"),
       .separator = ';',
-      .opcodes = each_of({{Kind::multiply_add, "mma.sync. wgmma.mma_async."},
-                          {Kind::multiply_add, "fma.", ".f32"},
-                          {Kind::local_load, "ld. ldu. ldmatrix.", ".shared"},
-                          {Kind::stack_load, "ld. ldu.", ".local"},
-                          {Kind::arithmetic, "ld. ldu.", ".param"},
-                          {Kind::global_load, "ld. ldu."},
-                          {Kind::local_store, "st.", ".shared"},
-                          {Kind::stack_store, "st.", ".local"},
-                          {Kind::global_store, "st."},
-                          {Kind::addition, "add.", ".f32"},
-                          {Kind::copy, "cp.async.bulk.shared"},
-                          {Kind::copy, "cp.async.c", ".global"},
-                          {Kind::shuffle, "shfl."},
-                          {Kind::barrier, "bar. barrier."},
-                          {Kind::control, "bra setp. ret exit call cp.async. trap"}}),
+      .opcodes = {{Kind::multiply_add, R"(^(mma\.sync|wgmma\.mma_async)\.|^fma\..*\.f32)"},
+                  {Kind::local_load, R"(^(ldu?|ldmatrix)\..*\bshared)"},
+                  {Kind::stack_load, R"(^ldu?\..*\blocal)"},
+                  {Kind::arithmetic, R"(^ldu?\..*\bparam)"},
+                  {Kind::global_load, R"(^ldu?\.)"},
+                  {Kind::local_store, R"(^st\..*\bshared)"},
+                  {Kind::stack_store, R"(^st\..*\blocal)"},
+                  {Kind::global_store, R"(^st\.)"},
+                  {Kind::addition, R"(^add\..*\.f32)"},
+                  {Kind::copy, R"(^cp\.async\.(bulk\.shared|c.*\.global))"},
+                  {Kind::shuffle, R"(^shfl\.)"},
+                  {Kind::barrier, R"(^bar(rier)?\.)"},
+                  {Kind::control, R"(^(bra|setp\.|ret|exit|call|cp\.async\.|trap))"}},
       .other = arithmetic,
       .multiply_adds = ptx_multiply_adds,
       .bytes = ptx_bytes};
@@ -147,22 +127,20 @@ const Language& sass() {
           std::regex(R"(^\s*/\*([0-9a-f]{4,})\*/\s+\{?\s*(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);)"),
       .branch = std::regex(R"(^BRA.*(?:\b0x([0-9a-f]+)\s*$|\((\.L_\w+)\)))"),
       .separator = 0,
-      .opcodes =
-          each_of({{Kind::multiply_add, "HMMA HGMMA FFMA"},
-                   {Kind::addition, "FADD"},
-                   {Kind::control, "LDGDEPBAR"},
-                   {Kind::copy, "UBLKCP LDGSTS"},
-                   {Kind::local_load, "LDS"},
-                   {Kind::local_store, "STS"},
-                   {Kind::global_load, "LDG LD. TEX"},
-                   {Kind::global_store, "STG ST."},
-                   {Kind::stack_load, "LDL"},
-                   {Kind::stack_store, "STL"},
-                   {Kind::shuffle, "SHFL"},
-                   {Kind::barrier, "BAR"},
-                   {Kind::control,
-                    "BRA BSYNC BSSY BREAK ISETP UISETP FSETP PLOP3 EXIT NOP DEPBAR WARPSYNC WARPGROUP SSY "
-                    "SYNC RET CALL YIELD"}}),
+      .opcodes = {{Kind::multiply_add, "^(HMMA|HGMMA|FFMA)"},
+                  {Kind::addition, "^FADD"},
+                  {Kind::control, "^LDGDEPBAR"},
+                  {Kind::copy, "^(UBLKCP|LDGSTS)"},
+                  {Kind::local_load, "^LDS"},
+                  {Kind::local_store, "^STS"},
+                  {Kind::global_load, R"(^(LDG|LD\.|TEX))"},
+                  {Kind::global_store, R"(^(STG|ST\.))"},
+                  {Kind::stack_load, "^LDL"},
+                  {Kind::stack_store, "^STL"},
+                  {Kind::shuffle, "^SHFL"},
+                  {Kind::barrier, "^BAR"},
+                  {Kind::control, "^(BRA|BSYNC|BSSY|BREAK|SSY|SYNC|WARPSYNC|WARPGROUP|DEPBAR|YIELD|NOP)"},
+                  {Kind::control, "^(U?ISETP|FSETP|PLOP3|EXIT|RET|CALL)"}},
       .other = arithmetic,
       .multiply_adds = sass_multiply_adds,
       .bytes = sass_bytes};
@@ -204,11 +182,9 @@ const Language& x86() {
           std::regex(R"(^\s*([0-9a-f]+):\s+(?:(?:rep|lock|notrack)\s+)?(\w+)\s*([^#<]*?)\s*(?:[#<].*)?$)"),
       .branch = std::regex(R"(^j\w*\s+([0-9a-f]+)\b)"),
       .separator = 0,
-      .opcodes =
-          each_of({{Kind::multiply_add, "vfmadd vfnmadd", "ps "},
-                   {Kind::multiply_add, "vfmadd vfnmadd", "ss "},
-                   {Kind::arithmetic, "vfmadd vfnmadd lea prefetch"},
-                   {Kind::control, "j nop data16 cs cmp test call ret vucomi ucomi vzeroupper endbr"}}),
+      .opcodes = {{Kind::multiply_add, "^vfn?madd.*[ps]s "},
+                  {Kind::arithmetic, "^(vfn?madd|lea|prefetch)"},
+                  {Kind::control, "^(j|nop|data16|cs|cmp|test|call|ret|v?ucomi|vzeroupper|endbr)"}},
       .other = x86_access,
       .multiply_adds = x86_multiply_adds,
       .bytes = x86_bytes};
@@ -300,8 +276,8 @@ class Parser {
   }
 
   Kind kind_of(const std::string& opcode, const std::string& operands) const {
-    for (const auto& [kind, beginning, part] : language_.opcodes) {
-      if (opcode.starts_with(beginning) && has(opcode + " ", part)) {
+    for (const auto& [kind, pattern] : language_.opcodes) {
+      if (std::regex_search(opcode + " ", pattern)) {
         return kind;
       }
     }

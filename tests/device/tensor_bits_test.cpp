@@ -8,10 +8,10 @@
 
 #include "check/input_classes.h"
 #include "check/judge.h"
-#include "check/pieces_oracle.h"
 #include "families/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
+#include "tensor_oracle.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {
@@ -26,7 +26,7 @@ struct BitsCase {
   Tunables tunables;
   const char* input;
   bool clustered = false;
-  bool outlier = false;  // a number in A's second panel of rows that pieces cannot hold beside the others
+  bool outlier = false;  // a number in A's second panel of rows that makes terms inexact
 };
 
 Problem problem_with_gaps(Transpose a_op, Transpose b_op, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -109,8 +109,8 @@ std::size_t differing(const std::vector<float>& x, const std::vector<float>& y) 
   return count;
 }
 
-std::vector<float> predicted(const HostProblem& host, const PiecesProduct& product, const TensorCore& core) {
-  return multiply_in_pieces(host.problem, host.a, host.b, host.c, product, core);
+std::vector<float> predicted(const HostProblem& host, const TensorProduct& product, const TensorCore& core) {
+  return multiply_in_terms(host.problem, host.a, host.b, host.c, product, core);
 }
 
 struct Model {
@@ -128,10 +128,10 @@ const std::vector<Model>& other_models() {
 }
 
 float add(float acc, const std::vector<float>& a, const std::vector<float>& b, const TensorCore& core = {}) {
-  std::vector<Piece> of_a, of_b;
+  std::vector<Term> of_a, of_b;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    of_a.push_back(to_piece(a[i], Precision::f16x3));
-    of_b.push_back(to_piece(b[i], Precision::f16x3));
+    of_a.push_back(to_term(a[i], Precision::f16x3));
+    of_b.push_back(to_term(b[i], Precision::f16x3));
   }
   return add_products(acc, of_a, of_b, Precision::f16x3, core);
 }
@@ -158,9 +158,9 @@ TEST(TensorCoreModel, AddsBlocksOneAfterTheOther) {
   EXPECT_EQ(add(0.0f, ones, tiny, {.block = 32}), 1.0f + 0x1p-23f);
 }
 
-TEST(TensorCoreModel, HasTheNearestPieces) {
+TEST(TensorCoreModel, HasTheNearestTerms) {
   const auto nearest = [](float value, Precision precision) {
-    return to_float(to_piece(value, precision), precision);
+    return to_float(to_term(value, precision), precision);
   };
   EXPECT_EQ(nearest(1.0f + 0x1p-11f, Precision::f16x3), 1.0f) << "to even";
   EXPECT_EQ(nearest(1.0f + 0x1.8p-10f, Precision::f16x3), 1.0f + 0x1p-9f);
@@ -226,7 +226,8 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
       const Schedule schedule =
           schedule_for({spec, allowed(*spec, each.tunables), each.slices, each.clustered}, host.problem,
                        device.device->info());
-      const PiecesProduct product = pieces_product(schedule, host.problem);
+      const Multiples& tile = schedule.kernel->tile;
+      const TensorProduct product{precision, tile.m, tile.k, schedule.slices};
       const std::vector<float> found = multiply(schedule, host, device);
       const std::size_t wrong = differing(found, predicted(host, product, {}));
       const bool tells_models_apart = std::string(each.name) == "one_sign";

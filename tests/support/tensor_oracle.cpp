@@ -1,4 +1,4 @@
-#include "check/pieces_oracle.h"
+#include "tensor_oracle.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,101 @@
 #include "check/parallel.h"
 #include "problem/rounding.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
-// What kernels/gemm/tensor/ says of them, once more: an oracle that read it there would see no fault in it.
+struct TermType {
+  int fraction_bits;
+  int least_exponent;
+};
+constexpr TermType type_of(Precision precision) {
+  return precision == Precision::f16x3 ? TermType{10, -14} : TermType{7, -126};
+}
+
+constexpr int fraction_bits = 23;  // of FP32
+constexpr int least_exponent = -126;
+constexpr int none = -10000;  // the exponent of zero
+
+int exponent_of(float value) { return value == 0.0f ? none : std::max(std::ilogb(value), least_exponent); }
+
+// An integer in units of 2^from, in units of 2^to.
+std::int64_t align(std::int64_t significand, int from, int to, bool rounds) {
+  if (from >= to) {
+    return significand << (from - to);
+  }
+  const int shift = std::min(to - from, 62);
+  const std::int64_t half = rounds ? std::int64_t{1} << (shift - 1) : 0;
+  const std::int64_t magnitude = (std::abs(significand) + half) >> shift;
+  return significand < 0 ? -magnitude : magnitude;
+}
+
+float to_fp32(std::int64_t sum, int exponent, bool rounds) {
+  const double exact = std::ldexp(static_cast<double>(sum), exponent);
+  const float nearest = static_cast<float>(exact);
+  const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(exact);
+  return away && !rounds ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+float add_block(float acc, std::span<const Term> a, std::span<const Term> b, int product_bits,
+                const TensorCore& core) {
+  int largest = exponent_of(acc);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].significand != 0 && b[i].significand != 0) {
+      largest = std::max(largest, a[i].exponent + b[i].exponent);
+    }
+  }
+  if (largest == none) {
+    return acc;
+  }
+  const int unit = largest - core.fraction_bits;
+  std::int64_t sum = 0;
+  if (acc != 0.0f) {
+    const int last = exponent_of(acc) - fraction_bits;
+    sum = align(static_cast<std::int64_t>(std::ldexp(acc, -last)), last, unit, core.rounds_terms);
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].significand != 0 && b[i].significand != 0) {
+      sum += align(std::int64_t{a[i].significand} * b[i].significand,
+                   a[i].exponent + b[i].exponent - product_bits, unit, core.rounds_terms);
+    }
+  }
+  return to_fp32(sum, unit, core.rounds_result);
+}
+
+}  // namespace
+
+Term to_term(float value, Precision precision) {
+  if (value == 0.0f) {
+    return {};
+  }
+  const TermType type = type_of(precision);
+  int exponent = std::max(std::ilogb(value), type.least_exponent);
+  double significand = std::nearbyint(std::ldexp(static_cast<double>(value), type.fraction_bits - exponent));
+  if (std::fabs(significand) == static_cast<double>(2 << type.fraction_bits)) {
+    significand /= 2.0;
+    ++exponent;
+  }
+  return {static_cast<std::int32_t>(significand), exponent};
+}
+
+float to_float(const Term& term, Precision precision) {
+  return std::ldexp(static_cast<float>(term.significand), term.exponent - type_of(precision).fraction_bits);
+}
+
+float add_products(float acc, std::span<const Term> a, std::span<const Term> b, Precision precision,
+                   const TensorCore& core) {
+  const auto block = static_cast<std::size_t>(core.block);
+  for (std::size_t i = 0; i < a.size(); i += block) {
+    const std::size_t count = std::min(block, a.size() - i);
+    acc =
+        add_block(acc, a.subspan(i, count), b.subspan(i, count), 2 * type_of(precision).fraction_bits, core);
+  }
+  return acc;
+}
+
+namespace {
+
+// kernels/gemm/tensor/ says this of them, too: an oracle that read it there would see no fault in it.
 constexpr int largest_exponent = 14;   // of the values of a block, when they are scaled
 constexpr int farthest_exponent = 48;  // of those that are
 constexpr std::int64_t panel = 128;
@@ -20,15 +111,15 @@ constexpr std::size_t chain_length = 128;  // multiply-adds of a chain where FP3
 constexpr std::size_t chains_of_block = 16;
 
 struct Splitting {
-  int pieces;
-  float next_scale;  // how many times as large as it is the next piece is kept
-  float tolerance;   // what pieces may lack of a value, relative to it
+  int terms;
+  float next_scale;  // how many times as large as it is the next term is kept
+  float tolerance;   // terms may miss this of a value, relative to it
 };
 Splitting splitting_of(Precision precision) {
   return precision == Precision::bf16x6 ? Splitting{3, 1.0f, 0.0f} : Splitting{2, 2048.0f, 0x1p-23f};
 }
 
-// The products of pieces of A and B that are added up in one accumulator, in this order, and what its sum is
+// The products of terms of A and B that are added up in one accumulator, in this order, and what its sum is
 // multiplied by besides the scales.
 struct Accumulation {
   std::vector<std::pair<int, int>> products;
@@ -41,12 +132,12 @@ std::vector<Accumulation> accumulations_of(Precision precision) {
   return {{{{0, 1}, {1, 0}}, 1.0f / 2048.0f}, {{{0, 0}}, 1.0f}};
 }
 
-// An operand, m of A or n of B by k, in pieces.
-class OperandPieces {
+// An operand, m of A or n of B by k, in terms.
+class OperandTerms {
  public:
-  // values: k behind each other.
-  OperandPieces(const std::vector<float>& values, std::int64_t rows, std::int64_t k,
-                const PiecesProduct& product)
+  // values: k after each other.
+  OperandTerms(const std::vector<float>& values, std::int64_t rows, std::int64_t k,
+               const TensorProduct& product)
       : rows_(rows),
         k_(k),
         depth_(product.depth),
@@ -55,8 +146,8 @@ class OperandPieces {
         splitting_(splitting_of(product.precision)),
         values_(values) {
     scales_.resize(static_cast<std::size_t>(ceil_div(rows, panel) * blocks_));
-    for (std::vector<Piece>& pieces : pieces_) {
-      pieces.resize(values.size());
+    for (std::vector<Term>& terms : terms_) {
+      terms.resize(values.size());
     }
     in_parts(ceil_div(rows, panel), [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t i = from; i < to; ++i) {
@@ -71,16 +162,16 @@ class OperandPieces {
   std::span<const float> row(std::int64_t row) const {
     return std::span(values_).subspan(static_cast<std::size_t>(row * k_), static_cast<std::size_t>(k_));
   }
-  std::span<const Piece> pieces(int piece, std::int64_t row, std::int64_t block) const {
+  std::span<const Term> terms(int term, std::int64_t row, std::int64_t block) const {
     const std::int64_t first = block * depth_;
-    return std::span(pieces_[static_cast<std::size_t>(piece)])
+    return std::span(terms_[static_cast<std::size_t>(term)])
         .subspan(static_cast<std::size_t>(row * k_ + first),
                  static_cast<std::size_t>(std::min(depth_, k_ - first)));
   }
   float scale(std::int64_t row, std::int64_t block) const {
     return scales_[static_cast<std::size_t>(row / panel * blocks_ + block)];
   }
-  // Whether pieces hold `count` panels, as far as there are so many.
+  // Says whether terms are exact in `count` panels, as far as there are this many.
   bool holds(std::int64_t first_panel, std::int64_t count) const {
     const auto begin = scales_.begin() + first_panel * blocks_;
     const auto end = scales_.begin() + std::min(first_panel + count, ceil_div(rows_, panel)) * blocks_;
@@ -116,18 +207,18 @@ class OperandPieces {
     return holds ? std::ldexp(1.0f, exponent - largest_exponent) : nan;
   }
 
-  // Answers whether the pieces hold the value.
+  // Answers whether the terms hold the value.
   bool split_value(std::size_t at, int exponent) {
     const float scaled = std::ldexp(values_[at], exponent);
     float left = scaled;
     float unit = 1.0f;
-    for (int piece = 0; piece < splitting_.pieces; ++piece) {
-      if (piece > 0) {
+    for (int term = 0; term < splitting_.terms; ++term) {
+      if (term > 0) {
         left *= splitting_.next_scale;
         unit *= splitting_.next_scale;
       }
-      Piece& to = pieces_[static_cast<std::size_t>(piece)][at];
-      to = to_piece(left, precision_);
+      Term& to = terms_[static_cast<std::size_t>(term)][at];
+      to = to_term(left, precision_);
       left -= to_float(to, precision_);
     }
     const bool lost =
@@ -140,13 +231,12 @@ class OperandPieces {
   Splitting splitting_;
   std::vector<float> values_;
   std::vector<float> scales_;
-  std::array<std::vector<Piece>, 3> pieces_;
+  std::array<std::vector<Term>, 3> terms_;
 };
 
 class Product {
  public:
-  Product(const OperandPieces& a, const OperandPieces& b, const PiecesProduct& product,
-          const TensorCore& core)
+  Product(const OperandTerms& a, const OperandTerms& b, const TensorProduct& product, const TensorCore& core)
       : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
 
   float sum(std::int64_t i, std::int64_t j) const {
@@ -154,7 +244,7 @@ class Product {
     if (!a_.holds(first_panel, ceil_div(product_.tile_m, panel)) || !b_.holds(j / panel, 1)) {
       return sum_in_fp32(i, j);
     }
-    const std::int64_t length = ceil_div(a_.blocks(), product_.slices);
+    const std::int64_t length = ceil_div(a_.blocks(), product_.splits);
     float all = sum_of_blocks(i, j, 0, std::min(length, a_.blocks()));
     for (std::int64_t first = length; first < a_.blocks(); first += length) {
       all += sum_of_blocks(i, j, first, std::min(first + length, a_.blocks()));
@@ -170,7 +260,7 @@ class Product {
       for (const Accumulation& accumulation : accumulations_) {
         float acc = 0.0f;
         for (const auto& [of_a, of_b] : accumulation.products) {
-          acc = add_products(acc, a_.pieces(of_a, i, block), b_.pieces(of_b, j, block), product_.precision,
+          acc = add_products(acc, a_.terms(of_a, i, block), b_.terms(of_b, j, block), product_.precision,
                              core_);
         }
         sum = std::fma(acc, scale * accumulation.scale, sum);
@@ -179,7 +269,7 @@ class Product {
     return sum;
   }
 
-  // Chains of multiply-adds, so many of which are added up by themselves.
+  // Chains of multiply-adds, of which chains_of_block are added up by themselves.
   float sum_in_fp32(std::int64_t i, std::int64_t j) const {
     const std::span<const float> a = a_.row(i);
     const std::span<const float> b = b_.row(j);
@@ -200,9 +290,9 @@ class Product {
     return chain + of_block + all;
   }
 
-  const OperandPieces& a_;
-  const OperandPieces& b_;
-  PiecesProduct product_;
+  const OperandTerms& a_;
+  const OperandTerms& b_;
+  TensorProduct product_;
   TensorCore core_;
   std::vector<Accumulation> accumulations_;
 };
@@ -211,16 +301,11 @@ Transpose other(Transpose op) { return op == Transpose::no ? Transpose::yes : Tr
 
 }  // namespace
 
-PiecesProduct pieces_product(const Schedule& schedule, const Problem& problem) {
-  const Multiples& tile = schedule.kernel->tile;
-  return {problem.precision, tile.m, tile.k, schedule.slices};
-}
-
-std::vector<float> multiply_in_pieces(const Problem& p, std::span<const float> a, std::span<const float> b,
-                                      std::span<const float> c, const PiecesProduct& product,
-                                      const TensorCore& core) {
-  const OperandPieces of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
-  const OperandPieces of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
+std::vector<float> multiply_in_terms(const Problem& p, std::span<const float> a, std::span<const float> b,
+                                     std::span<const float> c, const TensorProduct& product,
+                                     const TensorCore& core) {
+  const OperandTerms of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
+  const OperandTerms of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
   const Product sums(of_a, of_b, product, core);
   std::vector<float> result(static_cast<std::size_t>(p.m * p.n));
   in_parts(p.n, [&](std::int64_t from, std::int64_t to) {
@@ -236,4 +321,4 @@ std::vector<float> multiply_in_pieces(const Problem& p, std::span<const float> a
   return result;
 }
 
-}  // namespace duogemm
+}  // namespace duogemm::testing

@@ -1,7 +1,7 @@
 #include "tune/comparison.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 
 #include "output/table.h"
 #include "tune/tuned_shapes.h"
@@ -84,26 +84,20 @@ std::vector<NamedShape> shapes_to_compare(const std::vector<Field>& fields, Work
   return all;
 }
 
-Gain gain_of(const std::vector<BeforeAfter>& compared) {
-  Gain gain;
-  double logarithms = 0.0;
+Ratios ratios_of(const std::vector<BeforeAfter>& compared) {
+  Ratios ratios;
   for (const BeforeAfter& each : compared) {
-    logarithms += std::log(each.ratio());
-    if (gain.worst_label.empty() || each.ratio() < gain.worst) {
-      gain.worst = each.ratio();
-      gain.worst_label = each.label;
-    }
+    ratios.add(each.label, each.ratio());
   }
-  gain.mean = compared.empty() ? 1.0 : std::exp(logarithms / static_cast<double>(compared.size()));
-  return gain;
+  return ratios;
 }
 
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared) {
   std::vector<BeforeAfter> others;
   std::ranges::copy_if(compared, std::back_inserter(others), [](const auto& each) { return !each.asked; });
-  const Gain gain = gain_of(others);
-  bool any = gain.mean >= least_mean && gain.worst >= least_ratio;
+  const Ratios ratios = ratios_of(others);
+  bool any = ratios.mean() >= least_mean && ratios.worst >= least_ratio;
   Tuning kept = any ? found : before;
   kept.target = found.target;
   kept.evidence = found.evidence;
@@ -134,16 +128,15 @@ std::string comparison_text(const Comparison& comparison, const std::string& tit
     table.add_row({each.label, format("%.1f", work / each.before), format("%.1f", work / each.after),
                    format("%.3f", each.ratio())});
   }
-  table.add_row({"mean", "", "", format("%.3f", gain_of(comparison.timed).mean)});
+  table.add_row({"mean", "", "", format("%.3f", ratios_of(comparison.timed).mean())});
   return table.text() + same;
 }
 
 Json to_json(const Comparison& comparison) {
-  const Gain gain = gain_of(comparison.timed);
-  const bool any = !comparison.timed.empty();
+  const Ratios ratios = ratios_of(comparison.timed);
   Json json = {{"unchanged", comparison.unchanged},
-               {"mean", any ? Json(gain.mean) : Json(nullptr)},
-               {"worst", any ? Json(gain.worst) : Json(nullptr)},
+               {"mean", ratios.count > 0 ? Json(ratios.mean()) : Json(nullptr)},
+               {"worst", ratios.count > 0 ? Json(ratios.worst) : Json(nullptr)},
                {"rows", Json::array()}};
   for (const BeforeAfter& each : comparison.timed) {
     json["rows"].push_back({{"label", each.label},

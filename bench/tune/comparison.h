@@ -30,13 +30,7 @@ Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before,
 // budget.
 std::vector<NamedShape> shapes_to_compare(const std::vector<Field>& fields, Workbench& bench);
 
-// Over all of them.
-struct Gain {
-  double mean = 1.0;  // geometric, of the ratios
-  double worst = 1.0;
-  std::string worst_label;
-};
-Gain gain_of(const std::vector<BeforeAfter>& compared);
+Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 
 // Keeps what was found for any problem if on those that were not asked for it is faster on
 // average, and on none slower by more than can be noise; and the shapes that were asked for and are faster

@@ -103,7 +103,7 @@ TEST(BeforeAfter, TellsBothAndTheMean) {
   EXPECT_NE(text.find("For 1 shapes the library would choose as before."), std::string::npos) << text;
   EXPECT_NE(text.find("GFLOP/s before"), std::string::npos) << text;
   EXPECT_NE(text.find("1.000"), std::string::npos) << text;
-  EXPECT_EQ(gain_of(with_ratios({2.0, 0.5}, false)).worst_label, "2");
+  EXPECT_EQ(ratios_of(with_ratios({2.0, 0.5}, false)).worst_label, "2");
 }
 
 TEST(SettingSpace, DrawsLegalSettingsOfEveryProductionKernel) {

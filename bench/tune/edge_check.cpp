@@ -51,7 +51,7 @@ std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_
     return "";
   }
   return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
-         std::to_string(slices) + " parts: " + found.fault();
+         std::to_string(slices) + " slices of k: " + found.fault();
 }
 
 }  // namespace duogemm::bench

@@ -120,6 +120,12 @@ std::vector<StepTime> step_times(const std::vector<std::string>& names, const Ro
 
 }  // namespace
 
+std::optional<std::size_t> Explanation::resident_groups() const {
+  return artefacts.facts.resident ? artefacts.facts.resident
+         : occupancy              ? std::optional(occupancy->groups)
+                                  : std::nullopt;
+}
+
 double Explanation::speed() const {
   return measured.seconds.empty() ? 0.0 : problem.flops() / measured.median();
 }

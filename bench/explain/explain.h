@@ -35,6 +35,8 @@ struct Explanation {
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 
+  // Work-groups at once on an NVIDIA multiprocessor: as its runtime says, or as follows from the resources.
+  std::optional<std::size_t> resident_groups() const;
   // Measured, per second; 0 where nothing was measured.
   double speed() const;
   // The share of the tensor cores' rate that is used; 0 where they or the speed are not known.

@@ -28,22 +28,14 @@ Json loop_json(const MainLoop& loop) {
 }
 
 Json resources_json(const Explanation& e) {
-  const KernelFacts& facts = e.artefacts.facts;
-  Json json = {{"registers", or_null(e.artefacts.registers())},
-               {"spilled_bytes", or_null(facts.stack_bytes ? facts.stack_bytes : e.artefacts.log.spilled)},
-               {"local_bytes", e.local_bytes},
-               {"local_size", e.local},
-               {"resident_groups", nullptr},
-               {"resident_warps", nullptr},
-               {"most_warps", nullptr},
-               {"limited_by", nullptr}};
-  if (e.occupancy) {
-    json["resident_groups"] = facts.resident.value_or(e.occupancy->groups);
-    json["resident_warps"] = e.occupancy->warps;
-    json["most_warps"] = e.occupancy->most_warps;
-    json["limited_by"] = e.occupancy->limit;
-  }
-  return json;
+  return {{"registers", or_null(e.artefacts.registers())},
+          {"spilled_bytes", or_null(e.artefacts.spilled())},
+          {"local_bytes", e.local_bytes},
+          {"local_size", e.local},
+          {"resident_groups", or_null(e.resident_groups())},
+          {"resident_warps", e.occupancy ? Json(e.occupancy->warps) : Json(nullptr)},
+          {"most_warps", e.occupancy ? Json(e.occupancy->most_warps) : Json(nullptr)},
+          {"limited_by", e.occupancy ? Json(e.occupancy->limit) : Json(nullptr)}};
 }
 
 Json tensor_cores_json(const Explanation& e) {

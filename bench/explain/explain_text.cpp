@@ -70,14 +70,11 @@ void add_resources(Rows& rows) {
     return e.artefacts.registers() ? std::to_string(*e.artefacts.registers()) : "";
   });
   rows.add("spilled, of a work-item", [](const Explanation& e) {
-    const auto& spilled =
-        e.artefacts.facts.stack_bytes ? e.artefacts.facts.stack_bytes : e.artefacts.log.spilled;
-    return spilled ? bytes_text(*spilled) : "";
+    return e.artefacts.spilled() ? bytes_text(*e.artefacts.spilled()) : "";
   });
   rows.add("local memory of a work-group", [](const Explanation& e) { return bytes_text(e.local_bytes); });
   rows.add("work-groups on a multiprocessor", [](const Explanation& e) {
-    const auto& resident = e.artefacts.facts.resident;
-    return resident ? std::to_string(*resident) : e.occupancy ? std::to_string(e.occupancy->groups) : "";
+    return e.resident_groups() ? std::to_string(*e.resident_groups()) : "";
   });
   rows.add("warps on a multiprocessor", [](const Explanation& e) {
     return e.occupancy ? std::to_string(e.occupancy->warps) + " of " + std::to_string(e.occupancy->most_warps)

@@ -146,6 +146,32 @@ TEST(SettingSpace, AdoptsWhatOtherOperandsHad) {
   EXPECT_EQ(adopted->at("TSM"), 128);
 }
 
+TEST(Proposals, BeginWithSeedsAndGoOnWithChildrenOfTheBestWithoutRepetition) {
+  const DeviceInfo device = large_gpu();
+  const KernelSpec& spec = find_kernel("pipelined");
+  std::vector<Field> fields(1);
+  Field& field = fields.front();
+  field.kind = plain;
+  field.best.resize(1);
+  const SettingSpace& space =
+      field.spaces.emplace(&spec, SettingSpace(spec, fixed_of(spec), device)).first->second;
+  const auto seed = std::make_shared<TriedSetting>(TriedSetting{{&spec, *space.adopt({}), {}}});
+  field.seeds = {seed, seed};
+  field.best.front() = {seed};
+  Random random(1);
+  const std::vector<Proposals::Proposal> proposals = Proposals(fields, random).next(100);
+  ASSERT_EQ(proposals.size(), 100u);
+  EXPECT_EQ(proposals.front().setting, seed);
+  std::set<std::string> names;
+  std::size_t near = 0;
+  for (const auto& [of, setting] : proposals) {
+    EXPECT_TRUE(names.insert(name_of(*setting)).second) << name_of(*setting);
+    expect_legal(spec, setting->tunables);
+    near += space.distance(seed->tunables, setting->tunables) < 2.0;
+  }
+  EXPECT_GT(near, 50u);  // settings at random are farther away
+}
+
 TEST(Probes, AreCompiledAsTheirKindSays) {
   std::vector<OperandKind> kinds = operand_kinds();
   std::ranges::copy(operand_kinds(Precision::f16x3), std::back_inserter(kinds));

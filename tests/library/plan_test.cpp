@@ -326,8 +326,11 @@ TEST(Planner, SaysWhyKernelsAreLeftOut) {
   Problem problem = Problem::packed(1000, 1000, 1000);
   EXPECT_EQ(reason(planner, problem, "pipelined"), "");
   EXPECT_EQ(reason(planner, problem, "cpu_panels"), "it is for CPUs");
+  EXPECT_EQ(reason(planner, problem, "tensor"), "it multiplies in other precisions");
+  problem.precision = Precision::f16x3;
   EXPECT_TRUE(
       reason(planner, problem, "tensor").starts_with("it needs an NVIDIA device of compute capability 9.0"));
+  problem.precision = Precision::fp32;
   EXPECT_TRUE(
       reason(planner, problem, "skinny_dots").starts_with("it does not take operands of these sizes"));
   EXPECT_TRUE(reason(planner, problem, "general").starts_with("nothing was measured of it"));

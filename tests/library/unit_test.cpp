@@ -62,7 +62,7 @@ TEST(Tunables, RefusesAStandardValueOutsideTheRange) {
 TEST(KernelSource, ReplacesEachIncludeOnce) {
   const std::string text = complete_text("#include \"update.h\"\n#include \"update.h\"\n");
   EXPECT_EQ(text.find("#include \"update.h\""), std::string::npos);
-  EXPECT_EQ(text.find("#define UPDATE"), text.rfind("#define UPDATE"));
+  EXPECT_EQ(text.find("#define UPDATE_FROM"), text.rfind("#define UPDATE_FROM"));
 }
 
 TEST(KernelSource, NamesAMissingInclude) {
@@ -240,7 +240,7 @@ TEST(Plan, LacksTheIndicesForSplitKWhereOnlyPartialSumsAreTooLarge) {
   const auto plan = [](std::int64_t size) { plan_for("split_k", Problem::packed(size, size, 1)); };
   plan(20000);
   EXPECT_EQ(message_of([&] { plan(40000); }, Status::unsupported),
-            "64-bit indices for partial sums of 40064 x 40064 elements in 4 slices");
+            "64-bit indices for partial sums of 40064 x 40064 elements in 4 splits");
 }
 
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {

@@ -16,11 +16,13 @@ SharedSetting make_setting(const KernelSpec* spec, const std::optional<Tunables>
 
 std::vector<Proposals::Proposal> Proposals::next(std::size_t count) {
   std::vector<Proposal> proposals;
-  for (std::size_t in_vain = 0; proposals.size() < count && in_vain < fields_.size(); ++in_vain) {
+  for (std::size_t in_vain = 0; proposals.size() < count && in_vain < fields_.size();) {
     Field& field = fields_[turn_++ % fields_.size()];
     if (SharedSetting setting = propose(field)) {
       proposals.push_back({&field, std::move(setting)});
       in_vain = 0;
+    } else {
+      ++in_vain;
     }
   }
   return proposals;

@@ -18,7 +18,7 @@ struct Extents {
   static Extents of(const Problem& problem) {
     return {problem.a_extent(), problem.b_extent(), problem.c_extent()};
   }
-  // Whether each is as large as the other's.
+  // Each is as large as the other's.
   bool hold(const Extents& other) const { return a >= other.a && b >= other.b && c >= other.c; }
 };
 

@@ -35,7 +35,7 @@ struct Artefacts {
   // These can be written to a folder: extensions, "cl", "ptx", "cubin", "sass" or "s", and contents.
   std::vector<std::pair<std::string, std::string>> files;
 
-  // Of a work-item, in bytes.
+  // Bytes of a work-item.
   std::optional<std::size_t> spilled() const { return facts.stack_bytes ? facts.stack_bytes : log.spilled; }
   std::optional<std::size_t> registers() const { return facts.registers ? facts.registers : log.registers; }
 };

@@ -191,7 +191,7 @@ const Language& x86() {
   return language;
 }
 
-// Where tensor cores multiply, multiply-adds of single precision add to what they have multiplied.
+// Multiply-adds of single precision add to what tensor cores, where there are any, have multiplied.
 void tell_additions(Listing& listing) {
   constexpr int of_tensor_cores = 32;  // at least
   const auto multiplies_blocks = [](const Instruction& each) {

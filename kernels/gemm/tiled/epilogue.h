@@ -32,9 +32,18 @@ column_in_layer(const int v) {
   return column_of_slot(v / RUN);
 }
 
-// Writes a work-item's float4 as they are.
+// The float4 of D that begins with this element. From its number compilers know that it is aligned: from the
+// element's address they do not, and write its elements one by one.
+FUNCTION __global float4*
+float4_of(__global float* d, const long element) {
+  return (__global float4*)d + (element >> 2);
+}
+
+// Writes a work-item's float4 as they are. beta: the result's, or a constant 0, so that no test is left in
+// the loops. Compilers do not move it out of them by themselves.
 FUNCTION void
-write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const Place place) {
+write_fours(const Result result, const float beta, const Tile tile, float acc[WPTN][WPTM],
+            const Place place) {
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
     const long col = tile.n.first + place.n + next_column(wn);
@@ -42,8 +51,8 @@ write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const P
     for (int wm = 0; wm < WPTM; wm += 4) {
       const long row = tile.m.first + place.m + next_row(wm);
       if (row < tile.m.end && col < tile.n.end) {
-        UPDATE_FROM(float4, *(__global float4*)&result.d[col * result.ldd + row], result.alpha,
-                    vload4(0, acc[wn] + wm), result.beta,
+        UPDATE_FROM(float4, *float4_of(result.d, col * result.ldd + row), result.alpha,
+                    vload4(0, acc[wn] + wm), beta,
                     *(const __global float4*)&result.c[col * result.ldc + row]);
       }
     }
@@ -59,10 +68,11 @@ typedef struct {
 } Inside;
 
 // Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
-// rank-th on. In vectors of `width`, which is 1 or 4.
+// rank-th on. In vectors of `width`, which is 1 or 4. beta: see write_fours.
 FUNCTION void
-write_layers(const Result result, const Inside inside, const LOCAL_PTR float* layers, const int item,
-             const int first, const int count, const int rank, const int cluster, const int width) {
+write_layers(const Result result, const float beta, const Inside inside, const LOCAL_PTR float* layers,
+             const int item, const int first, const int count, const int rank, const int cluster,
+             const int width) {
 #pragma unroll 1
   for (int i = 0; i < 4 / width; ++i) {
     const int v = (i * WORK_ITEMS + item) * width;
@@ -73,14 +83,14 @@ write_layers(const Result result, const Inside inside, const LOCAL_PTR float* la
       const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
       const int at_col = col + next_column((first + q) / (WPTM / 4));
       if (at_row < inside.rows && at_col < inside.cols) {
-        __global float* d = &inside.d[at_col * result.ldd + at_row];
+        const long element = at_col * result.ldd + at_row;
         const __global float* c = &inside.c[at_col * result.ldc + at_row];
         const LOCAL_PTR float* sums = layers + (q * LAYER + v);
         if (width == 4) {
-          UPDATE_FROM(float4, *(__global float4*)d, result.alpha, *(const LOCAL_PTR float4*)sums, result.beta,
-                      *(const __global float4*)c);
+          UPDATE_FROM(float4, *float4_of(inside.d, element), result.alpha, *(const LOCAL_PTR float4*)sums,
+                      beta, *(const __global float4*)c);
         } else {
-          UPDATE_FROM(float, *d, result.alpha, *sums, result.beta, *c);
+          UPDATE_FROM(float, inside.d[element], result.alpha, *sums, beta, *c);
         }
       }
     }
@@ -123,10 +133,16 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
     }
     add_up_layers(layers, item, count, cluster);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (vectors) {
-      write_layers(result, inside, layers, item, first, count, rank, cluster, 4);
+    if (result.beta == 0.0f) {
+      if (vectors) {
+        write_layers(result, 0.0f, inside, layers, item, first, count, rank, cluster, 4);
+      } else {
+        write_layers(result, 0.0f, inside, layers, item, first, count, rank, cluster, 1);
+      }
+    } else if (vectors) {
+      write_layers(result, result.beta, inside, layers, item, first, count, rank, cluster, 4);
     } else {
-      write_layers(result, inside, layers, item, first, count, rank, cluster, 1);
+      write_layers(result, result.beta, inside, layers, item, first, count, rank, cluster, 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -141,7 +157,11 @@ epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR 
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
   if (V == 4 && cluster == 1 && vectors) {
-    write_fours(result, tile, acc, place);
+    if (result.beta == 0.0f) {
+      write_fours(result, 0.0f, tile, acc, place);
+    } else {
+      write_fours(result, result.beta, tile, acc, place);
+    }
   } else {
     int item = place.item;
     OPAQUE(item);

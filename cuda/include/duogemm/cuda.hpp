@@ -77,10 +77,10 @@ struct Epilogue {
   const float* beta = nullptr;
 };
 
-// The calls above with an epilogue, in the library's own workspace where none is lent. A bias where beta is 0
-// is added by the kernel that multiplies, if that can; else, as an addend, it is copied to C first. The rest
-// is done by a step at the end. A batch by lists may have alpha and beta alone; anything else is an
-// invalid_argument. Throws as sgemm() does.
+// The calls above with an epilogue, in the library's own workspace where none is lent. The kernel that
+// multiplies reads an addend where it stands, and a bias where beta is 0. The rest is done by a step at the
+// end. A batch by lists may have alpha and beta alone; anything else is an invalid_argument. Throws as sgemm()
+// does.
 void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* a, const float* b, float* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace = {});
 void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& problem, const float* const* a,

@@ -57,22 +57,25 @@ position_c(const long row, const long col, const long ld) {
   return ROWS_C ? row * ld + col : col * ld + row;
 }
 
-// Updates rows `begin` to `end` - 1, of WIDTH, of a column.
+// Updates rows `begin` to `end` - 1, of WIDTH, of a column, whose first is (row, col) of C and D. C's address
+// is computed only where C is read.
 FUNCTION void
-update_rows(__global float* d, const long ldd, const __global float* c, const long ldc, const int begin,
-            const int end, const float alpha, const float beta, const FLOAT(WIDTH) acc) {
+update_rows(__global float* D, const long ldd, const __global float* C, const long ldc, const long row,
+            const long col, const int begin, const int end, const float alpha, const float beta,
+            const FLOAT(WIDTH) acc) {
+  __global float* d = D + position_c(row, col, ldd);
   if (!ROWS_C && begin <= 0 && end >= WIDTH) {
-    FLOAT(WIDTH) value = acc;
-    if (beta != 0.0f) {
-      value = VLOAD(WIDTH)(0, c);
+    if (beta == 0.0f) {
+      VSTORE(WIDTH)((FLOAT(WIDTH))(alpha)*acc, 0, d);
+    } else {
+      const FLOAT(WIDTH) before = VLOAD(WIDTH)(0, C + position_c(row, col, ldc));
+      VSTORE(WIDTH)(fma((FLOAT(WIDTH))(alpha), acc, (FLOAT(WIDTH))(beta)*before), 0, d);
     }
-    UPDATE(FLOAT(WIDTH), value, alpha, acc, beta);
-    VSTORE(WIDTH)(value, 0, d);
   } else {
     float rows[WIDTH];
     VSTORE(WIDTH)(acc, 0, rows);
-    for (int row = begin; row < LEAST(end, WIDTH); ++row) {
-      UPDATE_FROM(float, d[position_c(row, 0, ldd)], alpha, rows[row], beta, c[position_c(row, 0, ldc)]);
+    for (int i = begin; i < LEAST(end, WIDTH); ++i) {
+      UPDATE_FROM(float, d[position_c(i, 0, ldd)], alpha, rows[i], beta, C[position_c(row + i, col, ldc)]);
     }
   }
 }

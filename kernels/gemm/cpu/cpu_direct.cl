@@ -91,8 +91,8 @@
       EACH(v, count) {                                                                                    \
         const long first = LEAST(row + v * WIDTH, M - WIDTH);                                             \
         if (col + n < N) {                                                                                \
-          update_rows(D + position_c(first, col + n, ldd), ldd, C + position_c(first, col + n, ldc), ldc, \
-                      (int)(row + v * WIDTH - first), WIDTH, alpha, beta, acc[n][v]);                     \
+          update_rows(D, ldd, C, ldc, first, col + n, (int)(row + v * WIDTH - first), WIDTH, alpha, beta, \
+                      acc[n][v]);                                                                         \
         }                                                                                                 \
       }                                                                                                   \
     }                                                                                                     \

@@ -89,8 +89,7 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
         if (!last) {                                                                                         \
           ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                        \
         } else if (n < cols) {                                                                               \
-          update_rows(d + position_c(v * WIDTH, n, ldd), ldd, c + position_c(v * WIDTH, n, ldc), ldc, 0,     \
-                      rows - v * WIDTH, alpha, beta, acc[n][v]);                                             \
+          update_rows(d, ldd, c, ldc, v* WIDTH, n, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);             \
         }                                                                                                    \
       }                                                                                                      \
     }                                                                                                        \

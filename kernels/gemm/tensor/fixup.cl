@@ -7,6 +7,8 @@
 //
 // op(A) is M x K, op(B) is K x N, C and D are M x N, all column-major. Offsets, strides and leading
 // dimensions in elements.
+//
+// device: starts_early
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "explain/parsers.h"
-#include "plan/plan.h"
+#include "families/plan.h"
 #include "runtime/program_cache.h"
 #include "system/temporary_directory.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
+#include "families/plan.h"
 #include "rungs/rungs.h"
 
 namespace duogemm {

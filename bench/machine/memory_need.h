@@ -7,12 +7,13 @@
 #include <string>
 
 #include "device/device_info.h"
-#include "plan/plan.h"
+#include "families/plan.h"
 
 namespace duogemm::bench {
 
-// Linux could give this much without swapping, within the limits of the control groups (v1 or v2) that the process
-// is in. It is more than anybody has where nothing can be read. root: where /proc and /sys are looked for.
+// Linux could give this much without swapping, within the limits of the control groups (v1 or v2) that the
+// process is in. It is more than anybody has where nothing can be read. root: where /proc and /sys are looked
+// for.
 std::size_t available_host_memory(const std::filesystem::path& root = "/");
 
 // In bytes; as double, in which no sum overflows.

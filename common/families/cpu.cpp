@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "families/kernel_source.h"
+#include "families/plan.h"
 #include "families/registry.h"
+#include "families/schedule.h"
 #include "families/storage.h"
-#include "plan/plan.h"
-#include "plan/schedule.h"
-#include "plan/tuning.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -104,9 +103,8 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
 // page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
 // rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
 // 0.94 and 0.92.
-bool reads_in_place(const Problem& problem, const DeviceInfo& device) {
+bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
-  const Tunables registers = cpu_registers(device);
   if (problem.m < narrow || problem.a_op == Transpose::yes) {
     return problem.m >= narrow && problem.n <= narrow;
   }
@@ -135,16 +133,15 @@ bool has_long_dots(const Problem& p) {
   return std::min(p.m, p.n) <= few && p.a_op == Transpose::yes && p.b_op == Transpose::no;
 }
 
-Way fastest_way(const Problem& problem, const DeviceInfo& device) {
+Way fastest_way(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   const Problem given = vectors_along_k(problem);
-  const Tunables registers = cpu_registers(device);
   // To add up a vector's elements takes as long as several of its multiply-adds.
   const std::int64_t shortest = 4 * registers.at("WIDTH");
   if (given.level == Reproducibility::run_to_run && has_long_dots(given) && given.k >= shortest) {
     return Way::dots;
   }
   const Problem p = by_rows(given, registers) ? transposed(given) : given;
-  return reads_in_place(p, device) ? Way::direct : Way::panels;
+  return reads_in_place(p, device, registers) ? Way::direct : Way::panels;
 }
 
 class Cpu : public Family {
@@ -176,8 +173,11 @@ class Cpu : public Family {
     fit(set, p);
     return Family::variant(spec, set, p);
   }
-  std::optional<Tunables> unmeasured(const Problem& problem, const DeviceInfo& device) const override {
-    return fastest_way(problem, device) == way_ ? std::optional(preferred(device)) : std::nullopt;
+  std::optional<Tunables> unmeasured(const Problem& problem, const DeviceInfo& device,
+                                     const Tunables& measured) const override {
+    const Tunables registers = cpu_registers(device, measured);
+    return fastest_way(problem, device, registers) == way_ ? std::optional(preferred(device, registers))
+                                                           : std::nullopt;
   }
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
     const Variant& kernel = *schedule.kernel;
@@ -202,7 +202,7 @@ class Cpu : public Family {
 
  protected:
   virtual void fit(Tunables&, const Problem&) const {}
-  virtual Tunables preferred(const DeviceInfo& device) const { return cpu_registers(device); }
+  virtual Tunables preferred(const DeviceInfo&, const Tunables& registers) const { return registers; }
 
  private:
   Way way_;
@@ -255,7 +255,9 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  Tunables preferred(const DeviceInfo& device) const override { return cpu_blocks(device); }
+  Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
+    return cpu_blocks(device, registers);
+  }
 };
 
 KernelSpec cpu_panels() {
@@ -281,8 +283,8 @@ class Dots : public Cpu {
   }
 
  private:
-  Tunables preferred(const DeviceInfo& device) const override {
-    return {{"WIDTH", cpu_registers(device).at("WIDTH")}};
+  Tunables preferred(const DeviceInfo&, const Tunables& registers) const override {
+    return {{"WIDTH", registers.at("WIDTH")}};
   }
 };
 
@@ -306,8 +308,8 @@ Problem transposed(Problem p) {
 
 // Nobody has looked yet: accumulators, a vector of each row of them and one of B fill the 16 registers that
 // most CPUs have.
-Tunables cpu_registers(const DeviceInfo& device) {
-  if (const Tunables& measured = tuning_for(device).registers; !measured.empty()) {
+Tunables cpu_registers(const DeviceInfo& device, const Tunables& measured) {
+  if (!measured.empty()) {
     return measured;
   }
   const int width = device.vector_floats >= 16 ? 16 : device.vector_floats >= 8 ? 8 : 4;
@@ -316,9 +318,9 @@ Tunables cpu_registers(const DeviceInfo& device) {
 
 void require_cpu_registers(const Tunables& registers) { resolve(find_kernel("cpu_panels"), registers); }
 
-Tunables cpu_blocks(const DeviceInfo& device) {
+Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   const CpuCaches caches(device);
-  Tunables blocks = cpu_registers(device);
+  Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
   const std::int64_t cols = blocks["COLS"];
   const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float);

@@ -6,15 +6,16 @@
 
 namespace duogemm {
 
-// The block of C that a core keeps in registers: WIDTH, VECTORS and COLS of the kernels for CPUs.
-Tunables cpu_registers(const DeviceInfo& device);
+// The block of C that a core keeps in registers: WIDTH, VECTORS and COLS of the kernels for CPUs. They
+// are those that were measured, if any were.
+Tunables cpu_registers(const DeviceInfo& device, const Tunables& measured);
 
 // Throws invalid_argument where no kernel for CPUs has such.
 void require_cpu_registers(const Tunables& registers);
 
 // The same with what of operands and sums stays in a core's caches: all tunables of `cpu_panels` that the
 // problem leaves open.
-Tunables cpu_blocks(const DeviceInfo& device);
+Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers);
 
 // Rows and columns of C per work-group; the last ones of a problem may be smaller.
 struct CpuTile {

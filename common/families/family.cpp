@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "families/calibration.h"
+#include "families/plan.h"
+#include "families/schedule.h"
 #include "families/supporting.h"
-#include "plan/plan.h"
-#include "plan/tuning.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 

@@ -79,9 +79,11 @@ class Family {
   // The program for a problem when these tunables are asked for, or why there is none (see try_variant).
   virtual Answer<const Variant*> variant(const KernelSpec& spec, const Tunables& asked,
                                          const Problem& problem) const;
-  // The tunables to use for a problem on a device where nothing was measured, if this kernel is the one to
-  // take.
-  virtual std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&) const { return std::nullopt; }
+  // The tunables to use for a problem on a device where no kernel was measured, if this one is to be taken.
+  // Of a CPU, the block that fills its registers may have been `measured`.
+  virtual std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&, const Tunables&) const {
+    return std::nullopt;
+  }
   // The cost in cycles of a few settings, for a GPU where nothing was measured.
   virtual std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const;
 

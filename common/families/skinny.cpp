@@ -4,7 +4,7 @@
 #include "families/registry.h"
 #include "families/storage.h"
 #include "families/supporting.h"
-#include "plan/analytic.h"
+#include "families/calibration.h"
 
 namespace duogemm {
 namespace {

@@ -7,8 +7,8 @@
 #include "families/registry.h"
 #include "families/storage.h"
 #include "families/supporting.h"
-#include "plan/analytic.h"
-#include "plan/plan.h"
+#include "families/calibration.h"
+#include "families/plan.h"
 #include "problem/extent.h"
 
 namespace duogemm {

@@ -4,8 +4,8 @@
 
 #include "families/storage.h"
 #include "families/tensor.h"
-#include "plan/plan.h"
-#include "plan/schedule.h"
+#include "families/plan.h"
+#include "families/schedule.h"
 
 namespace duogemm {
 namespace {

@@ -1,11 +1,11 @@
 // The family of kernels whose work-groups multiply tiles of A and B in local memory (kernels/gemm/tiled/).
 #include <algorithm>
 
+#include "families/calibration.h"
 #include "families/kernel_parts.h"
 #include "families/registry.h"
 #include "families/storage.h"
 #include "families/supporting.h"
-#include "plan/analytic.h"
 
 namespace duogemm {
 namespace {
@@ -35,7 +35,9 @@ class General : public Tiled {
     return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc, p.addend_ld}) > longest_int_ld};
   }
   bool stops_at_k() const override { return true; }
-  std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&) const override { return Tunables{}; }
+  std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&, const Tunables&) const override {
+    return Tunables{};
+  }
 };
 
 // Work-groups are in one dimension: its limit is the highest that devices have.

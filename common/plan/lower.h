@@ -1,7 +1,7 @@
 // From a schedule to a plan.
 #pragma once
 
-#include "plan/plan.h"
+#include "families/plan.h"
 #include "plan/select.h"
 
 namespace duogemm {

@@ -174,7 +174,7 @@ std::vector<const Variant*> Planner::kernels() const {
 ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device) {
   for (const KernelSpec& spec : registry()) {
     if (spec.family && spec.family->runs_on(device.kind)) {
-      if (const auto tunables = spec.family->unmeasured(problem, device)) {
+      if (const auto tunables = spec.family->unmeasured(problem, device, tuning_for(device).registers)) {
         return {&spec, *tunables};
       }
     }

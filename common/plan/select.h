@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "families/schedule.h"
 #include "plan/cost_model.h"
-#include "plan/schedule.h"
 
 namespace duogemm {
 

@@ -12,24 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/schedule.h"
+#include "families/calibration.h"
+#include "families/schedule.h"
 
 namespace duogemm {
-
-// Work-groups of one kernel, `groups` of which share a compute unit, take `fixed` seconds and `per_k` seconds
-// for each k.
-struct Timing {
-  int groups;
-  double fixed;
-  double per_k;
-};
-
-// One kernel with all its tunables, and its timings in ascending number of work-groups.
-struct Calibration {
-  const KernelSpec* spec;
-  Tunables tunables;
-  std::vector<Timing> timings;
-};
 
 // A request that was best for one shape when it was measured.
 struct TunedShape {

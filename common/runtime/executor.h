@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/backend.h"
-#include "plan/plan.h"
+#include "families/plan.h"
 #include "runtime/program_cache.h"
 
 namespace duogemm {

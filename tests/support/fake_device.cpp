@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "plan/plan.h"
+#include "families/plan.h"
 
 namespace duogemm::testing {
 namespace {

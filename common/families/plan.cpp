@@ -1,4 +1,4 @@
-#include "plan/plan.h"
+#include "families/plan.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "plan/schedule.h"
+#include "families/schedule.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,14 +1,14 @@
-// The family of kernels that multiply operands in pieces on tensor cores (kernels/gemm/tensor/).
+// The family of kernels that multiply the split terms of operands on tensor cores (kernels/gemm/tensor/).
 #include "families/tensor.h"
 
 #include <algorithm>
 #include <set>
 
+#include "families/calibration.h"
+#include "families/plan.h"
 #include "families/registry.h"
 #include "families/storage.h"
 #include "families/supporting.h"
-#include "families/calibration.h"
-#include "families/plan.h"
 #include "problem/extent.h"
 
 namespace duogemm {
@@ -21,17 +21,17 @@ constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, 
 // A work-group's tile of `tensor` has a panel of B, and no other size.
 std::int64_t tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
-std::int64_t pieces(const Tunables& t) { return 2 + at(t, "BF16X6"); }
+std::int64_t term_count(const Tunables& t) { return 2 + at(t, "BF16X6"); }
 
-std::int64_t block_elements(const Tunables& t) { return pieces(t) * panel_rows * at(t, "TSK") / 2; }
+std::int64_t block_elements(const Tunables& t) { return term_count(t) * panel_rows * at(t, "TSK") / 2; }
 
-PiecesLayout layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
+OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
                     std::int64_t stride) {
-  PiecesLayout result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, 0};
+  OperandTerms result{panels, ceil_div(p.k, at(t, "TSK")), p.batch, 0};
   if (p.batch_by == BatchBy::strides && stride == 0) {
     result.members = 1;
   }
-  result.images = count_elements(what, {result.members, panels, result.blocks, block_elements(t)});
+  result.size = count_elements(what, {result.members, panels, result.blocks, block_elements(t)});
   return result;
 }
 
@@ -48,7 +48,7 @@ Rule fitting_stages() {
           [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }};
 }
 
-// Those that compute what pieces cannot hold, for each way in which operands may be stored.
+// Those that compute what split terms cannot hold, for each way in which operands may be stored.
 const std::vector<const Variant*>& all_fixups() {
   static const auto& fixups = *new auto([] {
     std::set<const Variant*> all;
@@ -92,7 +92,7 @@ class Tensor : public Family {
   }
 };
 
-KernelSpec multiplying_pieces(KernelSpec spec) {
+KernelSpec multiplying_terms(KernelSpec spec) {
   spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
   spec.rules = {fitting_stages()};
   return spec;
@@ -166,17 +166,17 @@ class TensorMma : public Tensor {
 
 }  // namespace
 
-std::int64_t PiecesLayout::elements() const {
-  return count_elements("the pieces of an operand", {members, panels, blocks}) + images;
+std::int64_t OperandTerms::elements() const {
+  return count_elements("the terms of an operand", {members, panels, blocks}) + size;
 }
 
-PiecesLayout pieces_of_a(const Tunables& t, const Problem& p) {
+OperandTerms terms_of_a(const Tunables& t, const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(at(t, "TSM"), panel_rows);
-  return layout("the pieces of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride);
+  return layout("the terms of A", t, p, ceil_div(p.m, rows) * (rows / panel_rows), p.a_stride);
 }
 
-PiecesLayout pieces_of_b(const Tunables& t, const Problem& p) {
-  return layout("the pieces of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
+OperandTerms terms_of_b(const Tunables& t, const Problem& p) {
+  return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
 }
 
 const Variant& split_program(const Tunables& t) {
@@ -207,8 +207,7 @@ SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t sli
 namespace {
 
 KernelSpec split() {
-  KernelSpec spec{
-      .name = "split", .path = "gemm/tensor/split.cl", .idea = "operands in pieces for tensor cores"};
+  KernelSpec spec{.name = "split", .path = "gemm/tensor/split.cl", .idea = "split terms for tensor cores"};
   // For rows x cols of one operand.
   spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
     constexpr std::int64_t values = 16;  // of a work-item
@@ -238,8 +237,8 @@ KernelSpec fixup() {
 }
 
 KernelSpec tensor() {
-  KernelSpec spec = multiplying_pieces(
-      {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in pieces on tensor cores"});
+  KernelSpec spec = multiplying_terms(
+      {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"});
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     constexpr std::size_t work_items = 384;
     return tile_geometry(m, n, t, work_items);
@@ -249,9 +248,9 @@ KernelSpec tensor() {
 }
 
 KernelSpec tensor_mma() {
-  KernelSpec spec = multiplying_pieces({.name = "tensor_mma",
-                                        .path = "gemm/tensor/tensor_mma.cl",
-                                        .idea = "FP32 in pieces on tensor cores, by mma.sync"});
+  KernelSpec spec = multiplying_terms({.name = "tensor_mma",
+                                       .path = "gemm/tensor/tensor_mma.cl",
+                                       .idea = "FP32 in split terms on tensor cores, by mma.sync"});
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
     constexpr std::size_t sub_group = 32;
     return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t)) * sub_group);

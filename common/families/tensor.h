@@ -1,4 +1,4 @@
-// Operands are split into pieces for tensor cores; here is how these lie, and which programs come before and
+// Operands are split into terms for tensor cores; here is how these lie, and which programs come before and
 // after.
 #pragma once
 
@@ -6,28 +6,29 @@
 
 namespace duogemm {
 
-// The program that computes what pieces cannot hold, for a problem whose operands are stored in this way.
+// The program that computes what split terms cannot hold, for a problem whose operands are stored in this
+// way.
 const Variant& fixup_program(const Problem& problem);
 
-// The kernels for pieces that the device can run, the fastest first.
+// The kernels for split terms that the device can run, the fastest first.
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device);
 
-// An operand in pieces (kernels/gemm/tensor/pieces.h) has `panels` of rows by `blocks` along k, for each of
-// `members`. Elements have four bytes.
-struct PiecesLayout {
+// An operand in split terms (kernels/gemm/tensor/terms.h) has `panels` of rows by `blocks` along k, for each
+// of `members`. Elements have four bytes.
+struct OperandTerms {
   std::int64_t panels;
   std::int64_t blocks;
   std::int64_t members;
-  std::int64_t images;  // elements of the images; the scales follow them
+  std::int64_t size;  // elements of the terms; the scales follow them
   std::int64_t elements() const;
 };
 
 // Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws invalid_argument where there are too
 // many elements to count.
-PiecesLayout pieces_of_a(const Tunables& tensor, const Problem& problem);
-PiecesLayout pieces_of_b(const Tunables& tensor, const Problem& problem);
+OperandTerms terms_of_a(const Tunables& tensor, const Problem& problem);
+OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
 
-// The program that makes the pieces which such a setting of `tensor` takes.
+// The program that makes the terms which such a setting of `tensor` takes.
 const Variant& split_program(const Tunables& tensor);
 
 // The workspace in which the slices of k of a problem meet has a counter for each tile, and then all sums.

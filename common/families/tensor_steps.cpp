@@ -1,11 +1,11 @@
-// The steps of a product on tensor cores: operands become pieces, these are multiplied, and a last step
+// The steps of a product on tensor cores: operands become split terms, these are multiplied, and a last step
 // computes what they cannot hold.
 #include <algorithm>
 
-#include "families/storage.h"
-#include "families/tensor.h"
 #include "families/plan.h"
 #include "families/schedule.h"
+#include "families/storage.h"
+#include "families/tensor.h"
 
 namespace duogemm {
 namespace {
@@ -23,17 +23,17 @@ Operand workspace(Plan& plan, std::int64_t elements) {
 // ones.
 constexpr std::int64_t rasterised_rows = 1024;
 
-struct Pieces {
-  PiecesLayout layout;
+struct Terms {
+  OperandTerms layout;
   Operand operand;
-  TermsLayout terms(std::int64_t offset = 0) const { return {offset, layout.panels, layout.members}; }
+  TermsLayout arguments(std::int64_t offset = 0) const { return {offset, layout.panels, layout.members}; }
 };
 
-SplitOperand split_operand(std::int64_t rows, const StepMatrix& matrix, bool along_k, const Pieces& pieces) {
-  return {rows, matrix.layout, along_k, 0, pieces.layout.panels, pieces.layout.members};
+SplitOperand split_operand(std::int64_t rows, const StepMatrix& matrix, bool along_k, const Terms& terms) {
+  return {rows, matrix.layout, along_k, 0, terms.layout.panels, terms.layout.members};
 }
 
-void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Pieces& a, const Pieces& b,
+void add_split(Plan& plan, const Tunables& tensor, const Problem& p, const Terms& a, const Terms& b,
                Operand sums, std::int64_t counters, const DeviceInfo& device) {
   const Variant& kernel = split_program(tensor);
   Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
@@ -76,15 +76,15 @@ Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t 
   return geometry;
 }
 
-void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Pieces& a, const Pieces& b,
+void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Terms& a, const Terms& b,
                  Operand sums, std::int64_t slices, bool clustered, const DeviceInfo& device) {
   const StepMatrix c = matrix_c(p), d = matrix_d(p);
   TensorArguments product{};
   product.M = p.m;
   product.N = p.n;
   product.K = p.k;
-  product.a = a.terms();
-  product.b = b.terms();
+  product.a = a.arguments();
+  product.b = b.arguments();
   product.c = c.layout;
   product.d = d.layout;
   product.batch = p.batch;
@@ -114,8 +114,8 @@ Geometry fixup_geometry(const Variant& kernel, const Problem& p, const DeviceInf
   return geometry;
 }
 
-// Computes what pieces cannot hold.
-void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Pieces& a, const Pieces& b,
+// Computes what split terms cannot hold.
+void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Terms& a, const Terms& b,
                const DeviceInfo& device) {
   const Variant& kernel = fixup_program(p);
   const StepMatrix of_a = matrix_a(p), of_b = matrix_b(p), c = matrix_c(p), d = matrix_d(p);
@@ -126,8 +126,8 @@ void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
   fixup.product.c = c.layout;
   fixup.product.d = d.layout;
   order_tiles(fixup.product, p, PANEL);
-  fixup.a_scales = a.terms(a.layout.images);
-  fixup.b_scales = b.terms(b.layout.images);
+  fixup.a_scales = a.arguments(a.layout.size);
+  fixup.b_scales = b.arguments(b.layout.size);
   fixup.a_panels_in_tile = ceil_div(tensor.tile.m, PANEL);
   fixup.blocks = a.layout.blocks;
   add_step(plan, kernel, fixup_geometry(kernel, p, device),
@@ -149,8 +149,8 @@ void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Pieces
 Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) {
   const Variant& kernel = *schedule.kernel;
   const Tunables& t = kernel.tunables;
-  const PiecesLayout of_a = pieces_of_a(t, problem);
-  const PiecesLayout of_b = pieces_of_b(t, problem);
+  const OperandTerms of_a = terms_of_a(t, problem);
+  const OperandTerms of_b = terms_of_b(t, problem);
   // As many slices as have something to do.
   const std::int64_t length = ceil_div(of_a.blocks, schedule.slices);
   const std::int64_t slices = ceil_div(of_a.blocks, length);
@@ -161,8 +161,8 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
 
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
-  const Pieces a{of_a, workspace(plan, of_a.elements())};
-  const Pieces b{of_b, workspace(plan, of_b.elements())};
+  const Terms a{of_a, workspace(plan, of_a.elements())};
+  const Terms b{of_b, workspace(plan, of_b.elements())};
   const Operand sums = workspace(plan, layout.elements);
   add_split(plan, t, problem, a, b, sums, layout.counters, device);
   plan.multiply = plan.steps.size();

@@ -5,7 +5,7 @@
 namespace duogemm {
 namespace {
 
-bool multiplies_in_pieces(const Calibration& calibration, const DeviceInfo& device) {
+bool multiplies_terms(const Calibration& calibration, const DeviceInfo& device) {
   return !calibration.spec->family->multiplies_in(Precision::fp32) &&
          !unsupported_reason(*calibration.spec, calibration.tunables, device);
 }
@@ -30,7 +30,7 @@ Tuning calculated(const DeviceInfo& device) {
 
 Tuning with_tensor_cores(Tuning tuning, const DeviceInfo& device) {
   if (std::ranges::none_of(tuning.calibrations,
-                           [&](const Calibration& each) { return multiplies_in_pieces(each, device); })) {
+                           [&](const Calibration& each) { return multiplies_terms(each, device); })) {
     add_calculated(tuning, UnmeasuredGpu(device), false);
   }
   return tuning;

@@ -7,7 +7,7 @@
 namespace duogemm {
 
 // As tuning_for() has it, or of a GPU for which that has no kernels, by calculation.
-// Kernels for pieces are calculated, too, where it has none that the device can run.
+// Kernels for split terms are calculated, too, where it has none that the device can run.
 Tuning tuning_or_analytic(const DeviceInfo& device);
 
 // The same of a device on which that kernel does not work, though its compute capability has it.

@@ -66,7 +66,7 @@ class Planner::Search {
       least_ *= as_fast;
       look_at({.precision = problem_.precision,
                .problem = problem_,
-               .seconds = seconds_in_pieces(),
+               .seconds = seconds_in_terms(),
                .traffic = Traffic(problem_, facts_)});
     }
     return best_.kernel != nullptr ? best_ : in_fp32;
@@ -77,7 +77,7 @@ class Planner::Search {
   struct Operands {
     bool pack_a = false;
     bool pack_b = false;
-    Precision precision = Precision::fp32;  // in others they become pieces first
+    Precision precision = Precision::fp32;  // in others they become split terms first
     Problem problem;
     double seconds = 0.0;  // that this takes
     Traffic traffic;
@@ -136,8 +136,8 @@ class Planner::Search {
     }
   }
 
-  // Pieces take 6 bytes or 4 for each 4, and another step computes what they cannot hold.
-  double seconds_in_pieces() const {
+  // Split terms take 6 bytes or 4 for each 4, and another step computes what they cannot hold.
+  double seconds_in_terms() const {
     const Problem& p = problem_;
     const double bytes =
         packed_bytes(p.m, p.k, p.a_stride, p.batch) + packed_bytes(p.n, p.k, p.b_stride, p.batch);

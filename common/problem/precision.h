@@ -23,7 +23,7 @@ inline const char* to_text(Precision precision) {
   return "?";
 }
 
-// Products of pieces on tensor cores for each product of two numbers; 0 where there are no pieces.
+// Products of split terms on tensor cores for each product of two numbers; 0 without such terms.
 inline constexpr int products_of(Precision precision) {
   return precision == Precision::bf16x6 ? 6 : precision == Precision::f16x3 ? 3 : 0;
 }

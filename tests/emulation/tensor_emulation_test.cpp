@@ -222,7 +222,7 @@ TEST(TensorEmulation, TakesEveryFormOfTheCall) {
 }
 
 // Panels with a NaN are not written; everything else is.
-TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
+TEST(TensorEmulation, LeavesOutWhatTermsDoNotHold) {
   for (const Setting& setting : settings()) {
     const Problem problem = problem_of(setting, 100, 140, 20);
     Matrices before = random_matrices(problem);
@@ -237,7 +237,7 @@ TEST(TensorEmulation, LeavesOutWhatPiecesDoNotHold) {
   }
 }
 
-// Three work-groups walk over nine tiles of the fix-up, and over the batch. Pieces do not hold numbers that
+// Three work-groups walk over nine tiles of the fix-up, and over the batch. Terms do not hold numbers that
 // are far from the others of their block.
 TEST(TensorEmulation, PatchesWhatItLeavesOut) {
   for (const Setting& setting : {settings()[0], settings()[2]}) {

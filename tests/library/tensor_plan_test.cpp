@@ -28,7 +28,7 @@ std::vector<std::string> kernels_of(const Plan& plan) {
   return names;
 }
 
-bool uses_pieces(const Plan& plan) {
+bool uses_terms(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(),
                      [](const Step& step) { return step.kernel->spec->name == "split"; });
 }
@@ -95,9 +95,9 @@ TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
 // FP32 is as fast there as tensor cores are in three or six products.
 TEST(TensorPlan, RunsInFp32OnOtherDevices) {
   for (const int capability : {86, 89, 120}) {
-    EXPECT_FALSE(uses_pieces(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;
+    EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;
   }
-  EXPECT_FALSE(uses_pieces(plan_sgemm(square(4096, Precision::f16x3), hopper(75))));
+  EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::f16x3), hopper(75))));
   DeviceInfo cpu = hopper(0);
   cpu.kind = DeviceKind::cpu;
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
@@ -131,20 +131,20 @@ TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
   EXPECT_GE(plan.workspace_bytes.back(), sizeof(float) * 1024 * 1024 * 2);
 }
 
-TEST(TensorPlan, HasRoomForPiecesScalesAndSlices) {
+TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   Tunables setting = resolve(find_kernel("tensor"), {{"TSM", 256}, {"BF16X6", 0}, {"TSK", 64}});
   Problem problem = square(300, Precision::f16x3);
   problem.batch = 3;
   problem.b_stride = 0;
   problem.a_stride = problem.a_elements();
-  // Two tiles of 256 rows are four panels; 300 of k are five blocks of 64; two pieces are as long as a float.
-  const PiecesLayout a = pieces_of_a(setting, problem);
+  // Two tiles of 256 rows are four panels; 300 of k are five blocks of 64; two terms are as long as a float.
+  const OperandTerms a = terms_of_a(setting, problem);
   EXPECT_EQ(a.panels, 4);
   EXPECT_EQ(a.blocks, 5);
-  EXPECT_EQ(a.images, 3 * 4 * 5 * 128 * 64);
-  EXPECT_EQ(a.elements(), a.images + 3 * 4 * 5);
+  EXPECT_EQ(a.size, 3 * 4 * 5 * 128 * 64);
+  EXPECT_EQ(a.elements(), a.size + 3 * 4 * 5);
   // A B that all members share is split once.
-  EXPECT_EQ(pieces_of_b(setting, problem).images, 3 * 5 * 128 * 64);
+  EXPECT_EQ(terms_of_b(setting, problem).size, 3 * 5 * 128 * 64);
   EXPECT_EQ(slices_layout(setting, problem, 1).elements, 0);
   // A counter for each of the 2 x 3 tiles of three members, a line of them.
   EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);

@@ -58,10 +58,11 @@ double believable(double by_device, double by_host) {
 
 // NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
 // (cuda/prebuild/opencl_program.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
-// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked.
-bool takes_buffer_first(const Kernel& kernel) {
+// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer comes
+// after the kernel's struct.
+bool takes_buffers(const Kernel& kernel) {
   const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
-  return clSetKernelArg(ours(), 0, sizeof(cl_mem), nullptr) == CL_SUCCESS;
+  return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;
 }
 
 }  // namespace
@@ -332,7 +333,7 @@ std::shared_ptr<const Kernel> ClDevice::find_built(const ProgramSource& source) 
   }
   try {
     std::shared_ptr<const Kernel> kernel = load(source.entry, *cubin);
-    return takes_buffer_first(*kernel) ? kernel : nullptr;
+    return takes_buffers(*kernel) ? kernel : nullptr;
   } catch (const Error&) {
     return nullptr;  // the driver is older than the assembler; whatever else it is, the compiler helps or
                      // says so

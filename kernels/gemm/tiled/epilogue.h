@@ -32,28 +32,26 @@ column_in_layer(const int v) {
   return column_of_slot(v / RUN);
 }
 
-// The float4 of D that begins with this element. From its number compilers know that it is aligned: from the
-// element's address they do not, and write its elements one by one.
-FUNCTION __global float4*
-float4_of(__global float* d, const long element) {
-  return (__global float4*)d + (element >> 2);
-}
-
 // Writes a work-item's float4 as they are. beta: the result's, or a constant 0, so that no test is left in
 // the loops. Compilers do not move it out of them by themselves.
 FUNCTION void
 write_fours(const Result result, const float beta, const Tile tile, float acc[WPTN][WPTM],
             const Place place) {
+  const long first_row = tile.m.first + place.m;
+  const long first_col = tile.n.first + place.n;
+  // Counted in float4, D's are known to be aligned. Compilers would else write their elements one by one.
+  const long ldd = result.ldd >> 2;
+  __global float4* d = (__global float4*)result.d + (first_col * ldd + (first_row >> 2));
+  const __global float* c = result.c + (first_col * result.ldc + first_row);
 #pragma unroll
   for (int wn = 0; wn < WPTN; ++wn) {
-    const long col = tile.n.first + place.n + next_column(wn);
+    const int col = next_column(wn);
 #pragma unroll
     for (int wm = 0; wm < WPTM; wm += 4) {
-      const long row = tile.m.first + place.m + next_row(wm);
-      if (row < tile.m.end && col < tile.n.end) {
-        UPDATE_FROM(float4, *float4_of(result.d, col * result.ldd + row), result.alpha,
-                    vload4(0, acc[wn] + wm), beta,
-                    *(const __global float4*)&result.c[col * result.ldc + row]);
+      const int row = next_row(wm);
+      if (first_row + row < tile.m.end && first_col + col < tile.n.end) {
+        UPDATE_FROM(float4, d[col * ldd + row / 4], result.alpha, vload4(0, acc[wn] + wm), beta,
+                    *(const __global float4*)&c[col * result.ldc + row]);
       }
     }
   }
@@ -83,14 +81,14 @@ write_layers(const Result result, const float beta, const Inside inside, const L
       const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
       const int at_col = col + next_column((first + q) / (WPTM / 4));
       if (at_row < inside.rows && at_col < inside.cols) {
-        const long element = at_col * result.ldd + at_row;
         const __global float* c = &inside.c[at_col * result.ldc + at_row];
         const LOCAL_PTR float* sums = layers + (q * LAYER + v);
         if (width == 4) {
-          UPDATE_FROM(float4, *float4_of(inside.d, element), result.alpha, *(const LOCAL_PTR float4*)sums,
-                      beta, *(const __global float4*)c);
+          __global float4* d = (__global float4*)inside.d + (at_col * (result.ldd >> 2) + (at_row >> 2));
+          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, beta,
+                      *(const __global float4*)c);
         } else {
-          UPDATE_FROM(float, inside.d[element], result.alpha, *sums, beta, *c);
+          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, beta, *c);
         }
       }
     }

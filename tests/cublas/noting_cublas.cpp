@@ -103,8 +103,9 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void* workspace, size_t byt
   return CUBLAS_STATUS_SUCCESS;
 }
 
-#define NAME_OF(name) #name
-#define NAME(name) NAME_OF(ENTRY(name))
+#define TEXT(name) #name
+#define TEXT_OF(name) TEXT(name)
+#define NAME(name) TEXT_OF(ENTRY(name))
 #define INT int
 #define ENTRY(name) name
 #include "noting_products.h"

@@ -22,6 +22,9 @@
 #include "files.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
+#ifdef DUOGEMM_WITH_OPENCL
+#include "duogemm/opencl.hpp"
+#endif
 
 namespace duogemm::testing {
 namespace {
@@ -197,6 +200,16 @@ TEST_F(CallRecorder, GivesTheChildOfAForkAFileOfItsOwn) {
   EXPECT_EQ(others, 1u);
 }
 
+TEST_F(CallRecorder, NamesTheFileByTheProcess) {
+  EXPECT_EQ(record_in(folder_.path() / "trace-%p.jsonl", [] { record_call(small, CallMemory::device); }), 0);
+  std::size_t found = 0;
+  for (const auto& file : files_in(folder_.path())) {
+    found += std::filesystem::is_regular_file(file) && file.extension() == ".jsonl" &&
+             file.filename().string().find_first_of("0123456789") == std::string("trace-").size();
+  }
+  EXPECT_EQ(found, 1u);
+}
+
 TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
   for (const std::string file : {"/nowhere/trace.jsonl", "/dev/full", "/"}) {
     EXPECT_EQ(record_in(file,
@@ -320,6 +333,34 @@ TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
                   : "");
   }
 }
+
+#ifdef DUOGEMM_WITH_OPENCL
+TEST_F(RecordedCalls, OfOpenCl) {
+  EXPECT_EQ(record([] {
+              std::string reason;
+              TestDevice* const found = find_test_device({find_backend("opencl"), 0}, reason);
+              if (found == nullptr) {
+                return;
+              }
+              const auto memory = found->device->allocate(sizeof a_);
+              const auto result = found->device->allocate(sizeof a_);
+              found->queue->write(*memory, a_, sizeof a_);
+              const auto queue = reinterpret_cast<cl_command_queue>(found->queue->native());
+              const auto in = reinterpret_cast<cl_mem>(memory->native());
+              const auto out = reinterpret_cast<cl_mem>(result->native());
+              opencl::sgemm(queue, square_, {in}, {in}, {out});
+              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, {});
+              found->queue->finish();
+            }),
+            0);
+  if (calls().empty()) {
+    GTEST_SKIP() << "no opencl device was found";
+  }
+  ASSERT_EQ(calls().size(), 1u);
+  EXPECT_EQ(calls().front().value("memory", ""), "device");
+  EXPECT_EQ(calls().front().value("times", 1), 2);
+}
+#endif
 
 }  // namespace
 }  // namespace duogemm::testing

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "files.h"
 #include "noting_blas.h"
 #include "system/temporary_directory.h"
 
@@ -287,6 +288,28 @@ TEST_F(Ending, PassesOnWhatTheDeviceHasNoMemoryFor) {
   };
   EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0),
               "^duogemm: [^\n]*device memory[^\n]*passed on to another BLAS\n$");
+}
+
+TEST_F(Ending, PassesOnWhatCannotBeCompiled) {
+  const auto multiply = [] {
+    const duogemm::TemporaryDirectory broken;
+    duogemm::testing::plant_mistake(DUOGEMM_SOURCE, broken.path(), "compat/dialect.h", "\n",
+                                    "\n#error broken on purpose\n");
+    setenv("DUOGEMM_KERNEL_DIR", broken.path().c_str(), 1);
+    const std::vector<float> a(600 * 600, 1.0f);
+    std::vector<float> c(600 * 600, 7.0f);
+    std::vector<std::string> expected;
+    for (int again = 0; again < 2; ++again) {
+      cblas_sgemm(col_major, no_trans, no_trans, 600, 600, 600, 1, a.data(), 600, a.data(), 600, beta,
+                  c.data(), 600);
+      expected.push_back(
+          noted("sgemm_", 'N', 'N', 600, 600, 600, 1.0f, a.data(), 600, a.data(), 600, beta, c.data(), 600));
+    }
+    EXPECT_EQ(c, std::vector<float>(600 * 600, 7.0f));
+    exit_after(expected);
+  };
+  EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0),
+              "duogemm: [^\n]*broken on purpose; SGEMM is passed on");
 }
 
 // Threads of musl's, of Java and of Go may have so little. What is computed by PoCL is compiled anew, and

@@ -132,7 +132,9 @@ std::string SweepText::more(const SweepReport& report) {
 }
 
 std::string SweepText::end(const SweepReport& report) {
-  return more(report) + (report.axes.size() == 2 ? reasons_text(report) : "") + best_text(report);
+  const std::string last_lines = more(report);
+  return last_lines + (lines_ == 0 ? "" : Table::foot()) +
+         (report.axes.size() == 2 ? reasons_text(report) : "") + best_text(report);
 }
 
 std::string sweep_csv(const SweepReport& report) {

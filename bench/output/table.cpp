@@ -38,8 +38,11 @@ std::string Table::text() const {
   for (const auto& row : rows_) {
     result += line(row, all);
   }
-  return result;
+  return result + foot();
 }
+
+// A line that is not empty would be another row.
+std::string Table::foot() { return style == Style::markdown ? "\n" : ""; }
 
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
   std::vector<std::string> padded;

@@ -29,10 +29,11 @@ class Table {
   void add_column(Column column) { columns_.push_back(std::move(column)); }
   void add_row(std::vector<std::string> cells);  // one per column
   std::string text() const;                      // titles, rule and rows, each on a line
-  // For rows that are printed as they come: title and rule as wide as the rows there are, and one more line
-  // below them, which is not kept.
+  // For rows that are printed as they come: title and rule as wide as the rows there are, one more line below
+  // them, which is not kept, and what ends the table.
   std::string head() const;
   std::string row(const std::vector<std::string>& cells) const { return line(cells, widths()); }
+  static std::string foot();
 
  private:
   std::vector<std::size_t> widths() const;

@@ -184,7 +184,7 @@ TEST(Report, HasTablesOfTextOrMarkdown) {
   table.add_row({"naive", "1.5"});
   EXPECT_EQ(table.text(), "kernel    x\n------  ---\nnaive   1.5\n");
   Table::style = Table::Style::markdown;
-  EXPECT_EQ(table.text(), "\n| kernel |   x |\n| ------ | --: |\n| naive  | 1.5 |\n");
+  EXPECT_EQ(table.text(), "\n| kernel |   x |\n| ------ | --: |\n| naive  | 1.5 |\n\n");
   Table::style = Table::Style::text;
 }
 

@@ -116,6 +116,16 @@ TEST_F(ProgramOnADevice, SweepsOverTunablesAndSizes) {
   expect_even_rows(csv);
 }
 
+// Rows that are printed as they come end as a table of Markdown does, too.
+TEST_F(ProgramOnADevice, EndsATableOfMarkdownWithAnEmptyLine) {
+  for (const std::string command : {"sweep --kernel 1 --over TS=8:16:x2", "compare --against none"}) {
+    const Outcome outcome = run(command + " --size 32 --seconds 0.01 --markdown");
+    ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+    EXPECT_TRUE(matches(outcome.out, "\n\n\\|")) << outcome.out;
+    EXPECT_FALSE(matches(outcome.out, "\n\\|[^\n]*\n[^|\n]")) << outcome.out;
+  }
+}
+
 TEST_F(ProgramOnADevice, RefusesSweepsThatMakeNoSense) {
   for (const BadInput& bad : std::vector<BadInput>{
            {"sweep --kernel 6 --over TSX=1:2", {"--over TSX", "no such tunable", "TSM", "WPTM"}},

@@ -67,6 +67,26 @@ TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {
   EXPECT_EQ(report.warnings(0.01)[0], "the machine is busy");
 }
 
+TEST(ALadderReport, KeepsOfAnInterruptedRunWhatWasMeasured) {
+  KernelSpec kernel;
+  kernel.name = "quick";
+  LadderReport report;
+  report.rows.resize(4);
+  for (Row& row : report.rows) {
+    row.setting.spec = &kernel;
+  }
+  report.rows[0].samples = steady;
+  report.rows[1].missing = "not supported here";
+  report.rows[2].samples = steady;  // without its multiplication alone
+  report.rows[2].support_steps = 1;
+  report.reference.name = "OpenBLAS 0.3.21";
+  report.keep_measured();
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[1].missing, "not supported here");
+  EXPECT_EQ(report.reference.name, "");
+  EXPECT_EQ(report.warnings(0.01), std::vector<std::string>{"the run was interrupted: 2 rows are missing"});
+}
+
 TEST(AComparison, WarnsOfAReferenceThatIsAbsurdlySlow) {
   const Samples slow{{30.0, 30.0, 30.0, 30.0, 30.0}};
   CompareReport report;

@@ -47,6 +47,14 @@ TEST_F(ProgramOnADevice, ComparesInAnotherPrecision) {
   expect_refused(run(everywhere.arguments), everywhere);
 }
 
+TEST_F(ProgramOnADevice, ComparesWhatSeveralThreadsCall) {
+  const Outcome outcome =
+      run("compare --size 8 --through host --callers 2 --against none --seconds 0.001 --json r.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("by 2 threads at once"), std::string::npos) << outcome.out;
+  EXPECT_EQ(nlohmann::json::parse(contents_of(folder_ / "r.json"))["callers"], 2);
+}
+
 // Kernels of a folder take part, unless their bits are others.
 TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
   use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.000001f;");
@@ -82,6 +90,9 @@ TEST_F(ProgramOnADevice, MeasuresErrors) {
   EXPECT_GT(json["rows"][1]["errors"][0]["largest"], json["rows"][1]["errors"][0]["mean"]);
   EXPECT_EQ(json["rows"][3]["errors"][2]["largest"], 0.0) << "integers";
   EXPECT_FALSE(json["rows"][0]["errors"][0].contains("seconds"));
+  ASSERT_EQ(run("accuracy --inputs unit -k 1 --size 20 --precision fp32 --time --json r.json").status, 0);
+  const auto timed = nlohmann::json::parse(contents_of(folder_ / "r.json"));
+  EXPECT_GT(timed["rows"][0]["errors"][0]["seconds"], 0.0);
   const BadInput bad{"accuracy --precision tf32", {"--precision", "tf32", "bf16x6"}};
   expect_refused(run(bad.arguments), bad);
 }

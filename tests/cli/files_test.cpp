@@ -36,6 +36,18 @@ TEST_F(ProgramWrites, IntoDevicesAndPipes) {
   }
 }
 
+// A comparison has a result after each list, and a FIFO takes one.
+TEST_F(ProgramOnADevice, WritesTheLastResultAloneIntoAFifo) {
+  std::ofstream(folder_ / "one.txt") << "first 8 8 8\n";
+  std::ofstream(folder_ / "two.txt") << "second 9 9 9\n";
+  ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  const Outcome outcome =
+      run_shell("(cat fifo >copy.json & " + program +
+                "compare --shapes one.txt two.txt --against none --seconds 0.001 --json fifo; wait)");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(contents_of(folder_ / "copy.json"))["runs"][0]["rows"].size(), 2u);
+}
+
 TEST_F(ProgramWrites, NothingByHalves) {
   const Outcome outcome = run("devices --json /dev/full");
   EXPECT_EQ(outcome.status, 2);

@@ -59,7 +59,8 @@ TEST_F(ProgramOnADevice, WritesEveryAnswerAsJson) {
 // A setting that is not faster than what the library does already is not written.
 TEST_F(ProgramOnADevice, WritesWhatWins) {
   std::ofstream(folder_ / "list.txt") << "mine 40 24 56\n";
-  const Outcome tuned = run("tune --budget 15s --ops NN --shapes list.txt --out found.json --json t.json");
+  const Outcome tuned =
+      run("tune --budget 15s --threads 1 --ops NN --shapes list.txt --out found.json --json t.json");
   ASSERT_EQ(tuned.status, 0) << tuned.err;
   EXPECT_FALSE(matches(tuned.out, "-[0-9]+ s left")) << tuned.out;
   EXPECT_NE(tuned.out.find("FLOP/s of the best:"), std::string::npos) << tuned.out;

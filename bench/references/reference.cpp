@@ -121,10 +121,6 @@ std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
   return make(main_title(device.info()), around(device, queue));
 }
 
-bool main_library_works_on_host(const DeviceInfo& info) {
-  return main_title(info) == std::string("OpenBLAS") && build_has("OpenBLAS");
-}
-
 std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Device& device, Queue& queue) {
   return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16"}, around(device, queue));
 }

@@ -102,8 +102,6 @@ std::size_t host_threads_beside(const DeviceInfo& info);
 // others, or where this build has no such library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
-bool main_library_works_on_host(const DeviceInfo& info);
-
 // The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
 // TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
 // product of FP16 matrices with K three times as long.

@@ -8,8 +8,9 @@
 namespace duogemm {
 
 struct CpuProgram {
-  // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers in the order of its
-  // parameters, its struct (kernels/gemm/arguments.h), and how many work-groups there are in two dimensions.
+  // Computes work-groups `first` to `end` - 1 on the calling thread: the kernel's pointers in the order of
+  // its parameters, its struct (kernels/gemm/arguments.h), and how many work-groups there are in two
+  // dimensions.
   using Entry = void(const void* const* pointers, const void* arguments, const std::size_t* groups,
                      std::size_t first, std::size_t end);
 

@@ -58,8 +58,8 @@ double believable(double by_device, double by_host) {
 
 // NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
 // (cuda/prebuild/opencl_program.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
-// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer comes
-// after the kernel's struct.
+// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer
+// comes after the kernel's struct.
 bool takes_buffers(const Kernel& kernel) {
   const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
   return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;

@@ -103,8 +103,8 @@ struct SizeFlags {
   Shape shape() const;
 };
 
-// --json and, of some commands, --csv say where results go besides the tables that are printed, and --markdown
-// how these look.
+// --json and, of some commands, --csv say where results go besides the tables that are printed, and
+// --markdown how these look.
 struct ResultFlags {
   std::string json;
   std::string csv;

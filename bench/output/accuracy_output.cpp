@@ -115,8 +115,9 @@ std::string accuracy_text(const AccuracyReport& report) {
       "takes\n";
   text += table_of(report).text() + runs_text(report);
   text += "ok: at most the bound, 2 sqrt(K) + 4, or what FP32 has there, K + 3 at most; integers exact;\n";
-  text += "and, where there is cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) + " on at most " +
-          format("%g", worst_ratio) + " times its error or " + format("%g", always_good) + "\n";
+  text += "and, where there is cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) +
+          " on at most " + format("%g", worst_ratio) + " times its error or " + format("%g", always_good) +
+          "\n";
   return text;
 }
 

@@ -135,8 +135,8 @@ std::optional<Timing> Calibrator::timing(const Calibration& setting, const Opera
 // on k.
 std::optional<Timing> Calibrator::skinny_timing(const Calibration& setting, const OperandKind& kind,
                                                 int count, double& longest) {
-  const std::int64_t rows =
-      count * setting.spec->family->tile(setting.tunables).m * static_cast<std::int64_t>(device_.compute_units);
+  const std::int64_t rows = count * setting.spec->family->tile(setting.tunables).m *
+                            static_cast<std::int64_t>(device_.compute_units);
   const auto fitting =
       static_cast<std::int64_t>(cached * cache_ / (sizeof(float) * static_cast<double>(rows)));
   const bool is_first = setting.timings.empty();

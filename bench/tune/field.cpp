@@ -19,16 +19,17 @@ std::optional<Tunables> decisive(const KernelSpec& spec, const Problem& problem)
 // Says whether settings of the kernel are searched for operands of the kind.
 bool is_searched(const KernelSpec& spec, const OperandKind& kind, const DeviceInfo& device) {
   return spec.family && spec.family->is_measured() && spec.family->runs_on(device.kind) &&
-         spec.family->multiplies_in(kind.precision) && spec.family->measured_on_skinny() == (kind.skinny != 0);
+         spec.family->multiplies_in(kind.precision) &&
+         spec.family->measured_on_skinny() == (kind.skinny != 0);
 }
 
 std::map<const KernelSpec*, SettingSpace> make_spaces(const OperandKind& kind, const DeviceInfo& device) {
   std::map<const KernelSpec*, SettingSpace> spaces;
   for (const KernelSpec& spec : registry()) {
-    const auto fixed = is_searched(spec, kind, device) ? fixed_tunables(spec, edge_problems(kind).front())
-                                                       : std::nullopt;
-    if (fixed && (kind.precision == Precision::fp32 ||
-                  !unsupported_reason(spec, resolve(spec, *fixed), device))) {
+    const auto fixed =
+        is_searched(spec, kind, device) ? fixed_tunables(spec, edge_problems(kind).front()) : std::nullopt;
+    if (fixed &&
+        (kind.precision == Precision::fp32 || !unsupported_reason(spec, resolve(spec, *fixed), device))) {
       spaces.emplace(&spec, SettingSpace(spec, *fixed, device));
     }
   }

@@ -54,7 +54,8 @@ TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
         DeviceInfo device = cpu(floats, 2, local);
         device.core_cache_bytes = cache;
         device.first_cache_bytes = cache / 16;
-        const Tunables blocks = resolve(spec, cpu_blocks(device, cpu_registers(device, tuning_for(device).registers)));
+        const Tunables blocks =
+            resolve(spec, cpu_blocks(device, cpu_registers(device, tuning_for(device).registers)));
         EXPECT_EQ(unsupported_reason(spec, blocks, device), std::nullopt) << to_text(blocks);
       }
     }

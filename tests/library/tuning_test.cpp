@@ -109,8 +109,8 @@ TEST(TuningFile, EndsNoProcessWhateverAValueIs) {
   ASSERT_GT(all.size(), 50u);
   const Json values =
       Json::parse(R"([null, true, 0, 1, 3, -1, 2147483648, 4294967296, 1e-300, 0.5, 1e12, 1e300,
-      9223372036854775807, -9223372036854775808, 18446744073709551615, "", "T", "tensor", "finish", "cpu_panels",
-      [], {}, [1, 2], [[]], {"TSM": 1}])");
+      9223372036854775807, -9223372036854775808, 18446744073709551615, "", "T", "tensor", "finish",
+      "cpu_panels", [], {}, [1, 2], [[]], {"TSM": 1}])");
   std::size_t accepted = 0;
   for (const Json::json_pointer& member : all) {
     for (const Json& value : values) {

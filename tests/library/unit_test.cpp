@@ -349,7 +349,8 @@ TEST(Tuning, IsReadAsItWasWritten) {
 // A device whose memory alone is another than that of a device whose kernels were measured.
 TEST(Tuning, TakesTheKernelsOfABuiltInFile) {
   const auto file = [](const std::string& kernels_of) {
-    return R"({"schema": "duogemm.tuning/4", "device": {}, "bandwidth_gb_s": 7, "launch_us": 1, "kernels_of": ")" +
+    return R"({"schema": "duogemm.tuning/4", "device": {}, "bandwidth_gb_s": 7, "launch_us": 1,)"
+           R"( "kernels_of": ")" +
            kernels_of + R"(", "kernels": []})";
   };
   const Tuning read = parse_tuning(file("h200.json"), "some file");

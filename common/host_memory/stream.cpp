@@ -91,16 +91,21 @@ class Stream::Product {
     stream_.carrier(threads == 0 ? 0 : threads - 1);
     std::vector<std::jthread> copying;
     try {
-      for (std::size_t i = 0; i < threads; ++i) {
-        copying.emplace_back([this, i] { copy(*stream_.carriers_[i], i); });
-      }
+      start(copying, threads);
       multiply_all();
-    } catch (const std::system_error& error) {
-      copies_.stop();
-      throw Error(Status::out_of_memory, std::string("a thread cannot be started: ") + error.what());
     } catch (...) {
       copies_.stop();  // or the threads would be waited for in vain
       throw;
+    }
+  }
+
+  void start(std::vector<std::jthread>& copying, std::size_t threads) {
+    try {
+      for (std::size_t i = 0; i < threads; ++i) {
+        copying.emplace_back([this, i] { copy(*stream_.carriers_[i], i); });
+      }
+    } catch (const std::system_error& error) {
+      throw Error(Status::out_of_memory, std::string("a thread cannot be started: ") + error.what());
     }
   }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <new>
 #include <random>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -261,6 +263,16 @@ TEST_P(Streams, EndWithWhatTheirListenerThrows) {
     EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(c).ok());
   }
   EXPECT_EQ(faults.live_buffers + faults.live_others, 0);
+}
+
+// Whatever it throws, also what the library itself would make an Error of.
+TEST_P(Streams, ThrowTheListenersSystemErrorAsItIs) {
+  Faults faults;
+  FakeCall call(faults, 20'000, GetParam());
+  const HostProblem host = in_blocks();
+  std::vector<float> c = host.c;
+  const auto fail = [](const CallProgress&) { throw std::system_error(EIO, std::generic_category()); };
+  EXPECT_THROW(call.multiply(host, c, fail), std::system_error);
 }
 
 // Every operation in turn fails, and from every operation on the device is lost: the call throws, nothing

@@ -42,6 +42,7 @@ class Copies final : public HostCall {
     }
     {
       const auto alone_on_device = runtime_.device().exclusive_use();
+      runtime_.require_right_results();  // before any block is reserved or copied
       stream->multiply(problem, plan, operands, share(), progress);
     }
     streams_.give_back(std::move(stream));

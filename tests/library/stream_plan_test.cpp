@@ -275,6 +275,15 @@ TEST_P(Streams, ThrowTheListenersSystemErrorAsItIs) {
   EXPECT_THROW(call.multiply(host, c, fail), std::system_error);
 }
 
+TEST_P(Streams, AllocateNothingOnADeviceThatIsRefused) {
+  Faults faults{.refusal = "wrong results"};
+  FakeCall call(faults, 20'000, GetParam());
+  const HostProblem host = in_blocks();
+  std::vector<float> c = host.c;
+  EXPECT_THROW(call.multiply(host, c), Error);
+  EXPECT_EQ(faults.allocations, 0);
+}
+
 // Every operation in turn fails, and from every operation on the device is lost: the call throws, nothing
 // outside of C was written, nothing is left over, and the next call is right.
 TEST_P(Streams, SurviveAnyFailure) {

@@ -32,6 +32,7 @@ struct Faults {
   bool host_memory = false;  // it fails with bad_alloc, as when the host has no memory left
   bool in_place = false;     // it works on the host's memory
   bool idle = false;         // its kernels do nothing
+  std::string refusal = {};  // why its products are not to be relied upon
   std::size_t memory = std::numeric_limits<std::size_t>::max();  // bytes that one allocation may have
 
   // Fails where one allocation may not have this many bytes.
@@ -180,6 +181,7 @@ class FakeDevice final : public Device {
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
     throw Error(Status::build_failed, "no binaries");
   }
+  std::string refusal(const KnownProduct&) override { return faults_.refusal; }
 
  private:
   static DeviceInfo standard_info() {

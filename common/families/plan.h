@@ -67,10 +67,14 @@ struct StructArgument {
   }
 };
 
+// No kernel's struct is larger.
+inline constexpr std::size_t most_struct_bytes = sizeof(FixupArguments);
+
 // `given` names members of `values`.
 template <typename Struct>
 StructArgument struct_argument(const Struct& values,
                                std::initializer_list<std::pair<const void*, StructArgument::Given>> given) {
+  static_assert(sizeof values <= most_struct_bytes, "a launch has no room for the struct");
   const auto* const begin = reinterpret_cast<const std::byte*>(&values);
   StructArgument result{{begin, begin + sizeof values}, {}};
   for (const auto& [member, by] : given) {

@@ -99,7 +99,7 @@ void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operand
                            const Workspaces& workspaces, const Scalars& scalars) {
   constexpr std::size_t most_arguments = 16;
   std::array<Argument, most_arguments> arguments;
-  alignas(std::int64_t) std::array<std::byte, sizeof(FixupArguments)> filled;
+  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
   std::size_t count = 0;
   for (const StepArgument& argument : step.arguments) {
     arguments.at(count++) = std::visit(Resolve{operands, workspaces, scalars, filled}, argument);

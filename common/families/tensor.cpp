@@ -222,16 +222,16 @@ KernelSpec split() {
   return spec;
 }
 
-// It has tiles of a panel by a panel.
 KernelSpec fixup() {
   KernelSpec spec{.name = "fixup", .path = "gemm/tensor/fixup.cl", .idea = "what terms cannot hold, in FP32"};
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables&) {
-    constexpr std::size_t work_items = 256;
-    return Geometry{{group_count(m, PANEL) * group_count(n, PANEL), 1, 1}, {work_items, 1, 1}};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    const int rows = at(t, "TSM"), columns = at(t, "TSN");
+    const auto work_items = static_cast<std::size_t>(rows / at(t, "WPTM") * (columns / at(t, "WPTN")));
+    return Geometry{{group_count(m, rows) * group_count(n, columns), 1, 1}, {work_items, 1, 1}};
   };
-  spec.local_bytes = [](const Tunables&) {
-    constexpr std::size_t stages = 3, depth = 16;
-    return sizeof(float) * stages * depth * 2 * PANEL;
+  spec.local_bytes = [](const Tunables& t) {
+    return sizeof(float) *
+           static_cast<std::size_t>(at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN")));
   };
   return spec;
 }

@@ -125,7 +125,7 @@ void add_fixup(Plan& plan, const Variant& tensor, const Problem& p, const Terms&
   fixup.product.b = of_b.layout;
   fixup.product.c = c.layout;
   fixup.product.d = d.layout;
-  order_tiles(fixup.product, p, PANEL);
+  order_tiles(fixup.product, p, at(kernel.tunables, "TSM"));
   fixup.a_scales = a.arguments(a.layout.size);
   fixup.b_scales = b.arguments(b.layout.size);
   fixup.a_panels_in_tile = ceil_div(tensor.tile.m, PANEL);

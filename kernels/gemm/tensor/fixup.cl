@@ -25,21 +25,28 @@
 #ifndef RESIDENT
 #define RESIDENT 1  // work-groups that should fit on a multiprocessor, see dialect.h: 1
 #endif
+#ifndef TSM
+#define TSM 128  // rows of a tile of D, a panel of A: 128
+#endif
+#ifndef TSN
+#define TSN 128  // columns of a tile of D, a panel of B: 128
+#endif
+#ifndef TSK
+#define TSK 16  // depth of a tile along k: 16
+#endif
+#ifndef WPTM
+#define WPTM 8  // rows of D per work-item: 8
+#endif
+#ifndef WPTN
+#define WPTN 8  // columns of D per work-item: 8
+#endif
+#ifndef STAGES
+#define STAGES 3  // tiles along k in local memory, of A and of B: 3
+#endif
 #define ASYNC 1
 #define BYTES 1
 #define RECOMPUTE 0
-enum {
-  TSM = 128,
-  TSN = 128,
-  TSK = 16,
-  WPTM = 8,
-  WPTN = 8,
-  LANES_M = 8,
-  LANE_ORDER = 1,
-  LANES_K = 8,
-  STAGES = 3,
-  FMA_ORDER = 2
-};
+enum { LANES_M = 8, LANE_ORDER = 1, LANES_K = 8, FMA_ORDER = 2 };
 
 #include "dialect.h"
 #include "gemm/arguments.h"

@@ -90,7 +90,7 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Term
   product.batch = p.batch;
   product.k_splits = slices;
   product.clustered = clustered;
-  product.group_m = rasterised_rows / kernel.tile.m;
+  product.group_m = std::min(rasterised_rows / kernel.tile.m, ceil_div(p.m, kernel.tile.m));
   product.pairs = c_in_vectors(p);
   add_step(plan, kernel, product_geometry(kernel, p, slices, clustered, device),
            {struct_argument(product, {{&product.a.offset, a.operand},

@@ -118,6 +118,16 @@ TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
   EXPECT_EQ(groups_of_fixup(512, 100), (Extent{16, 8, 1}));
 }
 
+// A kernel multiplies them by the tiles along N in 32 bits.
+TEST(TensorPlan, RasterisesNoMoreRowsOfTilesThanThereAre) {
+  Problem problem = Problem::packed(200, 4096, 4096);
+  problem.precision = Precision::f16x3;
+  const Schedule schedule = schedule_for(parse_schedule("tensor:TSM=128"), problem, hopper());
+  const Plan plan = lower(schedule, problem, hopper());
+  const StepArgument& sizes = plan.steps.at(plan.multiply).arguments.at(0);
+  EXPECT_EQ(std::get<StructArgument>(sizes).as<TensorArguments>().group_m, 2);
+}
+
 TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
   DeviceInfo device = hopper();
   const Problem problem = square(1024, Precision::f16x3);

@@ -19,6 +19,32 @@ std::int64_t packed_ld(std::int64_t rows) {
   return round_up(rows, rows < 8 * line ? sector : line);
 }
 
+std::int64_t partial_ld(const KernelSpec& spec, const Problem& p) {
+  return spec.family->pads_partial_sums() ? round_up(p.m, 4) : p.m;
+}
+
+// No split is empty.
+std::int64_t splits_of(const ScheduleRequest& request, const Problem& problem) {
+  return std::min(request.slices, problem.k);
+}
+
+// Why the workspaces of the request cannot be counted.
+std::optional<Error> uncountable_workspace(const ScheduleRequest& request, const Problem& p) {
+  const auto members = [&](std::int64_t stride) { return stride == 0 ? 1 : p.batch; };
+  std::optional<Error> reason;
+  if (request.pack_a) {
+    reason = uncountable("the packed A", {packed_ld(p.m), p.k, members(p.a_stride)});
+  }
+  if (request.pack_b && !reason) {
+    reason = uncountable("the packed B", {packed_ld(p.n), p.k, members(p.b_stride)});
+  }
+  if (request.slices > 1 && !request.clustered && !reason) {
+    reason = uncountable("the partial sums of C",
+                         {splits_of(request, p), partial_ld(*request.spec, p), p.n, p.batch});
+  }
+  return reason;
+}
+
 // Why the request cannot be carried out for the problem, whatever its tunables are.
 std::optional<Error> refusal(const ScheduleRequest& request, const Problem& problem,
                              const DeviceInfo& device) {
@@ -45,7 +71,7 @@ std::optional<Error> refusal(const ScheduleRequest& request, const Problem& prob
     return invalid("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
                    request.spec->name + " does not, and not for batches by lists");
   }
-  return std::nullopt;
+  return uncountable_workspace(request, problem);
 }
 
 // "NAME=number", where the whole text is that.
@@ -132,7 +158,7 @@ Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& pro
   }
   Problem inner = packed(problem, request.pack_a, request.pack_b);
   if (request.slices > 1 && !request.clustered) {
-    inner = partial_sums(*request.spec, inner, std::min(request.slices, problem.k));  // no slice is empty
+    inner = partial_sums(*request.spec, inner, splits_of(request, problem));
   }
   const auto kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
   if (const Error* error = std::get_if<Error>(&kernel)) {
@@ -164,12 +190,11 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
 
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
   Problem p = problem;
-  const bool pads = spec.family->pads_partial_sums();
-  p.ldc = pads ? round_up(p.m, 4) : p.m;
+  p.ldc = partial_ld(spec, p);
   p.c_stride = count_elements("the partial sums of C", {slices, p.ldc, p.n});
   p.c_aligned = true;
   p.addend_apart = false;
-  p.c_padded = pads;
+  p.c_padded = spec.family->pads_partial_sums();
   return p;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "duogemm/error.h"
@@ -16,14 +17,23 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 60;
 // In double, which does not overflow and is exact enough.
 inline bool is_countable(double elements) { return elements <= static_cast<double>(most_elements); }
 
-// The product of sizes that are not negative: the elements of `what`. Throws out_of_memory beyond the most.
-inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
+// Tells why the product of sizes that are not negative, the elements of `what`, is not counted: out_of_memory
+// beyond the most.
+inline std::optional<Error> uncountable(const char* what, std::initializer_list<std::int64_t> sizes) {
   double estimate = 1.0;
   for (const std::int64_t size : sizes) {
     estimate *= static_cast<double>(size);
   }
-  if (!is_countable(estimate)) {
-    throw Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
+  if (is_countable(estimate)) {
+    return std::nullopt;
+  }
+  return Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
+}
+
+// That product. Throws what uncountable() tells.
+inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
+  if (const auto error = uncountable(what, sizes)) {
+    throw *error;
   }
   std::int64_t product = 1;
   for (const std::int64_t size : sizes) {

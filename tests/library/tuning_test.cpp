@@ -1,6 +1,7 @@
 // Tuning files that somebody has damaged: they are refused with a reason, or the planner can plan by them.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "devices.h"
@@ -54,6 +55,17 @@ TEST(TuningFile, IsReadAndPlannedBy) {
   const Planner planner(large_gpu(false), tuning);
   EXPECT_EQ(planner.select(Problem::packed(64, 64, 640)).slices, 2);
   EXPECT_EQ(planner.select(Problem::packed(64, 64, 320)).kernel->spec->name, "general");
+}
+
+// As many splits as a number can tell have more partial sums than can be counted.
+TEST(TuningFile, IsPlannedAroundWhereItsShapeHasNoWorkspace) {
+  Json document = Json::parse(whole);
+  Json& shape = document["shapes"][0];
+  shape["m"] = shape["n"] = 1 << 20;
+  shape["k"] = 1 << 30;
+  shape["slices"] = std::numeric_limits<int>::max();
+  const Planner planner(large_gpu(false), parse_tuning(document.dump(), "x.json"));
+  EXPECT_NO_THROW(planner.select(Problem::packed(1 << 20, 1 << 20, 1 << 30)));
 }
 
 TEST(TuningFile, IsRefusedWithTheMemberAndWhatIsAllowed) {

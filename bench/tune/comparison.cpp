@@ -100,6 +100,7 @@ std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
   bool any = ratios.mean() >= least_mean && ratios.worst >= least_ratio;
   Tuning kept = any ? found : before;
   kept.target = found.target;
+  kept.compiled_by = found.compiled_by;
   kept.evidence = found.evidence;
   kept.shapes = before.shapes;
   for (const BeforeAfter& each : compared) {

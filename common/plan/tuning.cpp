@@ -319,6 +319,7 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     Tuning tuning;
     tuning.target = read_target(json.at("device"));
     tuning.source = source;
+    tuning.compiled_by = read_text(json, "compiled_by");
     tuning.evidence = read_text(json, "evidence");
     tuning.bandwidth = read_quantity(json.at("bandwidth_gb_s"), "bandwidth_gb_s") * 1e9;
     tuning.reading = quantity("reading_gb_s") * 1e9;
@@ -362,6 +363,7 @@ std::string to_json(const Tuning& tuning) {
                        {"name", tuning.target.name},
                        {"compute_capability", tuning.target.compute_capability},
                        {"vector_floats", tuning.target.vector_floats}}},
+                     {"compiled_by", tuning.compiled_by},
                      {"evidence", tuning.evidence},
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
                      {"reading_gb_s", rounded(tuning.reading * 1e-9)},

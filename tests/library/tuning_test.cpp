@@ -68,6 +68,13 @@ TEST(TuningFile, IsPlannedAroundWhereItsShapeHasNoWorkspace) {
   EXPECT_NO_THROW(planner.select(Problem::packed(1 << 20, 1 << 20, 1 << 30)));
 }
 
+TEST(TuningFile, KeepsWhoseCompilerMadeTheProgramsThatWereMeasured) {
+  for (const char* compiler : {"", "driver"}) {
+    const Tuning tuning = parse_tuning(with(Json::json_pointer("/compiled_by"), compiler), "x.json");
+    EXPECT_EQ(parse_tuning(to_json(tuning), "y.json").compiled_by, compiler);
+  }
+}
+
 TEST(TuningFile, IsRefusedWithTheMemberAndWhatIsAllowed) {
   using Pointer = Json::json_pointer;
   const std::string shape = "/shapes/0/";

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "device/device_selection.h"
 #include "duogemm/version.h"
 #include "machine/gpu_watch.h"
 #include "output/files.h"
@@ -100,6 +101,11 @@ std::vector<NamedShape> load(const std::vector<std::string>& names, Precision pr
   return shapes;
 }
 
+// As tuning files have it (common/tuning/README.md).
+std::string compiler_of_programs(const DeviceInfo& info) {
+  return info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr ? "driver" : "";
+}
+
 class Session {
  public:
   Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
@@ -164,6 +170,7 @@ class Session {
 
   Tuning result() const {
     Tuning found = tuner_->result();
+    found.compiled_by = compiler_of_programs(info_);
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info_.name + ", driver " + info_.driver +
                      ", " + info_.runtime + ", " + clock_before_ + " before and " + clock_text(info_) +
                      " after, " + std::to_string(tuner_->counts().timed) + " settings timed";

@@ -109,6 +109,7 @@ WarmUp Runtime::warm(Queue& queue) {
 
 // A driver's first launch takes it longer than those that follow, whether programs have been loaded or not.
 void Runtime::multiply_once() {
+  const auto alone_on_device = device_->exclusive_use();
   const Problem problem = Problem::packed(32, 32, 32);
   const auto queue = device_->create_queue();
   const BlankOperands operands(problem, *device_);

@@ -32,7 +32,7 @@ class Runtime {
   // without any runs, whose sums may be added in another order. The first call that needs a program loads or
   // compiles it; a new problem is planned; once the same problem has been seen, with whatever factors,
   // neither happens, and once it has been seen on this queue, nothing is allocated on the device. Any thread
-  // may call. Throws as PreparedPlan and QueueWorkspaces do.
+  // may call. Throws as PreparedPlan, QueueWorkspaces and require_right_results do.
   void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
                const std::optional<LentWorkspace>& lent = {});
 
@@ -41,7 +41,7 @@ class Runtime {
   std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }
 
   // Prepares all programs that the device may need, and multiplies once. Throws as duogemm::warm does (see
-  // warm.h), and as enqueue does.
+  // warm.h), and as enqueue does: unsupported where the driver is refused.
   WarmUp warm();
   // And the first workspace of a queue. Throws also as QueueWorkspaces::warm does. While the queue is
   // captured, it prepares programs alone.

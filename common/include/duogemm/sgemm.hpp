@@ -123,7 +123,8 @@ class Context {
   // time. There `duogemm warm` is faster, which starts several processes and leaves the programs on disk.
   // Then it multiplies once, on a queue of its own, because a driver's first launch takes longer than later
   // ones. A problem out of the common may still need another program. Throws Error: build_failed names the
-  // first program that could not be compiled, when all others have been.
+  // first program that could not be compiled, when all others have been; unsupported names a driver that is
+  // refused, because its results are wrong.
   WarmUp warm();
 
   // Multiplies matrices in host memory and returns when C is there. Copies to and from the device; C is

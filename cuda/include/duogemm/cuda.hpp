@@ -51,7 +51,7 @@ void sgemm_batched(CUstream_st* stream, const Sgemm& problem, const float* const
 
 // Compiles what later calls in the stream's context may need, or finds it in the library or on disk: see
 // Context::warm. Allocates the stream's first workspace. Nothing is put on the stream, which must not be
-// captured meanwhile.
+// captured meanwhile. Throws as Context::warm does.
 WarmUp warm(CUstream_st* stream);
 
 // --- Epilogue --------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ std::size_t sgemm_workspace_bytes(cl_command_queue queue, const Sgemm& problem);
 std::size_t sgemm_batched_workspace_bytes(cl_command_queue queue, const Sgemm& problem);
 
 // Compiles what later calls on the queue's device may need, or finds it on disk: see Context::warm. Allocates
-// the queue's first workspace. Nothing is put on the queue.
+// the queue's first workspace. Nothing is put on the queue. Throws as Context::warm does.
 WarmUp warm(cl_command_queue queue);
 
 // Gives up the programs and the workspace that are kept for a context, and the library's hold on it. No call

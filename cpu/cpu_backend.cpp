@@ -56,8 +56,10 @@ class CpuQueue final : public HostQueue {
       if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
         pointers.at(count++) =
             *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
+      } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
+        numbers = bytes->data();
       } else {
-        numbers = std::get<std::span<const std::byte>>(argument).data();
+        refuse("takes a struct and buffers only");
       }
     }
     CpuProgram::Entry& entry = *static_cast<const CpuKernel&>(kernel).entry();

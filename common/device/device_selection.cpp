@@ -66,7 +66,9 @@ const Backend& best_backend() {
       return *backend;
     }
     why += why.empty() ? backend->obstacle() : "";
-    missing += (missing.empty() ? "; install " : " or ") + backend->missing_driver();
+    if (const std::string driver = backend->missing_driver(); !driver.empty()) {
+      missing += (missing.empty() ? "; install " : " or ") + driver;
+    }
   }
   reject("no device was found" + (why.empty() ? missing : ": " + why));
 }

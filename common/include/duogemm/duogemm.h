@@ -32,8 +32,8 @@ typedef enum duogemm_reproducibility {
    DUOGEMM_FP32 alone. */
 typedef enum duogemm_precision {
   DUOGEMM_FP32 = 0,   /* fused multiply-adds in FP32 */
-  DUOGEMM_BF16X6 = 1, /* as accurate, on tensor cores: three BF16 pieces of each number, six products */
-  DUOGEMM_F16X3 = 2 /* as accurate, on tensor cores: two scaled FP16 pieces of each number, three products */
+  DUOGEMM_BF16X6 = 1, /* as accurate, on tensor cores: three BF16 split terms of a number, six products */
+  DUOGEMM_F16X3 = 2   /* as accurate, on tensor cores: two scaled FP16 split terms of one, three products */
 } duogemm_precision;
 
 /* C <- alpha op(A) op(B) + beta C, but for the matrices; see duogemm::Sgemm. Begin with DUOGEMM_PROBLEM_INIT.

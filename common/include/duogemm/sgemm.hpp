@@ -32,8 +32,8 @@ enum class Reproducibility { run_to_run, everywhere };
 // data, the error bound is that of a sum in FP32, a NaN or an infinity spreads as in FP32, and denormals are
 // kept.
 //   fp32    fused multiply-adds in FP32
-//   bf16x6  tensor cores: three BF16 pieces of each number, and the six largest of their nine products
-//   f16x3   tensor cores: two scaled FP16 pieces of each number, and the three largest of their four products
+//   bf16x6  tensor cores: three BF16 split terms of a number, and the six largest of their nine products
+//   f16x3   tensor cores: two scaled FP16 split terms of one, and the three largest of their four products
 // The last two are not the chain that the level `everywhere` promises, and are refused there.
 enum class Precision { fp32, bf16x6, f16x3 };
 

@@ -172,9 +172,10 @@ std::vector<const Variant*> Planner::kernels() const {
 }
 
 ScheduleRequest unmeasured_request(const Problem& problem, const DeviceInfo& device) {
+  const Tunables& registers = tuning_for(device).registers;
   for (const KernelSpec& spec : registry()) {
     if (spec.family && spec.family->runs_on(device.kind)) {
-      if (const auto tunables = spec.family->unmeasured(problem, device, tuning_for(device).registers)) {
+      if (const auto tunables = spec.family->unmeasured(problem, device, registers)) {
         return {&spec, *tunables};
       }
     }

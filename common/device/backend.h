@@ -68,7 +68,7 @@ struct Geometry {
   Extent groups;
   Extent local;
   std::size_t cluster = 1;  // work-groups in each
-  // Of the array that a kernel declares by DYNAMIC_LOCAL (compat/warpgroups.h); 0 when there is none.
+  // Of the array that a kernel declares by DYNAMIC_LOCAL (compat/tensor_cores.h); 0 when there is none.
   std::size_t dynamic_local_bytes = 0;
 };
 

@@ -13,7 +13,7 @@ using Extent = std::array<std::size_t, 3>;
 enum class DeviceKind { gpu, cpu, other };
 
 struct DeviceInfo {
-  std::string backend;    // "opencl" or "cuda"
+  std::string backend;    // "opencl", "cuda" or "cpu"
   std::size_t index = 0;  // among the devices of its backend
   DeviceKind kind = DeviceKind::other;
   std::string name;

@@ -125,7 +125,7 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------
 
-// A kernel of no way is taken only where it was measured to be the fastest.
+// A kernel of no way, as a new one is at first, is taken only where it was measured to be the fastest.
 enum class Way { direct, panels, dots, none };
 
 bool has_long_dots(const Problem& p) {

@@ -23,7 +23,7 @@ struct OperandTerms {
   std::int64_t elements() const;
 };
 
-// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws invalid_argument where there are too
+// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws out_of_memory where there are too
 // many elements to count.
 OperandTerms terms_of_a(const Tunables& tensor, const Problem& problem);
 OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);

@@ -67,9 +67,9 @@ Timing timing_of(int groups, const Measured& little, const Measured& much) {
 
 }  // namespace
 
-std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t slices, const Problem& problem,
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t splits, const Problem& problem,
                                     const DeviceInfo& device) {
-  const Schedule schedule = schedule_for({setting.spec, setting.tunables, slices}, problem, device);
+  const Schedule schedule = schedule_for({setting.spec, setting.tunables, splits}, problem, device);
   return schedule.kernel->tunables == setting.tunables ? std::optional(schedule) : std::nullopt;
 }
 

@@ -38,7 +38,7 @@ class Calibrator {
 };
 
 // A kernel with all its tunables computes the problem so; empty where the problem fixes others.
-std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t slices, const Problem& problem,
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t splits, const Problem& problem,
                                     const DeviceInfo& device);
 
 }  // namespace duogemm::bench

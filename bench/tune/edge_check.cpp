@@ -37,9 +37,9 @@ std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
 }
 
 // Sums in another order are right within the bound; others to the bit.
-std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_t slices) {
+std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_t splits) {
   const Problem& p = edge.host.problem;
-  const auto schedule = schedule_of(setting, slices, p, device_.info());
+  const auto schedule = schedule_of(setting, splits, p, device_.info());
   if (!schedule) {
     return "";
   }
@@ -47,11 +47,11 @@ std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_
   edge.operands.restore_c(queue_);
   prepared.enqueue(queue_, edge.operands.operands());
   const Verdict found = edge.judge.look_at_all(edge.operands, queue_);
-  if (found.ok() && (slices > 1 || schedule->kernel->reorders || found.same_bits())) {
+  if (found.ok() && (splits > 1 || schedule->kernel->reorders || found.same_bits())) {
     return "";
   }
   return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
-         std::to_string(slices) + " slices of k: " + found.fault();
+         std::to_string(splits) + " slices of k: " + found.fault();
 }
 
 }  // namespace duogemm::bench

@@ -23,7 +23,7 @@ class EdgeCheck {
     Judge judge;
     GuardedOperands operands;
   };
-  std::string fault(Edge& edge, const Calibration& setting, std::int64_t slices);
+  std::string fault(Edge& edge, const Calibration& setting, std::int64_t splits);
 
   Device& device_;
   Queue& queue_;

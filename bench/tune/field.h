@@ -13,7 +13,7 @@ namespace duogemm::bench {
 
 struct Score {
   double seconds;
-  std::int64_t slices;
+  std::int64_t splits;
 };
 
 // A setting that is looked at, with what is measured of it.

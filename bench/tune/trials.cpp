@@ -8,7 +8,7 @@
 namespace duogemm::bench {
 namespace {
 
-// This close to the best, other numbers of slices are tried.
+// This close to the best, other numbers of splits are tried.
 constexpr double close_to_best = 1.15;
 // Nearer than this, two times have to be told apart in turns.
 constexpr double nearly_equal = 0.03;
@@ -103,15 +103,15 @@ void SettingTrials::time_on(Field& field, std::size_t probe, const SharedSetting
   }
 }
 
-// Begins with the number of slices that the model has for the best, and goes on to its neighbours while that
+// Begins with the number of splits that the model has for the best, and goes on to its neighbours while that
 // helps.
 Score SettingTrials::best_slices(const Problem& problem, const Calibration& setting,
                                  const std::vector<Schedule>& schedules, double incumbent) {
   const auto time = [&](std::ptrdiff_t at) -> Score {
-    const std::int64_t slices = schedules[static_cast<std::size_t>(at)].slices;
-    const auto schedule = schedule_of(setting, slices, problem, bench_.info());
+    const std::int64_t splits = schedules[static_cast<std::size_t>(at)].splits;
+    const auto schedule = schedule_of(setting, splits, problem, bench_.info());
     const Effort effort{.hopeless = far_slower * incumbent};
-    return {schedule ? bench_.seconds(*schedule, problem, effort) : infinity, slices};
+    return {schedule ? bench_.seconds(*schedule, problem, effort) : infinity, splits};
   };
   const std::ptrdiff_t start = &fastest(schedules) - schedules.data();
   Score best = time(start);
@@ -135,7 +135,7 @@ void SettingTrials::time_again(const Field& field, std::size_t probe, std::span<
   const Problem& problem = field.probes[probe].problem;
   std::vector<Schedule> schedules;
   for (const SharedSetting& setting : settings) {
-    schedules.push_back(*schedule_of(*setting, setting->scores.at(probe).slices, problem, bench_.info()));
+    schedules.push_back(*schedule_of(*setting, setting->scores.at(probe).splits, problem, bench_.info()));
   }
   const std::vector<double> seconds = bench_.seconds(schedules, problem, effort);
   for (std::size_t i = 0; i < settings.size(); ++i) {

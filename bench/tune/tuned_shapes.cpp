@@ -5,7 +5,7 @@
 namespace duogemm::bench {
 namespace {
 
-// The fastest by prediction, with their numbers of slices, are timed for a shape.
+// The fastest by prediction, with their numbers of splits, are timed for a shape.
 constexpr std::size_t schedules_of_a_shape = 16;
 // This many of the fastest of them are timed once more, in turns.
 constexpr std::size_t finalists = 3;
@@ -50,7 +50,7 @@ std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedul
                     problem.n,
                     problem.k,
                     problem.batch,
-                    {winner.kernel->spec, open_tunables(winner, problem), winner.slices, winner.clustered,
+                    {winner.kernel->spec, open_tunables(winner, problem), winner.splits, winner.clustered,
                      winner.pack_a, winner.pack_b},
                     again[first]};
 }

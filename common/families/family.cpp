@@ -13,7 +13,7 @@ namespace duogemm {
 namespace {
 
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
-// first have other leading dimensions then, and C is elsewhere while k is in slices.
+// first have other leading dimensions then, and C is elsewhere while k is split.
 class Builder {
  public:
   Builder(const Schedule& schedule, const Problem& problem, const DeviceInfo& device)
@@ -24,18 +24,18 @@ class Builder {
       pack();
     }
     const std::int64_t length =
-        schedule_.slices == 1 ? problem_.k : slice_length(kernel_, problem_.k, schedule_.slices);
-    const std::int64_t slices = ceil_div(problem_.k, length);
-    const bool in_workspace = slices > 1 && !schedule_.clustered;
+        schedule_.splits == 1 ? problem_.k : split_length(kernel_, problem_.k, schedule_.splits);
+    const std::int64_t splits = ceil_div(problem_.k, length);
+    const bool in_workspace = splits > 1 && !schedule_.clustered;
     if (in_workspace) {
-      inner_ = partial_sums(*kernel_.spec, inner_, slices);
+      inner_ = partial_sums(*kernel_.spec, inner_, splits);
       d_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}),
                      {0, inner_.ldc, inner_.c_stride});
     }
     plan_.multiply = plan_.steps.size();
-    multiply(length, slices, in_workspace);
+    multiply(length, splits, in_workspace);
     if (in_workspace) {
-      reduce(slices);
+      reduce(splits);
     }
     plan_.scalars = {problem_.alpha, problem_.beta};
     return std::move(plan_);
@@ -106,11 +106,11 @@ class Builder {
          one.from.operand, one.to.operand, other.from.operand, other.to.operand});
   }
 
-  void multiply(std::int64_t length, std::int64_t slices, bool in_workspace) {
+  void multiply(std::int64_t length, std::int64_t splits, bool in_workspace) {
     const Problem& p = inner_;
     Geometry geometry = kernel_.spec->geometry(p.m, p.n, kernel_.tunables);
-    geometry.groups[2] = static_cast<std::size_t>(slices);
-    geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(slices) : 1;
+    geometry.groups[2] = static_cast<std::size_t>(splits);
+    geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(splits) : 1;
     GemmArguments sizes = sizes_of(p);
     sizes.split_length = length;
     sizes.split_stride = in_workspace ? p.ldc * p.n : 0;
@@ -121,13 +121,13 @@ class Builder {
                        in_workspace ? Factors::of_sums : Factors::of_call));
   }
 
-  void reduce(std::int64_t slices) {
+  void reduce(std::int64_t splits) {
     const Problem& p = problem_;
-    const Variant& kernel = reduce_program(p.m * p.n * p.batch, slices);
+    const Variant& kernel = reduce_program(p.m * p.n * p.batch, splits);
     ReduceArguments sizes{};
     sizes.M = p.m;
     sizes.N = p.n;
-    sizes.splits = slices;
+    sizes.splits = splits;
     sizes.ldp = inner_.ldc;
     sizes.batch = p.batch;
     add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,

@@ -25,7 +25,7 @@ std::int64_t partial_ld(const KernelSpec& spec, const Problem& p) {
 
 // No split is empty.
 std::int64_t splits_of(const ScheduleRequest& request, const Problem& problem) {
-  return std::min(request.slices, problem.k);
+  return std::min(request.splits, problem.k);
 }
 
 // Why the workspaces of the request cannot be counted.
@@ -38,7 +38,7 @@ std::optional<Error> uncountable_workspace(const ScheduleRequest& request, const
   if (request.pack_b && !reason) {
     reason = uncountable("the packed B", {packed_ld(p.n), p.k, members(p.b_stride)});
   }
-  if (request.slices > 1 && !request.clustered && !reason) {
+  if (request.splits > 1 && !request.clustered && !reason) {
     reason = uncountable("the partial sums of C",
                          {splits_of(request, p), partial_ld(*request.spec, p), p.n, p.batch});
   }
@@ -50,11 +50,11 @@ std::optional<Error> refusal(const ScheduleRequest& request, const Problem& prob
                              const DeviceInfo& device) {
   const auto invalid = [](const std::string& reason) { return Error(Status::invalid_argument, reason); };
   const Family& family = *request.spec->family;
-  if (request.slices > 1 && !may_split(*request.spec, problem)) {
-    return invalid("slices=" + std::to_string(request.slices) +
+  if (request.splits > 1 && !may_split(*request.spec, problem)) {
+    return invalid("slices=" + std::to_string(request.splits) +
                    ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
   }
-  if (request.clustered && request.slices > most_in_cluster) {
+  if (request.clustered && request.splits > most_in_cluster) {
     return invalid("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
   }
   if (request.clustered && !family.adds_in_clusters()) {
@@ -91,7 +91,7 @@ void set(ScheduleRequest& request, const std::string& item) {
       {"pack_a", &request.pack_a}, {"pack_b", &request.pack_b}, {"clustered", &request.clustered}};
   const auto [name, value] = parse_item(item);
   if (name == "slices") {
-    request.slices = value;
+    request.splits = value;
   } else if (const auto found = switches.find(name); found != switches.end()) {
     if (value != 0 && value != 1) {
       reject(item + ": 0 or 1");
@@ -120,8 +120,8 @@ std::string to_text(const Schedule& schedule) {
             : schedule.pack_a                  ? " after packing A"
                                                : " after packing B";
   }
-  if (schedule.slices > 1) {
-    text += " in " + std::to_string(schedule.slices) + " slices of k";
+  if (schedule.splits > 1) {
+    text += " in " + std::to_string(schedule.splits) + " slices of k";
     text += schedule.clustered ? " that clusters add up" : "";
   }
   return text;
@@ -141,8 +141,8 @@ ScheduleRequest parse_schedule(const std::string& text) {
 }
 
 void validate(const ScheduleRequest& request) {
-  if (request.slices < 1 || (request.slices > 1 && !request.spec->family->splits_k())) {
-    reject("slices=" + std::to_string(request.slices) +
+  if (request.splits < 1 || (request.splits > 1 && !request.spec->family->splits_k())) {
+    reject("slices=" + std::to_string(request.splits) +
            ": at least 1, and 1 for kernels that do not split k");
   }
 }
@@ -157,7 +157,7 @@ Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& pro
     return *reason;
   }
   Problem inner = packed(problem, request.pack_a, request.pack_b);
-  if (request.slices > 1 && !request.clustered) {
+  if (request.splits > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, splits_of(request, problem));
   }
   const auto kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
@@ -168,7 +168,7 @@ Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& pro
   if (const auto reason = unsupported_reason(*variant, device)) {
     return Error(Status::unsupported, *reason);
   }
-  return Schedule{variant, request.slices, request.clustered, request.pack_a, request.pack_b};
+  return Schedule{variant, request.splits, request.clustered, request.pack_a, request.pack_b};
 }
 
 Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
@@ -188,18 +188,18 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b) {
   return p;
 }
 
-Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices) {
+Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits) {
   Problem p = problem;
   p.ldc = partial_ld(spec, p);
-  p.c_stride = count_elements("the partial sums of C", {slices, p.ldc, p.n});
+  p.c_stride = count_elements("the partial sums of C", {splits, p.ldc, p.n});
   p.c_aligned = true;
   p.addend_apart = false;
   p.c_padded = spec.family->pads_partial_sums();
   return p;
 }
 
-std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices) {
-  return round_up(ceil_div(k, slices), kernel.spec->family->split_multiple(kernel.tile));
+std::int64_t split_length(const Variant& kernel, std::int64_t k, std::int64_t splits) {
+  return round_up(ceil_div(k, splits), kernel.spec->family->split_multiple(kernel.tile));
 }
 
 }  // namespace duogemm

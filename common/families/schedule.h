@@ -15,8 +15,8 @@ inline constexpr std::int64_t most_in_cluster = 8;
 
 struct Schedule {
   const Variant* kernel = nullptr;     // that multiplies
-  std::int64_t slices = 1;             // of k
-  bool clustered = false;              // clusters of work-groups add the slices up, and not a further step
+  std::int64_t splits = 1;             // of k
+  bool clustered = false;              // clusters of work-groups add the splits up, and not a further step
   bool pack_a = false;                 // A is first copied to where it can be read in vectors along m
   bool pack_b = false;                 // B is, along n
   std::optional<double> seconds = {};  // as the cost model predicts, where it was asked
@@ -31,7 +31,7 @@ std::string to_text(const Schedule& schedule);
 struct ScheduleRequest {
   const KernelSpec* spec = nullptr;
   Tunables tunables = {};
-  std::int64_t slices = 1;
+  std::int64_t splits = 1;
   bool clustered = false;
   bool pack_a = false;
   bool pack_b = false;
@@ -46,8 +46,8 @@ ScheduleRequest parse_schedule(const std::string& text);
 void validate(const ScheduleRequest& request);
 
 // The request for a problem, with the tunables that the problem fixes. Throws invalid_argument where the
-// kernel cannot do the problem, or not in slices, or the tunables break its rules or the problem's level, and
-// unsupported where the device cannot run it.
+// kernel cannot do the problem, or not with k split, or the tunables break its rules or the problem's level,
+// and unsupported where the device cannot run it.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
 Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
                               const DeviceInfo& device);
@@ -63,10 +63,10 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 
 // The problem whose result goes to a workspace, where the partial sums of C that are to be added up lie
 // one after the other, those of one member of the batch together.
-Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t slices);
+Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits);
 
-// Each of `slices` slices but the last takes that much of k: whole tiles, and of skinny kernels whole
+// Each of `splits` splits but the last takes that much of k: whole tiles, and of skinny kernels whole
 // vectors.
-std::int64_t slice_length(const Variant& kernel, std::int64_t k, std::int64_t slices);
+std::int64_t split_length(const Variant& kernel, std::int64_t k, std::int64_t splits);
 
 }  // namespace duogemm

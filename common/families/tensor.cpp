@@ -192,8 +192,8 @@ const Variant& fixup_program(const Problem& problem) {
   return program("fixup", setting);
 }
 
-SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t slices) {
-  if (slices == 1) {
+SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t splits) {
+  if (splits == 1) {
     return {0, 0};
   }
   constexpr std::int64_t line = 32;  // of counters
@@ -201,7 +201,7 @@ SlicesLayout slices_layout(const Tunables& t, const Problem& p, std::int64_t sli
       "the tiles of C", {ceil_div(p.m, at(t, "TSM")), ceil_div(p.n, tile_rows_of_b(t)), p.batch});
   const std::int64_t counters = round_up(tiles, line);
   return {counters, counters + count_elements("the partial sums of C",
-                                              {tiles, slices, at(t, "TSM") * tile_rows_of_b(t)})};
+                                              {tiles, splits, at(t, "TSM") * tile_rows_of_b(t)})};
 }
 
 namespace {

@@ -31,13 +31,13 @@ OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
 // The program that makes the terms which such a setting of `tensor` takes.
 const Variant& split_program(const Tunables& tensor);
 
-// The workspace in which the slices of k of a problem meet has a counter for each tile, and then all sums.
-// One slice alone needs none.
-struct SlicesLayout {
+// The workspace in which the splits of k of a problem meet has a counter for each tile, and then all sums.
+// One split alone needs none.
+struct SplitsLayout {
   std::int64_t counters;
   std::int64_t elements;  // of both
 };
-SlicesLayout slices_layout(const Tunables& tensor, const Problem& problem, std::int64_t slices);
+SplitsLayout splits_layout(const Tunables& tensor, const Problem& problem, std::int64_t splits);
 
 // The steps of a schedule for a kernel of the family.
 Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, const DeviceInfo& device);

@@ -58,18 +58,18 @@ std::size_t room_for(const Variant& kernel, const DeviceInfo& device) {
   return std::max<std::size_t>(device.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
 }
 
-// Work-groups of clusters have a slice of one tile each. The others walk over all slices: as many as the
+// Work-groups of clusters have a split of one tile each. The others walk over all splits: as many as the
 // device has room for.
-Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t slices, bool clustered,
+Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t splits, bool clustered,
                           const DeviceInfo& device) {
   Geometry geometry = kernel.spec->geometry(p.m, p.n, kernel.tunables);
   if (clustered) {
     geometry.groups[0] *= static_cast<std::size_t>(p.batch);
-    geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(slices);
+    geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(splits);
     return geometry;
   }
   const std::size_t room = room_for(kernel, device);
-  for (const std::int64_t times : {slices, p.batch}) {  // a product that cannot overflow
+  for (const std::int64_t times : {splits, p.batch}) {  // a product that cannot overflow
     geometry.groups[0] = std::min(geometry.groups[0], room) * std::min(static_cast<std::size_t>(times), room);
   }
   geometry.groups[0] = std::min(geometry.groups[0], room);
@@ -77,7 +77,7 @@ Geometry product_geometry(const Variant& kernel, const Problem& p, std::int64_t 
 }
 
 void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Terms& a, const Terms& b,
-                 Operand sums, std::int64_t slices, bool clustered, const DeviceInfo& device) {
+                 Operand sums, std::int64_t splits, bool clustered, const DeviceInfo& device) {
   const StepMatrix c = matrix_c(p), d = matrix_d(p);
   TensorArguments product{};
   product.M = p.m;
@@ -88,11 +88,11 @@ void add_product(Plan& plan, const Variant& kernel, const Problem& p, const Term
   product.c = c.layout;
   product.d = d.layout;
   product.batch = p.batch;
-  product.k_splits = slices;
+  product.k_splits = splits;
   product.clustered = clustered;
   product.group_m = std::min(rasterised_rows / kernel.tile.m, ceil_div(p.m, kernel.tile.m));
   product.pairs = c_in_vectors(p);
-  add_step(plan, kernel, product_geometry(kernel, p, slices, clustered, device),
+  add_step(plan, kernel, product_geometry(kernel, p, splits, clustered, device),
            {struct_argument(product, {{&product.a.offset, a.operand},
                                       {&product.b.offset, b.operand},
                                       {&product.c.offset, c.operand},
@@ -151,13 +151,13 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   const Tunables& t = kernel.tunables;
   const OperandTerms of_a = terms_of_a(t, problem);
   const OperandTerms of_b = terms_of_b(t, problem);
-  // As many slices as have something to do.
-  const std::int64_t length = ceil_div(of_a.blocks, schedule.slices);
-  const std::int64_t slices = ceil_div(of_a.blocks, length);
+  // As many splits as have something to do.
+  const std::int64_t length = ceil_div(of_a.blocks, schedule.splits);
+  const std::int64_t splits = ceil_div(of_a.blocks, length);
   const std::size_t tiles = kernel.spec->geometry(problem.m, problem.n, t).groups[0];
-  const bool clustered = schedule.clustered && slices > 1 &&
+  const bool clustered = schedule.clustered && splits > 1 &&
                          tiles <= device.max_groups[0] / static_cast<std::size_t>(problem.batch);
-  const SlicesLayout layout = slices_layout(t, problem, clustered ? 1 : slices);
+  const SplitsLayout layout = splits_layout(t, problem, clustered ? 1 : splits);
 
   Plan plan;
   plan.scalars = {problem.alpha, problem.beta};
@@ -166,7 +166,7 @@ Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, con
   const Operand sums = workspace(plan, layout.elements);
   add_split(plan, t, problem, a, b, sums, layout.counters, device);
   plan.multiply = plan.steps.size();
-  add_product(plan, kernel, problem, a, b, sums, slices, clustered, device);
+  add_product(plan, kernel, problem, a, b, sums, splits, clustered, device);
   add_fixup(plan, kernel, problem, a, b, device);
   return plan;
 }

@@ -69,12 +69,12 @@ Timing busiest_unit(double groups, const Split& split, const Candidate& candidat
     return serves(whole_up(groups / facts.units));
   }
   const double room = candidate.resident;
-  const auto slices = static_cast<double>(split.slices);
-  const double at_once = std::max(resident_groups(room, slices, facts), slices);
+  const auto splits = static_cast<double>(split.count);
+  const double at_once = std::max(resident_groups(room, splits, facts), splits);
   const double rounds = whole_down(groups / at_once);
   const double rest = groups - rounds * at_once;
   double each = whole_up(rest / facts.units);
-  while (resident_groups(each, slices, facts) < rest && each < room) {
+  while (resident_groups(each, splits, facts) < rest && each < room) {
     ++each;
   }
   if (rounds == 0.0 || each == 0.0) {

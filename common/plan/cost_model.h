@@ -33,10 +33,10 @@ struct CostFacts {
 
 // A problem moves the same for any kernel.
 struct Traffic {
-  // Seconds that adding up the slices of k takes.
+  // Seconds that adding up the splits of k takes.
   struct Adding {
     double once;
-    double each;  // slice
+    double each;  // split
   };
 
   Traffic(const Problem& problem, const CostFacts& facts);
@@ -83,9 +83,9 @@ struct Candidate {
   boost::container::static_vector<Timing, groups_at_once + 1> timings;
 };
 
-// k in slices, which clusters of work-groups add up or a further step.
+// How many splits of k there are, which clusters of work-groups add up or a further step.
 struct Split {
-  std::int64_t slices = 1;
+  std::int64_t count = 1;
   bool clustered = false;
 };
 
@@ -93,7 +93,7 @@ struct Split {
 double predict_seconds(const Traffic& traffic, const Candidate& candidate, const CostFacts& facts,
                        double groups, double depth, const Split& split);
 
-// Adds to the time for which a kernel multiplies what it moves, and what adding up the slices takes.
+// Adds to the time for which a kernel multiplies what it moves, and what adding up the splits takes.
 inline double with_traffic(double multiplying, const Traffic& traffic, const Candidate& candidate,
                            const CostFacts& facts, const Split& split) {
   // A line through two depths may promise less for a short k than a kernel without work takes.
@@ -104,8 +104,7 @@ inline double with_traffic(double multiplying, const Traffic& traffic, const Can
     seconds = std::max(seconds, traffic.seconds) + visible * std::min(seconds, traffic.seconds);
   }
   const Traffic::Adding& adding = split.clustered ? traffic.in_clusters : traffic.in_step;
-  return split.slices <= 1 ? seconds
-                           : seconds + adding.once + static_cast<double>(split.slices) * adding.each;
+  return split.count <= 1 ? seconds : seconds + adding.once + static_cast<double>(split.count) * adding.each;
 }
 
 // Packing reads and writes each byte of the operands once.

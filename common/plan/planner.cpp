@@ -70,7 +70,7 @@ std::optional<Schedule> Planner::forced(const Problem& problem) const {
     return std::nullopt;  // not permitted, or the permission is of no use
   }
   if (!may_split(*request.spec, problem)) {  // promises are kept
-    request.slices = 1;
+    request.splits = 1;
     request.clustered = false;
   }
   request.pack_a = request.pack_a && may_pack(*request.spec, problem);
@@ -87,7 +87,7 @@ std::optional<Schedule> Planner::tuned(const Problem& problem) const {
     return std::nullopt;  // shapes are measured in FP32
   }
   for (const TunedShape& shape : tuning_.shapes) {
-    const bool splits = shape.request.slices > 1;
+    const bool splits = shape.request.splits > 1;
     if (shape.is_of(problem) && (!splits || may_split(*shape.request.spec, problem))) {
       auto found = try_schedule(shape.request, problem, device_);
       Schedule* schedule = std::get_if<Schedule>(&found);

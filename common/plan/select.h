@@ -1,5 +1,5 @@
 // The choice among the production kernels: which one, with which tunables, what is packed before it, and
-// into how many slices k is split.
+// how many splits of k there are.
 #pragma once
 
 #include <limits>
@@ -31,13 +31,13 @@ class Planner {
   Schedule select(const Problem& problem) const;
 
   // Whatever the candidates allow for the problem, the fastest by prediction first; where there is nothing,
-  // what select() falls back to. No slices of k at the level `everywhere`.
+  // what select() falls back to. k is not split at the level `everywhere`.
   std::vector<Schedule> rank(const Problem& problem) const;
 
   // Each kernel of which no setting is a candidate for the problem, and the reason.
   std::vector<std::pair<const KernelSpec*, std::string>> left_out(const Problem& problem) const;
 
-  // Whatever one calibration offers for the problem, with slices in ascending order; may be none.
+  // Whatever one calibration offers for the problem, with splits in ascending order; may be none.
   static std::vector<Schedule> offers(const Calibration& calibration, const Problem& problem,
                                       const DeviceInfo& device, const Tuning& facts);
 

@@ -143,7 +143,7 @@ Json to_json(const TunedShape& shape) {
           {"batch", shape.batch},
           {"kernel", request.spec->name},
           {"tunables", tunables_json(request.tunables)},
-          {"slices", request.slices},
+          {"slices", request.splits},
           {"pack_a", request.pack_a},
           {"pack_b", request.pack_b},
           {"clustered", request.clustered},

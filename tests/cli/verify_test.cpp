@@ -26,7 +26,7 @@ TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
 }
 
 // Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Fifteen
-// problems, ten of them again in slices of k, and once more in clusters where the device has them.
+// problems, ten of them again with k split, and once more in clusters where the device has them.
 TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   const SelectedDevice selected = select_device("");
   if (const DeviceInfo info = selected.backend->devices().at(selected.index); miscompiles_pipelined(info)) {

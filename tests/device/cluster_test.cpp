@@ -84,9 +84,9 @@ TEST_P(Clusters, AddUpToTheBitsOfAFurtherStep) {
   for (const ClusterCase& each : cluster_cases()) {
     SCOPED_TRACE(each.name);
     const HostProblem host = random_problem(each.problem, Distribution::signed_unit, 1);
-    for (std::int64_t slices = 2; slices <= most_in_cluster; ++slices) {
-      SCOPED_TRACE(slices);
-      ScheduleRequest request{&find_kernel(each.kernel), each.tunables, slices};
+    for (std::int64_t splits = 2; splits <= most_in_cluster; ++splits) {
+      SCOPED_TRACE(splits);
+      ScheduleRequest request{&find_kernel(each.kernel), each.tunables, splits};
       const std::vector<std::uint32_t> wanted = bits_of(request, host, device);
       request.clustered = true;
       EXPECT_EQ(bits_of(request, host, device), wanted);

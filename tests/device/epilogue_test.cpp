@@ -142,7 +142,7 @@ void expect_right(const Problem& p, const Numbers& x, Plan plan, float bound, Te
 
 float rounding(const Problem& p) { return 0x1p-24f * (2 * std::sqrt(static_cast<float>(p.k)) + 4) * 16; }
 
-// Sums in slices of k are added in another order.
+// Sums over splits of k are added in another order.
 void expect_right(const Problem& p, const Plan& plan, bool same_order, TestDevice& on) {
   const Numbers x(p, static_cast<std::uint32_t>(p.m + 3 * p.n));
   expect_right(p, x, plan, same_order ? 0.0f : rounding(p), on);
@@ -199,10 +199,10 @@ TEST_P(Epilogues, AddABiasInOtherKernelsAndAfterSlices) {
     const Plan general = lowered("general", p, on.device->info());
     EXPECT_EQ(steps_of(general), "general");
     expect_right(p, general, true, on);
-    const Plan slices =
+    const Plan splits =
         lowered("pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,TRANSPOSE_ASYNC=1,slices=3", p, on.device->info());
-    EXPECT_EQ(steps_of(slices), "pipelined reduce");
-    expect_right(p, slices, false, on);
+    EXPECT_EQ(steps_of(splits), "pipelined reduce");
+    expect_right(p, splits, false, on);
   }
 }
 
@@ -310,7 +310,7 @@ TEST(Epilogue, WithFactorsInMemoryNeedsWorkspace) {
   }
 }
 
-// Whatever is planned otherwise: slices of k that a step adds up, packed operands, pieces for tensor cores.
+// Whatever is planned otherwise: splits of k that a step adds up, packed operands, pieces for tensor cores.
 TEST(Plan, NeedsNoWorkspaceWhereThereIsNone) {
   int needed = 0;
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{64, 64, 100000},

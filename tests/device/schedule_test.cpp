@@ -1,4 +1,4 @@
-// Schedules that small problems seldom have: more tiles along m than a strip has, and numbers of slices of k
+// Schedules that small problems seldom have: more tiles along m than a strip has, and numbers of splits of k
 // that the work-items which add them up do not divide.
 #include <gtest/gtest.h>
 
@@ -33,30 +33,30 @@ TEST_P(Schedules, CoverTheLastStripOfTiles) {
   }
 }
 
-// As many work-items as add up an element's slices, and one more or less; for more elements there is one
+// As many work-items as add up an element's splits, and one more or less; for more elements there is one
 // each.
 TEST_P(Schedules, AddUpAnyNumberOfSlices) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   if (miscompiles_pipelined(device.device->info())) {
     GTEST_SKIP() << "PoCL 4 and 5 make wrong code of the kernel";
   }
-  const auto add_up = [&](std::int64_t m, std::int64_t slices) {
-    Problem problem = Problem::packed(m, 33, 8 * slices, 1.5f, 0.5f);
+  const auto add_up = [&](std::int64_t m, std::int64_t splits) {
+    Problem problem = Problem::packed(m, 33, 8 * splits, 1.5f, 0.5f);
     problem.batch = 2;
     problem.a_stride = problem.a_elements();
     problem.b_stride = problem.b_elements();
     problem.c_stride = problem.c_elements();
-    expect_right(small + ",slices=" + std::to_string(slices), problem, device);
+    expect_right(small + ",slices=" + std::to_string(splits), problem, device);
     return launched_.at("ITEMS");
   };
-  for (const std::int64_t slices : {2, 3, 15}) {
-    EXPECT_EQ(add_up(35, slices), 1) << slices;
+  for (const std::int64_t splits : {2, 3, 15}) {
+    EXPECT_EQ(add_up(35, splits), 1) << splits;
   }
-  for (const std::int64_t slices : {16, 17, 23, 24, 127}) {
-    EXPECT_EQ(add_up(35, slices), 8) << slices;
+  for (const std::int64_t splits : {16, 17, 23, 24, 127}) {
+    EXPECT_EQ(add_up(35, splits), 8) << splits;
   }
-  for (const std::int64_t slices : {128, 129, 161}) {
-    EXPECT_EQ(add_up(35, slices), 32) << slices;
+  for (const std::int64_t splits : {128, 129, 161}) {
+    EXPECT_EQ(add_up(35, splits), 32) << splits;
   }
   EXPECT_EQ(add_up(1000, 17), 1);
 }

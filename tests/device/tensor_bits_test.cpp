@@ -22,7 +22,7 @@ using namespace bench;
 struct BitsCase {
   const char* name;
   Problem problem;
-  std::int64_t slices;
+  std::int64_t splits;
   Tunables tunables;
   const char* input;
   bool clustered = false;
@@ -224,10 +224,10 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
       SCOPED_TRACE(spec->name + ", " + to_text(precision) + ", " + each.name);
       const HostProblem host = host_problem(each, precision);
       const Schedule schedule =
-          schedule_for({spec, allowed(*spec, each.tunables), each.slices, each.clustered}, host.problem,
+          schedule_for({spec, allowed(*spec, each.tunables), each.splits, each.clustered}, host.problem,
                        device.device->info());
       const Multiples& tile = schedule.kernel->tile;
-      const TensorProduct product{precision, tile.m, tile.k, schedule.slices};
+      const TensorProduct product{precision, tile.m, tile.k, schedule.splits};
       const std::vector<float> found = multiply(schedule, host, device);
       const std::size_t wrong = differing(found, predicted(host, product, {}));
       const bool tells_models_apart = std::string(each.name) == "one_sign";

@@ -120,10 +120,10 @@ void run(const Step& step, const Scalars& scalars, Memory& memory, const char* n
 
 enum class Steps { split_and_multiply, all };
 
-Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t slices, Matrices matrices,
+Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t splits, Matrices matrices,
                     Steps steps = Steps::split_and_multiply) {
   const Schedule schedule =
-      schedule_for({&find_kernel("tensor_mma"), setting.tunables, slices}, problem, ampere());
+      schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, problem, ampere());
   const Plan plan = lower(schedule, problem, ampere());
   Memory memory(plan, matrices);
   run(plan.steps.at(0), plan.scalars, memory, setting.split);
@@ -168,10 +168,10 @@ double worst_error(const Problem& problem, const Matrices& before, const Matrice
   return worst;
 }
 
-void expect_right(const Setting& setting, const Problem& problem, std::int64_t slices) {
+void expect_right(const Setting& setting, const Problem& problem, std::int64_t splits) {
   const Matrices before = random_matrices(problem);
-  const Matrices after = multiplied(setting, problem, slices, before);
-  EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product << ", " << slices << " slices";
+  const Matrices after = multiplied(setting, problem, splits, before);
+  EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product << ", " << splits << " slices";
 }
 
 Problem problem_of(const Setting& setting, std::int64_t m, std::int64_t n, std::int64_t k) {

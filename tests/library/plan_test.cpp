@@ -87,7 +87,7 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
         EXPECT_EQ(plan.steps.at(plan.multiply).kernel, schedule.kernel);
         EXPECT_EQ(unsupported_reason(*schedule.kernel, device), std::nullopt);
         if (problem.level == Reproducibility::everywhere) {
-          EXPECT_EQ(schedule.slices, 1) << to_text(schedule);
+          EXPECT_EQ(schedule.splits, 1) << to_text(schedule);
           EXPECT_FALSE(schedule.kernel->reorders) << to_text(schedule);
         }
         EXPECT_TRUE(device.clusters || !schedule.clustered);
@@ -144,9 +144,9 @@ TEST(Planner, FindsAGeneralKernelWhereThereIsNothingElse) {
   }
 }
 
-ScheduleRequest sliced(const char* kernel, std::int64_t slices, bool clustered) {
+ScheduleRequest sliced(const char* kernel, std::int64_t splits, bool clustered) {
   ScheduleRequest request{&find_kernel(kernel)};
-  request.slices = slices;
+  request.splits = splits;
   request.clustered = clustered;
   return request;
 }
@@ -161,13 +161,13 @@ TEST(Schedule, AddsUpInClustersWhereTheDeviceHasThem) {
   EXPECT_TRUE(plan.workspace_bytes.empty());
   EXPECT_EQ(plan.steps[0].geometry.cluster, 4u);
   EXPECT_EQ(plan.steps[0].geometry.groups[2], 4u);
-  // Slices are whole tiles: 129 of k in 8 slices are 5 of 2 tiles of 16, or 6 of 3 tiles of 8.
-  for (const auto& [tile, slices] : {std::pair(16, 5u), std::pair(8, 6u)}) {
+  // Splits are whole tiles: 129 of k in 8 splits are 5 of 2 tiles of 16, or 6 of 3 tiles of 8.
+  for (const auto& [tile, splits] : {std::pair(16, 5u), std::pair(8, 6u)}) {
     ScheduleRequest request = sliced("pipelined", 8, true);
     request.tunables = {{"TSK", tile}};
     const Problem shorter = packed_problem(256, 256, 129, "NT", 1);
     const Plan found = lower(schedule_for(request, shorter, device), shorter, device);
-    EXPECT_EQ(found.steps.at(0).geometry.cluster, slices);
+    EXPECT_EQ(found.steps.at(0).geometry.cluster, splits);
   }
 }
 
@@ -185,7 +185,7 @@ TEST(Schedule, IsReadAsItIsWritten) {
   const ScheduleRequest request = parse_schedule("pipelined:TSM=32,slices=3,pack_a=1,clustered=1");
   EXPECT_EQ(request.spec->name, "pipelined");
   EXPECT_EQ(request.tunables, (Tunables{{"TSM", 32}}));
-  EXPECT_EQ(request.slices, 3);
+  EXPECT_EQ(request.splits, 3);
   EXPECT_TRUE(request.pack_a && !request.pack_b && request.clustered);
   for (const char* wrong : {"nothing", "naive", "general:slices=2", "pipelined:slices=0",
                             "pipelined:pack_a=2", "pipelined:TSM", "pipelined:TSM=x"}) {
@@ -195,7 +195,7 @@ TEST(Schedule, IsReadAsItIsWritten) {
 
 // As DUOGEMM_FORCE has it.
 std::string force_text(const Schedule& schedule, const Problem& problem) {
-  std::string text = schedule.kernel->spec->name + ":slices=" + std::to_string(schedule.slices) +
+  std::string text = schedule.kernel->spec->name + ":slices=" + std::to_string(schedule.splits) +
                      ",pack_a=" + std::to_string(int{schedule.pack_a}) +
                      ",pack_b=" + std::to_string(int{schedule.pack_b}) +
                      ",clustered=" + std::to_string(int{schedule.clustered});
@@ -248,8 +248,8 @@ TEST(CostModel, KnowsThatClustersDoNotFillTheDevice) {
       measured({{"TSM", 128}, {"TSN", 128}, {"WPTM", 8}, {"WPTN", 8}, {"RESIDENT", 1}}, 1000, 2000);
   Tuning tuning;
   tuning.clusters = {16, 120};
-  const auto waves = [&](double groups, std::int64_t slices) {
-    return std::lround(1e3 * predicted(calibration, Problem::packed(64, 64, 64), groups, {slices, slices > 1},
+  const auto waves = [&](double groups, std::int64_t splits) {
+    return std::lround(1e3 * predicted(calibration, Problem::packed(64, 64, 64), groups, {splits, splits > 1},
                                        tuning, gpu_with_clusters()));
   };
   EXPECT_EQ(waves(132, 1), 1);
@@ -268,7 +268,7 @@ TEST(CostModel, HasMemoryAsAFloor) {
   const Problem large = Problem::packed(8192, 16, 8192);
   EXPECT_GT(predicted(calibration, large, 1, {}, tuning), 4.0 * 8192 * 8192 / 3e12);
   EXPECT_GE(predicted(calibration, Problem::packed(4, 4, 4), 1, {}, tuning), 2e-6);
-  // Slices are added up by another step, or in clusters.
+  // Splits are added up by another step, or in clusters.
   const Problem small = Problem::packed(64, 64, 4000);
   const double alone = predicted(calibration, small, 4, {}, tuning);
   const double clustered = predicted(calibration, small, 4, {4, true}, tuning);

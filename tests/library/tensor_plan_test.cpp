@@ -155,10 +155,10 @@ TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   EXPECT_EQ(a.elements(), a.size + 3 * 4 * 5);
   // A B that all members share is split once.
   EXPECT_EQ(terms_of_b(setting, problem).size, 3 * 5 * 128 * 64);
-  EXPECT_EQ(slices_layout(setting, problem, 1).elements, 0);
+  EXPECT_EQ(splits_layout(setting, problem, 1).elements, 0);
   // A counter for each of the 2 x 3 tiles of three members, a line of them.
-  EXPECT_EQ(slices_layout(setting, problem, 2).counters, 32);
-  EXPECT_EQ(slices_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
+  EXPECT_EQ(splits_layout(setting, problem, 2).counters, 32);
+  EXPECT_EQ(splits_layout(setting, problem, 2).elements, 32 + 18 * 2 * 256 * 128);
 }
 
 TEST(TensorPlan, ShipsWhatItNeeds) {

@@ -53,7 +53,7 @@ void plan_by(const Tuning& tuning) {
 TEST(TuningFile, IsReadAndPlannedBy) {
   const Tuning tuning = parse_tuning(whole, "x.json");
   const Planner planner(large_gpu(false), tuning);
-  EXPECT_EQ(planner.select(Problem::packed(64, 64, 640)).slices, 2);
+  EXPECT_EQ(planner.select(Problem::packed(64, 64, 640)).splits, 2);
   EXPECT_EQ(planner.select(Problem::packed(64, 64, 320)).kernel->spec->name, "general");
 }
 

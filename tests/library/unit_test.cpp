@@ -339,7 +339,7 @@ TEST(Tuning, IsReadAsItWasWritten) {
   ASSERT_EQ(read.calibrations[0].timings.size(), 2u);
   EXPECT_DOUBLE_EQ(read.calibrations[0].timings[1].per_k, 1e-7);
   ASSERT_EQ(read.shapes.size(), 1u);
-  EXPECT_EQ(read.shapes[0].request.slices, 2);
+  EXPECT_EQ(read.shapes[0].request.splits, 2);
   EXPECT_TRUE(read.shapes[0].request.pack_a);
   EXPECT_FALSE(read.shapes[0].request.pack_b);
   EXPECT_TRUE(read.shapes[0].request.clustered);

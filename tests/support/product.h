@@ -15,7 +15,7 @@ class Product {
 
   Sgemm request() const { return request_of(host_.problem); }
   const HostProblem& host() const { return host_; }
-  // Slices of k give other bits than the chain has.
+  // Splits of k give other bits than the chain has.
   bool is(const std::vector<float>& c) const {
     const Verdict found = oracle_.compare(c);
     return found.ok();

@@ -244,7 +244,7 @@ class Product {
     if (!a_.holds(first_panel, ceil_div(product_.tile_m, panel)) || !b_.holds(j / panel, 1)) {
       return sum_in_fp32(i, j);
     }
-    const std::int64_t length = ceil_div(a_.blocks(), product_.slices);
+    const std::int64_t length = ceil_div(a_.blocks(), product_.splits);
     float all = sum_of_blocks(i, j, 0, std::min(length, a_.blocks()));
     for (std::int64_t first = length; first < a_.blocks(); first += length) {
       all += sum_of_blocks(i, j, first, std::min(first + length, a_.blocks()));

@@ -39,7 +39,7 @@ struct TensorProduct {
   Precision precision;
   std::int64_t tile_m;  // of the tiles of C that are computed in FP32 where terms are inexact
   std::int64_t depth;   // of a block along k, after which sums are promoted
-  std::int64_t slices;  // of k
+  std::int64_t splits;  // of k
 };
 
 // C of a problem that is no batch, m x n, packed. a, b and c are as the problem describes them; c is read

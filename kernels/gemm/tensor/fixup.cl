@@ -227,10 +227,10 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
   if (!is_anything_inexact(&a_all, &b_all, (LOCAL_PTR int*)tiles, place.item)) {
     return;
   }
-  const int count = tiles_of(product->M, TSM) * tiles_of(product->N, TSN);
+  const int count = (int)(tiles_of(product->M, TSM) * tiles_of(product->N, TSN));
   for (int number = (int)get_group_id(0); number < count; number += (int)get_num_groups(0)) {
     Tile tile;
-    find_tile(&tile, number, product->M, product->N, (int)product->group_m);
+    find_tile(&tile, (uint)number, product->M, product->N, (uint)product->group_m);
     for (long member = get_group_id(1); member < product->batch; member += get_num_groups(1)) {
       if (!is_tile_inexact(&a_all, &b_all, &tile, p.a_panels_in_tile, member, (LOCAL_PTR int*)tiles,
                            place.item)) {

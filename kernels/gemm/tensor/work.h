@@ -45,8 +45,12 @@ tile_at(const long id, const struct Work* work, const int group_m) {
   tile.number = work->clustered ? id : id / work->splits;
   tile.split = (int)(work->clustered ? (long)get_group_id(2) : id - tile.number * work->splits);
   tile.member = tile.number / of_member;
-  rasterise(&tile.m, &tile.n, (int)(tile.number - tile.member * of_member), work->tiles_m, work->tiles_n,
-            group_m);
+  uint tile_m;
+  uint tile_n;
+  rasterise(&tile_m, &tile_n, (uint)(tile.number - tile.member * of_member), (uint)work->tiles_m,
+            (uint)work->tiles_n, (uint)group_m);
+  tile.m = (int)tile_m;
+  tile.n = (int)tile_n;
   const int length = (work->blocks + work->splits - 1) / work->splits;
   tile.begin = LEAST(tile.split * length, work->blocks);
   tile.count = LEAST(length, work->blocks - tile.begin);

@@ -48,7 +48,7 @@ pipelined(ARGUMENTS(GemmArguments), const __global float* A, const __global long
   const long first_k = (long)get_group_id(2) * p.split_length;
   const int depth = (int)min(p.split_length, p.K - first_k);
   Tile tile;
-  find_tile(&tile, (int)get_group_id(0), p.M, p.N, (int)p.group_m);
+  find_tile(&tile, (uint)get_group_id(0), p.M, p.N, (uint)p.group_m);
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     recompute(&place);
     Operand a;

@@ -33,15 +33,15 @@ typedef struct {
 } Tile;
 
 // The number of tiles of this size along m or n.
-FUNCTION int
+FUNCTION uint
 tiles_of(const long length, const int size) {
-  return (int)((length + size - 1) / size);
+  return (uint)((length + size - 1) / size);
 }
 
 FUNCTION void
-find_tile(Tile* tile, const int number, const long m, const long n, const int group_m) {
-  int tile_m;
-  int tile_n;
+find_tile(Tile* tile, const uint number, const long m, const long n, const uint group_m) {
+  uint tile_m;
+  uint tile_n;
   rasterise(&tile_m, &tile_n, number, tiles_of(m, TSM), tiles_of(n, TSN), group_m);
   tile->m.first = (long)tile_m * TSM;
   tile->m.end = m;

@@ -131,7 +131,7 @@ TEST(TensorPlan, RasterisesNoMoreRowsOfTilesThanThereAre) {
 TEST(TensorPlan, AddsUpSlicesInClustersWhereThereAreSome) {
   DeviceInfo device = hopper();
   const Problem problem = square(1024, Precision::f16x3);
-  const Step& clustered = plan_sgemm(problem, device).steps[1];
+  const Step clustered = plan_sgemm(problem, device).steps[1];
   EXPECT_GT(clustered.geometry.cluster, 1u);
   EXPECT_EQ(clustered.geometry.groups[2], clustered.geometry.cluster);
   device.clusters = false;

@@ -321,7 +321,7 @@ Tuning some_tuning() {
 TEST(Tuning, IsReadAsItWasWritten) {
   const Tuning written = some_tuning();
   const std::string json = to_json(written);
-  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 30) << json;  // a line for each setting and shape
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 31) << json;  // a line for each setting and shape
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");

@@ -127,7 +127,7 @@ class Verifier {
       ScheduleRequest split{setting.spec, setting.tunables, 2, false, packs, packs};
       session_.add(setting, plan_of_schedule(split), true);
       split.clustered = true;
-      if (info().clusters) {
+      if (info().clusters && setting.spec->family->adds_in_clusters()) {
         session_.add(setting, plan_of_schedule(split), true);
       }
     }

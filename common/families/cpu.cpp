@@ -42,12 +42,18 @@ CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const Devic
           round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
 }
 
+// How many tiles C has: a double, because those of the largest problems are more than 64 bits count.
+double tiles_of(const Problem& problem, const CpuTile& tile) {
+  return static_cast<double>(ceil_div(problem.m, tile.m)) * static_cast<double>(ceil_div(problem.n, tile.n)) *
+         static_cast<double>(problem.batch);
+}
+
 // A core gets four small tiles in place of a single one: a core that wakes up late, or that others use as
 // well, then computes fewer of them. Only for kernels that pack nothing, for which small tiles cost next to
 // nothing.
 CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& blocks, std::int64_t cores) {
   constexpr std::int64_t shares = 4;
-  if (ceil_div(problem.m, tile.m) * ceil_div(problem.n, tile.n) * problem.batch > cores) {
+  if (tiles_of(problem, tile) > static_cast<double>(cores)) {
     return tile;
   }
   const std::int64_t cols = blocks.at("COLS");
@@ -343,9 +349,8 @@ CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInf
       problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
   // A core's work-groups take that many multiply-adds of one vector for each k.
   const auto cost = [&](const CpuTile& tile) {
-    const std::int64_t groups = ceil_div(problem.m, tile.m) * ceil_div(problem.n, tile.n) * problem.batch;
     const auto products = static_cast<double>(ceil_div(tile.m, width) * round_up(tile.n, cols));
-    return static_cast<double>(ceil_div(groups, more)) *
+    return whole_up(tiles_of(problem, tile) / static_cast<double>(more)) *
            (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
   };
   const std::int64_t fewest_m = ceil_div(problem.m, most.m);

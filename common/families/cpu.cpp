@@ -349,7 +349,8 @@ CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInf
       problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
   // A core's work-groups take that many multiply-adds of one vector for each k.
   const auto cost = [&](const CpuTile& tile) {
-    const auto products = static_cast<double>(ceil_div(tile.m, width) * round_up(tile.n, cols));
+    const double products =
+        static_cast<double>(ceil_div(tile.m, width)) * static_cast<double>(round_up(tile.n, cols));
     return whole_up(tiles_of(problem, tile) / static_cast<double>(more)) *
            (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
   };

@@ -200,12 +200,12 @@ copy_tile(Operand* x, const int stage, const int rows, const int size, const int
 FUNCTION void
 load_tile(const Operand* x, const int rows, const int size, const int transposed) {}
 FUNCTION void
-store_tile(const Operand* x, const int stage, const int rows, const int size, const int transposed) {}
+store_tile(const Operand* x, const int stage, const int size, const int transposed) {}
 #else
-// Reads the `rows` rows of a tile that are there, and moves on to the next tile.
+// Reads the `rows` rows of a tile that are there, as copy_tile does, and moves on to the next tile.
 FUNCTION void
 load_tile(Operand* x, const int rows, const int size, const int transposed) {
-  if (!transposed || rows <= 0) {
+  if (!transposed) {
     return;
   }
   if (takes_part(x, size, 1)) {
@@ -230,8 +230,8 @@ load_tile(Operand* x, const int rows, const int size, const int transposed) {
 }
 
 FUNCTION void
-store_tile(const Operand* x, const int stage, const int rows, const int size, const int transposed) {
-  if (!transposed || rows <= 0 || !takes_part(x, size, 1)) {
+store_tile(const Operand* x, const int stage, const int size, const int transposed) {
+  if (!transposed || !takes_part(x, size, 1)) {
     return;
   }
   // The four rows of one work-item have the same swizzle.

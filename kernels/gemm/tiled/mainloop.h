@@ -13,7 +13,8 @@ next_stage(const int stage) {
   return stage == LAST_STAGE ? 0 : stage + STAGE;
 }
 
-// `rows` rows of these tiles are left, perhaps more than they have, or fewer, or none.
+// `rows` rows of these tiles are left, perhaps more than they have, or fewer, or none. Of whole tiles it is a
+// constant, so that no comparison is left between their loads.
 FUNCTION void
 copy_tiles(Operand* a, Operand* b, const int stage, const int rows) {
   if (rows >= TSK) {
@@ -27,13 +28,20 @@ copy_tiles(Operand* a, Operand* b, const int stage, const int rows) {
 }
 FUNCTION void
 load_tiles(Operand* a, Operand* b, const int rows) {
-  load_tile(a, rows, TSM, TRANS_A);
-  load_tile(b, rows, TSN, !TRANS_B);
+  if (rows >= TSK) {
+    load_tile(a, TSK, TSM, TRANS_A);
+    load_tile(b, TSK, TSN, !TRANS_B);
+  } else if (rows > 0) {
+    load_tile(a, rows, TSM, TRANS_A);
+    load_tile(b, rows, TSN, !TRANS_B);
+  }
 }
 FUNCTION void
 store_tiles(const Operand* a, const Operand* b, const int stage, const int rows) {
-  store_tile(a, stage, rows, TSM, TRANS_A);
-  store_tile(b, stage, rows, TSN, !TRANS_B);
+  if (rows > 0) {
+    store_tile(a, stage, TSM, TRANS_A);
+    store_tile(b, stage, TSN, !TRANS_B);
+  }
 }
 
 // Brings the first tiles on their way, of which there are `depth` rows, and waits for the first of them.

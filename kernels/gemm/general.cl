@@ -152,8 +152,7 @@ multiply_tiles(float acc[WPTN][WPTM], const LOCAL_PTR float* a_tile, const LOCAL
   }
 }
 
-// `c` and `d` are a work-item's first elements; of the tile, `rows` rows and `cols` columns are there. beta: a
-// constant where it is 0, so that no test is left for each element.
+// `c` and `d` are a work-item's first elements; of the tile, `rows` rows and `cols` columns are there.
 FUNCTION void
 write_sums(__global float* d, const Offset ldd, const __global float* c, const Offset ldc, const float alpha,
            const float beta, float acc[WPTN][WPTM], const int rows, const int cols, const int tidm,
@@ -218,12 +217,8 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    if (p.beta == 0.0f) {
-      write_sums(d, (Offset)p.d.ld, d, (Offset)p.d.ld, p.alpha, 0.0f, acc, rows, cols, tidm, tidn);
-    } else {
-      const __global float* c =
-          MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
-      write_sums(d, (Offset)p.d.ld, c, (Offset)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
-    }
+    const __global float* c =
+        MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
+    write_sums(d, (Offset)p.d.ld, c, (Offset)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
   }
 }

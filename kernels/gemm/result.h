@@ -6,6 +6,7 @@ typedef struct {
   long ldc;
   float alpha;
   float beta;
+  bool vectors;  // D can be written, and C be read, in float4
 } Result;
 
 FUNCTION void
@@ -13,12 +14,9 @@ find_result(Result* result, const GemmArguments* p, const __global float* C, con
             __global float* D, const __global long* d_table, const long member) {
   result->d = MEMBER(D, p->d, d_table, member) + (long)get_group_id(2) * p->split_stride;
   result->ldd = p->d.ld;
-  result->c = result->d;
-  result->ldc = result->ldd;
+  result->c = MEMBER(C, p->c, c_table, member);
+  result->ldc = p->c.ld;
   result->alpha = p->alpha;
   result->beta = p->beta;
-  if (p->beta != 0.0f) {  // to find C takes time, which a small product has to wait for
-    result->c = MEMBER(C, p->c, c_table, member);
-    result->ldc = p->c.ld;
-  }
+  result->vectors = p->vectors != 0 && (ulong)result->c % 16 == 0;
 }

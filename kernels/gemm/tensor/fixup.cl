@@ -250,7 +250,7 @@ fixup(ARGUMENTS(FixupArguments), const __global float* A, const __global long* a
 
       Result result;
       find_result(&result, product, C, LISTED(c_table), D, LISTED(d_table), member);
-      epilogue(result, tile, acc, tiles, place, product->vectors != 0 && (ulong)result.c % 16 == 0, 1);
+      epilogue(result, tile, acc, tiles, place, 1);
     }
   }
 }

@@ -32,11 +32,9 @@ column_in_layer(const int v) {
   return column_of_slot(v / RUN);
 }
 
-// Writes a work-item's float4 as they are. beta: the result's, or a constant 0, so that no test is left in
-// the loops. Compilers do not move it out of them by themselves.
+// Writes a work-item's float4 as they are.
 FUNCTION void
-write_fours(const Result result, const float beta, const Tile tile, float acc[WPTN][WPTM],
-            const Place place) {
+write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const Place place) {
   const long first_row = tile.m.first + place.m;
   const long first_col = tile.n.first + place.n;
   // Counted in float4, D's are known to be aligned. Compilers would else write their elements one by one.
@@ -50,7 +48,7 @@ write_fours(const Result result, const float beta, const Tile tile, float acc[WP
     for (int wm = 0; wm < WPTM; wm += 4) {
       const int row = next_row(wm);
       if (first_row + row < tile.m.end && first_col + col < tile.n.end) {
-        UPDATE_FROM(float4, d[col * ldd + row / 4], result.alpha, vload4(0, acc[wn] + wm), beta,
+        UPDATE_FROM(float4, d[col * ldd + row / 4], result.alpha, vload4(0, acc[wn] + wm), result.beta,
                     *(const __global float4*)&c[col * result.ldc + row]);
       }
     }
@@ -66,11 +64,10 @@ typedef struct {
 } Inside;
 
 // Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
-// rank-th on. In vectors of `width`, which is 1 or 4. beta: see write_fours.
+// rank-th on. In vectors of `width`, which is 1 or 4.
 FUNCTION void
-write_layers(const Result result, const float beta, const Inside inside, const LOCAL_PTR float* layers,
-             const int item, const int first, const int count, const int rank, const int cluster,
-             const int width) {
+write_layers(const Result result, const Inside inside, const LOCAL_PTR float* layers, const int item,
+             const int first, const int count, const int rank, const int cluster, const int width) {
 #pragma unroll 1
   for (int i = 0; i < 4 / width; ++i) {
     const int v = (i * WORK_ITEMS + item) * width;
@@ -85,10 +82,10 @@ write_layers(const Result result, const float beta, const Inside inside, const L
         const LOCAL_PTR float* sums = layers + (q * LAYER + v);
         if (width == 4) {
           __global float4* d = (__global float4*)inside.d + (at_col * (result.ldd >> 2) + (at_row >> 2));
-          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, beta,
+          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, result.beta,
                       *(const __global float4*)c);
         } else {
-          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, beta, *c);
+          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, result.beta, *c);
         }
       }
     }
@@ -113,7 +110,7 @@ add_up_layers(LOCAL_PTR float* layers, const int item, const int count, const in
 // neighbouring registers that a vector needs, and so in the same bank as the values of A that they meet.
 FUNCTION void
 write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* layers,
-                     const int item, const int cluster, const bool vectors, const float one) {
+                     const int item, const int cluster, const float one) {
   const int rank = cluster == 1 ? 0 : (int)get_group_id(2);
   const Inside inside = {result.d + tile.n.first * result.ldd + tile.m.first,
                          result.c + tile.n.first * result.ldc + tile.m.first,
@@ -131,39 +128,27 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
     }
     add_up_layers(layers, item, count, cluster);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (result.beta == 0.0f) {
-      if (vectors) {
-        write_layers(result, 0.0f, inside, layers, item, first, count, rank, cluster, 4);
-      } else {
-        write_layers(result, 0.0f, inside, layers, item, first, count, rank, cluster, 1);
-      }
-    } else if (vectors) {
-      write_layers(result, result.beta, inside, layers, item, first, count, rank, cluster, 4);
+    if (result.vectors) {
+      write_layers(result, inside, layers, item, first, count, rank, cluster, 4);
     } else {
-      write_layers(result, result.beta, inside, layers, item, first, count, rank, cluster, 1);
+      write_layers(result, inside, layers, item, first, count, rank, cluster, 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
-// vectors: whether C can be read and D be written in float4. work_groups: how many add up their
-// splits of k.
+// work_groups: how many add up their splits of k.
 FUNCTION void
 epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles,
-         const Place place, const bool vectors, const int work_groups) {
+         const Place place, const int work_groups) {
   // Compilers would otherwise keep what follows from its being one, or not, all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
-  if (V == 4 && cluster == 1 && vectors) {
-    if (result.beta == 0.0f) {
-      write_fours(result, 0.0f, tile, acc, place);
-    } else {
-      write_fours(result, result.beta, tile, acc, place);
-    }
+  if (V == 4 && cluster == 1 && result.vectors) {
+    write_fours(result, tile, acc, place);
   } else {
     int item = place.item;
     OPAQUE(item);
-    write_through_layers(result, tile, acc, tiles, item, cluster, vectors,
-                         tile.m.end > tile.m.first ? 1.0f : 0.0f);
+    write_through_layers(result, tile, acc, tiles, item, cluster, tile.m.end > tile.m.first ? 1.0f : 0.0f);
   }
 }

@@ -65,6 +65,6 @@ pipelined(ARGUMENTS(GemmArguments), const __global float* A, const __global long
 
     Result result;
     find_result(&result, &p, C, LISTED(c_table), D, LISTED(d_table), member);
-    epilogue(result, tile, acc, tiles, place, p.vectors != 0 && (ulong)result.c % 16 == 0, (int)p.cluster);
+    epilogue(result, tile, acc, tiles, place, (int)p.cluster);
   }
 }

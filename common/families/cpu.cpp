@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "families/kernel_parts.h"
 #include "families/kernel_source.h"
+#include "families/kernel_spec.h"
 #include "families/plan.h"
-#include "families/registry.h"
 #include "families/schedule.h"
-#include "families/storage.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "families/kernel_parts.h"
-#include "families/supporting.h"
+#include "families/plan.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 

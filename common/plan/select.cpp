@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "families/supporting.h"
+#include "families/plan.h"
 #include "problem/extent.h"
 #include "problem/rounding.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "families/calibration.h"
+#include "families/kernel_spec.h"
 #include "families/schedule.h"
 
 namespace duogemm {

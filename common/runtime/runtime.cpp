@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "families/kernel_parts.h"
 #include "families/kernel_source.h"
-#include "families/storage.h"
 #include "families/tensor.h"
 #include "plan/analytic.h"
 #include "plan/lower.h"

@@ -6,7 +6,7 @@
 
 #include "families/kernel_parts.h"
 #include "families/schedule.h"
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
 

@@ -8,7 +8,7 @@
 #include "families/kernel_parts.h"
 #include "families/plan.h"
 #include "families/schedule.h"
-#include "problem/extent.h"
+#include "problem/problem.h"
 
 namespace duogemm {
 namespace {

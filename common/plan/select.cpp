@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "families/plan.h"
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

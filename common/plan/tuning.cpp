@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "families/cpu.h"
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/files.h"
 #include "system/log.h"

@@ -11,8 +11,7 @@
 
 #include "devices.h"
 #include "plan/lower.h"
-#include "problem/extent.h"
-#include "problem/overlap.h"
+#include "problem/problem.h"
 #include "refusal.h"
 #include "runtime/runtime.h"
 #ifdef DUOGEMM_WITH_CUDA

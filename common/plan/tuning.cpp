@@ -14,7 +14,6 @@
 #include "system/log.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
-#include "system/user_directory.h"
 
 namespace duogemm {
 namespace {

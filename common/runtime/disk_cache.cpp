@@ -19,7 +19,6 @@
 
 #include "system/files.h"
 #include "system/log.h"
-#include "system/user_directory.h"
 
 namespace duogemm {
 namespace {

@@ -1,9 +1,9 @@
 // Files that are read and written whole: nobody ever finds half of one.
+// The directories of a user's own files.
 #pragma once
 
 #include <sys/types.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -77,5 +77,11 @@ class UnfinishedFile {
   std::string name_;  // empty where there is none to remove
   Descriptor file_;
 };
+
+// The directory that the environment variable `own` names; without it, `folder` in the one that the variable
+// `xdg` names or else in the folder `in_home` of the home directory (XDG base directory specification). Empty
+// when `own` is set but empty, or when none of the three is set.
+std::filesystem::path user_directory(const char* own, const char* xdg, const char* in_home,
+                                     const char* folder = "duogemm");
 
 }  // namespace duogemm

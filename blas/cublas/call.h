@@ -44,6 +44,9 @@ struct Outcome {
   bool captured = false;
 };
 
+// As NVIDIA's driver says, which is there when a handle of cuBLAS is.
+bool is_capturing(cudaStream_t stream);
+
 // Puts the call on the stream; where it cannot be done, nothing was enqueued. Within a capture it takes the
 // workspace that the program has set, if that does.
 Outcome serve(Call call, cudaStream_t stream, const cuda::Workspace& lent);

@@ -11,9 +11,6 @@
 #include <string>
 
 #include "duogemm/error.h"
-#include "family.h"
-#include "next_blas.h"
-#include "permitted.h"
 #include "reached.h"
 #include "system/process.h"
 

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "cuda_devices.h"
-#include "cuda_recording.h"
 #include "nvrtc_compile.h"
-#include "prebuild/shipped_programs.h"
+#include "prebuild/program_archive.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -287,22 +286,6 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
                               dimension(local[2]), dynamic_local_bytes, stream_, parameters.data(), nullptr));
 }
 
-std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,
-                                               int compute_capability) {
-  const std::optional<std::string> cubin = shipped_program(source, "cuda", compute_capability);
-  if (!cubin) {
-    return nullptr;
-  }
-  try {
-    return std::make_shared<CudaKernel>(context, cubin->data(), source.entry);
-  } catch (const Error& error) {
-    if (error.status() != Status::build_failed) {
-      throw;
-    }
-    return nullptr;  // the driver is older than the toolkit
-  }
-}
-
 }  // namespace
 
 DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
@@ -362,14 +345,17 @@ std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
 }
 
 std::shared_ptr<const Kernel> CudaDevice::find_built(const ProgramSource& source) {
-  if (options_.explain) {  // whose texts are gone
-    return nullptr;
+  const std::optional<std::string> cubin = options_.explain
+                                               ? std::nullopt  // its texts are gone
+                                               : shipped_program(source, "cuda", info_.compute_capability);
+  try {
+    return cubin ? load(source.entry, *cubin) : nullptr;
+  } catch (const Error& error) {
+    if (error.status() != Status::build_failed) {
+      throw;
+    }
+    return nullptr;  // the driver is older than the toolkit
   }
-  const std::shared_ptr<const CudaKernel> kernel = load_shipped(context_, source, info_.compute_capability);
-  if (kernel) {
-    kernel->apply(options_);
-  }
-  return kernel;
 }
 
 std::shared_ptr<const Kernel> CudaDevice::load(const std::string& entry, const std::string& binary) {

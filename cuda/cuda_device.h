@@ -69,4 +69,9 @@ std::unique_ptr<Device> borrow_context(const SharedContext& context);
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream);
 std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const void* pointer);
 
+// Calls `enqueue` and records what it puts on the stream in place of executing it. The recording goes back to
+// the same stream, which must outlive it.
+std::unique_ptr<Recording> record(const SharedContext& context, CUstream stream,
+                                  const std::function<void()>& enqueue);
+
 }  // namespace duogemm::cuda

@@ -6,8 +6,10 @@
 #include <limits>
 #include <string_view>
 
-#include "nvidia.h"
 #include "pocl.h"
+#include "runtime/disk_cache.h"
+#include "runtime/program_cache.h"
+#include "system/log.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -57,12 +59,92 @@ double believable(double by_device, double by_host) {
 }
 
 // NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
-// (cuda/prebuild/opencl_program.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
+// (cuda/prebuild/main.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
 // number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer
 // comes after the kernel's struct.
 bool takes_buffers(const Kernel& kernel) {
   const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
   return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;
+}
+
+// --- Peculiarities of NVIDIA's driver, whose compiler answers PTX for a program's binary
+// --------------------
+
+// Says how many work-groups shall be on a multiprocessor at once (.minnctapersm of "Performance-Tuning
+// Directives" in the PTX ISA). Without that the compiler spends few registers, and even spills, to have many
+// work-groups: of 268 settings that were timed on an H200 both ways, half gain 1 percent and a tenth gain 13.
+// The program is assembled twice for it, when it is compiled; the disk cache keeps the second.
+std::string with_residents(std::string ptx, int residents) {
+  const std::size_t size = ptx.find("\n.reqntid ");
+  if (size != std::string::npos) {
+    ptx.insert(ptx.find('\n', size + 1), "\n.minnctapersm " + std::to_string(residents));
+  }
+  return ptx;
+}
+
+// Uncomments what NVIDIA's OpenCL compiler would have refused, because it compiles for sm_90, and names the
+// target that has it (see compat/warpgroups.h). The driver assembles PTX for either.
+std::string with_own_capability(std::string ptx) {
+  constexpr std::string_view comment = "//90a ";
+  constexpr std::string_view target = ".target sm_90";
+  for (std::size_t at = ptx.find(comment); at != std::string::npos; at = ptx.find(comment, at)) {
+    ptx.erase(at, comment.size());
+  }
+  if (const std::size_t at = ptx.find(target); at != std::string::npos) {
+    ptx.insert(at + target.size(), 1, 'a');
+  }
+  return ptx;
+}
+
+// The program with all that OpenCL C has no words for, and PTX has.
+std::string with_more_than_opencl_says(const std::string& ptx, const ProgramSource& source) {
+  std::string better = source.one_capability ? with_own_capability(ptx) : ptx;
+  for (const auto& [name, value] : source.defines) {
+    if (name == "RESIDENT" && value > 0) {  // see compat/dialect.h
+      better = with_residents(std::move(better), value);
+    }
+  }
+  return better;
+}
+
+// --- Which drivers have to show that their results are right, and what follows when they are not -----------
+
+bool is_right(const KnownProduct& product, const DeviceInfo& info) {
+  const bool right = product.is_right();
+  log_line(product.by + (right ? " multiplies right on " : " gives wrong results on ") + info.name);
+  return right;
+}
+
+// NVIDIA documents no way to have kernels for tensor cores through OpenCL, and another driver may do without
+// those that are used (see compat/). FP32 on NVIDIA's OpenCL is what the library's results are recorded by.
+std::string refusal_of_tensor_cores(const KnownProduct& product, const DeviceInfo& info) {
+  try {
+    return is_right(product, info) ? "" : "wrong results";
+  } catch (const Error& error) {
+    log_line("no " + product.by + " on " + info.name + ": " + error.what());
+    return error.what();
+  }
+}
+
+// Also where it is not known, as when DUOGEMM_FORCE has a kernel that does not compute this product.
+bool is_known_to_be_right(const KnownProduct& product, const DeviceInfo& info) {
+  const DiskCache disk(cache_directory());
+  const std::string key = "a known product\n" + key_of(info);
+  if (disk.load(key)) {
+    return true;
+  }
+  try {
+    const bool right = is_right(product, info);
+    if (right) {
+      disk.store(key, "right");
+    }
+    return right;
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) {
+      throw;
+    }
+    return true;
+  }
 }
 
 }  // namespace
@@ -382,6 +464,21 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
                     std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
     }
   });
+}
+
+// Some drivers give wrong results and no error, as rusticl (Mesa 22.3.6). That one was right is kept on disk
+// for this version of the driver and of the library, so that other processes need not compute the product
+// again.
+std::string ClDevice::refusal(const KnownProduct& product) {
+  if (product.on_tensor_cores) {
+    return refusal_of_tensor_cores(product, info_);
+  }
+  if (info_.is_nvidia() || is_known_to_be_right(product, info_)) {
+    return {};
+  }
+  return info_.name + " through the OpenCL driver " + info_.platform + " " + info_.driver +
+         " gives wrong results, as a product that is known shows; choose another device (DUOGEMM_DEVICE) or "
+         "driver";
 }
 
 std::unique_lock<std::mutex> ClDevice::exclusive_use() {

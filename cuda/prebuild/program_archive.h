@@ -55,4 +55,12 @@ class ProgramArchive {
   std::span<const Entry> entries_;  // in ascending order of their keys
 };
 
+// The programs that the library carries for devices whose measurements it carries too: made at build time,
+// through CUDA by the compiler and with the options of run time.
+const ProgramArchive& shipped_programs();
+
+// The cubin for exactly that program, runtime and compute capability; nothing when the library has none.
+std::optional<std::string> shipped_program(const ProgramSource& source, std::string_view runtime,
+                                           int compute_capability);
+
 }  // namespace duogemm::cuda

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "nvrtc_compile.h"
+#include "prebuild/program_archive.h"
 #include "prebuild/programs_to_ship.h"
-#include "prebuild/shipped_programs.h"
 
 namespace duogemm::cuda {
 namespace {

@@ -164,13 +164,9 @@ class Cpu : public Family {
   }
 
   // The tunables that are asked for, as far as they fit the problem.
-  Answer<const Variant*> variant(const KernelSpec& spec, const Tunables& asked,
-                                 const Problem& problem) const override {
-    const Answer<Tunables> answer = try_resolve(spec, asked);
-    if (const Error* error = std::get_if<Error>(&answer)) {
-      return *error;
-    }
-    Tunables set = std::get<Tunables>(answer);
+  const Variant& variant(const KernelSpec& spec, const Tunables& asked,
+                         const Problem& problem) const override {
+    Tunables set = resolve(spec, asked);
     const Problem given = vectors_along_k(problem);
     const bool rows = by_rows(given, set);
     const Problem p = rows ? transposed(given) : given;

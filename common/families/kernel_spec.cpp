@@ -8,17 +8,16 @@
 namespace duogemm {
 namespace {
 
-Error invalid(const std::string& reason) { return {Status::invalid_argument, reason}; }
-
-// The first of `overrides` that the kernel does not have.
-Error unknown_tunable(const KernelSpec& spec, const Tunables& resolved, const Tunables& overrides) {
+// Names the first of `overrides` that the kernel does not have.
+[[noreturn]] void reject_unknown(const KernelSpec& spec, const Tunables& resolved,
+                                 const Tunables& overrides) {
   const auto unknown =
       std::ranges::find_if(overrides, [&](const auto& each) { return !resolved.contains(each.first); });
   std::string known;
   for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
     known += (known.empty() ? "" : ", ") + tunable.name;
   }
-  return invalid(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
+  reject(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
 }
 
 const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
@@ -100,7 +99,7 @@ Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
 
 bool KernelSpec::is_planned() const { return family && !family->storages().empty(); }
 
-Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides) {
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables resolved;
   resolved.reserve(declared.size());
@@ -109,22 +108,18 @@ Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides) 
     const auto found = overrides.find(tunable.name);
     const bool overridden = found != overrides.end();
     if (overridden && !tunable.allows(found->second)) {
-      return invalid(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
+      reject(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
     }
     known += overridden;
     resolved.emplace(tunable.name, overridden ? found->second : tunable.standard);
   }
   if (known < overrides.size()) {
-    return unknown_tunable(spec, resolved, overrides);
+    reject_unknown(spec, resolved, overrides);
   }
   if (const Rule* broken = broken_rule(spec, resolved)) {
-    return invalid(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
+    reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
   }
   return resolved;
-}
-
-Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
-  return value_or_throw(try_resolve(spec, overrides));
 }
 
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
@@ -133,22 +128,18 @@ std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& pr
                      : std::optional(spec.family->storages()[static_cast<std::size_t>(storage)].fixed);
 }
 
-Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+const Variant& variant_for(const KernelSpec& spec, const Tunables& chosen, const Problem& problem) {
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (!fixed) {
-    return invalid("kernel " + spec.name + " does not take this problem");
+    reject("kernel " + spec.name + " does not take this problem");
   }
-  fixed->merge(chosen);
-  const Answer<Tunables> answer = try_resolve(spec, *fixed);
-  if (const Error* error = std::get_if<Error>(&answer)) {
-    return *error;
-  }
-  const Tunables& resolved = std::get<Tunables>(answer);
+  fixed->insert(chosen.begin(), chosen.end());
+  const Tunables resolved = resolve(spec, *fixed);
   if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
-    return invalid("kernel " + spec.name + " with " + to_text(resolved) +
-                   " adds up k in another order than the level everywhere has");
+    reject("kernel " + spec.name + " with " + to_text(resolved) +
+           " adds up k in another order than the level everywhere has");
   }
-  return &variant_of(spec, resolved);
+  return variant_of(spec, resolved);
 }
 
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {

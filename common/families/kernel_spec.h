@@ -65,7 +65,6 @@ struct KernelSpec {
 // Throws invalid_argument naming the tunable and what is allowed: an unknown name, a value outside the
 // declared range, or a combination that breaks one of the kernel's rules.
 Tunables resolve(const KernelSpec& spec, const Tunables& overrides);
-Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides);
 
 // The tunables that the problem fixes; nothing when the kernel cannot compute it.
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem);
@@ -87,10 +86,10 @@ struct Variant {
 // The one variant with these tunables, all of the kernel's and legal. It lives as long as the process.
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables);
 
-// The variant with these tunables and those that the problem fixes; or why there is none: as resolve() has
-// it, or the kernel does not take the problem or adds up k in an order that the problem's level does not
-// allow.
-Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, const Problem& problem);
+// The variant with these tunables and those that the problem fixes. Throws as resolve() does, and
+// invalid_argument where the kernel does not take the problem or adds up k in an order that the problem's
+// level does not allow.
+const Variant& variant_for(const KernelSpec& spec, const Tunables& chosen, const Problem& problem);
 
 // Tells whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
@@ -188,10 +187,10 @@ class Family {
   // It gains from operands that are copied first to where they can be read in vectors.
   virtual bool gains_from_packing() const { return false; }
 
-  // The program for a problem when these tunables are asked for, or why there is none (see try_variant).
-  virtual Answer<const Variant*> variant(const KernelSpec& spec, const Tunables& asked,
-                                         const Problem& problem) const {
-    return try_variant(spec, asked, problem);
+  // The program for a problem when these tunables are asked for (see variant_for).
+  virtual const Variant& variant(const KernelSpec& spec, const Tunables& asked,
+                                 const Problem& problem) const {
+    return variant_for(spec, asked, problem);
   }
   // The tunables to use for a problem on a device where no kernel was measured, if this one is to be taken.
   // Of a CPU, the block that fills its registers may have been `measured`.

@@ -49,8 +49,6 @@ void validate(const ScheduleRequest& request);
 // kernel cannot do the problem, or not with k split, or the tunables break its rules or the problem's level,
 // and unsupported where the device cannot run it.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
-Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
-                              const DeviceInfo& device);
 
 // The kernel must be able to split k, and the problem must allow it.
 bool may_split(const KernelSpec& spec, const Problem& problem);

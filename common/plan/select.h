@@ -13,10 +13,19 @@
 
 namespace duogemm {
 
+// The measurements of a device, as tuning_for() has them. Of a GPU for which that has no kernels nobody made
+// any: what the device says of itself tells how long a few well-shaped kernels should take, and only their
+// order matters for the choice. Kernels for split terms are calculated, too, where it has none that the
+// device can run.
+Tuning tuning_or_analytic(const DeviceInfo& device);
+
+// The same of a device on which that kernel does not work, though its compute capability has it.
+Tuning tuning_without(const KernelSpec& kernel, const DeviceInfo& device);
+
 // All that is known of a device before a problem comes, in the form in which a choice is quick.
 class Planner {
  public:
-  // With measurements or, where the tuning has none, what the device says of itself (see analytic.h).
+  // With measurements or, where the tuning has none, what the device says of itself (see tuning_or_analytic).
   explicit Planner(const DeviceInfo& device);
   Planner(const DeviceInfo& device, Tuning tuning);
   Planner(const Planner&) = delete;

@@ -104,23 +104,14 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 60;
 // In double, which does not overflow and is exact enough.
 inline bool is_countable(double elements) { return elements <= static_cast<double>(most_elements); }
 
-// Tells why the product of sizes that are not negative, the elements of `what`, is not counted: out_of_memory
-// beyond the most.
-inline std::optional<Error> uncountable(const char* what, std::initializer_list<std::int64_t> sizes) {
+// The product of sizes that are not negative, the elements of `what`. Throws out_of_memory beyond the most.
+inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
   double estimate = 1.0;
   for (const std::int64_t size : sizes) {
     estimate *= static_cast<double>(size);
   }
-  if (is_countable(estimate)) {
-    return std::nullopt;
-  }
-  return Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
-}
-
-// That product. Throws what uncountable() tells.
-inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
-  if (const auto error = uncountable(what, sizes)) {
-    throw *error;
+  if (!is_countable(estimate)) {
+    throw Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
   }
   std::int64_t product = 1;
   for (const std::int64_t size : sizes) {

@@ -12,8 +12,6 @@
 namespace duogemm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
 std::string lacking_operation(const std::string& log) {
   static const std::string marker = "unsupported: ";
@@ -41,12 +39,19 @@ std::string key_of(const Device& device, const ProgramSource& source) {
   return key;
 }
 
-void log_ready(const char* how, const std::string& kernel, const DeviceInfo& device,
-               Clock::time_point start) {
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.3f s",
-                std::chrono::duration<double>(Clock::now() - start).count());
-  log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
+// Logs how a kernel was obtained, unless there is none, and how long that took.
+template <typename Make>
+std::shared_ptr<const Kernel> timed(const char* how, const std::string& entry, const Device& device,
+                                    const Make& make) {
+  const auto start = std::chrono::steady_clock::now();
+  std::shared_ptr<const Kernel> kernel = make();
+  if (kernel) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.3f s",
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    log_line(how + (" " + entry) + " for " + device.info().name + " in " + seconds);
+  }
+  return kernel;
 }
 
 }  // namespace
@@ -61,8 +66,7 @@ std::string key_of(const DeviceInfo& info) {
 ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);
   return {variant.spec->name, kernel_text(variant.spec->path),
-          Defines(variant.tunables.begin(), variant.tunables.end()),
-          source.needs.alone, source.embedded};
+          Defines(variant.tunables.begin(), variant.tunables.end()), source.needs.alone, source.embedded};
 }
 
 void ProgramCache::erase(const Variant& variant) {
@@ -86,7 +90,7 @@ ProgramCache::Obtained ProgramCache::obtain(const Variant& variant) {
     return {own->kernel, false};
   }
   const ProgramSource source = program_source(variant);
-  own->kernel = find_built(source);
+  own->kernel = timed("had", source.entry, device_, [&] { return device_.find_built(source); });
   const std::string key = own->kernel || !disk_.enabled() ? "" : key_of(device_, source);
   if (!key.empty()) {
     own->kernel = load(key, source.entry);
@@ -99,25 +103,12 @@ ProgramCache::Obtained ProgramCache::obtain(const Variant& variant) {
   return {own->kernel, compiled};
 }
 
-std::shared_ptr<const Kernel> ProgramCache::find_built(const ProgramSource& source) const {
-  const Clock::time_point start = Clock::now();
-  std::shared_ptr<const Kernel> kernel = device_.find_built(source);
-  if (kernel) {
-    log_ready("had", source.entry, device_.info(), start);
-  }
-  return kernel;
-}
-
 std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {
-  const Clock::time_point start = Clock::now();
-  const std::optional<std::string> binary = disk_.load(key);
-  if (!binary) {
-    return nullptr;
-  }
   try {
-    std::shared_ptr<const Kernel> kernel = device_.load(entry, *binary);
-    log_ready("loaded", entry, device_.info(), start);
-    return kernel;
+    return timed("loaded", entry, device_, [&]() -> std::shared_ptr<const Kernel> {
+      const std::optional<std::string> binary = disk_.load(key);
+      return binary ? device_.load(entry, *binary) : nullptr;
+    });
   } catch (const std::exception& error) {  // whatever is wrong, compiling either helps or says so
     log_line("could not load " + entry + ": " + error.what());
     return nullptr;
@@ -125,11 +116,8 @@ std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const s
 }
 
 std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source) const {
-  const Clock::time_point start = Clock::now();
   try {
-    std::shared_ptr<const Kernel> kernel = device_.compile(source);
-    log_ready("compiled", source.entry, device_.info(), start);
-    return kernel;
+    return timed("compiled", source.entry, device_, [&] { return device_.compile(source); });
   } catch (const Error& error) {
     const std::string reason = lacking_operation(error.what());
     if (error.status() == Status::build_failed && !reason.empty()) {

@@ -44,7 +44,6 @@ class ProgramCache {
   };
   std::shared_ptr<Slot> slot(const Variant& variant);
   Obtained obtain(const Variant& variant);
-  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) const;
   // Null when the disk has none that the device takes.
   std::shared_ptr<const Kernel> load(const std::string& key, const std::string& entry) const;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) const;

@@ -1,5 +1,4 @@
-// What drop-in libraries share: what stands behind them in the process, and what the environment permits
-// them.
+// What drop-in libraries share: what stands behind them, and what the environment permits them.
 #pragma once
 
 #include <span>
@@ -27,8 +26,7 @@ void* find_in_loaded(const std::string& file, const char* name);
 // that the system can load. Null where there is none.
 void* find_next(const char* name, std::span<const char* const> files);
 
-// What DUOGEMM_PRECISION names, as callers cannot say it. A name that is none is complained about, and is
-// fp32.
+// What DUOGEMM_PRECISION names, as callers cannot say it. One that is none is complained about, and is fp32.
 Precision permitted_precision();
 
 }  // namespace duogemm::blas

@@ -46,8 +46,7 @@ class CudaKernel final : public Kernel {
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
       DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
-      // GRID_DEPENDENCY_WAIT and clusters are there for what the code was compiled for, which need not be the
-      // device.
+      // What the code was compiled for has GRID_DEPENDENCY_WAIT and clusters, and not the device.
       int compiled_for = 0;
       DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
       is_for_90_ = compiled_for >= 90;
@@ -215,8 +214,7 @@ QueueState CudaQueue::state() const {
   DUOGEMM_CUDA(cuStreamIsCapturing(stream_, &status));
   QueueState state{.handle = handle_of_one_stream(stream_),
                    .capturing = status != CU_STREAM_CAPTURE_STATUS_NONE};
-  // While it is captured a stream may be asked for little: the driver may answer with an error, and end the
-  // capture.
+  // While it is captured a stream may be asked for little: the driver may end the capture.
   if (!state.capturing && driver()->cuStreamGetId != nullptr) {
     unsigned long long id = 0;
     check(driver()->cuStreamGetId(stream_, &id), "cuStreamGetId");

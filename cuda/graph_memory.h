@@ -13,8 +13,7 @@ class DeviceContext;
 
 // What calls keep between their commands while these are captured. A piece of it lives as long as the graph
 // that it was lent for, its copies and its executables: all of them hold a user object of the driver's, whose
-// end tells that the piece is free (CUDA C++ Programming Guide, "CUDA User Objects"). Any thread may call,
-// with the context current.
+// end tells that the piece is free (CUDA C++ Programming Guide, "CUDA User Objects"). Any thread may call.
 class GraphMemory {
  public:
   GraphMemory();

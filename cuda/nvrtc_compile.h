@@ -30,8 +30,7 @@ struct NvrtcProgram {
 // What explaining keeps of it.
 KernelFacts texts_of(const NvrtcProgram& program);
 
-// For the compute capability. `explain`: the log is to say what registers a kernel takes. Throws build_failed
-// with the compiler's log.
+// `explain`: the log is to say what registers a kernel takes. Throws build_failed with the compiler's log.
 NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain = false);
 
 // The PTX of such a program for NVIDIA's OpenCL driver (DUOGEMM_FOR_OPENCL in compat/dialect.h), but that it

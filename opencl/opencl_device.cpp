@@ -51,8 +51,7 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
   return end > start ? 1e-9 * static_cast<double>(end - start) : 0.0;
 }
 
-// rusticl (Mesa 22.3.6) answers microseconds whatever it takes. A launch's way to a device and back is much
-// shorter than this.
+// rusticl (Mesa 22.3.6) answers microseconds whatever it takes. A launch's way is much shorter than this.
 double believable(double by_device, double by_host) {
   constexpr double way = 0.02;
   return by_host > way && by_device < 0.1 * by_host ? by_host : by_device;
@@ -67,8 +66,7 @@ bool takes_buffers(const Kernel& kernel) {
   return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;
 }
 
-// --- Peculiarities of NVIDIA's driver, whose compiler answers PTX for a program's binary
-// --------------------
+// --- NVIDIA's driver, whose compiler answers PTX for a program's binary ------------------------------------
 
 // Says how many work-groups shall be on a multiprocessor at once (.minnctapersm of "Performance-Tuning
 // Directives" in the PTX ISA). Without that the compiler spends few registers, and even spills, to have many
@@ -467,8 +465,7 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
 }
 
 // Some drivers give wrong results and no error, as rusticl (Mesa 22.3.6). That one was right is kept on disk
-// for this version of the driver and of the library, so that other processes need not compute the product
-// again.
+// for this version of the driver and of the library.
 std::string ClDevice::refusal(const KnownProduct& product) {
   if (product.on_tensor_cores) {
     return refusal_of_tensor_cores(product, info_);

@@ -18,8 +18,7 @@
 namespace duogemm::opencl {
 namespace {
 
-// By OpenCL's own functions: the bindings retain and release whatever they answer, and each of that is a call
-// of the driver.
+// By OpenCL's own functions: the bindings retain and release whatever they answer, by calls of the driver.
 template <typename Value, typename Get, typename Handle>
 Value ask(Get get, Handle handle, cl_uint what, const char* name) {
   Value value{};
@@ -154,8 +153,7 @@ struct Operands {
   std::optional<Workspace> workspace{};  // none: the library's own
 };
 
-// Everything is looked at before the first command is enqueued. What the problem does not read may be
-// anything.
+// All that the problem reads is looked at before the first command is enqueued.
 void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnMajor& call,
              const Operands& operands) {
   const Problem& problem = call.problem;

@@ -1,5 +1,4 @@
-// A product that a program asks of cuBLAS, whichever entry point it came through, and whether duogemm
-// computes it.
+// A product that a program asks of cuBLAS, by whichever entry point, and whether duogemm computes it.
 #pragma once
 
 #include <cublas_api.h>

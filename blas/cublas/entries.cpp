@@ -1,5 +1,4 @@
-// The entry points of cuBLAS that are hidden. Each describes its call, and has cuBLAS compute what is not
-// served.
+// The entry points of cuBLAS that are hidden. Each has cuBLAS compute what is not served.
 #include <cublas_v2.h>
 
 #include <initializer_list>
@@ -88,8 +87,8 @@ HandleAnswer ask(cublasHandle_t handle) {
   return answer;
 }
 
-// cuBLAS does not tell a handle's workspace: this notes what was set, until it is set anew, the stream is set
-// or the handle is destroyed.
+// cuBLAS does not tell a handle's workspace: this notes it, until the stream is set or the handle is
+// destroyed.
 void note_workspace(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   const std::lock_guard lock(workspaces_mutex);
   if (workspace == nullptr) {

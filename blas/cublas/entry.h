@@ -41,8 +41,7 @@ class Entry {
   }
 
   std::uint64_t calls() const;
-  // Writes a line about the calls of this entry point, and one about those that were captured, if there were
-  // any.
+  // Writes a line about the calls of this entry point, and one about those captured, if any were.
   void log() const;
   const Entry* before() const { return before_; }
 

@@ -69,8 +69,7 @@ struct Matrix {
   bool operator==(const Matrix&) const = default;
 };
 
-// As it is stored by columns. Nothing where it is stored in another order than by columns or rows, or where
-// its batch is a list.
+// As it is stored by columns. Nothing where its order is neither by columns nor rows, or its batch a list.
 std::optional<Matrix> matrix_of(cublasLtMatrixLayout_t layout) {
   constexpr auto batch_mode = static_cast<cublasLtMatrixLayoutAttribute_t>(8);  // since CUDA 13
   const auto order = attribute<std::int32_t>(layout, CUBLASLT_MATRIX_LAYOUT_ORDER, -1);

@@ -1,5 +1,4 @@
-// The entry points of cuBLAS for products whose sizes are of a type SIZE, by the name ENTRY makes of each.
-// Each describes its call.
+// The entry points of cuBLAS for products, whose sizes are of the type SIZE. ENTRY makes their names.
 
 cublasStatus_t ENTRY(cublasSgemm_v2)(cublasHandle_t handle, cublasOperation_t transa,
                                      cublasOperation_t transb, SIZE m, SIZE n, SIZE k, const float* alpha,

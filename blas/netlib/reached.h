@@ -1,6 +1,5 @@
 // Whether `duogemm run` did any good. It starts a program with this library in front and sets DUOGEMM_RUN to
-// the program's process number; when that process ends and no SGEMM ever came here, one line on stderr says
-// why.
+// the program's process number; when that ends and no SGEMM ever came here, a line on stderr says why.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// Reports of illegal arguments, to the handlers of whatever BLAS the program has, or else as the reference's
-// own do it.
+// Reports of illegal arguments, to the handlers of the program's BLAS, or else as the reference does it.
 #pragma once
 
 #include <string_view>

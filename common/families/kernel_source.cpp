@@ -38,8 +38,7 @@ std::optional<int> take_number(std::string_view& text) {
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(' ') == std::string_view::npos; }
 
-// Reads "#define NAME 32  // meaning: 8 16 32". It does so by hand: streams and std::regex take milliseconds
-// for a library's kernels.
+// Reads "#define NAME 32  // meaning: 8 16 32". By hand: streams and std::regex take milliseconds.
 TunableDeclaration parse_definition(std::string_view name, std::string_view line) {
   const auto wrong = [&]() -> Error {
     return {Status::build_failed,

@@ -25,8 +25,7 @@ struct TunableDeclaration {
   std::string allowed_text() const;  // "8, 16, 32"
 };
 
-// They are found by name, and lie in one block of memory, because a device's first use handles thousands of
-// them.
+// They lie in one block of memory, because a device's first use handles thousands of them.
 using Tunables = boost::container::flat_map<std::string, int, std::less<>>;
 
 // As std::erase_if, which does not know this container.
@@ -65,8 +64,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// Every file under kernels/gemm/ and compat/, and what kernels share, as it was when the library was built.
-// Defined by the build.
+// Every file under kernels/gemm/ and compat/, and what kernels share. Defined by the build.
 std::span<const EmbeddedFile> embedded_files();
 
 // Lets load_kernel find kernels that the library has not. They live as long as the process.
@@ -96,18 +94,16 @@ class KernelsFrom {
   const std::string* const before_;
 };
 
-// path: relative to kernels/, such as "ladder/01_naive.cl".
-// With the environment variable DUOGEMM_KERNEL_DIR set and not empty, kernels/ and compat/ are looked for in
-// that directory instead. A process reads and parses a file once; what it answers stays until the process
-// ends.
+// path: relative to kernels/, such as "ladder/01_naive.cl". With the environment variable DUOGEMM_KERNEL_DIR
+// set and not empty, kernels/ and compat/ are looked for in that directory instead. A process reads and
+// parses a file once.
 const KernelSource& load_kernel(const std::string& path);
 
 // Tells whether this thread's kernels are those that the library was built with.
 bool kernels_are_embedded();
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest
-// because a device's first use asks for all kernels, and compiles few: to complete all takes half a
-// millisecond.
+// because to complete all, of which few are compiled, takes half a millisecond.
 const std::string& kernel_text(const std::string& path);
 
 // Replaces each #include "name" by the kernel or compat file of that name, once each.

@@ -1,5 +1,4 @@
-// What the host says of kernels: an entry for each, and the family that it belongs to. Everything else stands
-// in the kernel's own file.
+// What the host says of kernels, in an entry for each, and of their families. All else stands in their files.
 #pragma once
 
 #include <functional>
@@ -40,8 +39,7 @@ struct Rule {
   std::function<bool(const Tunables&)> holds;
 };
 
-// Every kernel has an entry: those of the library, the ladder's (bench/rungs/rungs.h) and those that support
-// either.
+// Every kernel has an entry, be it the library's or the ladder's (bench/rungs/rungs.h).
 struct KernelSpec {
   std::string name;  // of the kernel function
   std::string path;  // of its file, under kernels/
@@ -86,9 +84,8 @@ struct Variant {
 // The one variant with these tunables, all of the kernel's and legal. It lives as long as the process.
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables);
 
-// The variant with these tunables and those that the problem fixes. Throws as resolve() does, and
-// invalid_argument where the kernel does not take the problem or adds up k in an order that the problem's
-// level does not allow.
+// The variant with these tunables and those that the problem fixes. Throws as resolve() does, and where the
+// kernel does not take the problem or adds up k in an order that its level forbids.
 const Variant& variant_for(const KernelSpec& spec, const Tunables& chosen, const Problem& problem);
 
 // Tells whether a value for every tunable, each within its range, keeps the kernel's rules.
@@ -111,8 +108,8 @@ const KernelSpec& find_kernel(std::string_view name);
 // The same, and where it is none that the planner may choose.
 const KernelSpec& find_gemm_kernel(std::string_view name);
 
-// Work-groups of one kernel, `groups` of which share a compute unit, take `fixed` seconds and `per_k` seconds
-// for each k.
+// Work-groups of a kernel, `groups` of which share a compute unit, take `fixed` seconds, and `per_k` for each
+// k.
 struct Timing {
   int groups;
   double fixed;

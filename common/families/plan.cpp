@@ -89,8 +89,7 @@ class Builder {
   }
 
  private:
-  // An operand that is copied into rows x k, and where to. A stride of 0 stays one: the batch shares the copy
-  // as well.
+  // An operand that is copied into rows x k, and where to. A batch that shares it shares the copy.
   struct Copy {
     StepMatrix from;
     StepMatrix to;

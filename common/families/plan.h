@@ -17,8 +17,7 @@
 
 namespace duogemm {
 
-// Which buffer a step works on: the caller's A, B or C or their tables, what its epilogue needs, or a
-// workspace of the plan.
+// A buffer that a step works on: the caller's, or a workspace of the plan.
 struct Operand {
   int slot;
   bool operator==(const Operand&) const = default;
@@ -38,8 +37,7 @@ inline constexpr Operand operand_beta{9};
 inline constexpr Operand operand_none{10};  // always null
 inline constexpr int first_workspace = 11;
 
-// Stands for a factor of the call. A plan serves all calls that differ in nothing but these, as long as the
-// same of them are zero.
+// A factor of the call. A plan serves all calls that differ in these alone, as long as the same are zero.
 enum class ScalarOf { alpha, beta };
 
 struct Scalars {
@@ -48,8 +46,7 @@ struct Scalars {
 };
 
 // A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an
-// operand, where that begins in its buffer is added to what was planned, in elements; a factor takes its
-// place.
+// operand, where that begins in its buffer is added to what was planned, a factor takes its place.
 struct StructArgument {
   using Given = std::variant<Operand, ScalarOf>;
   struct Member {
@@ -126,8 +123,7 @@ struct StepMatrix {
 };
 StepMatrix matrix_a(const Problem& problem);
 StepMatrix matrix_b(const Problem& problem);
-// C, which beta is a factor of, and D, which is written. They are the same unless the problem's addend is
-// apart.
+// C, which beta is a factor of, and D, which is written: the same unless the problem's addend is apart.
 StepMatrix matrix_c(const Problem& problem);
 StepMatrix matrix_d(const Problem& problem);
 

@@ -47,8 +47,7 @@ const Variant& split_program(const Tunables& t) {
                  {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
 }
 
-// The program that computes what split terms cannot hold, for a problem whose operands are stored in this
-// way.
+// The program that computes what split terms cannot hold, for operands stored in this way.
 const Variant& fixup_program(const Problem& problem) {
   Tunables setting = fixed_tunables(find_kernel("pipelined"), problem).value();
   // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
@@ -116,8 +115,8 @@ class Steps {
              device_);
   }
 
-  // Work-groups of clusters have a split of one tile each. The others walk over all splits: as many as the
-  // device has room for.
+  // Work-groups of clusters have a split of one tile each. Others, as many as there is room for, walk over
+  // all.
   Geometry product_geometry() const {
     Geometry geometry = kernel_.spec->geometry(p_.m, p_.n, kernel_.tunables);
     if (clustered_) {
@@ -136,8 +135,7 @@ class Steps {
 
   void add_product() {
     // Tiles of that many rows of C are rasterised before those of the next rows. On an H100 and an H200, 4
-    // tiles of 256 rows were up to 3 percent faster than 8 for matrices of 8192 and 16384 rows, and as fast
-    // for smaller ones.
+    // tiles of 256 rows were up to 3 percent faster than 8 for 8192 and 16384 rows.
     constexpr std::int64_t rasterised_rows = 1024;
     TensorArguments product{};
     product.M = p_.m;
@@ -164,8 +162,8 @@ class Steps {
              device_);
   }
 
-  // Work-groups walk over tiles and over the batch: as many as the device has room for, because each looks
-  // through all scales first.
+  // As many work-groups as there is room for walk over all tiles, because each looks through all scales
+  // first.
   void add_fixup() {
     const Variant& kernel = fixup_program(p_);
     Geometry geometry = kernel.spec->geometry(p_.m, p_.n, kernel.tunables);
@@ -271,8 +269,7 @@ class TensorMma : public Tensor {
     std::vector<Calibration> calibrations;
     for (const Storage& storage : storages()) {
       const bool in_f16 = at(storage.fixed, "BF16X6") == 0;
-      // One tile that fills a unit by itself, and a smaller one that does so in pairs or threes: FP16 takes
-      // more registers.
+      // A tile that fills a unit by itself, and one that does in pairs or threes: FP16 takes more registers.
       for (const auto& [columns, most_resident] : {std::pair(128, 1), {64, in_f16 ? 2 : 3}}) {
         const auto tile = fitting_tile(spec, storage, columns, most_resident, gpu.device);
         if (tile && !unsupported_reason(spec, *tile, gpu.device)) {
@@ -287,8 +284,7 @@ class TensorMma : public Tensor {
   }
 
  private:
-  // A setting with as many stages as there is room for; of fewer work-groups on a unit where there is none
-  // for that many.
+  // As many stages as there is room for; with fewer work-groups on a unit where there is none for that many.
   static std::optional<Tunables> fitting_tile(const KernelSpec& spec, const Storage& storage, int columns,
                                               int most_resident, const DeviceInfo& device) {
     for (int resident = most_resident; resident > 0; --resident) {

@@ -18,13 +18,12 @@ struct OperandTerms {
   std::int64_t elements() const;
 };
 
-// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws out_of_memory where there are too
-// many elements to count.
+// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws as count_elements() does.
 OperandTerms terms_of_a(const Tunables& tensor, const Problem& problem);
 OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
 
-// The workspace in which the splits of k of a problem meet has a counter for each tile, and then all sums.
-// One split alone needs none.
+// The workspace in which splits of k meet has a counter for each tile, and then all sums. One split needs
+// none.
 struct SplitsLayout {
   std::int64_t counters;
   std::int64_t elements;  // of both

@@ -1,5 +1,4 @@
-// The queue of the pieces in which a product's blocks are copied. The threads that copy and the one that
-// multiplies share it.
+// The queue of the pieces in which a product's blocks are copied, which its threads share.
 #pragma once
 
 #include <algorithm>

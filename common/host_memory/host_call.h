@@ -29,8 +29,7 @@ struct CopyOptions {
   std::size_t threads = 0;  // 0: as many as the machine is good for
 };
 
-// `runtime` must outlive the result. device_memory: the limit that was asked for, in bytes. Work in place
-// knows none.
+// `runtime` must outlive the result. device_memory: the limit, in bytes, which work in place does not know.
 std::unique_ptr<HostCall> make_host_call(Runtime& runtime, std::optional<std::size_t> device_memory);
 
 // The one of the two that copies.

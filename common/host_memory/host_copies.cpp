@@ -99,8 +99,7 @@ class Carrier {
   std::unique_ptr<Queue> queue_;
 };
 
-// One product at a time needs this: a queue for it, staging memory, and memory on the device, which grows
-// when it is too small.
+// One product at a time needs this: a queue, staging memory, and memory on the device, which grows.
 struct Stream {
   Stream(Runtime& of, const CopyOptions& copied)
       : runtime(of), options(copied), queue(of.device().create_queue()) {}
@@ -210,8 +209,7 @@ class Product {
     }
   }
 
-  // Each thread does this. Some prefer one way and some the other, so that both are in use whenever they can
-  // be.
+  // Each thread does this. Some prefer one way and some the other, so that both are in use.
   void copy(Carrier& carrier, std::size_t number) noexcept {
     try {
       const CopyQueue::Way preferred = number % 2 == 0 ? CopyQueue::Way::to_device : CopyQueue::Way::to_host;
@@ -291,8 +289,7 @@ class Product {
 // Enough for one to pack, one to be copied and one to compute; each has memory of its own on the device.
 constexpr std::ptrdiff_t most_streams = 4;
 
-// Without a limit some is left for others, and for the programs. A device that does not tell has what it
-// takes.
+// Without a limit some is left for others, and for programs. A device that does not tell has enough.
 DeviceMemory memory_for(const DeviceInfo& info, std::optional<std::size_t> limit) {
   constexpr std::size_t unknown = std::numeric_limits<std::int64_t>::max();
   const std::size_t all = info.memory_bytes > 0 ? info.memory_bytes : unknown;

@@ -211,8 +211,7 @@ std::vector<Range> split(std::int64_t size, std::int64_t block) {
   return ranges;
 }
 
-// The slots of an operand on the device, and which block is in each. The block that was used longest ago goes
-// first.
+// The slots of an operand on the device, with the blocks in them. What was used longest ago goes first.
 class Slots {
  public:
   using Block = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // where it begins: member, row, column

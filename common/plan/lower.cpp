@@ -81,8 +81,7 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another buffer than C, with the factors that it was made with, and not those
-// of the call.
+// Has the plan's steps write to another buffer than C, with the factors that it was made with.
 void redirect(Plan& plan, Operand to) {
   const auto redirected = [&](Operand operand) {
     return operand == operand_c ? to : operand == table_c ? operand_none : operand;

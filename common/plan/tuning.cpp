@@ -266,8 +266,7 @@ std::vector<std::string> tables(std::span<const Calibration> calibrations) {
   return texts;
 }
 
-// The calibrations of a built-in file, by its name within its folder, for a device whose kernels take as
-// long.
+// The calibrations of a built-in file, by its name, for a device whose kernels take as long.
 std::vector<Calibration> calibrations_of(const std::string& file) {
   std::string names;
   for (const EmbeddedTuning& embedded : embedded_tunings()) {

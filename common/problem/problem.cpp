@@ -32,8 +32,7 @@ std::optional<std::int64_t> first_within(std::int64_t step, std::int64_t modulus
   const auto factor_for = [&](std::int64_t distance) { return (distance + step - 1) / step; };
   std::int64_t factor = factor_for(low);
   if (factor * step > high) {
-    // Every number of times around the modulus: its position relative to the steps is what the next call
-    // finds.
+    // Times around the modulus: their position relative to the steps is what the next call finds.
     const auto times = first_within(modulus % step, step, negated(high % step, step),
                                     negated(low % step, step), most * step / modulus);
     if (!times) {

@@ -62,8 +62,7 @@ struct Problem : Sgemm {
   std::int64_t b_elements() const { return ldb * b_cols(); }
   std::int64_t c_elements() const { return ldc * n; }
 
-  // From the first element of the first matrix of a batch to the end of the last of the last; no gap after it
-  // counts.
+  // From the first element of the first matrix of a batch to the last of the last.
   std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride); }
   std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride); }
   std::int64_t c_extent() const { return extent(m, n, ldc, c_stride); }
@@ -93,8 +92,7 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strid
 // The call that asks for a problem: column-major, of strided batches.
 inline Sgemm request_of(const Problem& problem) { return problem; }
 
-// Throws invalid_argument when a pointer that the problem, which is not empty, needs is null. In the caller's
-// order.
+// Throws invalid_argument when a pointer that the problem needs is null. In the caller's order.
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c);
 
 // The most elements that a matrix with its batch, or a workspace, may reach to: enough for any memory, and
@@ -122,8 +120,7 @@ inline std::int64_t count_elements(const char* what, std::initializer_list<std::
 
 // Tells whether two members of a batch have an element in common: matrices of that many rows and columns,
 // `ld` elements from column to column, a `stride` from one to the next, at least 1 where there are two. They
-// may stand one after the other, side by side within `ld`, or interleaved in any other way. All of it lies
-// within 2^60 elements.
+// may stand one after the other, side by side within `ld`, or interleaved in any other way.
 bool members_overlap(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
                      std::int64_t batch);
 

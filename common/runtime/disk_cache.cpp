@@ -96,8 +96,7 @@ std::optional<std::string> read_trusted(const fs::path& path, std::string_view k
   return payload;
 }
 
-// Fails where the path is not that of a directory that this user may write to, which shows when a file is
-// made in it.
+// Where it fails, that shows when a file is made in it.
 void make_directories(const fs::path& path) {
   fs::path made;
   for (const fs::path& name : path) {

@@ -24,8 +24,7 @@ class ProgramCache {
   explicit ProgramCache(Device& device, DiskCache disk = DiskCache(cache_directory()))
       : device_(device), disk_(std::move(disk)) {}
 
-  // Throws build_failed with the compiler's log, or unsupported when compat/ says that the device lacks an
-  // operation.
+  // Throws build_failed with the compiler's log, or unsupported when the device lacks an operation.
   std::shared_ptr<const Kernel> get(const Variant& variant) { return obtain(variant).kernel; }
   // Does the same ahead of time. Answers whether a compiler had to work for it.
   bool prepare(const Variant& variant) { return obtain(variant).compiled; }

@@ -17,8 +17,8 @@
 
 namespace duogemm {
 
-// A caller lends for the workspaces of one call: `bytes` of `memory` from byte `begin` on. The memory may be
-// null where none is needed.
+// A caller lends a call `bytes` of `memory` from byte `begin` on. The memory may be null where none is
+// needed.
 struct LentWorkspace {
   const Buffer* memory = nullptr;
   std::size_t begin = 0;
@@ -38,7 +38,7 @@ class QueueWorkspaces {
 
   // Launches the plan, in the memory lent or else in the queue's own, which grows when it is too small, or in
   // the graph's while the queue is captured. Any thread may call: the steps of one call stand together on the
-  // queue. Throws out_of_memory, and invalid_argument when the memory lent does not do; then nothing is
+  // queue. Throws out_of_memory, and invalid_argument when the memory lent does not do, before anything is
   // launched.
   void enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
                const PreparedPlan::Operands& operands, const Scalars& scalars,
@@ -104,8 +104,7 @@ class Runtime {
   // captured, it prepares programs alone.
   WarmUp warm(Queue& queue);
 
-  // Throws unsupported, which names the driver, where the device gives wrong results. All that enqueues asks
-  // it.
+  // Throws unsupported, which names the driver, where the device gives wrong results.
   void require_right_results();
 
   // Answers how many plans are kept.

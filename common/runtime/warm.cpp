@@ -100,8 +100,7 @@ WarmUp warm(Device& device, ProgramCache& programs, const Share& share) {
       try {
         prepare(all[i]);
       } catch (const Error& error) {
-        // It is no failure where a device lacks what a program needs, which in part its compiler alone finds
-        // out.
+        // It is no failure where a device lacks what a program needs.
         if (error.status() != Status::unsupported) {
           note(*all[i].program, error.status(), error.what());
         }

@@ -11,8 +11,7 @@
 
 namespace duogemm {
 
-// A program, and perhaps a multiplication that runs it: a driver may compile a kernel when it is first
-// launched.
+// A program, and perhaps a problem that runs it: a driver may compile a kernel when it is first launched.
 struct Preparation {
   const Variant* program;
   std::optional<Problem> example;

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 #include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -58,8 +59,7 @@ bool transfer_all(std::size_t size, Transfer transfer) {
 
 bool write_all(const Descriptor& file, std::string_view bytes);
 
-// A file under a name of its own until it is whole. It goes with its scope unless it was finished. What fails
-// answers false, with errno.
+// A file under a name of its own until it is whole. What fails answers false, with errno.
 class UnfinishedFile {
  public:
   // Six letters, which no other file has, follow what the name begins with.

@@ -59,6 +59,15 @@ std::string describe(const Step& step) {
          " groups of " + times(step.geometry.local);
 }
 
+// Copies operands to where they can be read in vectors: one that is stored transposed or not, and another.
+// Resolved once, as reductions are: these two are part of many plans.
+const Variant& pack_program(bool transposed_0, bool transposed_1) {
+  static const std::array programs = {
+      &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 1}}),
+      &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 1}})};
+  return *programs[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
+}
+
 // Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
 // first have other leading dimensions then, and C is elsewhere while k is split.
 class Builder {
@@ -176,8 +185,16 @@ class Builder {
     sizes.splits = splits;
     sizes.ldp = inner_.ldc;
     sizes.batch = p.batch;
+    const StepMatrix d = matrix_d(p);
+    sizes.c = c_.layout;
+    sizes.d = d.layout;
     add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
-        reduce_arguments(sizes, d_.operand, c_, matrix_d(p)));
+        {struct_argument(sizes, {{&sizes.p_offset, d_.operand},
+                                 {&sizes.c.offset, c_.operand},
+                                 {&sizes.d.offset, d.operand},
+                                 {&sizes.alpha, ScalarOf::alpha},
+                                 {&sizes.beta, ScalarOf::beta}}),
+         d_.operand, c_.operand, d.operand});
   }
 
   void add(const Variant& kernel, const Geometry& geometry, std::int64_t batch,
@@ -210,14 +227,6 @@ std::vector<KernelSpec> supporting_kernels() { return {reduce(), pack(), finish(
 const Variant& program(std::string_view kernel, const Tunables& set) {
   const KernelSpec& spec = find_kernel(kernel);
   return variant_of(spec, resolve(spec, set));
-}
-
-// Resolved once, as reductions are: these two are part of many plans.
-const Variant& pack_program(bool transposed_0, bool transposed_1) {
-  static const std::array programs = {
-      &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 1}}),
-      &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 1}})};
-  return *programs[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
 }
 
 std::int64_t pack_tile() {
@@ -317,18 +326,6 @@ std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& 
   }
   return {std::move(argument), a.operand, a.table,   b.operand, b.table,
           c.operand,           c.table,   d.operand, d.table};
-}
-
-std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
-                                           const StepMatrix& d) {
-  sizes.c = c.layout;
-  sizes.d = d.layout;
-  return {struct_argument(sizes, {{&sizes.p_offset, sums},
-                                  {&sizes.c.offset, c.operand},
-                                  {&sizes.d.offset, d.operand},
-                                  {&sizes.alpha, ScalarOf::alpha},
-                                  {&sizes.beta, ScalarOf::beta}}),
-          sums, c.operand, d.operand};
 }
 
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m) {

@@ -135,10 +135,6 @@ GemmArguments sizes_of(const Problem& problem);
 enum class Factors { of_call, of_sums };
 std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& a, const StepMatrix& b,
                                          const StepMatrix& c, const StepMatrix& d, Factors factors);
-// The same of `reduce`, whose sums stand in `sums` from the planned offset on.
-std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
-                                           const StepMatrix& d);
-
 // Only kernels with tiles of D are given this, for tiles of that many rows.
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m);
 
@@ -153,8 +149,6 @@ void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
 // A kernel that no problem's storage fixes anything of, with these tunables. Throws as resolve() does.
 const Variant& program(std::string_view kernel, const Tunables& set = {});
 
-// Copies operands to where they can be read in vectors: one that is stored transposed or not, and another.
-const Variant& pack_program(bool transposed_0, bool transposed_1);
 // Rows and columns of an operand are copied in multiples of this.
 std::int64_t pack_tile();
 

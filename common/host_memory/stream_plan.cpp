@@ -178,6 +178,50 @@ class Search {
   double a_bytes_, b_bytes_, c_bytes_;  // of all members
 };
 
+// The product of the blocks of such sizes, packed.
+Problem block_problem(const Problem& problem, const Blocks& sizes, float beta) {
+  Problem p = problem;
+  p.batch_by = BatchBy::strides;
+  p.m = sizes.m;
+  p.n = sizes.n;
+  p.k = sizes.k;
+  p.batch = sizes.members;
+  p.beta = beta;
+  p.lda = std::max<std::int64_t>(p.a_rows(), 1);
+  p.ldb = std::max<std::int64_t>(p.b_rows(), 1);
+  p.ldc = p.m;
+  p.a_stride = shares(problem, problem.a_stride) || !p.multiplies() ? 0 : p.a_rows() * p.a_cols();
+  p.b_stride = shares(problem, problem.b_stride) || !p.multiplies() ? 0 : p.b_rows() * p.b_cols();
+  p.c_stride = p.m * p.n;
+  return p;
+}
+
+// Each product that the blocks make of a problem, once.
+std::vector<Problem> block_problems(const Problem& p, const Blocks& blocks) {
+  // A whole block, and what is left at the edge.
+  const auto lengths = [](std::int64_t size, std::int64_t block) {
+    return size % std::max<std::int64_t>(block, 1) == 0 ? std::vector{block}
+                                                        : std::vector{block, size % block};
+  };
+  std::vector<float> betas = {p.beta};
+  if (p.beta == 0.0f && blocks.k < p.k) {
+    betas.push_back(1.0f);
+  }
+  std::vector<Problem> found;
+  for (const std::int64_t members : lengths(p.batch, blocks.members)) {
+    for (const std::int64_t m : lengths(p.m, blocks.m)) {
+      for (const std::int64_t n : lengths(p.n, blocks.n)) {
+        for (const std::int64_t k : lengths(p.k, blocks.k)) {
+          for (const float beta : betas) {
+            found.push_back(block_problem(p, {.members = members, .m = m, .n = n, .k = k}, beta));
+          }
+        }
+      }
+    }
+  }
+  return found;
+}
+
 std::size_t most_workspace(const Problem& problem, const Blocks& blocks, const WorkspaceBytes& workspace) {
   std::size_t most = 0;
   for (const Problem& product : block_problems(problem, blocks)) {
@@ -337,48 +381,6 @@ class Planning {
 };
 
 }  // namespace
-
-Problem block_problem(const Problem& problem, const Blocks& sizes, float beta) {
-  Problem p = problem;
-  p.batch_by = BatchBy::strides;
-  p.m = sizes.m;
-  p.n = sizes.n;
-  p.k = sizes.k;
-  p.batch = sizes.members;
-  p.beta = beta;
-  p.lda = std::max<std::int64_t>(p.a_rows(), 1);
-  p.ldb = std::max<std::int64_t>(p.b_rows(), 1);
-  p.ldc = p.m;
-  p.a_stride = shares(problem, problem.a_stride) || !p.multiplies() ? 0 : p.a_rows() * p.a_cols();
-  p.b_stride = shares(problem, problem.b_stride) || !p.multiplies() ? 0 : p.b_rows() * p.b_cols();
-  p.c_stride = p.m * p.n;
-  return p;
-}
-
-std::vector<Problem> block_problems(const Problem& p, const Blocks& blocks) {
-  // A whole block, and what is left at the edge.
-  const auto lengths = [](std::int64_t size, std::int64_t block) {
-    return size % std::max<std::int64_t>(block, 1) == 0 ? std::vector{block}
-                                                        : std::vector{block, size % block};
-  };
-  std::vector<float> betas = {p.beta};
-  if (p.beta == 0.0f && blocks.k < p.k) {
-    betas.push_back(1.0f);
-  }
-  std::vector<Problem> found;
-  for (const std::int64_t members : lengths(p.batch, blocks.members)) {
-    for (const std::int64_t m : lengths(p.m, blocks.m)) {
-      for (const std::int64_t n : lengths(p.n, blocks.n)) {
-        for (const std::int64_t k : lengths(p.k, blocks.k)) {
-          for (const float beta : betas) {
-            found.push_back(block_problem(p, {.members = members, .m = m, .n = n, .k = k}, beta));
-          }
-        }
-      }
-    }
-  }
-  return found;
-}
 
 // The workspaces of the products are not known before their sizes are: what the last choice needed is put
 // aside, until blocks and workspace fit together.

@@ -62,12 +62,6 @@ struct DeviceMemory {
   std::size_t largest;  // of which one buffer may have this much
 };
 
-// The product of the blocks of such sizes, packed.
-Problem block_problem(const Problem& problem, const Blocks& sizes, float beta);
-
-// Each product that the blocks make of a problem, once.
-std::vector<Problem> block_problems(const Problem& problem, const Blocks& blocks);
-
 // Answers how many bytes of workspace the product of blocks needs.
 using WorkspaceBytes = std::function<std::size_t(const Problem&)>;
 

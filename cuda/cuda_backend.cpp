@@ -1,7 +1,6 @@
 #include "cuda_backend.h"
 
 #include "cuda_device.h"
-#include "cuda_devices.h"
 #include "nvrtc_compile.h"
 
 namespace duogemm {

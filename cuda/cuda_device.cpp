@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "cuda_devices.h"
 #include "nvrtc_compile.h"
 #include "prebuild/program_archive.h"
 

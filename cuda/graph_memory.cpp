@@ -1,5 +1,3 @@
-#include "graph_memory.h"
-
 #include <algorithm>
 #include <atomic>
 #include <list>

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "pocl.h"
-#include "runtime/disk_cache.h"
 #include "runtime/program_cache.h"
 #include "system/log.h"
 

@@ -9,6 +9,12 @@
 
 namespace duogemm::opencl {
 
+// Finds the OpenCL devices of every platform, in the order of the ICD loader's. Empty when there is no
+// platform.
+std::vector<cl::Device> find_devices();
+
+DeviceInfo describe(const cl::Device& device, std::size_t index);
+
 // A kernel's pointer can be bound to this.
 class ClMemory : public Buffer {
  public:

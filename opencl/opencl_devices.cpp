@@ -1,5 +1,3 @@
-#include "opencl_devices.h"
-
 #include <unistd.h>
 
 #include <algorithm>

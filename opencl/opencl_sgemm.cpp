@@ -8,7 +8,6 @@
 
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
-#include "opencl_devices.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "runtime/runtime.h"

@@ -1,11 +1,10 @@
-#include "library.h"
-
 #include <dlfcn.h>
 
 #include <array>
 #include <cstring>
 #include <string>
 
+#include "entry.h"
 #include "next.h"
 
 namespace duogemm::cublas {

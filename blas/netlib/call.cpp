@@ -11,7 +11,6 @@
 #include <string>
 
 #include "duogemm/error.h"
-#include "reached.h"
 #include "system/process.h"
 
 namespace duogemm::blas {

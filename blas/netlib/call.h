@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <string_view>
 
 #include "duogemm/sgemm.hpp"
 #include "next.h"
@@ -64,5 +65,27 @@ class Next {
   const char* const name_;
   std::atomic<Function*> found_ = nullptr;
 };
+
+// Notes a call of SGEMM. `duogemm run` starts a program with this library in front and sets DUOGEMM_RUN to
+// the program's process number; when that ends and no SGEMM ever came here, a line on stderr says why.
+void note_reached();
+
+// What a process knows together with all that are forked from it, such as the workers of a pool.
+struct Family {
+  std::atomic<bool> reached = false;  // by a call of SGEMM
+  std::atomic<bool> warned = false;   // that calls are passed on
+};
+
+Family& family();
+
+// Illegal arguments are reported to the handlers of the program's BLAS, or else as the reference does it.
+enum class Origin { fortran, c_by_columns, c_by_rows };
+
+// As reference BLAS does: to XERBLA, with the routine's name in capitals, filled up to 6 characters at least.
+void report(std::string_view routine, int position, Origin origin);
+
+// As reference CBLAS reports what Fortran's routine never sees: to cblas_xerbla. `format` may print `value`.
+// When the origin is c_by_rows, the handler swaps the positions of M and N, and of SGEMM's lda and ldb.
+void report_to_c(const char* routine, int position, Origin origin, const char* format = "", int value = 0);
 
 }  // namespace duogemm::blas

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "call.h"
-#include "xerbla.h"
 
 namespace duogemm::blas {
 namespace {

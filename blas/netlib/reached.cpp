@@ -1,5 +1,3 @@
-#include "reached.h"
-
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "call.h"
 #include "next.h"
 
 namespace duogemm::blas {

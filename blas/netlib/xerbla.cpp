@@ -1,11 +1,11 @@
-#include "xerbla.h"
-
 #include <cctype>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
+
+#include "call.h"
 
 extern "C" {
 

@@ -10,18 +10,17 @@
 #include <span>
 #include <string_view>
 
-#include "duogemm/error.h"
 #include "system/files.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
 
-std::string join(const std::vector<int>& values) {
-  std::string text;
-  for (int value : values) {
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
-  }
-  return text;
+// Takes what stands before `end` from the front of a text, and the end, too.
+std::string_view take_until(std::string_view end, std::string_view& text) {
+  const std::string_view front = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(front.size() + end.size(), text.size()));
+  return front;
 }
 
 // Takes a number from the front of a text, with the spaces before it; nothing where there is none.
@@ -71,13 +70,6 @@ TunableDeclaration parse_definition(std::string_view name, std::string_view line
   return declaration;
 }
 
-// Takes a line from the front of a text, without its end.
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  return line;
-}
-
 // All files, the library's first. Any thread may look for one while another adds some.
 struct AllFiles {
   std::mutex mutex;
@@ -107,9 +99,7 @@ std::string require(const std::string& path) {
   std::string text = read(path);
   if (text.empty()) {
     const std::optional<std::string> directory = kernel_directory();
-    throw Error(Status::invalid_argument, directory
-                                              ? "no kernel file " + path + " in the folder " + *directory
-                                              : "no kernel file " + path);
+    reject("no kernel file " + path + (directory ? " in the folder " + *directory : ""));
   }
   return text;
 }
@@ -127,8 +117,7 @@ std::size_t next_include(std::string_view text) {
 
 // Takes such a line from the front of a text, and answers what it includes.
 std::string take_include(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  const std::string_view line = take_until("\n", text);
   return std::string(line.substr(directive.size(), line.size() - directive.size() - 1));
 }
 
@@ -210,15 +199,21 @@ bool TunableDeclaration::allows(int value) const {
   return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
 
-std::string TunableDeclaration::allowed_text() const { return join(allowed); }
+std::string TunableDeclaration::allowed_text() const {
+  std::string text;
+  for (const int value : allowed) {
+    text += (text.empty() ? "" : ", ") + std::to_string(value);
+  }
+  return text;
+}
 
 std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text) {
   constexpr std::string_view guard = "#ifndef ";
   std::vector<TunableDeclaration> declarations;
   while (!kernel_text.empty()) {
-    const std::string_view line = take_line(kernel_text);
+    const std::string_view line = take_until("\n", kernel_text);
     if (line.starts_with(guard)) {
-      declarations.push_back(parse_definition(line.substr(guard.size()), take_line(kernel_text)));
+      declarations.push_back(parse_definition(line.substr(guard.size()), take_until("\n", kernel_text)));
     }
   }
   return declarations;
@@ -229,14 +224,13 @@ DeviceNeeds parse_needs(std::string_view kernel_text) {
   constexpr std::string_view capability = "compute_capability ";
   DeviceNeeds needs;
   while (!kernel_text.empty()) {
-    std::string_view rest = take_line(kernel_text);
+    std::string_view rest = take_until("\n", kernel_text);
     if (!rest.starts_with(start)) {
       continue;
     }
     rest.remove_prefix(start.size());
     while (!rest.empty()) {
-      std::string_view need = rest.substr(0, rest.find(", "));
-      rest.remove_prefix(std::min(need.size() + 2, rest.size()));
+      std::string_view need = take_until(", ", rest);
       if (need == "starts_early") {
         needs.starts_early = true;
         continue;

@@ -18,7 +18,6 @@
 
 #include "nvrtc_compile.h"
 #include "prebuild/program_archive.h"
-#include "prebuild/programs_to_ship.h"
 #include "system/files.h"
 #include "system/temporary_directory.h"
 

@@ -1,5 +1,3 @@
-#include "prebuild/programs_to_ship.h"
-
 #include <set>
 
 #include "plan/lower.h"

@@ -8,7 +8,6 @@
 
 #include "nvrtc_compile.h"
 #include "prebuild/program_archive.h"
-#include "prebuild/programs_to_ship.h"
 
 namespace duogemm::cuda {
 namespace {

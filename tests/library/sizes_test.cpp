@@ -15,7 +15,7 @@
 #include "refusal.h"
 #include "runtime/runtime.h"
 #ifdef DUOGEMM_WITH_CUDA
-#include "cuda_devices.h"
+#include "cuda_device.h"
 #include "duogemm/cuda.h"
 #include "duogemm/cuda.hpp"
 #endif

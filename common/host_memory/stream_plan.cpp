@@ -62,29 +62,14 @@ class Search {
     if (const std::optional<Blocks> whole = whole_members()) {
       return whole;
     }
-    std::optional<Blocks> best;
-    double least = std::numeric_limits<double>::infinity();
-    each_candidate([&](const Blocks& blocks, bool resident) {
-      const double time = predicted(blocks, resident);
-      if (fits(blocks) && time < least) {
-        least = time;
-        best = blocks;
-      }
+    return least([&](const Blocks& blocks, bool resident) {
+      return fits(blocks) ? predicted(blocks, resident) : std::numeric_limits<double>::infinity();
     });
-    return best;
   }
 
   // The blocks that need the least memory.
   Blocks smallest() const {
-    Blocks smallest;
-    std::size_t least = std::numeric_limits<std::size_t>::max();
-    each_candidate([&](const Blocks& blocks, bool) {
-      if (blocks.bytes() < least) {
-        least = blocks.bytes();
-        smallest = blocks;
-      }
-    });
-    return smallest;
+    return least([](const Blocks& blocks, bool) { return static_cast<double>(blocks.bytes()); }).value();
   }
 
  private:
@@ -132,22 +117,31 @@ class Search {
     return std::nullopt;
   }
 
-  // Each way to split a member, with memory for two blocks of each matrix, and for all.
-  template <typename Visit>
-  void each_candidate(const Visit& visit) const {
+  // Of each way to split a member, with memory for two blocks of each matrix, and for all, the one of the
+  // least cost.
+  template <typename Cost>
+  std::optional<Blocks> least(const Cost& cost) const {
     const double all = a_bytes_ + b_bytes_ + c_bytes_;
     const bool splits_k = p_.multiplies() && p_.level == Reproducibility::run_to_run &&
                           all > static_cast<double>(memory_.bytes);
     const std::vector<std::int64_t> depths = splits_k ? sides(p_.k) : std::vector{p_.k};
+    std::optional<Blocks> best;
+    double least = std::numeric_limits<double>::infinity();
     for (const std::int64_t m : sides(p_.m)) {
       for (const std::int64_t n : sides(p_.n)) {
         for (const std::int64_t k : depths) {
-          const Blocks blocks{.m = m, .n = n, .k = k};
-          visit(sized(blocks, 2), false);
-          visit(sized(blocks, std::numeric_limits<std::int64_t>::max()), true);
+          for (const bool resident : {false, true}) {
+            const Blocks blocks =
+                sized({.m = m, .n = n, .k = k}, resident ? std::numeric_limits<std::int64_t>::max() : 2);
+            if (const double found = cost(blocks, resident); found < least) {
+              least = found;
+              best = blocks;
+            }
+          }
         }
       }
     }
+    return best;
   }
 
   // In bytes that are copied meanwhile.
@@ -196,8 +190,8 @@ Problem block_problem(const Problem& problem, const Blocks& sizes, float beta) {
   return p;
 }
 
-// Each product that the blocks make of a problem, once.
-std::vector<Problem> block_problems(const Problem& p, const Blocks& blocks) {
+// Of all different products that the blocks make of a problem.
+std::size_t most_workspace(const Problem& p, const Blocks& blocks, const WorkspaceBytes& workspace) {
   // A whole block, and what is left at the edge.
   const auto lengths = [](std::int64_t size, std::int64_t block) {
     return size % std::max<std::int64_t>(block, 1) == 0 ? std::vector{block}
@@ -207,35 +201,20 @@ std::vector<Problem> block_problems(const Problem& p, const Blocks& blocks) {
   if (p.beta == 0.0f && blocks.k < p.k) {
     betas.push_back(1.0f);
   }
-  std::vector<Problem> found;
+  std::size_t most = 0;
   for (const std::int64_t members : lengths(p.batch, blocks.members)) {
     for (const std::int64_t m : lengths(p.m, blocks.m)) {
       for (const std::int64_t n : lengths(p.n, blocks.n)) {
         for (const std::int64_t k : lengths(p.k, blocks.k)) {
           for (const float beta : betas) {
-            found.push_back(block_problem(p, {.members = members, .m = m, .n = n, .k = k}, beta));
+            const Blocks sizes{.members = members, .m = m, .n = n, .k = k};
+            most = std::max(most, workspace(block_problem(p, sizes, beta)));
           }
         }
       }
     }
   }
-  return found;
-}
-
-std::size_t most_workspace(const Problem& problem, const Blocks& blocks, const WorkspaceBytes& workspace) {
-  std::size_t most = 0;
-  for (const Problem& product : block_problems(problem, blocks)) {
-    most = std::max(most, workspace(product));
-  }
   return most;
-}
-
-[[noreturn]] void refuse(const Problem& problem, std::size_t needed, const DeviceMemory& memory) {
-  const bool whole_k = problem.multiplies() && problem.level == Reproducibility::everywhere;
-  throw Error(Status::out_of_memory, "the product needs " + std::to_string(needed) +
-                                         " bytes of device memory for its smallest blocks" +
-                                         (whole_k ? ", which have all of k at the level everywhere" : "") +
-                                         "; it may take " + std::to_string(memory.bytes));
 }
 
 // One dimension of a block.
@@ -290,8 +269,6 @@ class Planning {
  public:
   Planning(const Problem& problem, const Blocks& blocks)
       : p_(problem),
-        shares_a_(shares(problem, problem.a_stride)),
-        shares_b_(shares(problem, problem.b_stride)),
         a_(blocks.slots[0]),
         b_(blocks.slots[1]),
         last_download_(static_cast<std::size_t>(blocks.slots[2])) {
@@ -321,8 +298,8 @@ class Planning {
     for (const Range& k : depths) {
       StreamStep step{0, {0, 0, slot}, 0, last};
       if (p_.multiplies()) {
-        step.slots[0] = upload_a(members, m, k);
-        step.slots[1] = upload_b(members, k, n);
+        step.slots[0] = upload(0, a_, shares(p_, p_.a_stride), p_.a_op, members, m, k);
+        step.slots[1] = upload(1, b_, shares(p_, p_.b_stride), p_.b_op, members, k, n);
       }
       if (k.begin == 0 && p_.beta != 0.0f) {
         plan_.uploads.push_back({2, window, slot, 0, last});
@@ -336,18 +313,13 @@ class Planning {
     plan_.downloads.push_back({window, slot, plan_.steps.size()});
   }
 
-  std::int64_t upload_a(const Range& members, const Range& m, const Range& k) {
-    const bool as_is = p_.a_op == Transpose::no;
-    return upload(0, a_, shares_a_ ? Range{0, 1} : members, as_is ? m : k, as_is ? k : m);
-  }
-
-  std::int64_t upload_b(const Range& members, const Range& k, const Range& n) {
-    const bool as_is = p_.b_op == Transpose::no;
-    return upload(1, b_, shares_b_ ? Range{0, 1} : members, as_is ? k : n, as_is ? n : k);
-  }
-
-  std::int64_t upload(std::size_t operand, Slots& slots, const Range& members, const Range& rows,
-                      const Range& cols) {
+  // Of op(A) or op(B), or its transpose, which is stored.
+  std::int64_t upload(std::size_t operand, Slots& slots, bool shared, Transpose op, const Range& of_batch,
+                      Range rows, Range cols) {
+    const Range members = shared ? Range{0, 1} : of_batch;
+    if (op == Transpose::yes) {
+      std::swap(rows, cols);
+    }
     const Slots::Found found = slots.use({members.begin, rows.begin, cols.begin}, plan_.steps.size());
     if (!found.present) {
       plan_.uploads.push_back({operand,
@@ -374,7 +346,6 @@ class Planning {
   }
 
   const Problem& p_;
-  const bool shares_a_, shares_b_;
   StreamPlan plan_;
   Slots a_, b_;
   std::vector<std::optional<std::size_t>> last_download_;  // from each slot of C
@@ -396,7 +367,11 @@ Blocks choose_blocks(const Problem& problem, const DeviceMemory& memory, const W
   }
   Blocks smallest = Search(problem, memory).smallest();
   smallest.workspace_bytes = most_workspace(problem, smallest, workspace);
-  refuse(problem, smallest.bytes(), memory);
+  const bool whole_k = problem.multiplies() && problem.level == Reproducibility::everywhere;
+  throw Error(Status::out_of_memory, "the product needs " + std::to_string(smallest.bytes()) +
+                                         " bytes of device memory for its smallest blocks" +
+                                         (whole_k ? ", which have all of k at the level everywhere" : "") +
+                                         "; it may take " + std::to_string(memory.bytes));
 }
 
 std::uint64_t StreamPlan::copied_bytes() const {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -105,44 +106,30 @@ class CudaRecording final : public Recording {
   CUgraphExec launchable_ = nullptr;
 };
 
-// Owns what a stream captures from its construction on.
-class Capture {
- public:
-  // Relaxed: a library that loads its kernels when they are first used may do so within the capture.
-  explicit Capture(CUstream stream) : stream_(stream) {
-    DUOGEMM_CUDA(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-  }
-  ~Capture() {
-    if (capturing_) {
-      driver()->cuStreamEndCapture(stream_, &graph_);
-    }
-    if (graph_ != nullptr) {
-      driver()->cuGraphDestroy(graph_);
-    }
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-  CUgraph end() {
-    capturing_ = false;
-    DUOGEMM_CUDA(cuStreamEndCapture(stream_, &graph_));
-    return graph_;
-  }
-
- private:
-  CUstream stream_;
-  bool capturing_ = true;
-  CUgraph graph_ = nullptr;
-};
-
 }  // namespace
 
 std::unique_ptr<Recording> record(const SharedContext& context, CUstream stream,
                                   const std::function<void()>& enqueue) {
   const CurrentContext current(context);
-  Capture capture(stream);
-  enqueue();
-  return std::make_unique<CudaRecording>(context, stream, capture.end());
+  // Relaxed: a library that loads its kernels when they are first used may do so within the capture.
+  DUOGEMM_CUDA(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  std::exception_ptr failure;
+  try {
+    enqueue();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  CUgraph graph = nullptr;
+  const CUresult ended = driver()->cuStreamEndCapture(stream, &graph);
+  const std::unique_ptr<CUgraph_st, void (*)(CUgraph)> owned(
+      graph, [](CUgraph captured) { driver()->cuGraphDestroy(captured); });
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  check(ended, "cuStreamEndCapture");
+  return std::make_unique<CudaRecording>(context, stream, graph);
 }
+
 struct GraphMemory::Piece {
   CUdeviceptr pointer;
   std::size_t bytes;

@@ -173,29 +173,27 @@ std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& devic
          !target.backend.empty() + !target.kind.empty();
 }
 
-std::vector<Tuning> users_tunings() {
-  std::vector<std::filesystem::path> paths;
-  std::error_code nothing_there;
-  for (const auto& entry : std::filesystem::directory_iterator(tuning_directory(), nothing_there)) {
-    if (entry.path().extension() == ".json") {
-      paths.push_back(entry.path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<Tuning> tunings;
-  for (const std::filesystem::path& path : paths) {
-    try {
-      tunings.push_back(parse_tuning(read_file_or_reject(path), path.string()));
-    } catch (const Error& error) {
-      warn_line(std::string("this tuning file is passed over: ") + error.what());
-    }
-  }
-  return tunings;
-}
-
 // Read once in a process.
 const std::vector<Tuning>& users() {
-  static const std::vector<Tuning>& all = *new std::vector<Tuning>(users_tunings());
+  static const auto& all = *new auto([] {
+    std::vector<std::filesystem::path> paths;
+    std::error_code nothing_there;
+    for (const auto& entry : std::filesystem::directory_iterator(tuning_directory(), nothing_there)) {
+      if (entry.path().extension() == ".json") {
+        paths.push_back(entry.path());
+      }
+    }
+    std::sort(paths.begin(), paths.end());
+    std::vector<Tuning> tunings;
+    for (const std::filesystem::path& path : paths) {
+      try {
+        tunings.push_back(parse_tuning(read_file_or_reject(path), path.string()));
+      } catch (const Error& error) {
+        warn_line(std::string("this tuning file is passed over: ") + error.what());
+      }
+    }
+    return tunings;
+  }());
   return all;
 }
 

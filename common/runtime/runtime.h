@@ -13,9 +13,31 @@
 
 #include "plan/select.h"
 #include "runtime/executor.h"
-#include "runtime/warm.h"
 
 namespace duogemm {
+
+// --- Programs are prepared before somebody waits for them
+// ---------------------------------------------------
+
+// A program, and perhaps a problem that runs it: a driver may compile a kernel when it is first launched.
+struct Preparation {
+  const Variant* program;
+  std::optional<Problem> example;
+};
+
+// Lists each program that a device may need: those of the measurements that apply to it, and those of common
+// problems, without what the device cannot run.
+std::vector<Preparation> preparations_for(const DeviceInfo& device);
+
+// A share of them is every `of`-th, from the one of number `first` on.
+struct Share {
+  std::size_t first = 0;
+  std::size_t of = 1;
+};
+
+// Prepares them, concurrently where the compiler does that. All are tried; then this throws what the first
+// that failed did, with the program's name.
+WarmUp warm(Device& device, ProgramCache& programs, const Share& share = {});
 
 // A caller lends a call `bytes` of `memory` from byte `begin` on. The memory may be null where none is
 // needed.
@@ -97,8 +119,8 @@ class Runtime {
   // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
   std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }
 
-  // Prepares all programs that the device may need, and multiplies once. Throws as duogemm::warm does (see
-  // warm.h), and as enqueue does: unsupported where the driver is refused.
+  // Prepares all programs that the device may need, and multiplies once. Throws as duogemm::warm does, and as
+  // enqueue does: unsupported where the driver is refused.
   WarmUp warm();
   // And the first workspace of a queue. Throws also as QueueWorkspaces::warm does. While the queue is
   // captured, it prepares programs alone.

@@ -1,5 +1,3 @@
-#include "runtime/warm.h"
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,7 +6,7 @@
 #include <thread>
 
 #include "plan/lower.h"
-#include "runtime/executor.h"
+#include "runtime/runtime.h"
 
 namespace duogemm {
 namespace {

@@ -3,13 +3,10 @@
 // A runtime is "cuda" or "opencl". For each of them, and each tuning file that speaks of it and names a
 // compute capability, the programs that such a device may need. Programs that ARCHIVE has already are not
 // compiled again. Needs no device: NVRTC does without.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
@@ -20,8 +17,6 @@
 #include "prebuild/program_archive.h"
 #include "system/files.h"
 #include "system/temporary_directory.h"
-
-extern char** environ;
 
 namespace duogemm::cuda {
 namespace {
@@ -42,28 +37,6 @@ std::string with_words_of_opencl(const std::string& ptx) {
                             std::string(global_pointer) + "$2");
 }
 
-// Throws build_failed unless the process ends with 0; what it says goes to the file.
-void run_tool(std::vector<std::string> words, const std::filesystem::path& log) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) {
-    arguments.push_back(word.data());
-  }
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
-  pid_t process = 0;
-  int status = posix_spawn(&process, arguments.front(), &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (status == 0) {
-    waitpid(process, &status, 0);
-  }
-  if (status != 0) {
-    throw Error(Status::build_failed, words.front() + ": " + read_file(log).value_or(""));
-  }
-}
-
 // A program for NVIDIA's OpenCL driver, made without it by CUDA's compiler and assembler: what
 // clCreateProgramWithBinary takes for a device of exactly this compute capability. Throws build_failed with
 // the compiler's or the assembler's log.
@@ -72,8 +45,13 @@ std::string opencl_cubin(const ProgramSource& program, int compute_capability) {
   const std::filesystem::path source = directory.path() / "program.ptx";
   const std::filesystem::path cubin = directory.path() / "program.cubin";
   std::ofstream(source) << with_words_of_opencl(ptx_for_opencl(program, compute_capability));
-  run_tool({DUOGEMM_PTXAS, "-arch=sm_" + std::to_string(compute_capability), source, "-o", cubin},
-           directory.path() / "log");
+  const std::filesystem::path log = directory.path() / "log";
+  const auto quoted = [](const std::string& word) { return " '" + word + "'"; };
+  const std::string command = quoted(DUOGEMM_PTXAS) + " -arch=sm_" + std::to_string(compute_capability) +
+                              quoted(source) + " -o" + quoted(cubin) + " >" + quoted(log) + " 2>&1";
+  if (std::system(command.c_str()) != 0) {
+    throw Error(Status::build_failed, DUOGEMM_PTXAS ": " + read_file(log).value_or(""));
+  }
   return read_file(cubin).value_or("");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -122,67 +123,53 @@ std::string take_include(std::string_view& text) {
 }
 
 // Without compat/, it gathers all in which a kernel's tunables may be.
-class Completer {
- public:
-  explicit Completer(bool with_compat = true) : with_compat_(with_compat) {}
-
-  std::string complete(const std::string& name, const std::string& text) {
-    std::string result;
-    append(name, text, result);
-    return result;
-  }
-
- private:
+std::string complete(const std::string& name, const std::string& text, bool with_compat = true) {
+  std::string result;
+  std::set<std::string> seen;
   // Lines between those that include are copied as one piece.
-  void append(const std::string& name, std::string_view text, std::string& result) {
-    result.append("#line 1 \"").append(name).append("\"\n");
+  const std::function<void(const std::string&, std::string_view)> append = [&](const std::string& file,
+                                                                               std::string_view rest) {
+    result.append("#line 1 \"").append(file).append("\"\n");
     std::ptrdiff_t number = 0;  // of lines that are done
-    while (!text.empty()) {
-      const std::string_view lines = text.substr(0, next_include(text));
+    while (!rest.empty()) {
+      const std::string_view lines = rest.substr(0, next_include(rest));
       result.append(lines);
-      text.remove_prefix(lines.size());
+      rest.remove_prefix(lines.size());
       number += std::count(lines.begin(), lines.end(), '\n');
-      if (text.empty()) {
+      if (rest.empty()) {
         result.append(lines.ends_with('\n') ? "" : "\n");
         return;
       }
-      const std::string included = take_include(text);
+      const std::string included = take_include(rest);
       ++number;
-      if (seen_.insert(included).second) {
+      if (seen.insert(included).second) {
         const std::string found = read("compat/" + included);
-        if (found.empty() || with_compat_) {
-          append(included, found.empty() ? require("kernels/" + included) : found, result);
+        if (found.empty() || with_compat) {
+          append(included, found.empty() ? require("kernels/" + included) : found);
         }
-        result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(name).append("\"\n");
+        result.append("#line ").append(std::to_string(number + 1)).append(" \"").append(file).append("\"\n");
       }
     }
-  }
+  };
+  append(name, text);
+  return result;
+}
 
-  const bool with_compat_;
-  std::set<std::string> seen_;
-};
-
-// It keeps what was made of a kernel's file, once in a process for each directory that files come from.
-template <typename Made>
-class Known {
- public:
-  template <typename Make>
-  const Made& get(const std::string& path, const Make& make) {
-    const std::pair key(kernel_directory(), path);
-    const std::lock_guard lock(mutex_);
-    const auto found = made_.find(key);
-    return found != made_.end() ? found->second : made_.emplace(key, make(path)).first->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<std::optional<std::string>, std::string>, Made> made_;
-};
+// What is made of a kernel's file, once in a process for each directory that files come from.
+template <typename Make>
+const auto& made_once(const std::string& path, const Make& make) {
+  using Made = decltype(make(path));
+  static std::mutex& mutex = *new std::mutex;
+  static auto& made = *new std::map<std::pair<std::optional<std::string>, std::string>, Made>;
+  const std::pair key(kernel_directory(), path);
+  const std::lock_guard lock(mutex);
+  const auto found = made.find(key);
+  return found != made.end() ? found->second : made.emplace(key, make(path)).first->second;
+}
 
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  KernelSource source{parse_tunables(Completer(false).complete(path, text)), parse_needs(text),
-                      kernels_are_embedded()};
+  KernelSource source{parse_tunables(complete(path, text, false)), parse_needs(text), kernels_are_embedded()};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {
@@ -299,17 +286,12 @@ std::string_view embedded_text(std::string_view path) {
   return {};
 }
 
-std::string complete_text(const std::string& text) { return Completer().complete("kernel", text); }
+std::string complete_text(const std::string& text) { return complete("kernel", text); }
 
-const KernelSource& load_kernel(const std::string& path) {
-  static Known<KernelSource> known;
-  return known.get(path, read_kernel);
-}
+const KernelSource& load_kernel(const std::string& path) { return made_once(path, read_kernel); }
 
 const std::string& kernel_text(const std::string& path) {
-  static Known<std::string> known;
-  return known.get(path,
-                   [](const std::string& of) { return Completer().complete(of, require("kernels/" + of)); });
+  return made_once(path, [](const std::string& of) { return complete(of, require("kernels/" + of)); });
 }
 
 }  // namespace duogemm

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <semaphore>
 #include <string>
@@ -19,19 +18,15 @@ namespace {
 
 std::size_t bytes_of(std::int64_t floats) { return sizeof(float) * static_cast<std::size_t>(floats); }
 
-// An operand with all members of the batch.
+// An operand with all members of the batch, which are listed or a stride apart.
 template <typename Element>
 struct HostMatrices {
   std::int64_t ld;
-  std::function<Element*(std::int64_t member)> place;  // of the first element of a member
-
-  HostMatrices(std::int64_t leading_dimension, Element* first, std::int64_t stride, Element* const* list)
-      : ld(leading_dimension) {
-    if (list != nullptr) {
-      place = [=](std::int64_t member) { return list[member]; };
-    } else {
-      place = [=](std::int64_t member) { return first + member * stride; };
-    }
+  Element* first;
+  std::int64_t stride;
+  Element* const* list;
+  Element* place(std::int64_t member) const {
+    return list != nullptr ? list[member] : first + member * stride;
   }
 };
 
@@ -152,10 +147,10 @@ class Product {
       : stream_(stream),
         plan_(plan),
         progress_(progress),
-        a_(p.lda, operands.a, p.a_stride, operands.a_list),
-        b_(p.ldb, operands.b, p.b_stride, operands.b_list),
-        old_c_(p.ldc, operands.c, p.c_stride, operands.c_list),
-        c_(p.ldc, operands.c, p.c_stride, operands.c_list),
+        a_{p.lda, operands.a, p.a_stride, operands.a_list},
+        b_{p.ldb, operands.b, p.b_stride, operands.b_list},
+        old_c_{p.ldc, operands.c, p.c_stride, operands.c_list},
+        c_{p.ldc, operands.c, p.c_stride, operands.c_list},
         copies_(plan, stream.options.piece_floats) {}
 
   // Once a part of C has changed, whatever fails is a device_error (see Status).

@@ -133,7 +133,13 @@ void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Q
     launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
     return;
   }
-  provide(*kept, plan);
+  if (!kept->memory || kept->memory->bytes() < needed) {
+    kept->replace(device_.allocate(roomy(needed, device_.info())));  // without memory, all stays as it was
+  }
+  if (kept->plan != plan) {
+    kept->workspaces = plan->workspaces_in(*kept->memory, 0);
+    kept->plan = plan;
+  }
   try {
     launch(*plan, queue, operands, kept->workspaces, scalars);
   } catch (...) {
@@ -192,19 +198,6 @@ void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_u
     }
     given_up.push_back(std::move(oldest->second));
     kept_.erase(oldest);
-  }
-}
-
-void QueueWorkspaces::provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan) {
-  const std::size_t present = kept.memory ? kept.memory->bytes() : 0;
-  const std::size_t needed = plan->workspace_bytes();
-  if (present < needed) {
-    kept.replace(
-        device_.allocate(roomy(needed, device_.info())));  // when there is no memory, all stays as it was
-  }
-  if (kept.plan != plan) {
-    kept.workspaces = plan->workspaces_in(*kept.memory, 0);
-    kept.plan = plan;
   }
 }
 
@@ -367,39 +360,27 @@ std::size_t Runtime::workspace_bytes(const Problem& problem) {
 }
 
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
-  if (auto found = find(problem)) {
-    return found;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = plans_.find(problem); found != plans_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->second;
+    }
   }
   Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));
   }
   auto plan = std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
-  keep(problem, plan);
-  return plan;
-}
-
-std::shared_ptr<const PreparedPlan> Runtime::find(const Problem& problem) {
-  const std::lock_guard lock(mutex_);
-  const auto found = plans_.find(problem);
-  if (found == plans_.end()) {
-    return nullptr;
-  }
-  recent_.splice(recent_.begin(), recent_, found->second);
-  return found->second->second;
-}
-
-void Runtime::keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan) {
   const std::lock_guard lock(mutex_);
   recent_.emplace_front(problem, plan);
   if (!plans_.emplace(problem, recent_.begin()).second) {  // another thread was faster
     recent_.pop_front();
-    return;
-  }
-  if (recent_.size() > most_plans) {
+  } else if (recent_.size() > most_plans) {
     plans_.erase(recent_.back().first);
     recent_.pop_back();
   }
+  return plan;
 }
 
 }  // namespace duogemm

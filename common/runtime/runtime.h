@@ -84,7 +84,6 @@ class QueueWorkspaces {
   };
   std::shared_ptr<Kept> kept_for(const QueueState& queue);
   void give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up);
-  void provide(Kept& kept, const std::shared_ptr<const PreparedPlan>& plan);
 
   Device& device_;
   std::mutex captures_;  // held while a captured call's steps are launched
@@ -152,8 +151,6 @@ class Runtime {
   const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);
   const Planner& planner_of(const Problem& problem);
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
-  std::shared_ptr<const PreparedPlan> find(const Problem& problem);
-  void keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan);
 
   std::unique_ptr<Device> device_;
   const Planner& planner_;

@@ -24,17 +24,14 @@ class Uninterposed {
 };
 
 // The dynamic linker's own. It moved from libdl to libc with 2.34; before, and on ARM, it has other versions.
-Dlsym* find_dlsym() {
-  for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
-    if (void* const found = dlvsym(RTLD_NEXT, "dlsym", version)) {
-      return reinterpret_cast<Dlsym*>(found);
-    }
-  }
-  return nullptr;
-}
-
 Dlsym* own_dlsym() {
-  static Dlsym* const found = find_dlsym();
+  static Dlsym* const found = [] {
+    void* function = nullptr;
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
+      function = function != nullptr ? function : dlvsym(RTLD_NEXT, "dlsym", version);
+    }
+    return reinterpret_cast<Dlsym*>(function);
+  }();
   return found;
 }
 

@@ -1,13 +1,32 @@
-// The library behind this one, of which it hides some functions: it has what is not computed here.
+// What drop-in libraries share: what stands behind them, and what the environment permits them.
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
+
+#include "duogemm/sgemm.hpp"
 
 namespace duogemm::blas {
+
+// The files of all shared libraries, this one included, in the order in which they were loaded.
+std::vector<std::string> loaded_libraries();
+
+// The file of this library, as loaded_libraries() names it.
+std::string this_library();
+
+// Whether the function is one of this library's.
+bool is_of_this_library(void* function);
+
+// The function of that name in a library that is loaded, or in what it needs; null where there is none.
+void* find_in_loaded(const std::string& file, const char* name);
 
 // The function of that name, of the next library in the linker's order, or else of one that the program has
 // loaded for itself, as Python does with what NumPy needs, or else of the first of `files` that has it and
 // that the system can load. Null where there is none.
 void* find_next(const char* name, std::span<const char* const> files);
+
+// What DUOGEMM_PRECISION names, as callers cannot say it. One that is none is complained about, and is fp32.
+Precision permitted_precision();
 
 }  // namespace duogemm::blas

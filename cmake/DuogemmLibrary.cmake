@@ -13,7 +13,7 @@ endforeach()
 # Whatever runtime a program is for, CUDA's compiler made it.
 set(duogemm_shipped_program std::nullopt)
 if("cuda" IN_LIST duogemm_backends)
-  string(APPEND duogemm_backend_includes "#include \"prebuild/shipped_programs.h\"\n")
+  string(APPEND duogemm_backend_includes "#include \"prebuild/program_archive.h\"\n")
   set(duogemm_shipped_program "cuda::shipped_program(source, device.backend, device.compute_capability)")
 endif()
 list(JOIN duogemm_backend_list ", " duogemm_backend_list)

@@ -5,10 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "cuda_devices.h"
-#include "cuda_recording.h"
 #include "nvrtc_compile.h"
-#include "prebuild/shipped_programs.h"
+#include "prebuild/program_archive.h"
 
 namespace duogemm::cuda {
 namespace {
@@ -47,8 +45,7 @@ class CudaKernel final : public Kernel {
     DUOGEMM_CUDA(cuModuleLoadData(&module_, image));
     try {
       DUOGEMM_CUDA(cuModuleGetFunction(&function_, module_, entry.c_str()));
-      // GRID_DEPENDENCY_WAIT and clusters are there for what the code was compiled for, which need not be the
-      // device.
+      // What the code was compiled for has GRID_DEPENDENCY_WAIT and clusters, and not the device.
       int compiled_for = 0;
       DUOGEMM_CUDA(cuFuncGetAttribute(&compiled_for, CU_FUNC_ATTRIBUTE_PTX_VERSION, function_));
       is_for_90_ = compiled_for >= 90;
@@ -216,8 +213,7 @@ QueueState CudaQueue::state() const {
   DUOGEMM_CUDA(cuStreamIsCapturing(stream_, &status));
   QueueState state{.handle = handle_of_one_stream(stream_),
                    .capturing = status != CU_STREAM_CAPTURE_STATUS_NONE};
-  // While it is captured a stream may be asked for little: the driver may answer with an error, and end the
-  // capture.
+  // While it is captured a stream may be asked for little: the driver may end the capture.
   if (!state.capturing && driver()->cuStreamGetId != nullptr) {
     unsigned long long id = 0;
     check(driver()->cuStreamGetId(stream_, &id), "cuStreamGetId");
@@ -287,22 +283,6 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
                               dimension(local[2]), dynamic_local_bytes, stream_, parameters.data(), nullptr));
 }
 
-std::shared_ptr<const CudaKernel> load_shipped(const SharedContext& context, const ProgramSource& source,
-                                               int compute_capability) {
-  const std::optional<std::string> cubin = shipped_program(source, "cuda", compute_capability);
-  if (!cubin) {
-    return nullptr;
-  }
-  try {
-    return std::make_shared<CudaKernel>(context, cubin->data(), source.entry);
-  } catch (const Error& error) {
-    if (error.status() != Status::build_failed) {
-      throw;
-    }
-    return nullptr;  // the driver is older than the toolkit
-  }
-}
-
 }  // namespace
 
 DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
@@ -362,14 +342,17 @@ std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
 }
 
 std::shared_ptr<const Kernel> CudaDevice::find_built(const ProgramSource& source) {
-  if (options_.explain) {  // whose texts are gone
-    return nullptr;
+  const std::optional<std::string> cubin = options_.explain
+                                               ? std::nullopt  // its texts are gone
+                                               : shipped_program(source, "cuda", info_.compute_capability);
+  try {
+    return cubin ? load(source.entry, *cubin) : nullptr;
+  } catch (const Error& error) {
+    if (error.status() != Status::build_failed) {
+      throw;
+    }
+    return nullptr;  // the driver is older than the toolkit
   }
-  const std::shared_ptr<const CudaKernel> kernel = load_shipped(context_, source, info_.compute_capability);
-  if (kernel) {
-    kernel->apply(options_);
-  }
-  return kernel;
 }
 
 std::shared_ptr<const Kernel> CudaDevice::load(const std::string& entry, const std::string& binary) {

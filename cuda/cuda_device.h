@@ -8,9 +8,51 @@
 
 #include "device/backend.h"
 #include "driver.h"
-#include "graph_memory.h"
 
 namespace duogemm::cuda {
+
+// 0 where there is no driver.
+std::size_t device_count();
+
+CUdevice device_at(std::size_t index);
+
+DeviceInfo describe(CUdevice device, std::size_t index);
+
+// The toolkit that it was built with, NVRTC, and the driver.
+Versions versions();
+
+// "CUDA toolkit 13.0, NVRTC 13.0"
+std::string toolkit_version();
+
+class DeviceContext;
+
+// What calls keep between their commands while these are captured. A piece of it lives as long as the graph
+// that it was lent for, its copies and its executables: all of them hold a user object of the driver's, whose
+// end tells that the piece is free (CUDA C++ Programming Guide, "CUDA User Objects"). Any thread may call.
+class GraphMemory {
+ public:
+  GraphMemory();
+  ~GraphMemory();
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
+
+  // So many bytes at least, for what is put on the captured stream as long as the result lives. A later call
+  // of the same capture gets the same piece if its commands run after these. Throws out_of_memory.
+  std::unique_ptr<Buffer> lend(const std::shared_ptr<const DeviceContext>& context, CUstream stream,
+                               std::size_t bytes);
+
+  // Whether there are pieces that no graph has any more.
+  bool has_unused() const;
+  // Frees them, which waits for the device.
+  void free_unused();
+
+ private:
+  struct Piece;
+  struct Pool;
+  class Lent;
+
+  std::shared_ptr<Pool> pool_;  // user objects share it: they may end later than this
+};
 
 // A CUDA context: a device's primary one, shared with the CUDA runtime and with cuBLAS and retained while
 // this lives, or one that somebody else owns.
@@ -68,5 +110,10 @@ class CudaDevice final : public Device {
 std::unique_ptr<Device> borrow_context(const SharedContext& context);
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream);
 std::unique_ptr<Buffer> borrow_memory(const SharedContext& context, const void* pointer);
+
+// Calls `enqueue` and records what it puts on the stream in place of executing it. The recording goes back to
+// the same stream, which must outlive it.
+std::unique_ptr<Recording> record(const SharedContext& context, CUstream stream,
+                                  const std::function<void()>& enqueue);
 
 }  // namespace duogemm::cuda

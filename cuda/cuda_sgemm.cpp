@@ -59,8 +59,6 @@ CUcontext context_of(CUstream stream) {
   return context;
 }
 
-ColumnMajor by_addresses(const Sgemm& request) { return to_column_major(request, BatchBy::addresses); }
-
 std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspace>& workspace) {
   if (!workspace) {
     return std::nullopt;
@@ -72,7 +70,8 @@ std::optional<LentWorkspace> lend(const Kept& kept, const std::optional<Workspac
                        workspace->bytes};
 }
 
-ColumnMajor with_epilogue(const Epilogue& epilogue, ColumnMajor call) {
+ColumnMajor with_epilogue(const Epilogue& epilogue, const Sgemm& request, BatchBy batch_by) {
+  ColumnMajor call = to_column_major(request, batch_by);
   Problem& p = call.problem;
   if ((epilogue.alpha == nullptr) != (epilogue.beta == nullptr)) {
     reject("alpha and beta must both be in device memory, or neither");
@@ -107,7 +106,9 @@ ColumnMajor with_epilogue(const Epilogue& epilogue, ColumnMajor call) {
   return call;
 }
 
-std::size_t workspace_bytes(CUstream stream, const Problem& problem) {
+std::size_t workspace_bytes(CUstream stream, const Sgemm& request, BatchBy batch_by,
+                            const Epilogue& epilogue) {
+  const Problem problem = with_epilogue(epilogue, request, batch_by).problem;
   return problem.is_empty() ? 0 : kept_for(context_of(stream)).runtime->workspace_bytes(problem);
 }
 
@@ -118,97 +119,78 @@ void require_element(const char* name, const void* pointer) {
   }
 }
 
-// Buffers on the caller's memory, for as long as a call takes.
-class Borrowed {
- public:
-  explicit Borrowed(const Kept& kept) : kept_(kept) {}
-  void add(Operand operand, const void* pointer) {
-    if (pointer != nullptr) {
-      buffers_[at(operand)] = borrow_memory(kept_.context, pointer);
-      operands_[at(operand)] = {buffers_[at(operand)].get()};
-    }
+void multiply(CUstream stream, const Sgemm& request, BatchBy batch_by, const void* a, const void* b,
+              const void* c, const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  const auto [problem, swapped] = with_epilogue(epilogue, request, batch_by);
+  if (problem.is_empty()) {
+    return;
   }
-  // All of the device's memory, whose members a table tells.
-  void add_everything(Operand operand) { operands_[at(operand)] = {kept_.everything.get()}; }
-  const PreparedPlan::Operands& operands() const { return operands_; }
-
- private:
-  static std::size_t at(Operand operand) { return static_cast<std::size_t>(operand.slot); }
-
-  const Kept& kept_;
-  std::array<std::unique_ptr<Buffer>, first_workspace> buffers_;
-  PreparedPlan::Operands operands_;
-};
-
-void enqueue(const Kept& kept, CUstream stream, const Problem& problem, Borrowed& memory,
-             const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
+  require_pointers(problem, a, b, c);
+  const bool listed = batch_by == BatchBy::addresses;
+  if (!listed) {
+    require_element("a", a);
+    require_element("b", b);
+    require_element("c", c);
+  }
+  const Kept& kept = kept_for(context_of(stream));
   require_element("the addend", epilogue.addend);
   require_element("the bias", epilogue.bias);
   require_element("alpha", epilogue.alpha);
   require_element("beta", epilogue.beta);
+  std::array<std::unique_ptr<Buffer>, first_workspace> buffers;  // on the caller's memory
+  PreparedPlan::Operands operands;
+  const auto add = [&](Operand operand, const void* pointer) {
+    const auto slot = static_cast<std::size_t>(operand.slot);
+    if (pointer != nullptr) {
+      buffers[slot] = borrow_memory(kept.context, pointer);
+      operands[slot] = {buffers[slot].get()};
+    }
+  };
+  const auto add_matrix = [&](Operand operand, Operand table, const void* pointer) {
+    if (listed) {  // the table tells where in all of the device's memory
+      operands[static_cast<std::size_t>(operand.slot)] = {kept.everything.get()};
+    }
+    add(listed ? table : operand, pointer);
+  };
+  add_matrix(operand_a, table_a, swapped ? b : a);
+  add_matrix(operand_b, table_b, swapped ? a : b);
+  add_matrix(operand_c, table_c, c);
   const bool bias_is_addend = epilogue.bias != nullptr && !problem.bias;
-  memory.add(operand_addend, bias_is_addend ? epilogue.bias : epilogue.addend);
-  memory.add(operand_bias, epilogue.bias);
-  memory.add(operand_alpha, epilogue.alpha);
-  memory.add(operand_beta, epilogue.beta);
+  add(operand_addend, bias_is_addend ? epilogue.bias : epilogue.addend);
+  add(operand_bias, epilogue.bias);
+  add(operand_alpha, epilogue.alpha);
+  add(operand_beta, epilogue.beta);
   const auto queue = borrow_stream(kept.context, stream);
   GraphMemory& of_graphs = kept.context->graph_memory();
   if (of_graphs.has_unused() && !queue->state().capturing) {
     const CurrentContext current(kept.context);
     of_graphs.free_unused();
   }
-  kept.runtime->enqueue(problem, *queue, memory.operands(), lend(kept, workspace));
+  kept.runtime->enqueue(problem, *queue, operands, lend(kept, workspace));
+  record_call(request, CallMemory::device, listed ? CallBatch::lists : CallBatch::strides);
 }
 
 }  // namespace
 
 void sgemm_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
                          const Epilogue& epilogue, const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with_epilogue(epilogue, to_column_major(request));
-  if (problem.is_empty()) {
-    return;
-  }
-  require_pointers(problem, a, b, c);
-  require_element("a", a);
-  require_element("b", b);
-  require_element("c", c);
-  const Kept& kept = kept_for(context_of(stream));
-  Borrowed memory(kept);
-  memory.add(operand_a, swapped ? b : a);
-  memory.add(operand_b, swapped ? a : b);
-  memory.add(operand_c, c);
-  enqueue(kept, stream, problem, memory, epilogue, workspace);
-  record_call(request, CallMemory::device);
+  multiply(stream, request, BatchBy::strides, a, b, c, epilogue, workspace);
 }
 
 void sgemm_batched_with_epilogue(CUstream_st* stream, const Sgemm& request, const float* const* a,
                                  const float* const* b, float* const* c, const Epilogue& epilogue,
                                  const std::optional<Workspace>& workspace) {
-  const auto [problem, swapped] = with_epilogue(epilogue, by_addresses(request));
-  if (problem.is_empty()) {
-    return;
-  }
-  require_pointers(problem, a, b, c);
-  const Kept& kept = kept_for(context_of(stream));
-  Borrowed memory(kept);
-  for (const Operand operand : {operand_a, operand_b, operand_c}) {
-    memory.add_everything(operand);
-  }
-  memory.add(table_a, swapped ? b : a);
-  memory.add(table_b, swapped ? a : b);
-  memory.add(table_c, c);
-  enqueue(kept, stream, problem, memory, epilogue, workspace);
-  record_call(request, CallMemory::device, CallBatch::lists);
+  multiply(stream, request, BatchBy::addresses, a, b, c, epilogue, workspace);
 }
 
 void sgemm(CUstream_st* stream, const Sgemm& request, const float* a, const float* b, float* c,
            const std::optional<Workspace>& workspace) {
-  sgemm_with_epilogue(stream, request, a, b, c, {}, workspace);
+  multiply(stream, request, BatchBy::strides, a, b, c, {}, workspace);
 }
 
 void sgemm_batched(CUstream_st* stream, const Sgemm& request, const float* const* a, const float* const* b,
                    float* const* c, const std::optional<Workspace>& workspace) {
-  sgemm_batched_with_epilogue(stream, request, a, b, c, {}, workspace);
+  multiply(stream, request, BatchBy::addresses, a, b, c, {}, workspace);
 }
 
 WarmUp warm(CUstream_st* stream) {
@@ -217,12 +199,12 @@ WarmUp warm(CUstream_st* stream) {
 }
 
 std::size_t sgemm_workspace_bytes(CUstream_st* stream, const Sgemm& request, const Epilogue& epilogue) {
-  return workspace_bytes(stream, with_epilogue(epilogue, to_column_major(request)).problem);
+  return workspace_bytes(stream, request, BatchBy::strides, epilogue);
 }
 
 std::size_t sgemm_batched_workspace_bytes(CUstream_st* stream, const Sgemm& request,
                                           const Epilogue& epilogue) {
-  return workspace_bytes(stream, with_epilogue(epilogue, by_addresses(request)).problem);
+  return workspace_bytes(stream, request, BatchBy::addresses, epilogue);
 }
 
 }  // namespace duogemm::cuda

@@ -1,5 +1,4 @@
-// NVIDIA's driver, loaded when it is first asked for, so that a program that links the CUDA backend starts
-// without it.
+// NVIDIA's driver, loaded when it is first asked for, so that programs start without it.
 #pragma once
 
 #include <cuda.h>
@@ -86,8 +85,7 @@ struct Driver {
 #endif
 };
 
-// The loaded and initialised driver; null where there is none, or where it is too old for this build's
-// toolkit.
+// The initialised driver; null where there is none, or where it is too old for this build's toolkit.
 const Driver* driver();
 
 // Why there is none; empty when there is one.

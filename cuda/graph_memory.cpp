@@ -1,7 +1,6 @@
-#include "graph_memory.h"
-
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -83,7 +82,53 @@ bool are_done_before(const Nodes& earlier, const Nodes& last) {
   return wanted.empty();
 }
 
+// A graph that can be launched.
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(SharedContext context, CUstream stream, CUgraph graph)
+      : context_(std::move(context)), stream_(stream) {
+    DUOGEMM_CUDA(cuGraphInstantiateWithFlags(&launchable_, graph, 0));
+  }
+  ~CudaRecording() override {
+    const CurrentContext current(context_);
+    driver()->cuGraphExecDestroy(launchable_);
+  }
+  CudaRecording(const CudaRecording&) = delete;
+  CudaRecording& operator=(const CudaRecording&) = delete;
+  void enqueue() override {
+    const CurrentContext current(context_);
+    DUOGEMM_CUDA(cuGraphLaunch(launchable_, stream_));
+  }
+
+ private:
+  SharedContext context_;
+  CUstream stream_;
+  CUgraphExec launchable_ = nullptr;
+};
+
 }  // namespace
+
+std::unique_ptr<Recording> record(const SharedContext& context, CUstream stream,
+                                  const std::function<void()>& enqueue) {
+  const CurrentContext current(context);
+  // Relaxed: a library that loads its kernels when they are first used may do so within the capture.
+  DUOGEMM_CUDA(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  std::exception_ptr failure;
+  try {
+    enqueue();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  CUgraph graph = nullptr;
+  const CUresult ended = driver()->cuStreamEndCapture(stream, &graph);
+  const std::unique_ptr<CUgraph_st, void (*)(CUgraph)> owned(
+      graph, [](CUgraph captured) { driver()->cuGraphDestroy(captured); });
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  check(ended, "cuStreamEndCapture");
+  return std::make_unique<CudaRecording>(context, stream, graph);
+}
 
 struct GraphMemory::Piece {
   CUdeviceptr pointer;

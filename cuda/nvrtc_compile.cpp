@@ -3,6 +3,7 @@
 #include <nvrtc.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace duogemm::cuda {
 namespace {
@@ -75,25 +76,24 @@ int best_capability(int device) {
   return *(above - 1);
 }
 
-}  // namespace
-
-int oldest_capability() { return known_capabilities().front(); }
-
 std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability) {
   const int target = best_capability(compute_capability);
   const bool native = target == compute_capability;
   std::vector<std::string> options = {std::string("--gpu-architecture=") + (native ? "sm_" : "compute_") +
-                                          std::to_string(target) +
-                                          (source.one_capability && native ? "a" : ""),
-                                      contraction_option, "--std=c++17",
-                                      // The names of compat/'s vectors are anonymous structures in unions,
-                                      // which NVRTC before 13 accepts only so.
-                                      "-Xcudafe=--nonstd_anonymous_unions"};
+                                      std::to_string(target) + (source.one_capability && native ? "a" : "")};
+  options.push_back("--fmad=false");  // only an explicit fma is fused
+  options.push_back("--std=c++17");
+  // The names of compat/'s vectors are anonymous structures in unions, which NVRTC before 13 accepts only so.
+  options.push_back("-Xcudafe=--nonstd_anonymous_unions");
   for (const auto& [name, value] : source.defines) {
     options.push_back("-D" + name + "=" + std::to_string(value));
   }
   return options;
 }
+
+}  // namespace
+
+int oldest_capability() { return known_capabilities().front(); }
 
 std::string nvrtc_option_text(const ProgramSource& source, int compute_capability) {
   std::string joined;

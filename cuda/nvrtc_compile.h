@@ -2,26 +2,17 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "device/backend.h"
 
 namespace duogemm::cuda {
 
-// Options that every kernel is compiled with, at build time by nvcc and at run time by NVRTC. No contraction:
-// only an explicit fma is fused.
-inline constexpr const char* contraction_option = "--fmad=false";
-
-// What NVRTC is told besides the text, for a device of the compute capability (90 for 9.0). Throws
-// unsupported when this NVRTC no longer knows the device.
-std::vector<std::string> nvrtc_options(const ProgramSource& source, int compute_capability);
-
-// The same in one line.
+// What NVRTC is told besides the text, in one line, for a device of the compute capability (90 for 9.0).
+// Throws unsupported when this NVRTC no longer knows the device.
 std::string nvrtc_option_text(const ProgramSource& source, int compute_capability);
 
 struct NvrtcProgram {
-  std::string
-      image;  // what cuModuleLoadData takes: a cubin, or PTX where this NVRTC is older than the device
+  std::string image;  // for cuModuleLoadData: a cubin, or PTX where this NVRTC is older than the device
   std::string ptx;
   std::string log;
   bool native;  // whether the image is a cubin
@@ -30,8 +21,7 @@ struct NvrtcProgram {
 // What explaining keeps of it.
 KernelFacts texts_of(const NvrtcProgram& program);
 
-// For the compute capability. `explain`: the log is to say what registers a kernel takes. Throws build_failed
-// with the compiler's log.
+// `explain`: the log is to say what registers a kernel takes. Throws build_failed with the compiler's log.
 NvrtcProgram compile_with_nvrtc(const ProgramSource& source, int compute_capability, bool explain = false);
 
 // The PTX of such a program for NVIDIA's OpenCL driver (DUOGEMM_FOR_OPENCL in compat/dialect.h), but that it

@@ -37,8 +37,7 @@ inline void check(cl_int returned, const char* function) {
   }
 }
 
-// Calls `call` and turns an exception of the bindings into duogemm's, keeping the name of the failing
-// function.
+// Calls `call` and turns an exception of the bindings into duogemm's, with the name of the failing function.
 template <typename Call>
 auto translated(Call&& call) -> decltype(call()) {
   try {

@@ -2,13 +2,12 @@
 #include "duogemm/opencl.h"
 #include "duogemm/opencl.hpp"
 
-namespace opencl = duogemm::opencl;
-using duogemm::Sgemm;
+using namespace duogemm;
 
 duogemm_status duogemm_opencl_sgemm(cl_command_queue queue, const duogemm_problem* problem, cl_mem a,
                                     size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
                                     size_t wait_count, const cl_event* wait_for, cl_event* done) {
-  return duogemm::call_from_c(problem, [&](const Sgemm& request) {
+  return call_from_c(problem, [&](const Sgemm& request) {
     opencl::sgemm(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset}, {wait_for, wait_count}, done);
   });
 }
@@ -17,7 +16,7 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
                                             size_t a_offset, cl_mem a_offsets, cl_mem b, size_t b_offset,
                                             cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
                                             size_t wait_count, const cl_event* wait_for, cl_event* done) {
-  return duogemm::call_from_c(problem, [&](const Sgemm& request) {
+  return call_from_c(problem, [&](const Sgemm& request) {
     opencl::sgemm_batched(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
                           {a_offsets, b_offsets, c_offsets}, {wait_for, wait_count}, done);
   });
@@ -25,13 +24,13 @@ duogemm_status duogemm_opencl_sgemm_batched(cl_command_queue queue, const duogem
 
 duogemm_status duogemm_opencl_sgemm_workspace_bytes(cl_command_queue queue, const duogemm_problem* problem,
                                                     size_t* bytes) {
-  return duogemm::bytes_from_c(
-      problem, bytes, [&](const Sgemm& request) { return opencl::sgemm_workspace_bytes(queue, request); });
+  return bytes_from_c(problem, bytes,
+                      [&](const Sgemm& request) { return opencl::sgemm_workspace_bytes(queue, request); });
 }
 
 duogemm_status duogemm_opencl_sgemm_batched_workspace_bytes(cl_command_queue queue,
                                                             const duogemm_problem* problem, size_t* bytes) {
-  return duogemm::bytes_from_c(problem, bytes, [&](const Sgemm& request) {
+  return bytes_from_c(problem, bytes, [&](const Sgemm& request) {
     return opencl::sgemm_batched_workspace_bytes(queue, request);
   });
 }
@@ -41,7 +40,7 @@ duogemm_status duogemm_opencl_sgemm_with_workspace(cl_command_queue queue, const
                                                    cl_mem c, size_t c_offset, size_t wait_count,
                                                    const cl_event* wait_for, cl_event* done, cl_mem workspace,
                                                    size_t workspace_offset, size_t workspace_bytes) {
-  return duogemm::call_from_c(problem, [&](const Sgemm& request) {
+  return call_from_c(problem, [&](const Sgemm& request) {
     opencl::sgemm(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset}, {wait_for, wait_count}, done,
                   opencl::Workspace{workspace, workspace_offset, workspace_bytes});
   });
@@ -52,7 +51,7 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
     cl_mem b, size_t b_offset, cl_mem b_offsets, cl_mem c, size_t c_offset, cl_mem c_offsets,
     size_t wait_count, const cl_event* wait_for, cl_event* done, cl_mem workspace, size_t workspace_offset,
     size_t workspace_bytes) {
-  return duogemm::call_from_c(problem, [&](const Sgemm& request) {
+  return call_from_c(problem, [&](const Sgemm& request) {
     opencl::sgemm_batched(queue, request, {a, a_offset}, {b, b_offset}, {c, c_offset},
                           {a_offsets, b_offsets, c_offsets}, {wait_for, wait_count}, done,
                           opencl::Workspace{workspace, workspace_offset, workspace_bytes});
@@ -60,7 +59,7 @@ duogemm_status duogemm_opencl_sgemm_batched_with_workspace(
 }
 
 duogemm_status duogemm_opencl_warm(cl_command_queue queue) {
-  return duogemm::call_from_c([&] { opencl::warm(queue); });
+  return call_from_c([&] { opencl::warm(queue); });
 }
 
 void duogemm_opencl_release(cl_context context) { opencl::release(context); }

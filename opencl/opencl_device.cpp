@@ -6,8 +6,9 @@
 #include <limits>
 #include <string_view>
 
-#include "nvidia.h"
 #include "pocl.h"
+#include "runtime/program_cache.h"
+#include "system/log.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -42,6 +43,101 @@ class ClHostMemory final : public ClMemory {
   std::uintptr_t address_;
 };
 
+class ClKernel final : public Kernel {
+ public:
+  ClKernel(cl::Program program, const std::string& entry, cl::Device device, const DeviceInfo& info,
+           bool explained)
+      : program_(std::move(program)),
+        kernel_(program_, entry.c_str()),
+        device_(std::move(device)),
+        info_(info),
+        explained_(explained) {}
+
+  std::size_t sub_group_size(const Extent& local) const override {
+    if (info_.is_nvidia()) {
+      return 32;
+    }
+    if (!info_.shuffle) {
+      return 1;
+    }
+    std::size_t size = 1;
+    clGetKernelSubGroupInfo(kernel_(), device_(), CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof local,
+                            local.data(), sizeof size, &size, nullptr);
+    return size;
+  }
+
+  // PoCL compiles a kernel that it is asked for once more, for work-groups of any size: the first call of the
+  // general kernel then took 2.2 s instead of 1.25 s (`duogemm latency`, two AVX-512 cores). It keeps what it
+  // compiles on disk by itself, and a later process's first call is only 25 ms slower from there.
+  std::string binary() const override {
+    if (is_pocl(info_)) {
+      return {};
+    }
+    return translated([&] {
+      const std::vector<cl::Device> devices = program_.getInfo<CL_PROGRAM_DEVICES>();
+      const std::size_t ours =
+          static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device_) - devices.begin());
+      const auto binaries = program_.getInfo<CL_PROGRAM_BINARIES>();
+      const std::vector<unsigned char>& binary = binaries.at(ours);
+      return std::string(binary.begin(), binary.end());
+    });
+  }
+
+  // OpenCL tells nothing of registers and of residence. What NVIDIA calls a program's binary is PTX.
+  KernelFacts facts(const Extent&) const override {
+    return translated([&] {
+      KernelFacts facts;
+      facts.local_bytes = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
+      if (explained_) {
+        facts.log = program_.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+        const std::string program = info_.is_nvidia() ? binary() : "";
+        facts.ptx = program.substr(0, program.find('\0'));  // it may end with one
+      }
+      return facts;
+    });
+  }
+
+  const cl::Kernel& get() const { return kernel_; }
+  // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
+  std::mutex& arguments() const { return arguments_; }
+
+  void set(std::span<const Argument> arguments) const {
+    cl_uint index = 0;
+    for (const Argument& argument : arguments) {
+      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
+        if (*buffer != nullptr) {
+          static_cast<const ClMemory&>(**buffer).bind(kernel_(), index++);
+        } else {
+          set_argument(kernel_(), index++, sizeof(cl_mem), nullptr);
+        }
+      } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
+        set_argument(kernel_(), index++, bytes->size(), bytes->data());
+      } else {
+        std::visit([&](const auto& value) { set_argument(kernel_(), index++, sizeof value, &value); },
+                   argument);
+      }
+    }
+  }
+
+ private:
+  // Intel's driver (2026.2) no longer has the program of a kernel that alone is left of it.
+  cl::Program program_;
+  cl::Kernel kernel_;
+  mutable std::mutex arguments_;
+  cl::Device device_;
+  const DeviceInfo& info_;
+  const bool explained_;
+};
+
+// NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
+// (cuda/prebuild/main.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
+// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer
+// comes after the kernel's struct.
+bool takes_buffers(const Kernel& kernel) {
+  const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
+  return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;
+}
+
 // An event's profiling times are in nanoseconds.
 double seconds_between(const cl::Event& first, const cl::Event& last) {
   const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
@@ -49,20 +145,89 @@ double seconds_between(const cl::Event& first, const cl::Event& last) {
   return end > start ? 1e-9 * static_cast<double>(end - start) : 0.0;
 }
 
-// rusticl (Mesa 22.3.6) answers microseconds whatever it takes. A launch's way to a device and back is much
-// shorter than this.
+// rusticl (Mesa 22.3.6) answers microseconds whatever it takes. A launch's way is much shorter than this.
 double believable(double by_device, double by_host) {
   constexpr double way = 0.02;
   return by_host > way && by_device < 0.1 * by_host ? by_host : by_device;
 }
 
-// NVIDIA documents binaries of its own making only. Without the words that make a program OpenCL's
-// (cuda/prebuild/opencl_program.cpp), its driver (580) takes buffers for numbers, and kernels fault. For a
-// number OpenCL refuses a null value, and for a buffer it does not: so it can be asked. The first buffer
-// comes after the kernel's struct.
-bool takes_buffers(const Kernel& kernel) {
-  const cl::Kernel& ours = static_cast<const ClKernel&>(kernel).get();
-  return clSetKernelArg(ours(), 1, sizeof(cl_mem), nullptr) == CL_SUCCESS;
+// --- NVIDIA's driver, whose compiler answers PTX for a program's binary ------------------------------------
+
+// Says how many work-groups shall be on a multiprocessor at once (.minnctapersm of "Performance-Tuning
+// Directives" in the PTX ISA). Without that the compiler spends few registers, and even spills, to have many
+// work-groups: of 268 settings that were timed on an H200 both ways, half gain 1 percent and a tenth gain 13.
+// The program is assembled twice for it, when it is compiled; the disk cache keeps the second.
+std::string with_residents(std::string ptx, int residents) {
+  const std::size_t size = ptx.find("\n.reqntid ");
+  if (size != std::string::npos) {
+    ptx.insert(ptx.find('\n', size + 1), "\n.minnctapersm " + std::to_string(residents));
+  }
+  return ptx;
+}
+
+// Uncomments what NVIDIA's OpenCL compiler would have refused, because it compiles for sm_90, and names the
+// target that has it (see compat/warpgroups.h). The driver assembles PTX for either.
+std::string with_own_capability(std::string ptx) {
+  constexpr std::string_view comment = "//90a ";
+  constexpr std::string_view target = ".target sm_90";
+  for (std::size_t at = ptx.find(comment); at != std::string::npos; at = ptx.find(comment, at)) {
+    ptx.erase(at, comment.size());
+  }
+  if (const std::size_t at = ptx.find(target); at != std::string::npos) {
+    ptx.insert(at + target.size(), 1, 'a');
+  }
+  return ptx;
+}
+
+// The program with all that OpenCL C has no words for, and PTX has.
+std::string with_more_than_opencl_says(const std::string& ptx, const ProgramSource& source) {
+  std::string better = source.one_capability ? with_own_capability(ptx) : ptx;
+  for (const auto& [name, value] : source.defines) {
+    if (name == "RESIDENT" && value > 0) {  // see compat/dialect.h
+      better = with_residents(std::move(better), value);
+    }
+  }
+  return better;
+}
+
+// --- Which drivers have to show that their results are right, and what follows when they are not -----------
+
+bool is_right(const KnownProduct& product, const DeviceInfo& info) {
+  const bool right = product.is_right();
+  log_line(product.by + (right ? " multiplies right on " : " gives wrong results on ") + info.name);
+  return right;
+}
+
+// NVIDIA documents no way to have kernels for tensor cores through OpenCL, and another driver may do without
+// those that are used (see compat/). FP32 on NVIDIA's OpenCL is what the library's results are recorded by.
+std::string refusal_of_tensor_cores(const KnownProduct& product, const DeviceInfo& info) {
+  try {
+    return is_right(product, info) ? "" : "wrong results";
+  } catch (const Error& error) {
+    log_line("no " + product.by + " on " + info.name + ": " + error.what());
+    return error.what();
+  }
+}
+
+// Also where it is not known, as when DUOGEMM_FORCE has a kernel that does not compute this product.
+bool is_known_to_be_right(const KnownProduct& product, const DeviceInfo& info) {
+  const DiskCache disk(cache_directory());
+  const std::string key = "a known product\n" + key_of(info);
+  if (disk.load(key)) {
+    return true;
+  }
+  try {
+    const bool right = is_right(product, info);
+    if (right) {
+      disk.store(key, "right");
+    }
+    return right;
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) {
+      throw;
+    }
+    return true;
+  }
 }
 
 }  // namespace
@@ -118,50 +283,6 @@ void ClBuffer::bind(cl_kernel kernel, cl_uint index) const {
   set_argument(kernel, index, sizeof(cl_mem), &buffer_);
 }
 
-std::size_t ClKernel::sub_group_size(const Extent& local) const {
-  if (info_.is_nvidia()) {
-    return 32;
-  }
-  if (!info_.shuffle) {
-    return 1;
-  }
-  std::size_t size = 1;
-  clGetKernelSubGroupInfo(kernel_(), device_(), CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof local,
-                          local.data(), sizeof size, &size, nullptr);
-  return size;
-}
-
-// PoCL compiles a kernel that it is asked for once more, for work-groups of any size: the first call of the
-// general kernel then took 2.2 s instead of 1.25 s (`duogemm latency`, two AVX-512 cores). It keeps what it
-// compiles on disk by itself, and a later process's first call is only 25 ms slower from there.
-std::string ClKernel::binary() const {
-  if (is_pocl(info_)) {
-    return {};
-  }
-  return translated([&] {
-    const std::vector<cl::Device> devices = program_.getInfo<CL_PROGRAM_DEVICES>();
-    const std::size_t ours =
-        static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device_) - devices.begin());
-    const auto binaries = program_.getInfo<CL_PROGRAM_BINARIES>();
-    const std::vector<unsigned char>& binary = binaries.at(ours);
-    return std::string(binary.begin(), binary.end());
-  });
-}
-
-// OpenCL tells nothing of registers and of residence. What NVIDIA calls a program's binary is PTX.
-KernelFacts ClKernel::facts(const Extent&) const {
-  return translated([&] {
-    KernelFacts facts;
-    facts.local_bytes = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device_);
-    if (explained_) {
-      facts.log = program_.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-      const std::string program = info_.is_nvidia() ? binary() : "";
-      facts.ptx = program.substr(0, program.find('\0'));  // it may end with one
-    }
-    return facts;
-  });
-}
-
 void ClQueue::wait_for_events() {
   if (!events_.empty()) {
     check(
@@ -179,27 +300,6 @@ void ClQueue::start_write(const Buffer& to, std::size_t offset, const void* from
 void ClQueue::start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) {
   check(clEnqueueReadBuffer(queue_(), unwrap(from), CL_FALSE, offset, bytes, to, 0, nullptr, nullptr),
         "clEnqueueReadBuffer");
-}
-
-void ClKernel::set(cl_uint index, std::size_t bytes, const void* value) const {
-  set_argument(kernel_(), index, bytes, value);
-}
-
-void ClKernel::set(std::span<const Argument> arguments) const {
-  cl_uint index = 0;
-  for (const Argument& argument : arguments) {
-    if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
-      if (*buffer != nullptr) {
-        static_cast<const ClMemory&>(**buffer).bind(kernel_(), index++);
-      } else {
-        set(index++, sizeof(cl_mem), nullptr);
-      }
-    } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
-      set(index++, bytes->size(), bytes->data());
-    } else {
-      std::visit([&](const auto& value) { set(index++, sizeof value, &value); }, argument);
-    }
-  }
 }
 
 void ClQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) {
@@ -382,6 +482,20 @@ std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>
                     std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
     }
   });
+}
+
+// Some drivers give wrong results and no error, as rusticl (Mesa 22.3.6). That one was right is kept on disk
+// for this version of the driver and of the library.
+std::string ClDevice::refusal(const KnownProduct& product) {
+  if (product.on_tensor_cores) {
+    return refusal_of_tensor_cores(product, info_);
+  }
+  if (info_.is_nvidia() || is_known_to_be_right(product, info_)) {
+    return {};
+  }
+  return info_.name + " through the OpenCL driver " + info_.platform + " " + info_.driver +
+         " gives wrong results, as a product that is known shows; choose another device (DUOGEMM_DEVICE) or "
+         "driver";
 }
 
 std::unique_lock<std::mutex> ClDevice::exclusive_use() {

@@ -9,6 +9,12 @@
 
 namespace duogemm::opencl {
 
+// Finds the OpenCL devices of every platform, in the order of the ICD loader's. Empty when there is no
+// platform.
+std::vector<cl::Device> find_devices();
+
+DeviceInfo describe(const cl::Device& device, std::size_t index);
+
 // A kernel's pointer can be bound to this.
 class ClMemory : public Buffer {
  public:
@@ -32,35 +38,6 @@ class ClBuffer final : public ClMemory {
   cl_mem buffer_;
   std::size_t bytes_;
   std::shared_ptr<ClSlices> slices_;  // of ours, which they keep; null for a caller's
-};
-
-class ClKernel final : public Kernel {
- public:
-  ClKernel(cl::Program program, const std::string& entry, cl::Device device, const DeviceInfo& info,
-           bool explained)
-      : program_(std::move(program)),
-        kernel_(program_, entry.c_str()),
-        device_(std::move(device)),
-        info_(info),
-        explained_(explained) {}
-  std::size_t sub_group_size(const Extent& local) const override;
-  std::string binary() const override;
-  KernelFacts facts(const Extent& local) const override;
-  const cl::Kernel& get() const { return kernel_; }
-  // Held from the first argument that is set to the launch: a cl_kernel has one set of arguments.
-  std::mutex& arguments() const { return arguments_; }
-  void set(std::span<const Argument> arguments) const;
-
- private:
-  void set(cl_uint index, std::size_t bytes, const void* value) const;
-
-  // Intel's driver (2026.2) no longer has the program of a kernel that alone is left of it.
-  cl::Program program_;
-  cl::Kernel kernel_;
-  mutable std::mutex arguments_;
-  cl::Device device_;
-  const DeviceInfo& info_;
-  const bool explained_;
 };
 
 class ClQueue final : public Queue {

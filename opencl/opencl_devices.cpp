@@ -1,5 +1,3 @@
-#include "opencl_devices.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,8 +13,7 @@
 namespace duogemm::opencl {
 namespace {
 
-// cl_nv_device_attribute_query (Khronos registry); the headers that Debian ships may lack some of these
-// names.
+// cl_nv_device_attribute_query (Khronos registry), of which Debian's headers may lack some names.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
 

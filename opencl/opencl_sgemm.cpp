@@ -8,7 +8,6 @@
 
 #include "duogemm/opencl.hpp"
 #include "opencl_device.h"
-#include "opencl_devices.h"
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "runtime/runtime.h"
@@ -18,8 +17,7 @@
 namespace duogemm::opencl {
 namespace {
 
-// By OpenCL's own functions: the bindings retain and release whatever they answer, and each of that is a call
-// of the driver.
+// By OpenCL's own functions: the bindings retain and release whatever they answer, by calls of the driver.
 template <typename Value, typename Get, typename Handle>
 Value ask(Get get, Handle handle, cl_uint what, const char* name) {
   Value value{};
@@ -39,38 +37,28 @@ Value info(cl_command_queue queue, cl_command_queue_info what) {
 
 cl_context context_of(cl_command_queue queue) { return info<cl_context>(queue, CL_QUEUE_CONTEXT); }
 
-// The devices of callers' contexts from which calls have come.
-class CallersDevices {
- public:
-  std::shared_ptr<Runtime> find(cl_context context, cl_device_id id) {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<Runtime>& found = devices_[{context, id}];
-    if (!found) {
-      const cl::Device device(id, true);
-      found = std::make_shared<Runtime>(
-          std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true)));
-    }
-    return found;
-  }
-
-  void release(cl_context context) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(devices_, [&](const auto& entry) { return entry.first.first == context; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<Runtime>> devices_;
+// The devices of callers' contexts from which calls have come. Never destroyed: at the end of the process the
+// OpenCL driver may be gone before us.
+struct CallersDevices {
+  std::mutex mutex;
+  std::map<std::pair<cl_context, cl_device_id>, std::shared_ptr<Runtime>> runtimes;
 };
-
-// Never destroyed: at the end of the process the OpenCL driver may be gone before us.
 CallersDevices& callers_devices() {
   static CallersDevices& all = *new CallersDevices;
   return all;
 }
 
 std::shared_ptr<Runtime> runtime_of(cl_command_queue queue, cl_context context) {
-  return callers_devices().find(context, info<cl_device_id>(queue, CL_QUEUE_DEVICE));
+  const auto id = info<cl_device_id>(queue, CL_QUEUE_DEVICE);
+  CallersDevices& all = callers_devices();
+  const std::lock_guard lock(all.mutex);
+  std::shared_ptr<Runtime>& found = all.runtimes[{context, id}];
+  if (!found) {
+    const cl::Device device(id, true);
+    found = std::make_shared<Runtime>(
+        std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true)));
+  }
+  return found;
 }
 
 // Kernels do one of these with memory.
@@ -154,8 +142,7 @@ struct Operands {
   std::optional<Workspace> workspace{};  // none: the library's own
 };
 
-// Everything is looked at before the first command is enqueued. What the problem does not read may be
-// anything.
+// All that the problem reads is looked at before the first command is enqueued.
 void enqueue(ClQueue& queue, Runtime& runtime, cl_context context, const ColumnMajor& call,
              const Operands& operands) {
   const Problem& problem = call.problem;
@@ -266,6 +253,10 @@ WarmUp warm(cl_command_queue queue) {
   });
 }
 
-void release(cl_context context) { callers_devices().release(context); }
+void release(cl_context context) {
+  CallersDevices& all = callers_devices();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.runtimes, [&](const auto& entry) { return entry.first.first == context; });
+}
 
 }  // namespace duogemm::opencl

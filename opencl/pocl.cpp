@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "system/user_directory.h"
+#include "system/files.h"
 
 namespace duogemm::opencl {
 namespace {

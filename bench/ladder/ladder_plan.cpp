@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "families/supporting.h"
+#include "families/plan.h"
 #include "ladder/ladder.h"
 #include "plan/lower.h"
 #include "problem/rounding.h"

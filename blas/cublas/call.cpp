@@ -1,13 +1,15 @@
 #include "call.h"
 
+#include <cuda.h>
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 
-#include "driver.h"
-#include "permitted.h"
+#include "next.h"
 #include "system/log.h"
 
 namespace duogemm::cublas {
@@ -76,6 +78,18 @@ void note_failure(const std::exception& failure) {
 }
 
 }  // namespace
+
+bool is_capturing(cudaStream_t stream) {
+  using Query = decltype(cuStreamIsCapturing);
+  // By the name that the macros of cuda.h make of it where streams are those of threads, too.
+  static Query* const query = [] {
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library == nullptr ? nullptr : reinterpret_cast<Query*>(dlsym(library, "cuStreamIsCapturing"));
+  }();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return query != nullptr && query(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
 
 Outcome serve(Call call, cudaStream_t stream, const cuda::Workspace& lent) {
   Outcome outcome{{}, is_capturing(stream)};

@@ -1,5 +1,4 @@
-// A product that a program asks of cuBLAS, whichever entry point it came through, and whether duogemm
-// computes it.
+// A product that a program asks of cuBLAS, by whichever entry point, and whether duogemm computes it.
 #pragma once
 
 #include <cublas_api.h>
@@ -43,6 +42,9 @@ struct Outcome {
   std::optional<Reason> passed_on;
   bool captured = false;
 };
+
+// As NVIDIA's driver says, which is there when a handle of cuBLAS is.
+bool is_capturing(cudaStream_t stream);
 
 // Puts the call on the stream; where it cannot be done, nothing was enqueued. Within a capture it takes the
 // workspace that the program has set, if that does.

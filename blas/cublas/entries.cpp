@@ -1,12 +1,12 @@
-// The entry points of cuBLAS that are hidden. Each describes its call, and has cuBLAS compute what is not
-// served.
+// The entry points of cuBLAS that are hidden. Each has cuBLAS compute what is not served.
 #include <cublas_v2.h>
 
 #include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
 
-#include "driver.h"
 #include "entry.h"
-#include "handle.h"
 #include "system/log.h"
 
 namespace duogemm::cublas {
@@ -16,26 +16,86 @@ Transpose transpose_of(cublasOperation_t op) { return op == CUBLAS_OP_N ? Transp
 
 // C is m x n, op(A) is m x k.
 Sgemm product(cublasOperation_t a_op, cublasOperation_t b_op, std::int64_t m, std::int64_t n, std::int64_t k,
-              std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
-  Sgemm problem;
+              std::int64_t lda, std::int64_t ldb, std::int64_t ldc, std::int64_t batch = 1,
+              std::int64_t a_stride = 0, std::int64_t b_stride = 0, std::int64_t c_stride = 0) {
+  Sgemm problem{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = batch};
   problem.a_op = transpose_of(a_op);
   problem.b_op = transpose_of(b_op);
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.lda = lda;
-  problem.ldb = ldb;
-  problem.ldc = ldc;
-  return problem;
-}
-
-Sgemm batched(Sgemm problem, std::int64_t batch, std::int64_t a_stride = 0, std::int64_t b_stride = 0,
-              std::int64_t c_stride = 0) {
-  problem.batch = batch;
   problem.a_stride = a_stride;
   problem.b_stride = b_stride;
   problem.c_stride = c_stride;
   return problem;
+}
+
+// What a handle of cuBLAS says of the calls that are made with it.
+struct HandleState {
+  cudaStream_t stream;
+  cuda::Workspace workspace;  // what the program has set, if it has
+  bool device_scalars;        // alpha and beta are in device memory
+};
+
+// Whether the handle's calls compute in plain FP32.
+struct HandleAnswer {
+  std::optional<Reason> not_served;
+  HandleState state;
+};
+
+struct Queries {
+  cublasStatus_t (*pointer_mode)(cublasHandle_t, cublasPointerMode_t*);
+  cublasStatus_t (*math_mode)(cublasHandle_t, cublasMath_t*);
+  cublasStatus_t (*stream)(cublasHandle_t, cudaStream_t*);
+  bool complete() const { return pointer_mode != nullptr && math_mode != nullptr && stream != nullptr; }
+};
+
+const Queries& queries() {
+  static const Queries found = {
+      next_cublas().find_as<decltype(cublasGetPointerMode_v2)>("cublasGetPointerMode_v2"),
+      next_cublas().find_as<decltype(cublasGetMathMode)>("cublasGetMathMode"),
+      next_cublas().find_as<decltype(cublasGetStream_v2)>("cublasGetStream_v2")};
+  return found;
+}
+
+// Never destroyed: calls may come until the very end.
+std::mutex& workspaces_mutex = *new std::mutex;
+std::unordered_map<cublasHandle_t, cuda::Workspace>& workspaces =
+    *new std::unordered_map<cublasHandle_t, cuda::Workspace>;
+
+HandleAnswer ask(cublasHandle_t handle) {
+  HandleAnswer answer{Reason::judged, {}};
+  if (handle == nullptr || !queries().complete()) {
+    return answer;
+  }
+  cublasPointerMode_t pointer_mode{};
+  cublasMath_t math_mode{};
+  if (queries().pointer_mode(handle, &pointer_mode) != CUBLAS_STATUS_SUCCESS ||
+      queries().math_mode(handle, &math_mode) != CUBLAS_STATUS_SUCCESS ||
+      queries().stream(handle, &answer.state.stream) != CUBLAS_STATUS_SUCCESS) {
+    return answer;
+  }
+  // A flag about sums in FP16, which changes nothing here.
+  constexpr unsigned any_reduction = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  if ((static_cast<unsigned>(math_mode) & ~any_reduction) != CUBLAS_DEFAULT_MATH) {
+    answer.not_served = Reason::arithmetic;
+  } else {
+    answer.not_served = std::nullopt;
+    const std::lock_guard lock(workspaces_mutex);
+    if (const auto found = workspaces.find(handle); found != workspaces.end()) {
+      answer.state.workspace = found->second;
+    }
+    answer.state.device_scalars = pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+  }
+  return answer;
+}
+
+// cuBLAS does not tell a handle's workspace: this notes it, until the stream is set or the handle is
+// destroyed.
+void note_workspace(cublasHandle_t handle, void* workspace, std::size_t bytes) {
+  const std::lock_guard lock(workspaces_mutex);
+  if (workspace == nullptr) {
+    workspaces.erase(handle);
+  } else {
+    workspaces[handle] = {workspace, bytes};
+  }
 }
 
 // What the entry points for all types are told of them.
@@ -87,158 +147,19 @@ cublasStatus_t run(Entry& entry, const Call& call, const Arithmetic& types, cubl
 
 using namespace duogemm::cublas;
 
+// As cuBLAS 12 has them, for sizes of 32 and of 64 bits.
 extern "C" {
 
-cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
-                              int m, int n, int k, const float* alpha, const float* A, int lda,
-                              const float* B, int ldb, const float* beta, float* C, int ldc) {
-  static Entry entry(next_cublas(), "cublasSgemm_v2");
-  return run(entry, {product(transa, transb, m, n, k, lda, ldb, ldc), alpha, beta, A, B, C}, {}, handle,
-             transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-cublasStatus_t cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
-                                 int64_t m, int64_t n, int64_t k, const float* alpha, const float* A,
-                                 int64_t lda, const float* B, int64_t ldb, const float* beta, float* C,
-                                 int64_t ldc) {
-  static Entry entry(next_cublas(), "cublasSgemm_v2_64");
-  return run(entry, {product(transa, transb, m, n, k, lda, ldb, ldc), alpha, beta, A, B, C}, {}, handle,
-             transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
-                                  int m, int n, int k, const float* alpha, const float* const Aarray[],
-                                  int lda, const float* const Barray[], int ldb, const float* beta,
-                                  float* const Carray[], int ldc, int batchCount) {
-  static Entry entry(next_cublas(), "cublasSgemmBatched");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount), alpha, beta, Aarray,
-              Barray, Carray, Batch::lists},
-             {}, handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc,
-             batchCount);
-}
-
-cublasStatus_t cublasSgemmBatched_64(cublasHandle_t handle, cublasOperation_t transa,
-                                     cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                     const float* alpha, const float* const Aarray[], int64_t lda,
-                                     const float* const Barray[], int64_t ldb, const float* beta,
-                                     float* const Carray[], int64_t ldc, int64_t batchCount) {
-  static Entry entry(next_cublas(), "cublasSgemmBatched_64");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount), alpha, beta, Aarray,
-              Barray, Carray, Batch::lists},
-             {}, handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, beta, Carray, ldc,
-             batchCount);
-}
-
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                         cublasOperation_t transb, int m, int n, int k, const float* alpha,
-                                         const float* A, int lda, long long strideA, const float* B, int ldb,
-                                         long long strideB, const float* beta, float* C, int ldc,
-                                         long long strideC, int batchCount) {
-  static Entry entry(next_cublas(), "cublasSgemmStridedBatched");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount, strideA, strideB, strideC),
-              alpha, beta, A, B, C},
-             {}, handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc,
-             strideC, batchCount);
-}
-
-cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transa,
-                                            cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                            const float* alpha, const float* A, int64_t lda,
-                                            long long strideA, const float* B, int64_t ldb, long long strideB,
-                                            const float* beta, float* C, int64_t ldc, long long strideC,
-                                            int64_t batchCount) {
-  static Entry entry(next_cublas(), "cublasSgemmStridedBatched_64");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount, strideA, strideB, strideC),
-              alpha, beta, A, B, C},
-             {}, handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb, strideB, beta, C, ldc,
-             strideC, batchCount);
-}
-
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
-                            int n, int k, const void* alpha, const void* A, cudaDataType Atype, int lda,
-                            const void* B, cudaDataType Btype, int ldb, const void* beta, void* C,
-                            cudaDataType Ctype, int ldc, cublasComputeType_t computeType,
-                            cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmEx");
-  return run(entry, {product(transa, transb, m, n, k, lda, ldb, ldc), alpha, beta, A, B, C},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, A, Atype, lda, B,
-             Btype, ldb, beta, C, Ctype, ldc, computeType, algo);
-}
-
-cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
-                               int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
-                               cudaDataType Atype, int64_t lda, const void* B, cudaDataType Btype,
-                               int64_t ldb, const void* beta, void* C, cudaDataType Ctype, int64_t ldc,
-                               cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmEx_64");
-  return run(entry, {product(transa, transb, m, n, k, lda, ldb, ldc), alpha, beta, A, B, C},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, A, Atype, lda, B,
-             Btype, ldb, beta, C, Ctype, ldc, computeType, algo);
-}
-
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
-                                   int m, int n, int k, const void* alpha, const void* const Aarray[],
-                                   cudaDataType Atype, int lda, const void* const Barray[],
-                                   cudaDataType Btype, int ldb, const void* beta, void* const Carray[],
-                                   cudaDataType Ctype, int ldc, int batchCount,
-                                   cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmBatchedEx");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount), alpha, beta, Aarray,
-              Barray, Carray, Batch::lists},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda,
-             Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo);
-}
-
-cublasStatus_t cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa,
-                                      cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                      const void* alpha, const void* const Aarray[], cudaDataType Atype,
-                                      int64_t lda, const void* const Barray[], cudaDataType Btype,
-                                      int64_t ldb, const void* beta, void* const Carray[], cudaDataType Ctype,
-                                      int64_t ldc, int64_t batchCount, cublasComputeType_t computeType,
-                                      cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmBatchedEx_64");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount), alpha, beta, Aarray,
-              Barray, Carray, Batch::lists},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda,
-             Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType, algo);
-}
-
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
-                                          cublasOperation_t transb, int m, int n, int k, const void* alpha,
-                                          const void* A, cudaDataType Atype, int lda, long long strideA,
-                                          const void* B, cudaDataType Btype, int ldb, long long strideB,
-                                          const void* beta, void* C, cudaDataType Ctype, int ldc,
-                                          long long strideC, int batchCount, cublasComputeType_t computeType,
-                                          cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmStridedBatchedEx");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount, strideA, strideB, strideC),
-              alpha, beta, A, B, C},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, A, Atype, lda,
-             strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo);
-}
-
-cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperation_t transa,
-                                             cublasOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                             const void* alpha, const void* A, cudaDataType Atype,
-                                             int64_t lda, long long strideA, const void* B,
-                                             cudaDataType Btype, int64_t ldb, long long strideB,
-                                             const void* beta, void* C, cudaDataType Ctype, int64_t ldc,
-                                             long long strideC, int64_t batchCount,
-                                             cublasComputeType_t computeType, cublasGemmAlgo_t algo) {
-  static Entry entry(next_cublas(), "cublasGemmStridedBatchedEx_64");
-  return run(entry,
-             {batched(product(transa, transb, m, n, k, lda, ldb, ldc), batchCount, strideA, strideB, strideC),
-              alpha, beta, A, B, C},
-             {Atype, Btype, Ctype, computeType}, handle, transa, transb, m, n, k, alpha, A, Atype, lda,
-             strideA, B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount, computeType, algo);
-}
+#define TEXT_AS_IS(name) #name
+#define TEXT(name) TEXT_AS_IS(name)
+#define ENTRY(name) name
+#define SIZE int
+#include "products.h"
+#undef ENTRY
+#undef SIZE
+#define ENTRY(name) name##_64
+#define SIZE int64_t
+#include "products.h"
 
 // What becomes of a handle's workspace.
 
@@ -253,13 +174,13 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, siz
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId) {
   static Entry entry(next_cublas(), "cublasSetStream_v2");
-  forget_workspace(handle);
+  note_workspace(handle, nullptr, 0);
   return entry.pass(handle, streamId);
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   static Entry entry(next_cublas(), "cublasDestroy_v2");
-  forget_workspace(handle);
+  note_workspace(handle, nullptr, 0);
   return entry.pass(handle);
 }
 }

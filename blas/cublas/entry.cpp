@@ -10,25 +10,14 @@ namespace {
 
 std::atomic<const Entry*> last = nullptr;
 
-const char* text_of(int reason) {
-  switch (static_cast<Reason>(reason)) {
-    case Reason::types:
-      return "other types than FP32";
-    case Reason::arithmetic:
-      return "TF32, pedantic or emulated arithmetic";
-    case Reason::scalars:
-      return "vectors of alpha or beta";
-    case Reason::epilogue:
-      return "an epilogue other than a bias, RELU and GELU";
-    case Reason::form:
-      return "matrices stored in an order that duogemm does not take";
-    case Reason::judged:
-      return "nothing to compute or arguments not allowed";
-    case Reason::failed:
-      break;
-  }
-  return "not possible";
-}
+// Of each Reason.
+constexpr std::array<const char*, reasons> texts = {"other types than FP32",
+                                                    "TF32, pedantic or emulated arithmetic",
+                                                    "vectors of alpha or beta",
+                                                    "an epilogue other than a bias, RELU and GELU",
+                                                    "matrices stored in an order that duogemm does not take",
+                                                    "nothing to compute or arguments not allowed",
+                                                    "not possible"};
 
 [[gnu::destructor]] void log_all() {
   for (const Entry* entry = last; entry != nullptr; entry = entry->before()) {
@@ -68,9 +57,9 @@ void Entry::log() const {
       continue;
     }
     std::string why;
-    for (int reason = 0; reason < reasons; ++reason) {
-      if (const std::uint64_t count = counts.passed_on[static_cast<std::size_t>(reason)]) {
-        why += (why.empty() ? " (" : "; ") + std::to_string(count) + ": " + text_of(reason);
+    for (std::size_t reason = 0; reason < texts.size(); ++reason) {
+      if (const std::uint64_t count = counts.passed_on[reason]) {
+        why += (why.empty() ? " (" : "; ") + std::to_string(count) + ": " + texts[reason];
       }
     }
     const std::string captured = &counts == &counts_[1] ? " in captures" : "";

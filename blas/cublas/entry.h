@@ -4,11 +4,40 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "call.h"
-#include "library.h"
 
 namespace duogemm::cublas {
+
+// The cuBLAS and the cuBLASLt of the process, which have what is not computed here.
+// A process may have loaded several versions of it; the one that is found or adopted first is
+// the one that calls are passed on to.
+class NextLibrary {
+ public:
+  // It has a function of the name `probe`. `files` are names that the system may know it by.
+  NextLibrary(const char* probe, std::span<const char* const> files) : probe_(probe), files_(files) {}
+
+  // Null where the library has none, or where there is no such library.
+  void* find(const char* name);
+  template <typename Function>
+  Function* find_as(const char* name) {
+    return reinterpret_cast<Function*>(find(name));
+  }
+
+  // Whether a function that a program has found for itself is of this library. The first is, whatever it is.
+  bool adopts(void* function);
+
+ private:
+  const char* probe_;
+  std::span<const char* const> files_;
+  // Without a lock, which a thread in the dynamic linker and one in find() could each hold from the other.
+  std::atomic<bool> searched_ = false;
+  std::atomic<void*> handle_ = nullptr;
+};
+
+NextLibrary& next_cublas();
+NextLibrary& next_cublaslt();
 
 // How many calls of this thread cuBLAS is in: what it calls meanwhile is its own business.
 extern thread_local int calls_in_cublas;
@@ -41,8 +70,7 @@ class Entry {
   }
 
   std::uint64_t calls() const;
-  // Writes a line about the calls of this entry point, and one about those that were captured, if there were
-  // any.
+  // Writes a line about the calls of this entry point, and one about those captured, if any were.
   void log() const;
   const Entry* before() const { return before_; }
 

@@ -11,10 +11,6 @@
 #include <string>
 
 #include "duogemm/error.h"
-#include "family.h"
-#include "next_blas.h"
-#include "permitted.h"
-#include "reached.h"
 #include "system/process.h"
 
 namespace duogemm::blas {
@@ -116,8 +112,7 @@ void multiply(Context& device, const Call& call) {
   device.sgemm(problem, call.a, call.b, call.c);
 }
 
-// What comes of a call that failed. Here alone is decided whether it is passed on: where C is as it was, or
-// not read.
+// Here alone is decided whether a call that failed is passed on: where C is as it was, or not read.
 void serve_failed(const Call& call, const std::string& reason, std::optional<Status> status) {
   switch (status.value_or(Status::device_error)) {
     case Status::invalid_argument:  // a null pointer, with which another BLAS could do no better

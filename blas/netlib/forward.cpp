@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "next_blas.h"
+#include "call.h"
 
 namespace duogemm::blas {
 namespace {

@@ -1,18 +1,28 @@
-#include "reached.h"
-
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 
-#include "family.h"
-#include "loaded.h"
+#include "call.h"
+#include "next.h"
 
 namespace duogemm::blas {
 namespace {
+
+// In memory that stays the same after a fork; where there is none, each process has its own.
+Family& make_family() {
+  void* const page = mmap(nullptr, sizeof(Family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  static Family own;
+  return page == MAP_FAILED ? own : *new (page) Family;
+}
+
+// When the library is loaded, and so before any fork that matters.
+[[maybe_unused]] const Family& made_early = family();
 
 // Processes that the program starts or forks inherit the variable, but have other numbers.
 bool was_started_by_run() {
@@ -60,6 +70,11 @@ Reached* reached_through_cublas() {
 }
 
 }  // namespace
+
+Family& family() {
+  static Family& shared = make_family();
+  return shared;
+}
 
 void note_reached() {
   if (!family().reached.load(std::memory_order_relaxed)) {

@@ -1,11 +1,11 @@
-#include "xerbla.h"
-
 #include <cctype>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
+
+#include "call.h"
 
 extern "C" {
 
@@ -57,8 +57,7 @@ int before_swap(int position) {
   return position;
 }
 
-// The reference ends with STOP, which installers may replace by what suits the system: here, by a status that
-// tells.
+// The reference ends with STOP, which installers may replace: here, by a status that tells.
 [[noreturn]] void end_as_xerbla(std::string_view routine, int position) {
   const std::string name(trimmed(routine));
   std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n", name.c_str(),

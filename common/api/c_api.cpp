@@ -103,31 +103,30 @@ duogemm_status bytes_from_c(const duogemm_problem* problem, std::size_t* bytes,
 
 }  // namespace duogemm
 
+using namespace duogemm;
+
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c) {
-  return duogemm::call_from_c(problem,
-                              [&](const duogemm::Sgemm& request) { duogemm::sgemm(request, a, b, c); });
+  return call_from_c(problem, [&](const Sgemm& request) { sgemm(request, a, b, c); });
 }
 
 duogemm_status duogemm_sgemm_batched(const duogemm_problem* problem, const float* const* a,
                                      const float* const* b, float* const* c) {
-  return duogemm::call_from_c(
-      problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm_batched(request, a, b, c); });
+  return call_from_c(problem, [&](const Sgemm& request) { sgemm_batched(request, a, b, c); });
 }
 
 duogemm_status duogemm_sgemm_with_progress(const duogemm_problem* problem, const float* a, const float* b,
                                            float* c, duogemm_progress progress, void* user) {
-  duogemm::ProgressListener listener;
+  ProgressListener listener;
   if (progress != nullptr) {
-    listener = [=](const duogemm::CallProgress& now) { progress(now.fraction, now.copied_bytes, user); };
+    listener = [=](const CallProgress& now) { progress(now.fraction, now.copied_bytes, user); };
   }
-  return duogemm::call_from_c(
-      problem, [&](const duogemm::Sgemm& request) { duogemm::sgemm(request, a, b, c, listener); });
+  return call_from_c(problem, [&](const Sgemm& request) { sgemm(request, a, b, c, listener); });
 }
 
 duogemm_status duogemm_warm(void) {
-  return duogemm::call_from_c([] { duogemm::warm(); });
+  return call_from_c([] { warm(); });
 }
 
-const char* duogemm_last_error(void) { return duogemm::last_error.c_str(); }
+const char* duogemm_last_error(void) { return last_error.c_str(); }
 
 const char* duogemm_version(void) { return DUOGEMM_VERSION; }

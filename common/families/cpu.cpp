@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "families/kernel_parts.h"
 #include "families/kernel_source.h"
+#include "families/kernel_spec.h"
 #include "families/plan.h"
-#include "families/registry.h"
 #include "families/schedule.h"
-#include "families/storage.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
@@ -164,13 +164,9 @@ class Cpu : public Family {
   }
 
   // The tunables that are asked for, as far as they fit the problem.
-  Answer<const Variant*> variant(const KernelSpec& spec, const Tunables& asked,
-                                 const Problem& problem) const override {
-    const Answer<Tunables> answer = try_resolve(spec, asked);
-    if (const Error* error = std::get_if<Error>(&answer)) {
-      return *error;
-    }
-    Tunables set = std::get<Tunables>(answer);
+  const Variant& variant(const KernelSpec& spec, const Tunables& asked,
+                         const Problem& problem) const override {
+    Tunables set = resolve(spec, asked);
     const Problem given = vectors_along_k(problem);
     const bool rows = by_rows(given, set);
     const Problem p = rows ? transposed(given) : given;

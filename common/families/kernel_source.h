@@ -1,6 +1,9 @@
-// The text of the kernels: embedded in the library, or read from a directory that DUOGEMM_KERNEL_DIR names.
+// The text of the kernels, embedded in the library or read from a directory that DUOGEMM_KERNEL_DIR names,
+// and the tunable numbers that it declares.
 #pragma once
 
+#include <boost/container/flat_map.hpp>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,17 +11,60 @@
 #include <vector>
 
 #include "device/backend.h"
-#include "families/tunables.h"
 
 namespace duogemm {
+
+// One `#ifndef NAME / #define NAME 32  // meaning: 8 16 32` of a kernel file.
+struct TunableDeclaration {
+  std::string name;
+  int standard;  // the value that the file gives it
+  std::string meaning;
+  std::vector<int> allowed;  // in ascending order as written
+
+  bool allows(int value) const;
+  std::string allowed_text() const;  // "8, 16, 32"
+};
+
+// They lie in one block of memory, because a device's first use handles thousands of them.
+using Tunables = boost::container::flat_map<std::string, int, std::less<>>;
+
+// As std::erase_if, which does not know this container.
+template <typename Predicate>
+void erase_if(Tunables& tunables, const Predicate& predicate) {
+  for (auto each = tunables.begin(); each != tunables.end();) {
+    each = predicate(*each) ? tunables.erase(each) : std::next(each);
+  }
+}
+
+// A kernel's file says what the kernel needs of a device, in a line such as
+// "// device: compute_capability 90 alone, starts_early".
+struct DeviceNeeds {
+  int compute_capability = 0;  // that an NVIDIA device must have at the least; 0 for a kernel of any device
+  bool alone = false;          // newer ones lack what it uses (sm_90a)
+  bool starts_early = false;   // it awaits the step before by itself, and so may be started while that runs
+};
+
+// Reads that line of a kernel text. Throws build_failed naming what is wrong in it.
+DeviceNeeds parse_needs(std::string_view kernel_text);
+
+// Reads every declaration of a kernel text. Throws build_failed naming the line when one lacks its range.
+std::vector<TunableDeclaration> parse_tunables(std::string_view kernel_text);
+
+// Answers `otherwise` where a kernel does not have the tunable.
+int value_or(const Tunables& tunables, std::string_view name, int otherwise);
+
+// Those of `values` that are declared.
+Tunables applicable(const Tunables& values, const std::vector<TunableDeclaration>& declared);
+
+// "TSM=64 TSN=64", in the order of the map.
+std::string to_text(const Tunables& tunables);
 
 struct EmbeddedFile {
   std::string_view path;  // "kernels/ladder/01_naive.cl", "compat/dialect.h"
   std::string_view text;
 };
 
-// Every file under kernels/gemm/ and compat/, and what kernels share, as it was when the library was built.
-// Defined by the build.
+// Every file under kernels/gemm/ and compat/, and what kernels share. Defined by the build.
 std::span<const EmbeddedFile> embedded_files();
 
 // Lets load_kernel find kernels that the library has not. They live as long as the process.
@@ -48,18 +94,16 @@ class KernelsFrom {
   const std::string* const before_;
 };
 
-// path: relative to kernels/, such as "ladder/01_naive.cl".
-// With the environment variable DUOGEMM_KERNEL_DIR set and not empty, kernels/ and compat/ are looked for in
-// that directory instead. A process reads and parses a file once; what it answers stays until the process
-// ends.
+// path: relative to kernels/, such as "ladder/01_naive.cl". With the environment variable DUOGEMM_KERNEL_DIR
+// set and not empty, kernels/ and compat/ are looked for in that directory instead. A process reads and
+// parses a file once.
 const KernelSource& load_kernel(const std::string& path);
 
 // Tells whether this thread's kernels are those that the library was built with.
 bool kernels_are_embedded();
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest
-// because a device's first use asks for all kernels, and compiles few: to complete all takes half a
-// millisecond.
+// because to complete all, of which few are compiled, takes half a millisecond.
 const std::string& kernel_text(const std::string& path);
 
 // Replaces each #include "name" by the kernel or compat file of that name, once each.

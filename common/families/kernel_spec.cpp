@@ -5,30 +5,24 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "families/kernel_source.h"
-#include "problem/rounding.h"
-#include "system/reject.h"
-
 namespace duogemm {
 namespace {
 
-Error invalid(const std::string& reason) { return {Status::invalid_argument, reason}; }
-
-Error unknown_tunable(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
-                      const Tunables& overrides) {
+// Names the first of `overrides` that the kernel does not have.
+[[noreturn]] void reject_unknown(const KernelSpec& spec, const Tunables& resolved,
+                                 const Tunables& overrides) {
+  const auto unknown =
+      std::ranges::find_if(overrides, [&](const auto& each) { return !resolved.contains(each.first); });
   std::string known;
-  for (const TunableDeclaration& tunable : declared) {
+  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
     known += (known.empty() ? "" : ", ") + tunable.name;
   }
-  const Tunables meant = applicable(overrides, declared);
-  const auto unknown = std::find_if(overrides.begin(), overrides.end(),
-                                    [&](const auto& each) { return !meant.contains(each.first); });
-  return invalid(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
+  reject(unknown->first + ": kernel " + spec.name + " has no such tunable; it has " + known);
 }
 
 const Rule* broken_rule(const KernelSpec& spec, const Tunables& tunables) {
-  const auto found = std::find_if(spec.rules.begin(), spec.rules.end(),
-                                  [&](const Rule& rule) { return !rule.holds(tunables); });
+  const auto found =
+      std::ranges::find_if(spec.rules, [&](const Rule& rule) { return !rule.holds(tunables); });
   return found == spec.rules.end() ? nullptr : &*found;
 }
 
@@ -50,14 +44,14 @@ bool serves_all_problems(const KernelSpec& spec, const Tunables& tunables) {
          }));
 }
 
-std::int64_t tile_volume(const KernelSpec& spec, const Tunables& tunables) {
+// Illegal settings are the largest.
+auto size_of(const KernelSpec& spec, const Tunables& tunables) {
+  if (!keeps_rules(spec, tunables)) {
+    return std::tuple(true, std::int64_t{0}, std::size_t{0});
+  }
   const Multiples tile = tile_of(spec, tunables);
-  return tile.m * tile.n * tile.k;
-}
-
-std::size_t work_items(const KernelSpec& spec, const Tunables& tunables) {
   const Extent local = spec.geometry(1, 1, tunables).local;
-  return local[0] * local[1] * local[2];
+  return std::tuple(false, tile.m * tile.n * tile.k, local[0] * local[1] * local[2]);
 }
 
 // With 255 registers for each work-item, of 64 Ki, and 227 KiB of local memory; or as many as it asks for.
@@ -88,23 +82,24 @@ std::string capability_text(int capability) {
 
 Variant make_variant(const KernelSpec& spec, const Tunables& tunables) {
   const Geometry geometry = spec.geometry(1, 1, tunables);
-  const Extent& local = geometry.local;
   const std::size_t local_bytes = spec.local_bytes(tunables);
   return {&spec,
           tunables,
           tile_of(spec, tunables),
-          local,
+          geometry.local,
           local_bytes,
           geometry.dynamic_local_bytes > 0,
           reorders(spec, tunables),
           value_or(tunables, "USE_SHUFFLE", 0) != 0,
           load_kernel(spec.path).needs,
-          surely_resident(tunables, local, local_bytes)};
+          surely_resident(tunables, geometry.local, local_bytes)};
 }
 
 }  // namespace
 
-Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides) {
+bool KernelSpec::is_planned() const { return family && !family->storages().empty(); }
+
+Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables resolved;
   resolved.reserve(declared.size());
@@ -113,22 +108,18 @@ Answer<Tunables> try_resolve(const KernelSpec& spec, const Tunables& overrides) 
     const auto found = overrides.find(tunable.name);
     const bool overridden = found != overrides.end();
     if (overridden && !tunable.allows(found->second)) {
-      return invalid(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
+      reject(to_text({*found}) + ": kernel " + spec.name + " allows " + tunable.allowed_text());
     }
     known += overridden;
     resolved.emplace(tunable.name, overridden ? found->second : tunable.standard);
   }
   if (known < overrides.size()) {
-    return unknown_tunable(spec, declared, overrides);
+    reject_unknown(spec, resolved, overrides);
   }
   if (const Rule* broken = broken_rule(spec, resolved)) {
-    return invalid(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
+    reject(to_text(resolved) + ": kernel " + spec.name + " needs " + broken->reason);
   }
   return resolved;
-}
-
-Tunables resolve(const KernelSpec& spec, const Tunables& overrides) {
-  return value_or_throw(try_resolve(spec, overrides));
 }
 
 std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& problem) {
@@ -137,22 +128,18 @@ std::optional<Tunables> fixed_tunables(const KernelSpec& spec, const Problem& pr
                      : std::optional(spec.family->storages()[static_cast<std::size_t>(storage)].fixed);
 }
 
-Answer<const Variant*> try_variant(const KernelSpec& spec, Tunables chosen, const Problem& problem) {
+const Variant& variant_for(const KernelSpec& spec, const Tunables& chosen, const Problem& problem) {
   std::optional<Tunables> fixed = fixed_tunables(spec, problem);
   if (!fixed) {
-    return invalid("kernel " + spec.name + " does not take this problem");
+    reject("kernel " + spec.name + " does not take this problem");
   }
-  fixed->merge(chosen);
-  const Answer<Tunables> answer = try_resolve(spec, *fixed);
-  if (const Error* error = std::get_if<Error>(&answer)) {
-    return *error;
-  }
-  const Tunables& resolved = std::get<Tunables>(answer);
+  fixed->insert(chosen.begin(), chosen.end());
+  const Tunables resolved = resolve(spec, *fixed);
   if (problem.level == Reproducibility::everywhere && reorders(spec, resolved)) {
-    return invalid("kernel " + spec.name + " with " + to_text(resolved) +
-                   " adds up k in another order than the level everywhere has");
+    reject("kernel " + spec.name + " with " + to_text(resolved) +
+           " adds up k in another order than the level everywhere has");
   }
-  return &variant_of(spec, resolved);
+  return variant_of(spec, resolved);
 }
 
 const Variant& variant_of(const KernelSpec& spec, const Tunables& tunables) {
@@ -174,14 +161,9 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
   const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
   Tunables best;
   for (const TunableDeclaration& tunable : declared) {
-    const auto given = fixed.find(tunable.name);
-    best[tunable.name] = given != fixed.end() ? given->second : tunable.standard;
+    best[tunable.name] = value_or(fixed, tunable.name, tunable.standard);
   }
   // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
-  const auto size = [&](const Tunables& t) {
-    const bool legal = keeps_rules(spec, t);
-    return std::tuple(!legal, legal ? tile_volume(spec, t) : 0, legal ? work_items(spec, t) : 0);
-  };
   bool serves = serves_all_problems(spec, best);
   for (bool smaller = true; smaller;) {
     smaller = false;
@@ -192,7 +174,8 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
             Tunables changed = best;
             changed[one.name] = value;
             changed[other.name] = second;
-            if ((!serves || size(changed) < size(best)) && serves_all_problems(spec, changed)) {
+            if ((!serves || size_of(spec, changed) < size_of(spec, best)) &&
+                serves_all_problems(spec, changed)) {
               best = std::move(changed);
               serves = smaller = true;
             }
@@ -233,6 +216,78 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device) {
   return unsupported_reason(make_variant(spec, tunables), device);
+}
+
+UnmeasuredGpu::UnmeasuredGpu(const DeviceInfo& of)
+    : device(of),
+      units(static_cast<double>(std::max<std::size_t>(of.compute_units, 1))),
+      clock(1e6 * (of.clock_mhz > 0 ? static_cast<double>(of.clock_mhz) : 1500.0)) {
+  constexpr double lanes_of_most = 128.0;
+  constexpr double operations_per_byte = 18.0;  // in single precision, for each byte that memory moves
+  bandwidth = 2.0 * lanes_of_most * clock * units / operations_per_byte;
+  // Compute capability 8.0 has half as many multiply-adds, which matters versus its tensor cores.
+  lanes = of.compute_capability == 80 ? lanes_of_most / 2.0 : lanes_of_most;
+}
+
+Calibration UnmeasuredGpu::calibration(const Variant& kernel, int most_groups, double work,
+                                       double rate) const {
+  constexpr double busy_items = 256.0;  // work-items that it takes to keep a unit busy
+  const auto items = static_cast<double>(kernel.local[0] * kernel.local[1]);
+  Calibration calibration{kernel.spec, kernel.tunables, {}};
+  for (int groups = 1; groups <= most_groups; groups *= 2) {
+    const double busy = std::min(1.0, groups * items / busy_items);
+    calibration.timings.push_back({groups, fixed, groups * work / (rate * busy)});
+  }
+  return calibration;
+}
+
+std::span<const KernelSpec> registry() {
+  static const std::vector<KernelSpec> kernels = [] {
+    std::vector<KernelSpec> all;
+    for (const auto family :
+         {tiled_kernels, skinny_kernels, cpu_kernels, supporting_kernels, tensor_kernels}) {
+      for (KernelSpec& kernel : family()) {
+        all.push_back(std::move(kernel));
+      }
+    }
+    return all;
+  }();
+  return kernels;
+}
+
+const KernelSpec& find_kernel(std::string_view name) {
+  std::string known;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.name == name) {
+      return spec;
+    }
+    known += (known.empty() ? "" : ", ") + spec.name;
+  }
+  reject("no kernel " + std::string(name) + "; there are " + known);
+}
+
+const KernelSpec& find_gemm_kernel(std::string_view name) {
+  const KernelSpec& spec = find_kernel(name);
+  if (!spec.is_planned()) {
+    reject(spec.name + " is not a production kernel");
+  }
+  return spec;
+}
+
+Family::Family(const std::vector<Tunables>& fixed, const std::vector<std::string>& untimed) {
+  for (const Tunables& each : fixed) {
+    Storage storage{each, each};
+    for (const std::string& tunable : untimed) {
+      storage.timed.erase(tunable);
+    }
+    storages_.push_back(std::move(storage));
+  }
+}
+
+bool Family::decides(std::string_view tunable) const {
+  return is_measured() && std::ranges::all_of(storages_, [&](const Storage& storage) {
+           return storage.fixed.contains(tunable);
+         });
 }
 
 }  // namespace duogemm

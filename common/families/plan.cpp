@@ -1,13 +1,54 @@
 #include "families/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
-#include "families/storage.h"
+#include "families/kernel_parts.h"
+#include "families/schedule.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
 namespace {
+
+KernelSpec reduce() {
+  KernelSpec spec{.name = "reduce", .path = "gemm/reduce.cl", .idea = "adds up the slices of a split k"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles_in_line(m * n, at(t, "GROUP") / at(t, "ITEMS"), 1, 1, at(t, "GROUP"));
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    return at(t, "ITEMS") == 1 ? 0 : sizeof(float) * static_cast<std::size_t>(at(t, "GROUP"));
+  };
+  return spec;
+}
+
+// The geometry is for one operand.
+KernelSpec pack() {
+  KernelSpec spec{.name = "pack", .path = "gemm/pack.cl", .idea = "operands as vectors"};
+  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    return tiles_in_line(rows, at(t, "TILE"), cols, at(t, "TILE"), at(t, "TILE"), at(t, "LINES"));
+  };
+  spec.local_bytes = [](const Tunables& t) { return sizeof(float) * at(t, "TILE") * (at(t, "TILE") + 1); };
+  return spec;
+}
+
+// It computes what is left of a multiplication when alpha or k is zero.
+class Scaling : public Family {
+ public:
+  bool computes(const Problem& problem) const override { return !problem.multiplies(); }
+  Multiples tile(const Tunables& t) const override { return {at(t, "GROUP") * at(t, "WPT"), 1, 1}; }
+};
+
+KernelSpec finish() {
+  KernelSpec spec{
+      .name = "finish", .path = "gemm/finish.cl", .idea = "beta C, bias, activation, factors in memory"};
+  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles_in_line(m * n, at(t, "GROUP") * at(t, "WPT"), 1, 1, at(t, "GROUP"));
+  };
+  spec.family = std::make_shared<Scaling>();
+  return spec;
+}
 
 std::string times(const Extent& extent) {
   return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" + std::to_string(extent[2]);
@@ -18,7 +59,204 @@ std::string describe(const Step& step) {
          " groups of " + times(step.geometry.local);
 }
 
+// Copies operands to where they can be read in vectors: one that is stored transposed or not, and another.
+// Resolved once, as reductions are: these two are part of many plans.
+const Variant& pack_program(bool transposed_0, bool transposed_1) {
+  static const std::array programs = {
+      &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 0}, {"TRANS_1", 1}}),
+      &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 0}}), &program("pack", {{"TRANS_0", 1}, {"TRANS_1", 1}})};
+  return *programs[2 * std::size_t{transposed_0} + std::size_t{transposed_1}];
+}
+
+// Lowers one schedule. The multiplication's own problem is changed step by step: operands that are packed
+// first have other leading dimensions then, and C is elsewhere while k is split.
+class Builder {
+ public:
+  Builder(const Schedule& schedule, const Problem& problem, const DeviceInfo& device)
+      : schedule_(schedule), kernel_(*schedule.kernel), problem_(problem), inner_(problem), device_(device) {}
+
+  Plan plan() {
+    if (schedule_.packs()) {
+      pack();
+    }
+    const std::int64_t length =
+        schedule_.splits == 1 ? problem_.k : split_length(kernel_, problem_.k, schedule_.splits);
+    const std::int64_t splits = ceil_div(problem_.k, length);
+    const bool in_workspace = splits > 1 && !schedule_.clustered;
+    if (in_workspace) {
+      inner_ = partial_sums(*kernel_.spec, inner_, splits);
+      d_ = workspace(count_elements("the partial sums of C", {problem_.batch, inner_.c_stride}),
+                     {0, inner_.ldc, inner_.c_stride});
+    }
+    plan_.multiply = plan_.steps.size();
+    multiply(length, splits, in_workspace);
+    if (in_workspace) {
+      reduce(splits);
+    }
+    plan_.scalars = {problem_.alpha, problem_.beta};
+    return std::move(plan_);
+  }
+
+ private:
+  // An operand that is copied into rows x k, and where to. A batch that shares it shares the copy.
+  struct Copy {
+    StepMatrix from;
+    StepMatrix to;
+    bool transposed;
+    std::int64_t rows;
+    std::int64_t count;
+  };
+
+  void pack() {
+    inner_ = packed(problem_, schedule_.pack_a, schedule_.pack_b);
+    std::vector<Copy> copies;
+    if (schedule_.pack_a) {
+      copies.push_back(
+          copy("the packed A", a_, problem_.a_op == Transpose::yes, problem_.m, matrix_a(inner_)));
+      a_ = copies.back().to;
+    }
+    if (schedule_.pack_b) {
+      copies.push_back(
+          copy("the packed B", b_, problem_.b_op == Transpose::no, problem_.n, matrix_b(inner_)));
+      b_ = copies.back().to;
+    }
+    // Two operands with different numbers of matrices take two launches: else most work-groups of the shorter
+    // one would have none to copy.
+    if (copies.size() == 2 && copies[0].count != copies[1].count) {
+      add_pack({copies[0]});
+      add_pack({copies[1]});
+    } else {
+      add_pack(copies);
+    }
+  }
+
+  Copy copy(const char* what, const StepMatrix& from, bool transposed, std::int64_t rows,
+            const StepMatrix& to) {
+    const std::int64_t count = from.layout.stride == 0 ? 1 : problem_.batch;
+    return {from, workspace(count_elements(what, {count, to.layout.ld, problem_.k}), to.layout), transposed,
+            rows, count};
+  }
+
+  // One launch for one or two of them; where there is one, the other is it again, with no work-groups.
+  void add_pack(const std::vector<Copy>& copies) {
+    const Copy& one = copies.front();
+    const Copy& other = copies.back();
+    const Variant& kernel = pack_program(one.transposed, other.transposed);
+    const auto groups = [&](const Copy& c) {
+      return kernel.spec->geometry(c.to.layout.ld, problem_.k, kernel.tunables);
+    };
+    Geometry geometry = groups(one);
+    if (copies.size() > 1) {
+      geometry.groups[0] += groups(other).groups[0];
+    }
+    const auto operand = [](const Copy& copy) {
+      return PackOperand{copy.rows, copy.from.layout, copy.to.layout, copy.count};
+    };
+    const PackArguments pack{problem_.k, operand(one), operand(other)};
+    add(kernel, geometry, std::max(one.count, other.count),
+        {struct_argument(pack, {{&pack.first.x.offset, one.from.operand},
+                                {&pack.first.y.offset, one.to.operand},
+                                {&pack.second.x.offset, other.from.operand},
+                                {&pack.second.y.offset, other.to.operand}}),
+         one.from.operand, one.to.operand, other.from.operand, other.to.operand});
+  }
+
+  void multiply(std::int64_t length, std::int64_t splits, bool in_workspace) {
+    const Problem& p = inner_;
+    Geometry geometry = kernel_.spec->geometry(p.m, p.n, kernel_.tunables);
+    geometry.groups[2] = static_cast<std::size_t>(splits);
+    geometry.cluster = schedule_.clustered ? static_cast<std::size_t>(splits) : 1;
+    GemmArguments sizes = sizes_of(p);
+    sizes.split_length = length;
+    sizes.split_stride = in_workspace ? p.ldc * p.n : 0;
+    sizes.cluster = static_cast<std::int64_t>(geometry.cluster);
+    order_tiles(sizes, p, kernel_.tile.m);
+    add(kernel_, geometry, p.batch,
+        gemm_arguments(sizes, a_, b_, in_workspace ? d_ : c_, d_,
+                       in_workspace ? Factors::of_sums : Factors::of_call));
+  }
+
+  void reduce(std::int64_t splits) {
+    const Problem& p = problem_;
+    const Variant& kernel = reduce_program(p.m * p.n * p.batch, splits);
+    ReduceArguments sizes{};
+    sizes.M = p.m;
+    sizes.N = p.n;
+    sizes.splits = splits;
+    sizes.ldp = inner_.ldc;
+    sizes.batch = p.batch;
+    const StepMatrix d = matrix_d(p);
+    sizes.c = c_.layout;
+    sizes.d = d.layout;
+    add(kernel, kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch,
+        {struct_argument(sizes, {{&sizes.p_offset, d_.operand},
+                                 {&sizes.c.offset, c_.operand},
+                                 {&sizes.d.offset, d.operand},
+                                 {&sizes.alpha, ScalarOf::alpha},
+                                 {&sizes.beta, ScalarOf::beta}}),
+         d_.operand, c_.operand, d.operand});
+  }
+
+  void add(const Variant& kernel, const Geometry& geometry, std::int64_t batch,
+           std::vector<StepArgument> arguments) {
+    add_step(plan_, kernel, spread_over_batch(geometry, batch, device_), std::move(arguments), device_);
+  }
+
+  StepMatrix workspace(std::int64_t elements, const MatrixLayout& layout) {
+    const Operand operand{first_workspace + static_cast<int>(plan_.workspace_bytes.size())};
+    plan_.workspace_bytes.push_back(sizeof(float) * static_cast<std::size_t>(elements));
+    return {operand, operand_none, layout};
+  }
+
+  const Schedule& schedule_;
+  const Variant& kernel_;
+  const Problem& problem_;
+  Problem inner_;
+  const DeviceInfo& device_;
+  StepMatrix a_ = matrix_a(problem_);
+  StepMatrix b_ = matrix_b(problem_);
+  StepMatrix c_ = matrix_c(problem_);
+  StepMatrix d_ = matrix_d(problem_);
+  Plan plan_;
+};
+
 }  // namespace
+
+std::vector<KernelSpec> supporting_kernels() { return {reduce(), pack(), finish()}; }
+
+const Variant& program(std::string_view kernel, const Tunables& set) {
+  const KernelSpec& spec = find_kernel(kernel);
+  return variant_of(spec, resolve(spec, set));
+}
+
+std::int64_t pack_tile() {
+  static const int tile = at(pack_program(false, false).tunables, "TILE");
+  return tile;
+}
+
+// Several work-items share an element where there are few of them.
+const Variant& reduce_program(std::int64_t elements, std::int64_t splits) {
+  static const std::array programs = {&program("reduce", {{"ITEMS", 1}}), &program("reduce", {{"ITEMS", 8}}),
+                                      &program("reduce", {{"ITEMS", 32}})};
+  constexpr std::int64_t few_elements = 1 << 16;
+  if (elements > few_elements || splits < 16) {
+    return *programs[0];
+  }
+  return *programs[splits < 128 ? 1 : 2];
+}
+
+std::vector<const Variant*> packs_and_reductions() {
+  std::vector<const Variant*> programs;
+  for (const std::int64_t splits : {2, 16, 128}) {
+    programs.push_back(&reduce_program(1, splits));
+  }
+  for (const int transposes : {0, 1, 2, 3}) {
+    programs.push_back(&pack_program(transposes / 2 == 1, transposes % 2 == 1));
+  }
+  return programs;
+}
+
+const Variant& finish_program() { return program("finish"); }
 
 std::string describe(const Plan& plan) {
   std::string text;
@@ -90,18 +328,6 @@ std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& 
           c.operand,           c.table,   d.operand, d.table};
 }
 
-std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
-                                           const StepMatrix& d) {
-  sizes.c = c.layout;
-  sizes.d = d.layout;
-  return {struct_argument(sizes, {{&sizes.p_offset, sums},
-                                  {&sizes.c.offset, c.operand},
-                                  {&sizes.d.offset, d.operand},
-                                  {&sizes.alpha, ScalarOf::alpha},
-                                  {&sizes.beta, ScalarOf::beta}}),
-          sums, c.operand, d.operand};
-}
-
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m) {
   // That many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on
   // a device of compute capability 9.0, most were fastest with 8. It is no more than there are: a kernel
@@ -130,6 +356,10 @@ void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
     }
   }
   plan.steps.push_back({&kernel, geometry, std::move(arguments)});
+}
+
+Plan Family::lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const {
+  return Builder(schedule, problem, device).plan();
 }
 
 }  // namespace duogemm

@@ -1,4 +1,5 @@
-// A plan: the ordered list of kernel launches that carries out one multiplication.
+// A plan: the ordered list of kernel launches that carries out one multiplication, and the programs of the
+// steps before and after that.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,7 @@
 
 namespace duogemm {
 
-// Which buffer a step works on: the caller's A, B or C or their tables, what its epilogue needs, or a
-// workspace of the plan.
+// A buffer that a step works on: the caller's, or a workspace of the plan.
 struct Operand {
   int slot;
   bool operator==(const Operand&) const = default;
@@ -37,8 +37,7 @@ inline constexpr Operand operand_beta{9};
 inline constexpr Operand operand_none{10};  // always null
 inline constexpr int first_workspace = 11;
 
-// Stands for a factor of the call. A plan serves all calls that differ in nothing but these, as long as the
-// same of them are zero.
+// A factor of the call. A plan serves all calls that differ in these alone, as long as the same are zero.
 enum class ScalarOf { alpha, beta };
 
 struct Scalars {
@@ -47,8 +46,7 @@ struct Scalars {
 };
 
 // A kernel's struct (kernels/gemm/arguments.h) as planned, and which of its members the call gives: for an
-// operand, where that begins in its buffer is added to what was planned, in elements; a factor takes its
-// place.
+// operand, where that begins in its buffer is added to what was planned, a factor takes its place.
 struct StructArgument {
   using Given = std::variant<Operand, ScalarOf>;
   struct Member {
@@ -125,8 +123,7 @@ struct StepMatrix {
 };
 StepMatrix matrix_a(const Problem& problem);
 StepMatrix matrix_b(const Problem& problem);
-// C, which beta is a factor of, and D, which is written. They are the same unless the problem's addend is
-// apart.
+// C, which beta is a factor of, and D, which is written: the same unless the problem's addend is apart.
 StepMatrix matrix_c(const Problem& problem);
 StepMatrix matrix_d(const Problem& problem);
 
@@ -138,10 +135,6 @@ GemmArguments sizes_of(const Problem& problem);
 enum class Factors { of_call, of_sums };
 std::vector<StepArgument> gemm_arguments(GemmArguments sizes, const StepMatrix& a, const StepMatrix& b,
                                          const StepMatrix& c, const StepMatrix& d, Factors factors);
-// The same of `reduce`, whose sums stand in `sums` from the planned offset on.
-std::vector<StepArgument> reduce_arguments(ReduceArguments sizes, Operand sums, const StepMatrix& c,
-                                           const StepMatrix& d);
-
 // Only kernels with tiles of D are given this, for tiles of that many rows.
 void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile_m);
 
@@ -152,5 +145,20 @@ Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceIn
 // Adds a step; throws unsupported when the device cannot run it.
 void add_step(Plan& plan, const Variant& kernel, const Geometry& geometry,
               std::vector<StepArgument> arguments, const DeviceInfo& device);
+
+// A kernel that no problem's storage fixes anything of, with these tunables. Throws as resolve() does.
+const Variant& program(std::string_view kernel, const Tunables& set = {});
+
+// Rows and columns of an operand are copied in multiples of this.
+std::int64_t pack_tile();
+
+// Adds up that many splits of k for that many elements.
+const Variant& reduce_program(std::int64_t elements, std::int64_t splits);
+
+// All of both kinds.
+std::vector<const Variant*> packs_and_reductions();
+
+// Makes of C what a problem asks beyond the sum; of a problem without products, beta C.
+const Variant& finish_program();
 
 }  // namespace duogemm

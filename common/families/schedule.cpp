@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/reject.h"
 
@@ -28,50 +28,40 @@ std::int64_t splits_of(const ScheduleRequest& request, const Problem& problem) {
   return std::min(request.splits, problem.k);
 }
 
-// Why the workspaces of the request cannot be counted.
-std::optional<Error> uncountable_workspace(const ScheduleRequest& request, const Problem& p) {
-  const auto members = [&](std::int64_t stride) { return stride == 0 ? 1 : p.batch; };
-  std::optional<Error> reason;
-  if (request.pack_a) {
-    reason = uncountable("the packed A", {packed_ld(p.m), p.k, members(p.a_stride)});
-  }
-  if (request.pack_b && !reason) {
-    reason = uncountable("the packed B", {packed_ld(p.n), p.k, members(p.b_stride)});
-  }
-  if (request.splits > 1 && !request.clustered && !reason) {
-    reason = uncountable("the partial sums of C",
-                         {splits_of(request, p), partial_ld(*request.spec, p), p.n, p.batch});
-  }
-  return reason;
-}
-
-// Why the request cannot be carried out for the problem, whatever its tunables are.
-std::optional<Error> refusal(const ScheduleRequest& request, const Problem& problem,
-                             const DeviceInfo& device) {
-  const auto invalid = [](const std::string& reason) { return Error(Status::invalid_argument, reason); };
+// Throws where the request cannot be carried out for the problem, whatever its tunables are.
+void require_possible(const ScheduleRequest& request, const Problem& p, const DeviceInfo& device) {
   const Family& family = *request.spec->family;
-  if (request.splits > 1 && !may_split(*request.spec, problem)) {
-    return invalid("slices=" + std::to_string(request.splits) +
-                   ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
+  if (request.splits > 1 && !may_split(*request.spec, p)) {
+    reject("slices=" + std::to_string(request.splits) +
+           ": k is split by kernels that can, at the level run_to_run, and not for batches by lists");
   }
   if (request.clustered && request.splits > most_in_cluster) {
-    return invalid("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
+    reject("clustered=1: up to " + std::to_string(most_in_cluster) + " slices");
   }
   if (request.clustered && !family.adds_in_clusters()) {
-    return invalid("clustered=1: not with " + request.spec->name +
-                   ", which adds slices up through a workspace");
+    reject("clustered=1: not with " + request.spec->name + ", which adds slices up through a workspace");
   }
   if (request.clustered && !device.clusters) {
-    return Error(
+    throw Error(
         Status::unsupported,
         "clustered=1: on a device whose work-groups form clusters: through CUDA, of compute capability "
         "9.0 and newer");
   }
-  if ((request.pack_a || request.pack_b) && !may_pack(*request.spec, problem)) {
-    return invalid("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
-                   request.spec->name + " does not, and not for batches by lists");
+  if ((request.pack_a || request.pack_b) && !may_pack(*request.spec, p)) {
+    reject("pack_a=1, pack_b=1: operands are packed for kernels that gain from it, which " +
+           request.spec->name + " does not, and not for batches by lists");
   }
-  return uncountable_workspace(request, problem);
+  const auto members = [&](std::int64_t stride) { return stride == 0 ? 1 : p.batch; };
+  if (request.pack_a) {
+    count_elements("the packed A", {packed_ld(p.m), p.k, members(p.a_stride)});
+  }
+  if (request.pack_b) {
+    count_elements("the packed B", {packed_ld(p.n), p.k, members(p.b_stride)});
+  }
+  if (request.splits > 1 && !request.clustered) {
+    count_elements("the partial sums of C",
+                   {splits_of(request, p), partial_ld(*request.spec, p), p.n, p.batch});
+  }
 }
 
 // "NAME=number", where the whole text is that.
@@ -148,27 +138,16 @@ void validate(const ScheduleRequest& request) {
 }
 
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
-  return value_or_throw(try_schedule(request, problem, device));
-}
-
-Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
-                              const DeviceInfo& device) {
-  if (const auto reason = refusal(request, problem, device)) {
-    return *reason;
-  }
+  require_possible(request, problem, device);
   Problem inner = packed(problem, request.pack_a, request.pack_b);
   if (request.splits > 1 && !request.clustered) {
     inner = partial_sums(*request.spec, inner, splits_of(request, problem));
   }
-  const auto kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
-  if (const Error* error = std::get_if<Error>(&kernel)) {
-    return *error;
+  const Variant& kernel = request.spec->family->variant(*request.spec, request.tunables, inner);
+  if (const auto reason = unsupported_reason(kernel, device)) {
+    throw Error(Status::unsupported, *reason);
   }
-  const Variant* variant = std::get<const Variant*>(kernel);
-  if (const auto reason = unsupported_reason(*variant, device)) {
-    return Error(Status::unsupported, *reason);
-  }
-  return Schedule{variant, request.splits, request.clustered, request.pack_a, request.pack_b};
+  return {&kernel, request.splits, request.clustered, request.pack_a, request.pack_b};
 }
 
 Problem packed(const Problem& problem, bool pack_a, bool pack_b) {

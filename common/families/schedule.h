@@ -9,8 +9,8 @@
 
 namespace duogemm {
 
-// The most work-groups that every device with clusters can have in one (CUDA C++ Programming Guide, "Thread
-// Block Clusters").
+// The most work-groups that every device with clusters can have in one ("Thread Block Clusters" of CUDA's
+// guide).
 inline constexpr std::int64_t most_in_cluster = 8;
 
 struct Schedule {
@@ -37,9 +37,8 @@ struct ScheduleRequest {
   bool pack_b = false;
 };
 
-// Reads "pipelined:TSM=64,TSN=64,slices=2,pack_a=1,pack_b=1,clustered=1". Throws invalid_argument naming what
-// is wrong and what is allowed; whether the kernel can have such tunables depends on the problem, and
-// schedule_for() tells.
+// Reads "pipelined:TSM=64,TSN=64,slices=2,pack_a=1,pack_b=1,clustered=1". Throws invalid_argument; whether
+// the kernel can have such tunables depends on the problem, and schedule_for() tells.
 ScheduleRequest parse_schedule(const std::string& text);
 
 // Throws invalid_argument where no problem can be done so. Whatever reads a request asks this.
@@ -49,8 +48,6 @@ void validate(const ScheduleRequest& request);
 // kernel cannot do the problem, or not with k split, or the tunables break its rules or the problem's level,
 // and unsupported where the device cannot run it.
 Schedule schedule_for(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device);
-Answer<Schedule> try_schedule(const ScheduleRequest& request, const Problem& problem,
-                              const DeviceInfo& device);
 
 // The kernel must be able to split k, and the problem must allow it.
 bool may_split(const KernelSpec& spec, const Problem& problem);
@@ -65,8 +62,7 @@ Problem packed(const Problem& problem, bool pack_a, bool pack_b);
 // one after the other, those of one member of the batch together.
 Problem partial_sums(const KernelSpec& spec, const Problem& problem, std::int64_t splits);
 
-// Each of `splits` splits but the last takes that much of k: whole tiles, and of skinny kernels whole
-// vectors.
+// Each of `splits` splits but the last takes that much of k.
 std::int64_t split_length(const Variant& kernel, std::int64_t k, std::int64_t splits);
 
 }  // namespace duogemm

@@ -1,10 +1,9 @@
 // The family of kernels for results of few rows or columns (kernels/gemm/skinny/skinny.h).
 #include <algorithm>
 
-#include "families/registry.h"
-#include "families/storage.h"
-#include "families/supporting.h"
-#include "families/calibration.h"
+#include "families/kernel_parts.h"
+#include "families/kernel_spec.h"
+#include "families/plan.h"
 
 namespace duogemm {
 namespace {
@@ -91,7 +90,7 @@ class Skinny : public Family {
 KernelSpec with_launch(KernelSpec spec, int (*rows)(const Tunables&), int (*items)(const Tunables&),
                        int (*local_floats)(const Tunables&)) {
   spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t), 1);
+    return tiles_in_line(at(t, "SIDE") == 0 ? m : n, rows(t), 1, 1, items(t));
   };
   spec.local_bytes = [=](const Tunables& t) {
     const int totals = rows(t) * at(t, "SKINNY");  // where there are clusters

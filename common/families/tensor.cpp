@@ -1,15 +1,14 @@
-// The family of kernels that multiply the split terms of operands on tensor cores (kernels/gemm/tensor/).
+// The family of kernels that multiply the split terms of operands on tensor cores (kernels/gemm/tensor/):
+// operands become split terms, these are multiplied, and a last step computes what they cannot hold.
 #include "families/tensor.h"
 
 #include <algorithm>
 #include <set>
 
-#include "families/calibration.h"
+#include "families/kernel_parts.h"
 #include "families/plan.h"
-#include "families/registry.h"
-#include "families/storage.h"
-#include "families/supporting.h"
-#include "problem/extent.h"
+#include "families/schedule.h"
+#include "problem/problem.h"
 
 namespace duogemm {
 namespace {
@@ -19,11 +18,12 @@ constexpr std::size_t most_local_bytes = 227 * 1024;  // as compute capability 9
 constexpr std::size_t not_in_stages = 1024;           // bytes of local memory, at most
 
 // A work-group's tile of `tensor` has a panel of B, and no other size.
-std::int64_t tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
+int tile_rows_of_b(const Tunables& t) { return value_or(t, "TSN", PANEL); }
 
-std::int64_t term_count(const Tunables& t) { return 2 + at(t, "BF16X6"); }
-
-std::int64_t block_elements(const Tunables& t) { return term_count(t) * panel_rows * at(t, "TSK") / 2; }
+std::int64_t block_elements(const Tunables& t) {
+  const std::int64_t terms = 2 + at(t, "BF16X6");
+  return terms * panel_rows * at(t, "TSK") / 2;
+}
 
 OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::int64_t panels,
                     std::int64_t stride) {
@@ -35,18 +35,177 @@ OperandTerms layout(const char* what, const Tunables& t, const Problem& p, std::
   return result;
 }
 
-std::size_t stage_bytes(const Tunables& t) {
-  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") + tile_rows_of_b(t)) / panel_rows);
-}
-
 std::size_t bytes_of_stages(const Tunables& t) {
-  return stage_bytes(t) * static_cast<std::size_t>(at(t, "STAGES"));
+  return static_cast<std::size_t>(4 * block_elements(t) * (at(t, "TSM") + tile_rows_of_b(t)) / panel_rows *
+                                  at(t, "STAGES"));
 }
 
-Rule fitting_stages() {
-  return {"stages of at most 227 KiB of local memory",
-          [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }};
+// --- The steps of a product ------------------------------------------------------------------------------
+
+const Variant& split_program(const Tunables& t) {
+  return program("split",
+                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
 }
+
+// The program that computes what split terms cannot hold, for operands stored in this way.
+const Variant& fixup_program(const Problem& problem) {
+  Tunables setting = fixed_tunables(find_kernel("pipelined"), problem).value();
+  // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
+  // not: for 2047 that is slower.
+  setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
+  return program("fixup", setting);
+}
+
+class Steps {
+ public:
+  Steps(const Schedule& schedule, const Problem& problem, const DeviceInfo& device)
+      : kernel_(*schedule.kernel), p_(problem), device_(device) {
+    // As many splits as have something to do.
+    splits_ = ceil_div(a_.blocks, ceil_div(a_.blocks, schedule.splits));
+    const std::size_t tiles = kernel_.spec->geometry(p_.m, p_.n, kernel_.tunables).groups[0];
+    clustered_ = schedule.clustered && splits_ > 1 &&
+                 tiles <= device.max_groups[0] / static_cast<std::size_t>(p_.batch);
+  }
+
+  Plan plan() {
+    const SplitsLayout layout = splits_layout(kernel_.tunables, p_, clustered_ ? 1 : splits_);
+    plan_.scalars = {p_.alpha, p_.beta};
+    for (const std::int64_t elements : {a_.elements(), b_.elements(), layout.elements}) {
+      // A kernel that gets a workspace which it does not use gets one all the same.
+      plan_.workspace_bytes.push_back(sizeof(float) *
+                                      static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)));
+    }
+    add_split(layout.counters);
+    plan_.multiply = plan_.steps.size();
+    add_product();
+    add_fixup();
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr Operand terms_a{first_workspace}, terms_b{first_workspace + 1}, sums{first_workspace + 2};
+
+  static TermsLayout layout_of(const OperandTerms& terms, std::int64_t offset = 0) {
+    return {offset, terms.panels, terms.members};
+  }
+
+  std::size_t room_for(const Variant& kernel) const {
+    return std::max<std::size_t>(device_.compute_units, 1) * static_cast<std::size_t>(kernel.surely_resident);
+  }
+
+  void add_split(std::int64_t counters) {
+    const Variant& kernel = split_program(kernel_.tunables);
+    Geometry geometry = kernel.spec->geometry(1, 1, kernel.tunables);
+    geometry.groups[0] = static_cast<std::size_t>((a_.panels + b_.panels) * a_.blocks);
+    geometry.groups[1] =
+        std::min(static_cast<std::size_t>(std::max(a_.members, b_.members)), device_.max_groups[1]);
+    const auto operand = [](std::int64_t rows, const StepMatrix& matrix, bool along_k,
+                            const OperandTerms& terms) {
+      return SplitOperand{rows, matrix.layout, along_k, 0, terms.panels, terms.members};
+    };
+    const SplitArguments split{p_.k, operand(p_.m, of_a_, p_.a_op == Transpose::yes, a_),
+                               operand(p_.n, of_b_, p_.b_op == Transpose::no, b_), 0, counters};
+    add_step(plan_, kernel, geometry,
+             {struct_argument(split, {{&split.a.x.offset, of_a_.operand},
+                                      {&split.a.y_offset, terms_a},
+                                      {&split.b.x.offset, of_b_.operand},
+                                      {&split.b.y_offset, terms_b},
+                                      {&split.counters_offset, sums}}),
+              of_a_.operand, of_a_.table, terms_a, of_b_.operand, of_b_.table, terms_b, sums},
+             device_);
+  }
+
+  // Work-groups of clusters have a split of one tile each. Others, as many as there is room for, walk over
+  // all.
+  Geometry product_geometry() const {
+    Geometry geometry = kernel_.spec->geometry(p_.m, p_.n, kernel_.tunables);
+    if (clustered_) {
+      geometry.groups[0] *= static_cast<std::size_t>(p_.batch);
+      geometry.groups[2] = geometry.cluster = static_cast<std::size_t>(splits_);
+      return geometry;
+    }
+    const std::size_t room = room_for(kernel_);
+    for (const std::int64_t times : {splits_, p_.batch}) {  // a product that cannot overflow
+      geometry.groups[0] =
+          std::min(geometry.groups[0], room) * std::min(static_cast<std::size_t>(times), room);
+    }
+    geometry.groups[0] = std::min(geometry.groups[0], room);
+    return geometry;
+  }
+
+  void add_product() {
+    // Tiles of that many rows of C are rasterised before those of the next rows. On an H100 and an H200, 4
+    // tiles of 256 rows were up to 3 percent faster than 8 for 8192 and 16384 rows.
+    constexpr std::int64_t rasterised_rows = 1024;
+    TensorArguments product{};
+    product.M = p_.m;
+    product.N = p_.n;
+    product.K = p_.k;
+    product.a = layout_of(a_);
+    product.b = layout_of(b_);
+    product.c = c_.layout;
+    product.d = d_.layout;
+    product.batch = p_.batch;
+    product.k_splits = splits_;
+    product.clustered = clustered_;
+    product.group_m = std::min(rasterised_rows / kernel_.tile.m, ceil_div(p_.m, kernel_.tile.m));
+    product.pairs = c_in_vectors(p_);
+    add_step(plan_, kernel_, product_geometry(),
+             {struct_argument(product, {{&product.a.offset, terms_a},
+                                        {&product.b.offset, terms_b},
+                                        {&product.c.offset, c_.operand},
+                                        {&product.d.offset, d_.operand},
+                                        {&product.w_offset, sums},
+                                        {&product.alpha, ScalarOf::alpha},
+                                        {&product.beta, ScalarOf::beta}}),
+              terms_a, terms_b, c_.operand, c_.table, d_.operand, d_.table, sums},
+             device_);
+  }
+
+  // As many work-groups as there is room for walk over all tiles, because each looks through all scales
+  // first.
+  void add_fixup() {
+    const Variant& kernel = fixup_program(p_);
+    Geometry geometry = kernel.spec->geometry(p_.m, p_.n, kernel.tunables);
+    const std::size_t room = room_for(kernel);
+    geometry.groups[0] = std::min(geometry.groups[0], room);
+    geometry.groups[1] = std::min(static_cast<std::size_t>(p_.batch), room / geometry.groups[0]);
+    FixupArguments fixup{};
+    fixup.product = sizes_of(p_);
+    fixup.product.a = of_a_.layout;
+    fixup.product.b = of_b_.layout;
+    fixup.product.c = c_.layout;
+    fixup.product.d = d_.layout;
+    order_tiles(fixup.product, p_, at(kernel.tunables, "TSM"));
+    fixup.a_scales = layout_of(a_, a_.size);
+    fixup.b_scales = layout_of(b_, b_.size);
+    fixup.a_panels_in_tile = ceil_div(kernel_.tile.m, PANEL);
+    fixup.blocks = a_.blocks;
+    add_step(plan_, kernel, geometry,
+             {struct_argument(fixup, {{&fixup.product.a.offset, of_a_.operand},
+                                      {&fixup.product.b.offset, of_b_.operand},
+                                      {&fixup.product.c.offset, c_.operand},
+                                      {&fixup.product.d.offset, d_.operand},
+                                      {&fixup.product.alpha, ScalarOf::alpha},
+                                      {&fixup.product.beta, ScalarOf::beta},
+                                      {&fixup.a_scales.offset, terms_a},
+                                      {&fixup.b_scales.offset, terms_b}}),
+              of_a_.operand, of_a_.table, of_b_.operand, of_b_.table, c_.operand, c_.table, d_.operand,
+              d_.table, terms_a, terms_b},
+             device_);
+  }
+
+  const Variant& kernel_;
+  const Problem& p_;
+  const DeviceInfo& device_;
+  const OperandTerms a_ = terms_of_a(kernel_.tunables, p_), b_ = terms_of_b(kernel_.tunables, p_);
+  const StepMatrix of_a_ = matrix_a(p_), of_b_ = matrix_b(p_), c_ = matrix_c(p_), d_ = matrix_d(p_);
+  std::int64_t splits_;
+  bool clustered_;
+  Plan plan_;
+};
+
+// --- The family ------------------------------------------------------------------------------------------
 
 // Those that compute what split terms cannot hold, for each way in which operands may be stored.
 const std::vector<const Variant*>& all_fixups() {
@@ -83,7 +242,7 @@ class Tensor : public Family {
   bool splits_k() const override { return true; }
 
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
-    return lower_on_tensor_cores(schedule, problem, device);
+    return Steps(schedule, problem, device).plan();
   }
   std::vector<const Variant*> companions(const Variant& kernel) const override {
     std::vector<const Variant*> programs = all_fixups();
@@ -91,25 +250,6 @@ class Tensor : public Family {
     return programs;
   }
 };
-
-KernelSpec multiplying_terms(KernelSpec spec) {
-  spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
-  spec.rules = {fitting_stages()};
-  return spec;
-}
-
-// One work-group for each tile; lower() starts as many as the device has room for, at most.
-Geometry tile_geometry(std::int64_t m, std::int64_t n, const Tunables& t, std::size_t work_items) {
-  Geometry geometry{{group_count(m, at(t, "TSM")) * group_count(n, tile_rows_of_b(t)), 1, 1},
-                    {work_items, 1, 1}};
-  geometry.dynamic_local_bytes = bytes_of_stages(t);
-  return geometry;
-}
-
-int sub_groups(const Tunables& t) {
-  constexpr int rows = 32;  // of each
-  return at(t, "TSM") / rows * (at(t, "TSN") / at(t, "WARP_N"));
-}
 
 // Multiply-adds of FP16 or BF16 that tensor cores of a compute unit add up in FP32 in one cycle: NVIDIA's for
 // data centres do twice what the others of their time do.
@@ -129,8 +269,7 @@ class TensorMma : public Tensor {
     std::vector<Calibration> calibrations;
     for (const Storage& storage : storages()) {
       const bool in_f16 = at(storage.fixed, "BF16X6") == 0;
-      // One tile that fills a unit by itself, and a smaller one that does so in pairs or threes: FP16 takes
-      // more registers.
+      // A tile that fills a unit by itself, and one that does in pairs or threes: FP16 takes more registers.
       for (const auto& [columns, most_resident] : {std::pair(128, 1), {64, in_f16 ? 2 : 3}}) {
         const auto tile = fitting_tile(spec, storage, columns, most_resident, gpu.device);
         if (tile && !unsupported_reason(spec, *tile, gpu.device)) {
@@ -145,8 +284,7 @@ class TensorMma : public Tensor {
   }
 
  private:
-  // A setting with as many stages as there is room for; of fewer work-groups on a unit where there is none
-  // for that many.
+  // As many stages as there is room for; with fewer work-groups on a unit where there is none for that many.
   static std::optional<Tunables> fitting_tile(const KernelSpec& spec, const Storage& storage, int columns,
                                               int most_resident, const DeviceInfo& device) {
     for (int resident = most_resident; resident > 0; --resident) {
@@ -164,6 +302,62 @@ class TensorMma : public Tensor {
   }
 };
 
+KernelSpec split() {
+  KernelSpec spec{.name = "split", .path = "gemm/tensor/split.cl", .idea = "split terms for tensor cores"};
+  // For rows x cols of one operand.
+  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    constexpr int values = 16;  // of a work-item
+    return tiles_in_line(rows, panel_rows, cols, at(t, "TSK"), PANEL * at(t, "TSK") / values);
+  };
+  spec.local_bytes = [](const Tunables& t) {
+    constexpr std::size_t shared = 128;
+    return static_cast<std::size_t>(4 * block_elements(t)) + shared;
+  };
+  return spec;
+}
+
+// One work-group for each tile; lower() starts as many as the device has room for, at most.
+KernelSpec multiplying_terms(KernelSpec spec, int (*work_items)(const Tunables&),
+                             std::shared_ptr<const Family> family) {
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
+    Geometry geometry = tiles_in_line(m, at(t, "TSM"), n, tile_rows_of_b(t), work_items(t));
+    geometry.dynamic_local_bytes = bytes_of_stages(t);
+    return geometry;
+  };
+  spec.local_bytes = [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages; };
+  spec.rules = {{"stages of at most 227 KiB of local memory",
+                 [](const Tunables& t) { return bytes_of_stages(t) + not_in_stages <= most_local_bytes; }}};
+  spec.family = std::move(family);
+  return spec;
+}
+
+KernelSpec tensor() {
+  return multiplying_terms(
+      {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"},
+      [](const Tunables&) { return 384; }, std::make_shared<Tensor>());
+}
+
+int sub_groups(const Tunables& t) {
+  constexpr int rows = 32;  // of each
+  return at(t, "TSM") / rows * (at(t, "TSN") / at(t, "WARP_N"));
+}
+
+KernelSpec tensor_mma() {
+  KernelSpec spec = multiplying_terms(
+      {.name = "tensor_mma",
+       .path = "gemm/tensor/tensor_mma.cl",
+       .idea = "FP32 in split terms on tensor cores, by mma.sync"},
+      [](const Tunables& t) { return 32 * sub_groups(t); }, std::make_shared<TensorMma>());
+  spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
+                        [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
+  return spec;
+}
+
+KernelSpec fixup() {
+  return with_stages_of_tiles(
+      {.name = "fixup", .path = "gemm/tensor/fixup.cl", .idea = "what terms cannot hold, in FP32"});
+}
+
 }  // namespace
 
 std::int64_t OperandTerms::elements() const {
@@ -179,19 +373,6 @@ OperandTerms terms_of_b(const Tunables& t, const Problem& p) {
   return layout("the terms of B", t, p, ceil_div(p.n, panel_rows), p.b_stride);
 }
 
-const Variant& split_program(const Tunables& t) {
-  return program("split",
-                 {{"BF16X6", at(t, "BF16X6")}, {"TSK", at(t, "TSK")}, {"RESIDENT", at(t, "BF16X6") ? 6 : 3}});
-}
-
-const Variant& fixup_program(const Problem& problem) {
-  Tunables setting = fixed_tunables(find_kernel("pipelined"), problem).value();
-  // Vectors are transposed through registers, which is faster for squares of 2048 and 4096. Single values are
-  // not: for 2047 that is slower.
-  setting.emplace("TRANSPOSE_ASYNC", setting.at("V") == 1);
-  return program("fixup", setting);
-}
-
 SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t splits) {
   if (splits == 1) {
     return {0, 0};
@@ -203,65 +384,6 @@ SplitsLayout splits_layout(const Tunables& t, const Problem& p, std::int64_t spl
   return {counters, counters + count_elements("the partial sums of C",
                                               {tiles, splits, at(t, "TSM") * tile_rows_of_b(t)})};
 }
-
-namespace {
-
-KernelSpec split() {
-  KernelSpec spec{.name = "split", .path = "gemm/tensor/split.cl", .idea = "split terms for tensor cores"};
-  // For rows x cols of one operand.
-  spec.geometry = [](std::int64_t rows, std::int64_t cols, const Tunables& t) {
-    constexpr std::int64_t values = 16;  // of a work-item
-    const auto work_items = static_cast<std::size_t>(panel_rows * at(t, "TSK") / values);
-    return Geometry{{group_count(rows, panel_rows) * group_count(cols, at(t, "TSK")), 1, 1},
-                    {work_items, 1, 1}};
-  };
-  spec.local_bytes = [](const Tunables& t) {
-    constexpr std::size_t shared = 128;
-    return static_cast<std::size_t>(4 * block_elements(t)) + shared;
-  };
-  return spec;
-}
-
-KernelSpec fixup() {
-  KernelSpec spec{.name = "fixup", .path = "gemm/tensor/fixup.cl", .idea = "what terms cannot hold, in FP32"};
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const int rows = at(t, "TSM"), columns = at(t, "TSN");
-    const auto work_items = static_cast<std::size_t>(rows / at(t, "WPTM") * (columns / at(t, "WPTN")));
-    return Geometry{{group_count(m, rows) * group_count(n, columns), 1, 1}, {work_items, 1, 1}};
-  };
-  spec.local_bytes = [](const Tunables& t) {
-    return sizeof(float) *
-           static_cast<std::size_t>(at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN")));
-  };
-  return spec;
-}
-
-KernelSpec tensor() {
-  KernelSpec spec = multiplying_terms(
-      {.name = "tensor", .path = "gemm/tensor/tensor.cl", .idea = "FP32 in split terms on tensor cores"});
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    constexpr std::size_t work_items = 384;
-    return tile_geometry(m, n, t, work_items);
-  };
-  spec.family = std::make_shared<Tensor>();
-  return spec;
-}
-
-KernelSpec tensor_mma() {
-  KernelSpec spec = multiplying_terms({.name = "tensor_mma",
-                                       .path = "gemm/tensor/tensor_mma.cl",
-                                       .idea = "FP32 in split terms on tensor cores, by mma.sync"});
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    constexpr std::size_t sub_group = 32;
-    return tile_geometry(m, n, t, static_cast<std::size_t>(sub_groups(t)) * sub_group);
-  };
-  spec.rules.push_back({"4 or 8 blocks of 32 x WARP_N in the tile",
-                        [](const Tunables& t) { return sub_groups(t) == 4 || sub_groups(t) == 8; }});
-  spec.family = std::make_shared<TensorMma>();
-  return spec;
-}
-
-}  // namespace
 
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device) {
   std::vector<const KernelSpec*> kernels;

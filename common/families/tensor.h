@@ -1,14 +1,9 @@
-// Operands are split into terms for tensor cores; here is how these lie, and which programs come before and
-// after.
+// Operands are split into terms for tensor cores; here is how these lie.
 #pragma once
 
 #include "families/kernel_spec.h"
 
 namespace duogemm {
-
-// The program that computes what split terms cannot hold, for a problem whose operands are stored in this
-// way.
-const Variant& fixup_program(const Problem& problem);
 
 // The kernels for split terms that the device can run, the fastest first.
 std::vector<const KernelSpec*> tensor_kernels_for(const DeviceInfo& device);
@@ -23,23 +18,16 @@ struct OperandTerms {
   std::int64_t elements() const;
 };
 
-// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws out_of_memory where there are too
-// many elements to count.
+// Lay A (m rows) or B (n rows) out for a setting of `tensor`. Throws as count_elements() does.
 OperandTerms terms_of_a(const Tunables& tensor, const Problem& problem);
 OperandTerms terms_of_b(const Tunables& tensor, const Problem& problem);
 
-// The program that makes the terms which such a setting of `tensor` takes.
-const Variant& split_program(const Tunables& tensor);
-
-// The workspace in which the splits of k of a problem meet has a counter for each tile, and then all sums.
-// One split alone needs none.
+// The workspace in which splits of k meet has a counter for each tile, and then all sums. One split needs
+// none.
 struct SplitsLayout {
   std::int64_t counters;
   std::int64_t elements;  // of both
 };
 SplitsLayout splits_layout(const Tunables& tensor, const Problem& problem, std::int64_t splits);
-
-// The steps of a schedule for a kernel of the family.
-Plan lower_on_tensor_cores(const Schedule& schedule, const Problem& problem, const DeviceInfo& device);
 
 }  // namespace duogemm

@@ -1,16 +1,12 @@
 // The family of kernels whose work-groups multiply tiles of A and B in local memory (kernels/gemm/tiled/).
 #include <algorithm>
 
-#include "families/calibration.h"
 #include "families/kernel_parts.h"
-#include "families/registry.h"
-#include "families/storage.h"
-#include "families/supporting.h"
+#include "families/kernel_spec.h"
+#include "families/plan.h"
 
 namespace duogemm {
 namespace {
-
-int work_items(const Tunables& t) { return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN")); }
 
 class Tiled : public Family {
  public:
@@ -40,13 +36,11 @@ class General : public Tiled {
   }
 };
 
-// Work-groups are in one dimension: its limit is the highest that devices have.
 KernelSpec general() {
   KernelSpec spec{.name = "general", .path = "gemm/general.cl", .idea = "any size, any transpose"};
   spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
-                    {static_cast<std::size_t>(at(t, "TSM") / at(t, "WPTM")),
-                     static_cast<std::size_t>(at(t, "TSN") / at(t, "WPTN")), 1}};
+    return tiles_in_line(m, at(t, "TSM"), n, at(t, "TSN"), at(t, "TSM") / at(t, "WPTM"),
+                         at(t, "TSN") / at(t, "WPTN"));
   };
   spec.local_bytes = [](const Tunables& t) {
     const int padding = at(t, "TRANS_A") + (1 - at(t, "TRANS_B"));
@@ -151,11 +145,11 @@ int rows_at_once(const Tunables& t, int across, bool transposes) {
     return power_of_2(most / side_by_side);
   };
   if (!transposes) {
-    return rows(work_items(t));
+    return rows(rectangular_work_items(t));
   }
   // Along a column: LANES_K with one row each, or two with four rows each.
-  return at(t, "TRANSPOSE_ASYNC") != 0 ? at(t, "LANES_K") * rows(work_items(t) / at(t, "LANES_K"))
-                                       : 8 * rows(work_items(t) / 2);
+  return at(t, "TRANSPOSE_ASYNC") != 0 ? at(t, "LANES_K") * rows(rectangular_work_items(t) / at(t, "LANES_K"))
+                                       : 8 * rows(rectangular_work_items(t) / 2);
 }
 
 // A work-group must not copy more of an operand at once than there is.
@@ -169,14 +163,8 @@ Rule whole_copies(const char* tile, const char* trans, int transposed) {
 }
 
 KernelSpec pipelined() {
-  KernelSpec spec{.name = "pipelined", .path = "gemm/tiled/pipelined.cl", .idea = "tiles copied ahead"};
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return Geometry{{group_count(m, at(t, "TSM")) * group_count(n, at(t, "TSN")), 1, 1},
-                    {static_cast<std::size_t>(work_items(t)), 1, 1}};
-  };
-  spec.local_bytes = [](const Tunables& t) {
-    return sizeof(float) * at(t, "STAGES") * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
-  };
+  KernelSpec spec = with_stages_of_tiles(
+      {.name = "pipelined", .path = "gemm/tiled/pipelined.cl", .idea = "tiles copied ahead"});
   spec.rules = {
       {"TSM to be a multiple of LANES_M * WPTM",
        [](const Tunables& t) { return at(t, "TSM") % (at(t, "LANES_M") * at(t, "WPTM")) == 0; }},

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "host_memory/host_call.h"
-#include "host_memory/pool.h"
 
 namespace duogemm {
 namespace {
@@ -215,10 +214,8 @@ class InPlace final : public HostCall {
 
 }  // namespace
 
-std::unique_ptr<HostCall> multiply_in_place(Runtime& runtime) { return std::make_unique<InPlace>(runtime); }
-
 std::unique_ptr<HostCall> make_host_call(Runtime& runtime, std::optional<std::size_t> device_memory) {
-  return runtime.device().info().host_memory && !device_memory ? multiply_in_place(runtime)
+  return runtime.device().info().host_memory && !device_memory ? std::make_unique<InPlace>(runtime)
                                                                : multiply_copies(runtime, device_memory);
 }
 

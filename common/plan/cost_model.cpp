@@ -94,8 +94,7 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
       cached(tuning.cached > 0.0 ? tuning.cached : 2.0 * reading),
       cache(tuning.cache > 0.0 ? tuning.cache : 0.75 * static_cast<double>(device.cache_bytes)),
       launch(tuning.launch),
-      // A device that has nothing else to do fills and drains once more. A step that is started early saves
-      // some of that.
+      // The device fills and drains once more. A step that is started early saves some of that.
       step(tuning.launch + (device.dependent_launch ? 0.5e-6 : 1e-6)),
       group_units(tuning.clusters.group_units),
       whole_groups(group_units > 0.0 ? whole_down(tuning.clusters.usable_units / group_units) : 0.0),

@@ -5,62 +5,49 @@
 #include <set>
 
 #include "families/kernel_parts.h"
-#include "families/supporting.h"
-#include "problem/extent.h"
+#include "families/plan.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 
 namespace duogemm {
 namespace {
 
-FinishArguments finish_sizes(const Problem& p) {
+// Adds the step that makes D of a term, or else of beta C, and of a bias, of which each may be missing.
+void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepMatrix& t,
+                const DeviceInfo& device) {
+  const bool has_term = t.operand != operand_none;
+  const Operand bias = p.bias ? operand_bias : operand_none;
+  const Operand alpha = p.device_scalars ? operand_alpha : operand_none;
+  const Operand beta = p.device_scalars ? operand_beta : operand_none;
+  const StepMatrix c = matrix_c(p), d = matrix_d(p);
   FinishArguments sizes{};
   sizes.M = p.m;
   sizes.N = p.n;
   sizes.batch = p.batch;
-  return sizes;
-}
-
-// The step that makes C of a term, of what beta is a factor of, and of a bias, of which each may be missing.
-void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StructArgument& sizes,
-                const StepMatrix& t, Operand alpha, Operand beta, Operand bias, const DeviceInfo& device) {
-  const StepMatrix c = matrix_c(p), d = matrix_d(p);
-  add_step(plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
-           {sizes, t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias}, device);
-}
-
-// Adds the step that makes of a term what the problem asks beyond the sum.
-void add_finish(Plan& plan, const Problem& p, const StepMatrix& t, const DeviceInfo& device) {
-  const Operand bias = p.bias ? operand_bias : operand_none;
-  const StepMatrix c = matrix_c(p), d = matrix_d(p);
-  FinishArguments sizes = finish_sizes(p);
   sizes.t = t.layout;
   sizes.c = c.layout;
   sizes.d = d.layout;
   sizes.bias_stride = p.bias_stride;
   sizes.function = static_cast<std::int64_t>(p.activation);
-  sizes.alpha = 1.0f;
-  add_finish(plan, finish_program(), p,
-             struct_argument(sizes, {{&sizes.t.offset, t.operand},
-                                     {&sizes.c.offset, c.operand},
-                                     {&sizes.d.offset, d.operand},
-                                     {&sizes.bias_offset, bias}}),
-             t, p.device_scalars ? operand_alpha : operand_none,
-             p.device_scalars ? operand_beta : operand_none, bias, device);
+  sizes.alpha = has_term ? 1.0f : 0.0f;
+  StructArgument argument = struct_argument(sizes, {{&sizes.t.offset, t.operand},
+                                                    {&sizes.c.offset, c.operand},
+                                                    {&sizes.d.offset, d.operand},
+                                                    {&sizes.bias_offset, bias}});
+  if (!has_term) {
+    argument.members.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
+  }
+  add_step(
+      plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
+      {std::move(argument), t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias},
+      device);
 }
 
 // beta C alone.
 Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
-  const StepMatrix c = matrix_c(p), d = matrix_d(p);
-  FinishArguments sizes = finish_sizes(p);
-  sizes.c = c.layout;
-  sizes.d = d.layout;
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_finish(
-      plan, program("finish", set), p,
-      struct_argument(
-          sizes, {{&sizes.c.offset, c.operand}, {&sizes.d.offset, d.operand}, {&sizes.beta, ScalarOf::beta}}),
-      {operand_none, operand_none, {}}, operand_none, operand_none, operand_none, device);
+  add_finish(plan, program("finish", set), p, {operand_none, operand_none, {}}, device);
   return plan;
 }
 
@@ -81,8 +68,7 @@ Problem before_finish(const Problem& problem) {
   return p;
 }
 
-// Has the plan's steps write to another buffer than C, with the factors that it was made with, and not those
-// of the call.
+// Has the plan's steps write to another buffer than C, with the factors that it was made with.
 void redirect(Plan& plan, Operand to) {
   const auto redirected = [&](Operand operand) {
     return operand == operand_c ? to : operand == table_c ? operand_none : operand;
@@ -128,7 +114,7 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     result = {product, operand_none, {0, before.ldc, before.c_stride}};
     redirect(plan, product);
   }
-  add_finish(plan, problem, result, device);
+  add_finish(plan, finish_program(), problem, result, device);
   return plan;
 }
 

@@ -14,8 +14,7 @@ Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& d
 std::vector<const Variant*> programs_of(const Planner& planner);
 
 // The plan for any problem whatever, with the kernels of kernels/gemm/. Empty when C stays as it is. The
-// offsets of the operands are those of the call. Throws unsupported when the problem has more work-groups
-// than the device allows.
+// offsets of the operands are those of the call. Throws as lower() does.
 Plan plan_sgemm(const Problem& problem, const Planner& planner);
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device);
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "plan/analytic.h"
 #include "plan/select.h"
 
 namespace duogemm {
@@ -20,7 +19,50 @@ bool applies_to(const Calibration& calibration, const Storage& storage) {
   });
 }
 
+// Adds calculated times of the kernels that multiply in FP32, or of the others.
+void add_calculated(Tuning& tuning, const UnmeasuredGpu& gpu, bool in_fp32) {
+  for (const KernelSpec& spec : registry()) {
+    if (spec.family && spec.family->multiplies_in(Precision::fp32) == in_fp32) {
+      std::ranges::move(spec.family->calculated(spec, gpu), std::back_inserter(tuning.calibrations));
+    }
+  }
+}
+
+Tuning with_tensor_cores(Tuning tuning, const DeviceInfo& device) {
+  const auto multiplies_terms = [&](const Calibration& calibration) {
+    return !calibration.spec->family->multiplies_in(Precision::fp32) &&
+           !unsupported_reason(*calibration.spec, calibration.tunables, device);
+  };
+  if (std::ranges::none_of(tuning.calibrations, multiplies_terms)) {
+    add_calculated(tuning, UnmeasuredGpu(device), false);
+  }
+  return tuning;
+}
+
 }  // namespace
+
+Tuning tuning_or_analytic(const DeviceInfo& device) {
+  const Tuning& known = tuning_for(device);
+  if (device.kind == DeviceKind::cpu) {
+    return known;
+  }
+  if (!known.calibrations.empty()) {
+    return with_tensor_cores(known, device);
+  }
+  const UnmeasuredGpu gpu(device);
+  Tuning tuning;
+  tuning.source = "calculated";
+  tuning.bandwidth = gpu.bandwidth;
+  tuning.launch = gpu.launch;
+  add_calculated(tuning, gpu, true);
+  return with_tensor_cores(std::move(tuning), device);
+}
+
+Tuning tuning_without(const KernelSpec& kernel, const DeviceInfo& device) {
+  Tuning tuning = tuning_or_analytic(device);
+  std::erase_if(tuning.calibrations, [&](const Calibration& each) { return each.spec == &kernel; });
+  return with_tensor_cores(std::move(tuning), device);
+}
 
 Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}
 
@@ -89,13 +131,13 @@ std::optional<Schedule> Planner::tuned(const Problem& problem) const {
   for (const TunedShape& shape : tuning_.shapes) {
     const bool splits = shape.request.splits > 1;
     if (shape.is_of(problem) && (!splits || may_split(*shape.request.spec, problem))) {
-      auto found = try_schedule(shape.request, problem, device_);
-      Schedule* schedule = std::get_if<Schedule>(&found);
-      if (schedule == nullptr) {
+      try {
+        Schedule schedule = schedule_for(shape.request, problem, device_);
+        schedule.seconds = shape.seconds;
+        return schedule;
+      } catch (const Error&) {
         return std::nullopt;  // operands are stored otherwise than when it was measured
       }
-      schedule->seconds = shape.seconds;
-      return *schedule;
     }
   }
   return std::nullopt;

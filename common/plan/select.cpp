@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "families/supporting.h"
-#include "problem/extent.h"
+#include "families/plan.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

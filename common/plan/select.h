@@ -13,10 +13,18 @@
 
 namespace duogemm {
 
+// The measurements of a device, as tuning_for() has them. Of a GPU for which that has no kernels what the
+// device says of itself tells how long a few well-shaped kernels should take. Kernels for split terms are
+// calculated, too, where it has none that the device can run.
+Tuning tuning_or_analytic(const DeviceInfo& device);
+
+// The same of a device on which that kernel does not work, though its compute capability has it.
+Tuning tuning_without(const KernelSpec& kernel, const DeviceInfo& device);
+
 // All that is known of a device before a problem comes, in the form in which a choice is quick.
 class Planner {
  public:
-  // With measurements or, where the tuning has none, what the device says of itself (see analytic.h).
+  // With measurements or, where the tuning has none, what the device says of itself (see tuning_or_analytic).
   explicit Planner(const DeviceInfo& device);
   Planner(const DeviceInfo& device, Tuning tuning);
   Planner(const Planner&) = delete;
@@ -26,8 +34,7 @@ class Planner {
   const Tuning& tuning() const { return tuning_; }
 
   // Answers what the environment variable DUOGEMM_FORCE says, or else what was measured for this very shape,
-  // or else what is predicted to be the fastest of what the device can run. The problem is valid, and
-  // multiplies.
+  // or else what is predicted to be the fastest of what the device can run. The problem multiplies.
   Schedule select(const Problem& problem) const;
 
   // Whatever the candidates allow for the problem, the fastest by prediction first; where there is nothing,

@@ -8,26 +8,17 @@
 #include <utility>
 
 #include "families/cpu.h"
-#include "problem/extent.h"
+#include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/files.h"
 #include "system/log.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
-#include "system/user_directory.h"
 
 namespace duogemm {
 namespace {
 
 constexpr const char* schema = "duogemm.tuning/4";
-
-Json tunables_json(const Tunables& tunables) {
-  Json json = Json::object();
-  for (const auto& [name, value] : tunables) {
-    json[name] = value;
-  }
-  return json;
-}
 
 int read_int(const Json& json, const std::string& name, int least = std::numeric_limits<int>::min()) {
   return static_cast<int>(integer_of(json, name, least, std::numeric_limits<int>::max()));
@@ -36,22 +27,19 @@ int read_int(const Json& json, const std::string& name, int least = std::numeric
 // Sums and quotients of measured numbers in this range neither overflow nor become negative.
 double read_quantity(const Json& json, const std::string& name) { return number_of(json, name, 0.0, 1e12); }
 
-// A member that may be left out, which is text or a switch.
+// A member that may be left out, which is text or a switch, as `otherwise` is.
+template <typename Value>
+Value read(const Json& object, const char* name, const Value& otherwise, const char* allowed) {
+  const Json value = object.value(name, Json(otherwise));
+  if (value.type() != Json(otherwise).type()) {
+    reject(std::string(name) + " is " + brief(value) + "; it must be " + allowed);
+  }
+  return value.get<Value>();
+}
 std::string read_text(const Json& object, const char* name) {
-  const Json value = object.value(name, Json(""));
-  if (!value.is_string()) {
-    reject(std::string(name) + " is " + brief(value) + "; it must be a text");
-  }
-  return value.get<std::string>();
+  return read(object, name, std::string(), "a text");
 }
-
-bool read_switch(const Json& object, const char* name) {
-  const Json value = object.value(name, Json(false));
-  if (!value.is_boolean()) {
-    reject(std::string(name) + " is " + brief(value) + "; it must be true or false");
-  }
-  return value.get<bool>();
-}
+bool read_switch(const Json& object, const char* name) { return read(object, name, false, "true or false"); }
 
 Tunables read_tunables(const Json& json) {
   Tunables tunables;
@@ -63,14 +51,6 @@ Tunables read_tunables(const Json& json) {
 
 // No measurement is better than this.
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-
-Json to_json(const std::vector<Timing>& timings) {
-  Json json = Json::array();
-  for (const Timing& timing : timings) {
-    json.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
-  }
-  return json;
-}
 
 std::vector<Timing> read_timings(const Json& json) {
   std::vector<Timing> timings;
@@ -142,7 +122,7 @@ Json to_json(const TunedShape& shape) {
           {"k", shape.k},
           {"batch", shape.batch},
           {"kernel", request.spec->name},
-          {"tunables", tunables_json(request.tunables)},
+          {"tunables", request.tunables},
           {"slices", request.splits},
           {"pack_a", request.pack_a},
           {"pack_b", request.pack_b},
@@ -193,29 +173,27 @@ std::optional<int> closeness(const TuningTarget& target, const DeviceInfo& devic
          !target.backend.empty() + !target.kind.empty();
 }
 
-std::vector<Tuning> users_tunings() {
-  std::vector<std::filesystem::path> paths;
-  std::error_code nothing_there;
-  for (const auto& entry : std::filesystem::directory_iterator(tuning_directory(), nothing_there)) {
-    if (entry.path().extension() == ".json") {
-      paths.push_back(entry.path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<Tuning> tunings;
-  for (const std::filesystem::path& path : paths) {
-    try {
-      tunings.push_back(parse_tuning(read_file_or_reject(path), path.string()));
-    } catch (const Error& error) {
-      warn_line(std::string("this tuning file is passed over: ") + error.what());
-    }
-  }
-  return tunings;
-}
-
 // Read once in a process.
 const std::vector<Tuning>& users() {
-  static const std::vector<Tuning>& all = *new std::vector<Tuning>(users_tunings());
+  static const auto& all = *new auto([] {
+    std::vector<std::filesystem::path> paths;
+    std::error_code nothing_there;
+    for (const auto& entry : std::filesystem::directory_iterator(tuning_directory(), nothing_there)) {
+      if (entry.path().extension() == ".json") {
+        paths.push_back(entry.path());
+      }
+    }
+    std::sort(paths.begin(), paths.end());
+    std::vector<Tuning> tunings;
+    for (const std::filesystem::path& path : paths) {
+      try {
+        tunings.push_back(parse_tuning(read_file_or_reject(path), path.string()));
+      } catch (const Error& error) {
+        warn_line(std::string("this tuning file is passed over: ") + error.what());
+      }
+    }
+    return tunings;
+  }());
   return all;
 }
 
@@ -259,11 +237,14 @@ std::string table(std::span<const Calibration> calibrations) {
   }
   std::vector<std::string> rows;
   for (const Calibration& calibration : calibrations) {
-    Json values = Json::array();
+    Json values = Json::array(), timings = Json::array();
     for (const auto& [name, value] : calibration.tunables) {
       values.push_back(value);
     }
-    rows.push_back(Json::array({values, to_json(calibration.timings)}).dump());
+    for (const Timing& timing : calibration.timings) {
+      timings.push_back({timing.groups, rounded(timing.fixed * 1e6), rounded(timing.per_k * 1e9)});
+    }
+    rows.push_back(Json::array({values, timings}).dump());
   }
   return "{\"kernel\":" + Json(calibrations.front().spec->name).dump() + ",\"tunables\":" + names.dump() +
          ",\"settings\":" + lines(rows, "   ") + "}";
@@ -273,9 +254,9 @@ std::string table(std::span<const Calibration> calibrations) {
 std::vector<std::string> tables(std::span<const Calibration> calibrations) {
   std::vector<std::string> texts;
   while (!calibrations.empty()) {
-    const auto other = std::find_if(calibrations.begin(), calibrations.end(), [&](const Calibration& each) {
-      return each.spec != calibrations.front().spec;
-    });
+    const auto other = std::ranges::find_if(
+        calibrations, [&](const KernelSpec* spec) { return spec != calibrations.front().spec; },
+        &Calibration::spec);
     const auto count = static_cast<std::size_t>(other - calibrations.begin());
     texts.push_back(table(calibrations.first(count)));
     calibrations = calibrations.subspan(count);
@@ -283,8 +264,7 @@ std::vector<std::string> tables(std::span<const Calibration> calibrations) {
   return texts;
 }
 
-// The calibrations of a built-in file, by its name within its folder, for a device whose kernels take as
-// long.
+// The calibrations of a built-in file, by its name, for a device whose kernels take as long.
 std::vector<Calibration> calibrations_of(const std::string& file) {
   std::string names;
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
@@ -372,7 +352,7 @@ std::string to_json(const Tuning& tuning) {
                      {"cache_mb", rounded(tuning.cache * 1e-6)},
                      {"cluster_group_units", tuning.clusters.group_units},
                      {"cluster_units", tuning.clusters.usable_units},
-                     {"registers", tunables_json(tuning.registers)}};
+                     {"registers", tuning.registers}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // what closes it
   std::vector<std::string> shapes;

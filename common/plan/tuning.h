@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "families/calibration.h"
+#include "families/kernel_spec.h"
 #include "families/schedule.h"
 
 namespace duogemm {
@@ -93,8 +93,7 @@ struct EmbeddedTable {
   std::initializer_list<Setting> settings;
 };
 
-// A file that was built in, with what it says of its target. To parse the tables when a device is first used
-// would take a millisecond.
+// A file that was built in. To parse the tables when a device is first used would take a millisecond.
 struct EmbeddedTuning {
   std::string_view name;
   TuningTarget target;

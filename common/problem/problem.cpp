@@ -1,20 +1,52 @@
 #include "problem/problem.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "duogemm/error.h"
-#include "problem/extent.h"
-#include "problem/overlap.h"
 #include "problem/precision.h"
 
 namespace duogemm {
 namespace {
 
+std::int64_t negated(std::int64_t value, std::int64_t modulus) { return (modulus - value) % modulus; }
+
+// The smallest factor from 0 to `most` for which factor * step mod modulus is in [low, high]; nothing when
+// there is none. As in Euclid's algorithm the modulus shrinks by at least a half. `most` * step is below
+// 2^61, and so is what the steps below multiply.
+std::optional<std::int64_t> first_within(std::int64_t step, std::int64_t modulus, std::int64_t low,
+                                         std::int64_t high, std::int64_t most) {
+  if (low == 0) {
+    return 0;
+  }
+  if (step > modulus / 2) {  // backwards is shorter
+    std::swap(low, high);
+    low = modulus - low;
+    high = modulus - high;
+    step = modulus - step;
+  }
+  if (step == 0) {
+    return std::nullopt;
+  }
+  const auto factor_for = [&](std::int64_t distance) { return (distance + step - 1) / step; };
+  std::int64_t factor = factor_for(low);
+  if (factor * step > high) {
+    // Times around the modulus: their position relative to the steps is what the next call finds.
+    const auto times = first_within(modulus % step, step, negated(high % step, step),
+                                    negated(low % step, step), most * step / modulus);
+    if (!times) {
+      return std::nullopt;
+    }
+    factor = factor_for(low + *times * modulus);
+  }
+  return factor <= most ? std::optional(factor) : std::nullopt;
+}
+
 void require_at_least(const char* name, std::int64_t value, std::int64_t least) {
   if (value < least) {
-    throw Error(Status::invalid_argument, std::string(name) + " is " + std::to_string(value) +
-                                              "; it must be at least " + std::to_string(least));
+    reject(std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
+           std::to_string(least));
   }
 }
 
@@ -45,7 +77,7 @@ void require_addressable(const char* name, std::int64_t rows, std::int64_t cols,
                         static_cast<double>(ld) * static_cast<double>(cols - 1) + static_cast<double>(rows);
   const double elements = matrices * static_cast<double>(rows) * static_cast<double>(cols);
   if (!is_countable(std::max(extent, elements))) {
-    throw Error(Status::invalid_argument, std::string(name) + " reaches beyond 2^60 elements");
+    reject(std::string(name) + " reaches beyond 2^60 elements");
   }
 }
 
@@ -72,8 +104,7 @@ void require_addressable(const Problem& p, bool swapped) {
 void require_results_apart(const Problem& p) {
   if (!p.is_empty() && p.batch_by == BatchBy::strides &&
       members_overlap(p.m, p.n, p.ldc, p.c_stride, p.batch)) {
-    throw Error(Status::invalid_argument,
-                "c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
+    reject("c_stride is " + std::to_string(p.c_stride) + ": the results of the batch would overlap");
   }
 }
 
@@ -84,18 +115,31 @@ void require_precision_of_level(const Problem& p) {
   }
 }
 
-// With strides that are valid and mean nothing: for batches whose members are listed one by one.
-Sgemm without_strides(Sgemm request) {
-  request.a_stride = 0;
-  request.b_stride = 0;
-  request.c_stride = 1;
-  return request;
-}
-
 }  // namespace
 
+bool members_overlap(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
+                     std::int64_t batch) {
+  if (batch == 1) {
+    return false;
+  }
+  const std::int64_t length = (cols - 1) * ld + rows;
+  // That many members begin within the first one.
+  const std::int64_t near = std::min(batch - 1, (length - 1) / stride);
+  if (near == 0 || (stride >= rows && near * stride + rows <= ld)) {
+    return false;
+  }
+  // The one after the first begins `offset` elements after the beginning of some column.
+  const std::int64_t offset = stride % ld;
+  if (offset < rows) {
+    return true;
+  }
+  // A later one begins within a column of the first, or so near before one that it reaches into it.
+  return first_within(offset, ld, ld - offset, ld - offset + rows - 1, near - 1).has_value() ||
+         (rows > 1 && first_within(offset, ld, ld - rows + 1, ld - 1, near).has_value());
+}
+
 Problem Problem::packed(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta) {
-  return {.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = m, .ldb = k, .ldc = m};
+  return {{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = m, .ldb = k, .ldc = m}};
 }
 
 void validate(const Problem& problem) {
@@ -113,30 +157,18 @@ void validate(const Problem& problem) {
 }
 
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
-  const Sgemm request = batch_by == BatchBy::strides ? call : without_strides(call);
-  Problem problem{.a_op = request.a_op,
-                  .b_op = request.b_op,
-                  .m = request.m,
-                  .n = request.n,
-                  .k = request.k,
-                  .alpha = request.alpha,
-                  .beta = request.beta,
-                  .lda = request.lda,
-                  .ldb = request.ldb,
-                  .ldc = request.ldc,
-                  .batch = request.batch,
-                  .a_stride = request.a_stride,
-                  .b_stride = request.b_stride,
-                  .c_stride = request.c_stride,
-                  .level = request.level,
-                  .precision = request.precision,
-                  .batch_by = batch_by};
+  Problem problem{call, batch_by};
+  problem.layout = Layout::column_major;
+  if (batch_by != BatchBy::strides) {  // valid ones, which mean nothing
+    problem.a_stride = problem.b_stride = 0;
+    problem.c_stride = 1;
+  }
   require_sizes(problem);
-  const bool by_rows = request.layout == Layout::row_major;
+  const bool by_rows = call.layout == Layout::row_major;
   // In the caller's own words: lengths of rows where matrices are stored by rows.
-  require_leading_dimension("lda", request.lda, by_rows ? problem.a_cols() : problem.a_rows());
-  require_leading_dimension("ldb", request.ldb, by_rows ? problem.b_cols() : problem.b_rows());
-  require_leading_dimension("ldc", request.ldc, by_rows ? problem.n : problem.m);
+  require_leading_dimension("lda", call.lda, by_rows ? problem.a_cols() : problem.a_rows());
+  require_leading_dimension("ldb", call.ldb, by_rows ? problem.b_cols() : problem.b_rows());
+  require_leading_dimension("ldc", call.ldc, by_rows ? problem.n : problem.m);
   if (by_rows) {
     std::swap(problem.a_op, problem.b_op);
     std::swap(problem.m, problem.n);
@@ -150,29 +182,10 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   return {problem, by_rows};
 }
 
-Sgemm request_of(const Problem& p) {
-  return {.a_op = p.a_op,
-          .b_op = p.b_op,
-          .m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .alpha = p.alpha,
-          .beta = p.beta,
-          .lda = p.lda,
-          .ldb = p.ldb,
-          .ldc = p.ldc,
-          .batch = p.batch,
-          .a_stride = p.a_stride,
-          .b_stride = p.b_stride,
-          .c_stride = p.c_stride,
-          .level = p.level,
-          .precision = p.precision};
-}
-
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c) {
   const auto require = [](const char* name, const void* pointer) {
     if (pointer == nullptr) {
-      throw Error(Status::invalid_argument, std::string(name) + " is null");
+      reject(std::string(name) + " is null");
     }
   };
   require("c", c);

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
 
+#include "duogemm/error.h"
 #include "duogemm/sgemm.hpp"
 
 namespace duogemm {
@@ -11,25 +15,8 @@ namespace duogemm {
 // offsets in elements, or addresses.
 enum class BatchBy { strides, offsets, addresses };
 
-// op(A) is m x k, op(B) is k x n, C is m x n. Leading dimensions are in elements, at least the rows as
-// stored.
-struct Problem {
-  Transpose a_op = Transpose::no;
-  Transpose b_op = Transpose::no;
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  float alpha = 1.0f;
-  float beta = 0.0f;
-  std::int64_t lda = 0;
-  std::int64_t ldb = 0;
-  std::int64_t ldc = 0;
-  std::int64_t batch = 1;
-  std::int64_t a_stride = 0;
-  std::int64_t b_stride = 0;
-  std::int64_t c_stride = 0;
-  Reproducibility level = Reproducibility::run_to_run;
-  Precision precision = Precision::fp32;
+// What is asked for, stored by columns, and what a call adds to it.
+struct Problem : Sgemm {
   BatchBy batch_by = BatchBy::strides;
   // The matrix that beta is a factor of may be apart from C, which is only written then. It has a leading
   // dimension and a stride of its own; a leading dimension of 0 repeats one column, such as a bias.
@@ -75,8 +62,7 @@ struct Problem {
   std::int64_t b_elements() const { return ldb * b_cols(); }
   std::int64_t c_elements() const { return ldc * n; }
 
-  // From the first element of the first matrix of a batch to the end of the last of the last; no gap after it
-  // counts.
+  // From the first element of the first matrix of a batch to the last of the last.
   std::int64_t a_extent() const { return extent(a_rows(), a_cols(), lda, a_stride); }
   std::int64_t b_extent() const { return extent(b_rows(), b_cols(), ldb, b_stride); }
   std::int64_t c_extent() const { return extent(m, n, ldc, c_stride); }
@@ -104,10 +90,38 @@ struct ColumnMajor {
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strides);
 
 // The call that asks for a problem: column-major, of strided batches.
-Sgemm request_of(const Problem& problem);
+inline Sgemm request_of(const Problem& problem) { return problem; }
 
-// Throws invalid_argument when a pointer that the problem, which is not empty, needs is null. In the caller's
-// order.
+// Throws invalid_argument when a pointer that the problem needs is null. In the caller's order.
 void require_pointers(const Problem& problem, const void* a, const void* b, const void* c);
+
+// The most elements that a matrix with its batch, or a workspace, may reach to: enough for any memory, and
+// three of them still have bytes that can be counted.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 60;
+
+// In double, which does not overflow and is exact enough.
+inline bool is_countable(double elements) { return elements <= static_cast<double>(most_elements); }
+
+// The product of sizes that are not negative, the elements of `what`. Throws out_of_memory beyond the most.
+inline std::int64_t count_elements(const char* what, std::initializer_list<std::int64_t> sizes) {
+  double estimate = 1.0;
+  for (const std::int64_t size : sizes) {
+    estimate *= static_cast<double>(size);
+  }
+  if (!is_countable(estimate)) {
+    throw Error(Status::out_of_memory, std::string(what) + " would reach beyond 2^60 elements");
+  }
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes) {
+    product *= size;
+  }
+  return product;
+}
+
+// Tells whether two members of a batch have an element in common: matrices of that many rows and columns,
+// `ld` elements from column to column, a `stride` from one to the next, at least 1 where there are two. They
+// may stand one after the other, side by side within `ld`, or interleaved in any other way.
+bool members_overlap(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride,
+                     std::int64_t batch);
 
 }  // namespace duogemm

@@ -27,8 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Answers the shortest decimal number that is this float and no other; JSON has no numbers that are not
-// finite.
+// Answers the shortest decimal number that is this float. JSON has no numbers that are not finite.
 Json number(float value) {
   if (!std::isfinite(value)) {
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -138,8 +137,7 @@ class CallRecorder {
     return taken && !failed_;
   }
 
-  // Answers whether the file is ours now, and empty: not when another process writes it, nor when it cannot
-  // be written.
+  // Answers whether the file is ours now, and empty: not when another process writes it, or none can.
   bool take(const std::string& name) {
     file_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     struct stat status {};

@@ -21,8 +21,8 @@ struct MatrixPlace {
   bool aligned() const { return offset % 4 == 0 && (buffer == nullptr || buffer->aligned()); }
 };
 
-// A plan with its kernels compiled. It has no memory: it may run on several queues at once, each time with
-// workspaces of its own.
+// A plan with its kernels compiled. It may run on several queues at once, each time with workspaces of its
+// own.
 class PreparedPlan {
  public:
   // By the slots of plan.h. What a plan does not read may be null.
@@ -41,12 +41,10 @@ class PreparedPlan {
   // another that overlaps with it costs NVIDIA's OpenCL 0.3 ms.
   Workspaces workspaces_in(const Buffer& memory, std::size_t begin) const;
 
-  // The first `count` of its steps. The factors may be others than those of the problem that was planned, of
-  // which the same are zero.
+  // The first `count` of its steps. The factors may be others than those planned, of which the same are zero.
   void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces, const Scalars& scalars,
                std::size_t count = SIZE_MAX) const;
-  // The multiplication alone, without the steps that bring operands into its form. Only after a whole
-  // enqueue.
+  // The multiplication alone, without the steps before and after. Only after a whole enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                         const Scalars& scalars) const;
 

@@ -1,18 +1,139 @@
 #include "runtime/program_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <initializer_list>
+#include <system_error>
+#include <utility>
 
 #include "duogemm/version.h"
 #include "families/kernel_source.h"
+#include "system/files.h"
 #include "system/log.h"
+
+// The hash is compiled into this file: users of the library need not link another.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace duogemm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
+// Raise it when the layout of the files changes: it is part of their names and of their headers.
+constexpr int format_version = 1;
+
+// Far above any program; a larger file is not one of ours.
+constexpr off_t most_bytes = off_t{256} << 20;
+
+// A file's name begins so until it is whole; UnfinishedFile adds six letters.
+constexpr std::string_view unfinished_begin = "new-";
+constexpr std::size_t unfinished_length = unfinished_begin.size() + 6;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string hex(unsigned long long value) {
+  std::array<char, 17> digits;
+  std::snprintf(digits.data(), digits.size(), "%016llx", value);
+  return digits.data();
+}
+
+std::string hash(std::string_view bytes) {
+  const XXH128_hash_t value = XXH3_128bits_withSeed(bytes.data(), bytes.size(), format_version);
+  return hex(value.high64) + hex(value.low64);
+}
+
+// A file is this, the key, a newline, and the payload. The whole key is in it, because its hash, the file's
+// name, could be another key's as well. Its length is always the same.
+std::string header(std::string_view key, std::string_view payload) {
+  return "duogemm cache " + std::to_string(format_version) + "\nkey " + hex(key.size()) + "\npayload " +
+         hex(payload.size()) + " " + hash(payload) + "\n";
+}
+
+bool read_all(const Descriptor& file, std::string& bytes) {
+  return transfer_all(bytes.size(), [&](std::size_t done) {
+    return ::read(file.get(), bytes.data() + done, bytes.size() - done);
+  });
+}
+
+// Only this user can have written the file.
+bool is_trusted(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// The payload, if the file is, to the byte, what is stored for this key and some payload; otherwise nothing,
+// with the reason in `why`, which stays empty when there is no file.
+std::optional<std::string> read_trusted(const fs::path& path, std::string_view key, std::string& why) {
+  // Not blocking: opening a FIFO would wait for a writer.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status;
+  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    why = errno == ENOENT ? "" : reason(errno);
+    return std::nullopt;
+  }
+  if (!is_trusted(status) || status.st_size > most_bytes) {
+    why = "not a file that only this user can have written";
+    return std::nullopt;
+  }
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  std::string start(header(key, {}).size() + key.size() + 1, '\0');
+  std::string payload(bytes - std::min(bytes, start.size()), '\0');
+  if (bytes >= start.size() && !(read_all(file, start) && read_all(file, payload))) {
+    why = "it could not be read";
+    return std::nullopt;
+  }
+  const std::string expected = header(key, payload);
+  if (!start.starts_with(expected) || start.compare(expected.size(), key.size(), key) != 0 ||
+      start.back() != '\n') {
+    why = "damaged, or made for something else";
+    return std::nullopt;
+  }
+  return payload;
+}
+
+// Where it fails, that shows when a file is made in it.
+void make_directories(const fs::path& path) {
+  fs::path made;
+  for (const fs::path& name : path) {
+    made /= name;
+    ::mkdir(made.c_str(), S_IRWXU);
+  }
+}
+
+// Renamed when it is whole, so that no reader ever finds a part of it and the last of several writers wins.
+// False, with errno, when that fails.
+bool write_whole(const fs::path& path, std::string_view key, std::string_view payload) {
+  constexpr mode_t of_this_user = 0600;
+  UnfinishedFile file(path.parent_path() / unfinished_begin, of_this_user);
+  const Descriptor& to = file.descriptor();
+  return file.is_open() && write_all(to, header(key, payload)) && write_all(to, key) && write_all(to, "\n") &&
+         write_all(to, payload) && file.finish(path);
+}
+
+// A process that was killed while it wrote has left its file, which nobody will rename. One that is older
+// than any write takes is removed.
+void remove_leftovers(const fs::path& directory) {
+  constexpr std::chrono::hours age(1);
+  std::error_code nothing_there;
+  for (const auto& entry : fs::directory_iterator(directory, nothing_there)) {
+    const std::string name = entry.path().filename();
+    struct stat status;
+    if (name.size() == unfinished_length && name.starts_with(unfinished_begin) &&
+        ::lstat(entry.path().c_str(), &status) == 0 && is_trusted(status) &&
+        std::time(nullptr) - status.st_mtime > std::chrono::seconds(age).count()) {
+      ::unlink(entry.path().c_str());
+    }
+  }
+}
 
 // compat/ ends an operation that a target lacks in: #error "unsupported: <reason>".
 std::string lacking_operation(const std::string& log) {
@@ -41,15 +162,51 @@ std::string key_of(const Device& device, const ProgramSource& source) {
   return key;
 }
 
-void log_ready(const char* how, const std::string& kernel, const DeviceInfo& device,
-               Clock::time_point start) {
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.3f s",
-                std::chrono::duration<double>(Clock::now() - start).count());
-  log_line(how + (" " + kernel) + " for " + device.name + " in " + seconds);
+// Logs how a kernel was obtained, unless there is none, and how long that took.
+template <typename Make>
+std::shared_ptr<const Kernel> timed(const char* how, const std::string& entry, const Device& device,
+                                    const Make& make) {
+  const auto start = std::chrono::steady_clock::now();
+  std::shared_ptr<const Kernel> kernel = make();
+  if (kernel) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.3f s",
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    log_line(how + (" " + entry) + " for " + device.info().name + " in " + seconds);
+  }
+  return kernel;
 }
 
 }  // namespace
+
+std::optional<std::string> DiskCache::load(std::string_view key) const {
+  if (!enabled()) {
+    return std::nullopt;
+  }
+  const fs::path path = file_of(key);
+  std::string why;
+  std::optional<std::string> payload = read_trusted(path, key, why);
+  if (!why.empty()) {
+    log_line("ignored " + path.string() + ": " + why);
+  }
+  return payload;
+}
+
+void DiskCache::store(std::string_view key, std::string_view payload) const {
+  if (!enabled()) {
+    return;
+  }
+  make_directories(directory_);
+  remove_leftovers(directory_);
+  const fs::path path = file_of(key);
+  if (!write_whole(path, key, payload)) {
+    log_line("could not write " + path.string() + ": " + reason(errno));
+  }
+}
+
+fs::path DiskCache::file_of(std::string_view key) const { return directory_ / hash(key); }
+
+fs::path cache_directory() { return user_directory("DUOGEMM_CACHE_DIR", "XDG_CACHE_HOME", ".cache"); }
 
 std::string key_of(const DeviceInfo& info) {
   std::string key;
@@ -61,8 +218,7 @@ std::string key_of(const DeviceInfo& info) {
 ProgramSource program_source(const Variant& variant) {
   const KernelSource& source = load_kernel(variant.spec->path);
   return {variant.spec->name, kernel_text(variant.spec->path),
-          Defines(variant.tunables.begin(), variant.tunables.end()),
-          source.needs.alone, source.embedded};
+          Defines(variant.tunables.begin(), variant.tunables.end()), source.needs.alone, source.embedded};
 }
 
 void ProgramCache::erase(const Variant& variant) {
@@ -86,7 +242,7 @@ ProgramCache::Obtained ProgramCache::obtain(const Variant& variant) {
     return {own->kernel, false};
   }
   const ProgramSource source = program_source(variant);
-  own->kernel = find_built(source);
+  own->kernel = timed("had", source.entry, device_, [&] { return device_.find_built(source); });
   const std::string key = own->kernel || !disk_.enabled() ? "" : key_of(device_, source);
   if (!key.empty()) {
     own->kernel = load(key, source.entry);
@@ -99,25 +255,12 @@ ProgramCache::Obtained ProgramCache::obtain(const Variant& variant) {
   return {own->kernel, compiled};
 }
 
-std::shared_ptr<const Kernel> ProgramCache::find_built(const ProgramSource& source) const {
-  const Clock::time_point start = Clock::now();
-  std::shared_ptr<const Kernel> kernel = device_.find_built(source);
-  if (kernel) {
-    log_ready("had", source.entry, device_.info(), start);
-  }
-  return kernel;
-}
-
 std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const std::string& entry) const {
-  const Clock::time_point start = Clock::now();
-  const std::optional<std::string> binary = disk_.load(key);
-  if (!binary) {
-    return nullptr;
-  }
   try {
-    std::shared_ptr<const Kernel> kernel = device_.load(entry, *binary);
-    log_ready("loaded", entry, device_.info(), start);
-    return kernel;
+    return timed("loaded", entry, device_, [&]() -> std::shared_ptr<const Kernel> {
+      const std::optional<std::string> binary = disk_.load(key);
+      return binary ? device_.load(entry, *binary) : nullptr;
+    });
   } catch (const std::exception& error) {  // whatever is wrong, compiling either helps or says so
     log_line("could not load " + entry + ": " + error.what());
     return nullptr;
@@ -125,11 +268,8 @@ std::shared_ptr<const Kernel> ProgramCache::load(const std::string& key, const s
 }
 
 std::shared_ptr<const Kernel> ProgramCache::compile(const ProgramSource& source) const {
-  const Clock::time_point start = Clock::now();
   try {
-    std::shared_ptr<const Kernel> kernel = device_.compile(source);
-    log_ready("compiled", source.entry, device_.info(), start);
-    return kernel;
+    return timed("compiled", source.entry, device_, [&] { return device_.compile(source); });
   } catch (const Error& error) {
     const std::string reason = lacking_operation(error.what());
     if (error.status() == Status::build_failed && !reason.empty()) {

@@ -1,16 +1,41 @@
 // The compiled kernels of one device: in memory, then on disk, then from the compiler.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "device/backend.h"
 #include "families/kernel_spec.h"
-#include "runtime/disk_cache.h"
 
 namespace duogemm {
+
+// May be used by any number of threads and processes at once.
+class DiskCache {
+ public:
+  // An empty path turns the cache off. The directory is made when something is first stored.
+  explicit DiskCache(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  bool enabled() const { return !directory_.empty(); }
+  // Answers what was stored last under the key; nothing unless every byte of key and payload is as it was
+  // stored, by this user, in a regular file that nobody else may write to.
+  std::optional<std::string> load(std::string_view key) const;
+  // Replaces what is there, wholly or not at all. A failure is only logged.
+  void store(std::string_view key, std::string_view payload) const;
+
+ private:
+  std::filesystem::path file_of(std::string_view key) const;
+
+  std::filesystem::path directory_;
+};
+
+// Programs are cached in DUOGEMM_CACHE_DIR, else $XDG_CACHE_HOME/duogemm, else $HOME/.cache/duogemm.
+// Empty when DUOGEMM_CACHE_DIR is set but empty, or when none of the three is set.
+std::filesystem::path cache_directory();
 
 // Answers what the compiler is given. Throws as load_kernel does.
 ProgramSource program_source(const Variant& variant);
@@ -24,8 +49,7 @@ class ProgramCache {
   explicit ProgramCache(Device& device, DiskCache disk = DiskCache(cache_directory()))
       : device_(device), disk_(std::move(disk)) {}
 
-  // Throws build_failed with the compiler's log, or unsupported when compat/ says that the device lacks an
-  // operation.
+  // Throws build_failed with the compiler's log, or unsupported when the device lacks an operation.
   std::shared_ptr<const Kernel> get(const Variant& variant) { return obtain(variant).kernel; }
   // Does the same ahead of time. Answers whether a compiler had to work for it.
   bool prepare(const Variant& variant) { return obtain(variant).compiled; }
@@ -44,7 +68,6 @@ class ProgramCache {
   };
   std::shared_ptr<Slot> slot(const Variant& variant);
   Obtained obtain(const Variant& variant);
-  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) const;
   // Null when the disk has none that the device takes.
   std::shared_ptr<const Kernel> load(const std::string& key, const std::string& entry) const;
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) const;

@@ -1,21 +1,83 @@
 #include "runtime/runtime.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "families/kernel_parts.h"
 #include "families/kernel_source.h"
-#include "families/storage.h"
 #include "families/tensor.h"
-#include "plan/analytic.h"
 #include "plan/lower.h"
+#include "plan/select.h"
 #include "problem/precision.h"
-#include "runtime/known_product.h"
 #include "system/log.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
+
+// Answers whether `multiply` computes C = A B of this many rows and columns, of small integers, whose product
+// is exact in whatever order it is added up. It is given a queue, and where on the device A, B and C are.
+bool gives_known_product(int size, Device& device,
+                         const std::function<void(Queue&, const PreparedPlan::Operands&)>& multiply) {
+  const auto at = [&](int row, int col) { return static_cast<std::size_t>(col * size + row); };
+  std::vector<float> a(at(0, size)), b(a), c(a.size(), -1.0f), product(a.size(), 0.0f);
+  for (int col = 0; col < size; ++col) {
+    for (int row = 0; row < size; ++row) {
+      a[at(row, col)] = static_cast<float>((3 * row + 5 * col) % 17 - 8);
+      b[at(row, col)] = static_cast<float>((7 * row + 2 * col) % 13 - 6);
+    }
+  }
+  for (int col = 0; col < size; ++col) {
+    for (int k = 0; k < size; ++k) {
+      for (int row = 0; row < size; ++row) {
+        product[at(row, col)] += a[at(row, k)] * b[at(k, col)];
+      }
+    }
+  }
+  const std::size_t bytes = sizeof(float) * c.size();
+  const auto device_a = device.allocate(bytes), device_b = device.allocate(bytes),
+             device_c = device.allocate(bytes);
+  const std::unique_ptr<Queue> queue = device.create_queue();  // gone before what it works on
+  queue->write(*device_a, a.data(), bytes);
+  queue->write(*device_b, b.data(), bytes);
+  queue->write(*device_c, c.data(), bytes);
+  multiply(*queue, {{{device_a.get()}, {device_b.get()}, {device_c.get()}}});
+  queue->read(*device_c, c.data(), bytes);
+  return c == product;
+}
+
+void require_fits(const LentWorkspace& lent, std::size_t needed, std::size_t alignment) {
+  const std::string need = "the problem needs " + std::to_string(needed);
+  if (lent.memory == nullptr) {
+    if (needed > 0) {
+      reject("workspace is null; " + need + " bytes");
+    }
+    return;
+  }
+  if (lent.begin % alignment != 0) {
+    const std::size_t found = lent.begin & (~lent.begin + 1);  // the largest power of two in it
+    reject("workspace is aligned to " + std::to_string(found) + " bytes; it must be aligned to " +
+           std::to_string(alignment));
+  }
+  if (lent.bytes < needed) {
+    reject("workspace has " + std::to_string(lent.bytes) + " bytes; " + need);
+  }
+  if (lent.begin > std::numeric_limits<std::size_t>::max() - needed) {
+    reject("workspace begins at byte " + std::to_string(lent.begin) + "; " + need +
+           ", which no memory has there");
+  }
+}
+
+void launch(const PreparedPlan& plan, Queue& queue, const PreparedPlan::Operands& operands,
+            const PreparedPlan::Workspaces& workspaces, const Scalars& scalars) {
+  queue.barrier(false);  // the call before may work on the same memory
+  plan.enqueue(queue, operands, workspaces, scalars);
+}
 
 // All that a plan depends on.
 auto key(const Problem& p) {
@@ -31,6 +93,113 @@ std::string text_of(const Problem& p) {
 }
 
 }  // namespace
+
+std::size_t roomy(std::size_t needed, const DeviceInfo& device) {
+  constexpr std::size_t little = std::size_t{4} << 20;
+  constexpr std::size_t much = std::size_t{256} << 20;
+  const std::size_t share = std::bit_floor(device.memory_bytes / 2048);  // 32 MiB of 80 GB
+  return needed >= much ? needed : std::bit_ceil(std::max({needed, little, std::min(share, much)}));
+}
+
+void QueueWorkspaces::Kept::replace(std::shared_ptr<Buffer> by) {
+  plan.reset();
+  workspaces.clear();
+  memory = std::move(by);
+}
+
+void QueueWorkspaces::enqueue(const std::shared_ptr<const PreparedPlan>& plan, Queue& queue,
+                              const PreparedPlan::Operands& operands, const Scalars& scalars,
+                              const std::optional<LentWorkspace>& lent) {
+  const std::size_t needed = plan->workspace_bytes();
+  if (lent) {
+    require_fits(*lent, needed, workspace_alignment(device_.info()));
+  }
+  if (needed == 0) {
+    plan->enqueue(queue, operands, {}, scalars);
+    return;
+  }
+  const QueueState state = queue.state();
+  if (state.capturing) {
+    const std::lock_guard lock(captures_);
+    const std::unique_ptr<Buffer> of_graph = lent ? nullptr : queue.graph_memory(needed);
+    launch(*plan, queue, operands,
+           lent ? plan->workspaces_in(*lent->memory, lent->begin) : plan->workspaces_in(*of_graph, 0),
+           scalars);
+    return;
+  }
+  const std::shared_ptr<Kept> kept = kept_for(state);
+  const std::lock_guard lock(kept->mutex);
+  if (lent) {
+    launch(*plan, queue, operands, plan->workspaces_in(*lent->memory, lent->begin), scalars);
+    return;
+  }
+  if (!kept->memory || kept->memory->bytes() < needed) {
+    kept->replace(device_.allocate(roomy(needed, device_.info())));  // without memory, all stays as it was
+  }
+  if (kept->plan != plan) {
+    kept->workspaces = plan->workspaces_in(*kept->memory, 0);
+    kept->plan = plan;
+  }
+  try {
+    launch(*plan, queue, operands, kept->workspaces, scalars);
+  } catch (...) {
+    // The memory may be the reason: OpenCL may find out that there is none when it is first used.
+    kept->replace(nullptr);
+    throw;
+  }
+}
+
+void QueueWorkspaces::warm(Queue& queue) {
+  const QueueState state = queue.state();
+  if (state.capturing) {
+    return;
+  }
+  const std::shared_ptr<Kept> kept = kept_for(state);
+  const std::lock_guard lock(kept->mutex);
+  if (!kept->memory) {
+    std::shared_ptr<Buffer> memory = device_.allocate(roomy(0, device_.info()));
+    const float first = 0.0f;
+    device_.create_queue()->write(*memory, &first, sizeof first);  // when OpenCL may allocate it
+    kept->replace(std::move(memory));
+  }
+}
+
+std::shared_ptr<QueueWorkspaces::Kept> QueueWorkspaces::kept_for(const QueueState& queue) {
+  // Outlives the lock: freeing memory may take as long as the device works on it.
+  std::vector<std::shared_ptr<Kept>> given_up;
+  const std::lock_guard lock(mutex_);
+  auto found = kept_.find(queue.handle);
+  if (found != kept_.end() && queue.serial && found->second->serial != queue.serial) {
+    given_up.push_back(std::move(found->second));
+    kept_.erase(found);
+    found = kept_.end();
+  }
+  if (found == kept_.end()) {
+    give_up_oldest(given_up);
+    found = kept_.emplace(queue.handle, std::make_shared<Kept>()).first;
+    found->second->serial = queue.serial;
+  }
+  found->second->last_use = ++uses_;
+  return found->second;
+}
+
+// Makes room for one more. There are more than most_queues while calls are at work with all of them.
+void QueueWorkspaces::give_up_oldest(std::vector<std::shared_ptr<Kept>>& given_up) {
+  while (kept_.size() >= most_queues) {
+    auto oldest = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      const bool idle = it->second.use_count() == 1;  // nobody gets hold of it meanwhile: the mutex is ours
+      if (idle && (oldest == kept_.end() || it->second->last_use < oldest->second->last_use)) {
+        oldest = it;
+      }
+    }
+    if (oldest == kept_.end()) {
+      return;
+    }
+    given_up.push_back(std::move(oldest->second));
+    kept_.erase(oldest);
+  }
+}
 
 // FNV-1a over whole members, mixed at the end.
 std::size_t Runtime::Hash::operator()(const Problem& problem) const {
@@ -65,37 +234,41 @@ void Runtime::enqueue_placed(Problem problem, Queue& queue, const PreparedPlan::
       workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
       return;
     } catch (const Error& error) {
-      const std::optional<Problem> next = less_demanding(problem, error, lent.has_value());
-      if (!next) {
+      if (!asks_for_less(problem, error, lent.has_value())) {
         throw;
       }
-      problem = *next;
     }
   }
 }
 
 // Only the compiler and the driver tell that a program does not compile here, or that memory is exhausted.
-std::optional<Problem> Runtime::less_demanding(Problem problem, const Error& error, bool lent) {
+bool Runtime::asks_for_less(Problem& problem, const Error& error, bool lent) {
   const bool lacks_memory = error.status() == Status::out_of_memory;
   const bool lacks_program = error.status() == Status::build_failed || error.status() == Status::unsupported;
   if (problem.precision != Precision::fp32 && (lacks_memory || lacks_program)) {
     log_line(std::string("in FP32, because of ") + error.what());
     tensor_cores_ = lacks_memory;
     problem.precision = Precision::fp32;
-    return problem;
+    return true;
   }
   if (lacks_memory && !lent && !problem.no_workspace) {
     log_line(std::string("without workspace, because of ") + error.what());
     problem.no_workspace = true;
-    return problem;
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 WarmUp Runtime::warm() {
-  const WarmUp programs = duogemm::warm(*device_, programs_);
-  multiply_once();
-  return programs;
+  const WarmUp prepared = duogemm::warm(*device_, programs_);
+  // A driver's first launch takes it longer than those that follow, whether programs have been loaded or not.
+  const auto alone_on_device = device_->exclusive_use();
+  const Problem problem = Problem::packed(32, 32, 32);
+  const auto queue = device_->create_queue();
+  const BlankOperands operands(problem, *device_);
+  enqueue(problem, *queue, operands.places());
+  queue->finish();
+  return prepared;
 }
 
 WarmUp Runtime::warm(Queue& queue) {
@@ -107,20 +280,10 @@ WarmUp Runtime::warm(Queue& queue) {
   return programs;
 }
 
-// A driver's first launch takes it longer than those that follow, whether programs have been loaded or not.
-void Runtime::multiply_once() {
-  const auto alone_on_device = device_->exclusive_use();
-  const Problem problem = Problem::packed(32, 32, 32);
-  const auto queue = device_->create_queue();
-  const BlankOperands operands(problem, *device_);
-  enqueue(problem, *queue, operands.places());
-  queue->finish();
-}
-
 // Kernels that are not the library's own may do as they like.
 void Runtime::require_right_results() {
   std::call_once(results_known_, [&] {
-    constexpr std::int64_t size = 200;  // no multiple of tiles
+    constexpr int size = 200;  // no multiple of tiles
     if (kernels_are_embedded()) {
       refusal_ = device_->refusal(
           {device_->info().name, false, [&] {
@@ -137,7 +300,7 @@ void Runtime::require_right_results() {
 
 // The first of the kernels whose product is right on this device; null where none's is.
 const KernelSpec* Runtime::working_tensor_kernel(const std::vector<const KernelSpec*>& possible) {
-  constexpr std::int64_t size = 128;
+  constexpr int size = 128;
   Problem problem = Problem::packed(size, size, size);
   problem.precision = Precision::f16x3;
   const DeviceInfo& info = device_->info();
@@ -197,39 +360,27 @@ std::size_t Runtime::workspace_bytes(const Problem& problem) {
 }
 
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
-  if (auto found = find(problem)) {
-    return found;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = plans_.find(problem); found != plans_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->second;
+    }
   }
   Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));
   }
   auto plan = std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
-  keep(problem, plan);
-  return plan;
-}
-
-std::shared_ptr<const PreparedPlan> Runtime::find(const Problem& problem) {
-  const std::lock_guard lock(mutex_);
-  const auto found = plans_.find(problem);
-  if (found == plans_.end()) {
-    return nullptr;
-  }
-  recent_.splice(recent_.begin(), recent_, found->second);
-  return found->second->second;
-}
-
-void Runtime::keep(const Problem& problem, const std::shared_ptr<const PreparedPlan>& plan) {
   const std::lock_guard lock(mutex_);
   recent_.emplace_front(problem, plan);
   if (!plans_.emplace(problem, recent_.begin()).second) {  // another thread was faster
     recent_.pop_front();
-    return;
-  }
-  if (recent_.size() > most_plans) {
+  } else if (recent_.size() > most_plans) {
     plans_.erase(recent_.back().first);
     recent_.pop_back();
   }
+  return plan;
 }
 
 }  // namespace duogemm

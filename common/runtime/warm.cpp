@@ -1,5 +1,3 @@
-#include "runtime/warm.h"
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,7 +6,7 @@
 #include <thread>
 
 #include "plan/lower.h"
-#include "runtime/executor.h"
+#include "runtime/runtime.h"
 
 namespace duogemm {
 namespace {
@@ -100,8 +98,7 @@ WarmUp warm(Device& device, ProgramCache& programs, const Share& share) {
       try {
         prepare(all[i]);
       } catch (const Error& error) {
-        // It is no failure where a device lacks what a program needs, which in part its compiler alone finds
-        // out.
+        // It is no failure where a device lacks what a program needs.
         if (error.status() != Status::unsupported) {
           note(*all[i].program, error.status(), error.what());
         }

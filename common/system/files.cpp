@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <system_error>
 
@@ -106,6 +107,11 @@ bool write_whole(const fs::path& path, std::string_view text) {
   return replaceable ? replace(itself, &there, text) : write_in_place(path, text);
 }
 
+fs::path environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 std::optional<std::string> read_file(const fs::path& path) {
@@ -150,6 +156,18 @@ void write_file(const fs::path& path, std::string_view text) {
   if (!write_whole(path, text)) {
     reject(path.string() + " could not be written: " + std::generic_category().message(errno));
   }
+}
+
+fs::path user_directory(const char* own, const char* xdg, const char* in_home, const char* folder) {
+  if (std::getenv(own) != nullptr) {
+    return environment(own);
+  }
+  // The specification: a path that is not absolute is to be ignored.
+  if (const fs::path shared = environment(xdg); shared.is_absolute()) {
+    return shared / folder;
+  }
+  const fs::path home = environment("HOME");
+  return home.is_absolute() ? home / in_home / folder : fs::path();
 }
 
 }  // namespace duogemm

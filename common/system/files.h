@@ -1,4 +1,5 @@
 // Files that are read and written whole: nobody ever finds half of one.
+// The directories of a user's own files.
 #pragma once
 
 #include <sys/types.h>
@@ -58,8 +59,7 @@ bool transfer_all(std::size_t size, Transfer transfer) {
 
 bool write_all(const Descriptor& file, std::string_view bytes);
 
-// A file under a name of its own until it is whole. It goes with its scope unless it was finished. What fails
-// answers false, with errno.
+// A file under a name of its own until it is whole. What fails answers false, with errno.
 class UnfinishedFile {
  public:
   // Six letters, which no other file has, follow what the name begins with.
@@ -77,5 +77,11 @@ class UnfinishedFile {
   std::string name_;  // empty where there is none to remove
   Descriptor file_;
 };
+
+// The directory that the environment variable `own` names; without it, `folder` in the one that the variable
+// `xdg` names or else in the folder `in_home` of the home directory (XDG base directory specification). Empty
+// when `own` is set but empty, or when none of the three is set.
+std::filesystem::path user_directory(const char* own, const char* xdg, const char* in_home,
+                                     const char* folder = "duogemm");
 
 }  // namespace duogemm

@@ -1,5 +1,4 @@
-// Work that takes more stack than a caller may have: a thread of musl's, or of a Java program, has 128 KiB to
-// 1 MiB.
+// Work that takes more stack than a caller may have: threads of musl's or Java's have 128 KiB to 1 MiB.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,7 @@
 
 namespace duogemm {
 
-// Answers how many bytes of the calling thread's stack are left; 0 on a stack that is not its own, as a
-// coroutine's.
+// Answers how many bytes of the calling thread's stack are left; 0 on one that is not its own.
 std::size_t stack_left();
 
 // Calls `work` on a thread of its own with twice as many bytes of stack, and waits for it. What it throws,

@@ -6,19 +6,54 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <regex>
 #include <thread>
 
 #include "nvrtc_compile.h"
-#include "prebuild/opencl_program.h"
 #include "prebuild/program_archive.h"
-#include "prebuild/programs_to_ship.h"
 #include "system/files.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::cuda {
 namespace {
+
+constexpr const char* texture_mode = ", texmode_independent";
+constexpr const char* global_pointer = ".param .u64 .ptr .global .align 4 ";
+
+// OpenCL's texture mode, and pointers to global memory: without these words the driver takes a program, too,
+// and its kernels fault, because they are not given the buffers' addresses. Numbers are members of a struct,
+// so that what has 64 bits is a pointer ("Kernel Function Parameter Attributes" in the PTX ISA).
+std::string with_words_of_opencl(const std::string& ptx) {
+  static const std::regex target(R"(\.target sm_\d+)");
+  static const std::regex pointer(R"(\.param \.u64 (\.ptr \.align \d+ )?(\w+_param_\d+))");
+  if (!std::regex_search(ptx, target) || !std::regex_search(ptx, pointer)) {
+    throw Error(Status::build_failed, "the PTX of this NVRTC names its target or pointers in another way");
+  }
+  return std::regex_replace(std::regex_replace(ptx, target, std::string("$&") + texture_mode), pointer,
+                            std::string(global_pointer) + "$2");
+}
+
+// A program for NVIDIA's OpenCL driver, made without it by CUDA's compiler and assembler: what
+// clCreateProgramWithBinary takes for a device of exactly this compute capability. Throws build_failed with
+// the compiler's or the assembler's log.
+std::string opencl_cubin(const ProgramSource& program, int compute_capability) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path source = directory.path() / "program.ptx";
+  const std::filesystem::path cubin = directory.path() / "program.cubin";
+  std::ofstream(source) << with_words_of_opencl(ptx_for_opencl(program, compute_capability));
+  const std::filesystem::path log = directory.path() / "log";
+  const auto quoted = [](const std::string& word) { return " '" + word + "'"; };
+  const std::string command = quoted(DUOGEMM_PTXAS) + " -arch=sm_" + std::to_string(compute_capability) +
+                              quoted(source) + " -o" + quoted(cubin) + " >" + quoted(log) + " 2>&1";
+  if (std::system(command.c_str()) != 0) {
+    throw Error(Status::build_failed, DUOGEMM_PTXAS ": " + read_file(log).value_or(""));
+  }
+  return read_file(cubin).value_or("");
+}
 
 // Of the compiler, all that a program's key leaves out.
 std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
@@ -28,7 +63,7 @@ std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
     source.defines.clear();
     text += " " + nvrtc_option_text(source, wanted.front().compute_capability);
   }
-  return text + " " + opencl_option_text();
+  return text + " " + global_pointer + texture_mode;
 }
 
 std::string compile(const ShippedProgram& wanted) {

@@ -55,4 +55,23 @@ class ProgramArchive {
   std::span<const Entry> entries_;  // in ascending order of their keys
 };
 
+// The programs that the library carries for devices whose measurements it carries too: made at build time,
+// through CUDA by the compiler and with the options of run time.
+const ProgramArchive& shipped_programs();
+
+// The cubin for exactly that program, runtime and compute capability; nothing when the library has none.
+std::optional<std::string> shipped_program(const ProgramSource& source, std::string_view runtime,
+                                           int compute_capability);
+
+// Which programs the library carries: for each of its tuning files that names a compute capability, those
+// that such a device may need. Each once.
+struct ShippedProgram {
+  ProgramSource source;
+  std::string runtime;  // "cuda" or "opencl"
+  int compute_capability;
+};
+
+// For these runtimes. OpenCL's kernels that declare more local memory than every device has are left out.
+std::vector<ShippedProgram> programs_to_ship(const std::vector<std::string>& runtimes);
+
 }  // namespace duogemm::cuda

@@ -1,5 +1,3 @@
-#include "prebuild/programs_to_ship.h"
-
 #include <set>
 
 #include "plan/lower.h"
@@ -23,18 +21,13 @@ DeviceInfo device_of(const TuningTarget& target, const std::string& runtime) {
   return device;
 }
 
-// Whether the library can carry such a program: NVIDIA's OpenCL driver compiles kernels that declare more
-// local memory than every device has, but the assembler refuses them.
-bool can_ship(const Variant& kernel, const std::string& runtime) {
-  return runtime == "cuda" || !kernel.dynamic_local;
-}
-
-// Those that such a device may need.
+// Those that such a device may need, and that the library can carry: NVIDIA's OpenCL driver compiles kernels
+// that declare more local memory than every device has, but the assembler refuses them.
 std::vector<const Variant*> variants_for(const EmbeddedTuning& embedded, const std::string& runtime) {
   const Planner planner(device_of(embedded.target, runtime), tuning_of(embedded));
   std::vector<const Variant*> variants;
   for (const Variant* kernel : programs_of(planner)) {
-    if (can_ship(*kernel, runtime)) {
+    if (runtime == "cuda" || !kernel->dynamic_local) {
       variants.push_back(kernel);
     }
   }

@@ -1,4 +1,4 @@
-#include "prebuild/shipped_programs.h"
+#include "prebuild/program_archive.h"
 
 // Where shipped_archive.S puts the archive.
 extern "C" {

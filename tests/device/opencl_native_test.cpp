@@ -10,7 +10,7 @@
 #include "duogemm/opencl.h"
 #include "opencl_backend.h"
 #include "opencl_caller.h"
-#include "opencl_devices.h"
+#include "opencl_device.h"
 #include "pocl.h"
 #include "random_sgemm.h"
 #include "refusal.h"

@@ -15,7 +15,6 @@
 #include "draw.h"
 #include "families/plan.h"
 #include "plan/lower.h"
-#include "problem/overlap.h"
 #include "problem/problem.h"
 #include "random_sgemm.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "check_plan.h"
-#include "families/storage.h"
+#include "families/kernel_parts.h"
 #include "support/shapes.h"
 
 namespace duogemm::testing {

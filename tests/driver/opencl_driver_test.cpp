@@ -12,7 +12,6 @@
 #include "duogemm/sgemm.hpp"
 #include "files.h"
 #include "opencl_device.h"
-#include "opencl_devices.h"
 #include "pocl.h"
 #include "rungs/rungs.h"
 #include "runtime/program_cache.h"

@@ -7,8 +7,7 @@
 #include <set>
 
 #include "nvrtc_compile.h"
-#include "prebuild/programs_to_ship.h"
-#include "prebuild/shipped_programs.h"
+#include "prebuild/program_archive.h"
 
 namespace duogemm::cuda {
 namespace {

@@ -1,6 +1,4 @@
 // The files of the disk cache: whatever happens to one, what is loaded is what was stored, or nothing.
-#include "runtime/disk_cache.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,6 +15,7 @@
 #include <thread>
 
 #include "files.h"
+#include "runtime/program_cache.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {

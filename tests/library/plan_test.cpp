@@ -10,8 +10,8 @@
 
 #include "devices.h"
 #include "files.h"
-#include "plan/analytic.h"
 #include "plan/lower.h"
+#include "plan/select.h"
 
 namespace duogemm {
 namespace {

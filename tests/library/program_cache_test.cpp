@@ -13,7 +13,6 @@
 #include "test_devices.h"
 #ifdef DUOGEMM_WITH_OPENCL
 #include "opencl_device.h"
-#include "opencl_devices.h"
 #include "rungs/rungs.h"
 #endif
 

@@ -11,12 +11,11 @@
 
 #include "devices.h"
 #include "plan/lower.h"
-#include "problem/extent.h"
-#include "problem/overlap.h"
+#include "problem/problem.h"
 #include "refusal.h"
 #include "runtime/runtime.h"
 #ifdef DUOGEMM_WITH_CUDA
-#include "cuda_devices.h"
+#include "cuda_device.h"
 #include "duogemm/cuda.h"
 #include "duogemm/cuda.hpp"
 #endif

@@ -6,8 +6,8 @@
 
 #include "devices.h"
 #include "families/tensor.h"
-#include "plan/analytic.h"
 #include "plan/lower.h"
+#include "plan/select.h"
 
 namespace duogemm {
 namespace {

@@ -1,6 +1,4 @@
 // Preparing programs ahead of time, on a device that only compiles, as far as anyone can see.
-#include "runtime/warm.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "compiling_device.h"
 #include "plan/lower.h"
+#include "runtime/runtime.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {

@@ -7,7 +7,7 @@
 
 #include "fake_device.h"
 #include "plan/select.h"
-#include "runtime/queue_workspaces.h"
+#include "runtime/runtime.h"
 #include "workspace_plan.h"
 
 namespace duogemm::testing {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cuda_device.h"
-#include "cuda_devices.h"
 #include "duogemm/cuda.hpp"
 
 namespace duogemm::testing {

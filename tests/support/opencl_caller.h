@@ -7,7 +7,7 @@
 
 #include "duogemm/opencl.hpp"
 #include "opencl_api.h"
-#include "opencl_devices.h"
+#include "opencl_device.h"
 
 namespace duogemm::testing {
 

@@ -10,7 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "runtime/warm.h"
+#include "runtime/runtime.h"
 #include "support/progress.h"
 #include "support/tools.h"
 #include "system/reject.h"

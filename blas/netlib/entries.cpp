@@ -1,12 +1,60 @@
-// The entry points of C. Its enumerations are ints here: cblas.h is for whoever calls.
+// The entry points of C, whose enumerations are ints here, as cblas.h is for whoever calls, and those of
+// Fortran, with 32-bit integers. Behind Fortran's arguments come the lengths of the two strings; many C
+// programs leave them away, and nothing here reads them.
+#include <cctype>
+#include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "call.h"
-#include "xerbla.h"
 
 namespace duogemm::blas {
 namespace {
+
+// A call that lacks its transposes.
+Call call_of(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta,
+             float* c, int ldc, int batch = 1, int a_stride = 0, int b_stride = 0, int c_stride = 0) {
+  Sgemm problem{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = lda, .ldb = ldb, .ldc = ldc};
+  problem.batch = batch;
+  problem.a_stride = a_stride;
+  problem.b_stride = b_stride;
+  problem.c_stride = c_stride;
+  return {problem, a, b, c};
+}
+
+// --- Fortran ---------------------------------------------------------------------------------------------
+
+std::optional<Transpose> parse_transpose(char letter) {
+  switch (std::toupper(static_cast<unsigned char>(letter))) {
+    case 'N':
+      return Transpose::no;
+    case 'T':
+    case 'C':
+      return Transpose::yes;
+    default:
+      return std::nullopt;
+  }
+}
+
+// `call` lacks its transposes.
+void run_fortran(std::string_view routine, const Positions& positions, char a_op, char b_op, Call call) {
+  const std::optional<Transpose> a = parse_transpose(a_op);
+  const std::optional<Transpose> b = parse_transpose(b_op);
+  if (!a || !b) {
+    report(routine, a ? 2 : 1, Origin::fortran);
+    return;
+  }
+  call.problem.a_op = *a;
+  call.problem.b_op = *b;
+  if (const int position = first_illegal(call.problem, positions)) {
+    report(routine, position, Origin::fortran);
+    return;
+  }
+  compute(call);
+}
+
+// --- C ---------------------------------------------------------------------------------------------------
 
 constexpr int row_major = 101;
 constexpr int col_major = 102;
@@ -99,34 +147,40 @@ void run_batch_strided(int layout, int a_op, int b_op, const Call& incomplete) {
 }  // namespace
 }  // namespace duogemm::blas
 
+using namespace duogemm::blas;
+
 extern "C" {
+
+void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+            const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+            const float* beta, float* c, const int* ldc, std::size_t, std::size_t) {
+  run_fortran("SGEMM ", sgemm_positions, *transa, *transb,
+              call_of(*m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc));
+}
+
+// As MKL and OpenBLAS have it.
+void sgemm_batch_strided_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
+                          const float* alpha, const float* a, const int* lda, const int* stridea,
+                          const float* b, const int* ldb, const int* strideb, const float* beta, float* c,
+                          const int* ldc, const int* stridec, const int* batch_size, std::size_t,
+                          std::size_t) {
+  run_fortran("SGEMM_BATCH_STRIDED", {.m = 3, .n = 4, .k = 5, .lda = 8, .ldb = 11, .ldc = 15, .batch = 17},
+              *transa, *transb,
+              call_of(*m, *n, *k, *alpha, a, *lda, b, *ldb, *beta, c, *ldc, *batch_size, *stridea, *strideb,
+                      *stridec));
+}
 
 void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float alpha, const float* a,
                  int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-  duogemm::blas::run_sgemm(
-      layout, transa, transb,
-      {{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .lda = lda, .ldb = ldb, .ldc = ldc}, a, b, c});
+  run_sgemm(layout, transa, transb, call_of(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));
 }
 
 // As MKL and OpenBLAS have it.
 void cblas_sgemm_batch_strided(int layout, int transa, int transb, int m, int n, int k, float alpha,
                                const float* a, int lda, int stridea, const float* b, int ldb, int strideb,
                                float beta, float* c, int ldc, int stridec, int batch_size) {
-  duogemm::blas::run_batch_strided(layout, transa, transb,
-                                   {{.m = m,
-                                     .n = n,
-                                     .k = k,
-                                     .alpha = alpha,
-                                     .beta = beta,
-                                     .lda = lda,
-                                     .ldb = ldb,
-                                     .ldc = ldc,
-                                     .batch = batch_size,
-                                     .a_stride = stridea,
-                                     .b_stride = strideb,
-                                     .c_stride = stridec},
-                                    a,
-                                    b,
-                                    c});
+  run_batch_strided(
+      layout, transa, transb,
+      call_of(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch_size, stridea, strideb, stridec));
 }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "output/json.h"
-#include "tune/field.h"
+#include "plan/tuning.h"
 
 namespace duogemm::bench {
 
@@ -20,15 +20,6 @@ struct Comparison {
   std::vector<BeforeAfter> timed;
   std::vector<std::string> unchanged;  // the library would choose as before: there is nothing to tell
 };
-
-// Times both on these shapes, in turns, as far as the device has the memory for them. limited: only until the
-// budget is used up.
-Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
-                   Workbench& bench, bool limited);
-
-// The shapes that were asked for, and then, in any order, probes and judges that take a small part of the
-// budget.
-std::vector<NamedShape> shapes_to_compare(const std::vector<Field>& fields, Workbench& bench);
 
 Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 

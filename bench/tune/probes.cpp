@@ -10,42 +10,14 @@ struct Size {
   std::int64_t m, n, k, batch = 1;
 };
 
+// Squares, few rows or columns, tall and wide ones with short sums, long sums, and batches.
 constexpr Size sizes[] = {
-    // Squares.
-    {64, 64, 64},
-    {128, 128, 128},
-    {192, 192, 192},
-    {256, 256, 256},
-    {384, 384, 384},
-    {512, 512, 512},
-    {768, 768, 768},
-    {1024, 1024, 1024},
-    {1536, 1536, 1536},
-    {2048, 2048, 2048},
-    {3072, 3072, 3072},
-    {4096, 4096, 4096},
-    // Few rows or columns.
-    {4, 4096, 4096},
-    {4096, 4, 4096},
-    {16, 4096, 4096},
-    {4096, 16, 4096},
-    {64, 4096, 1024},
-    {4096, 64, 1024},
-    {768, 512, 3072},
-    // Tall and wide ones with short sums.
-    {65536, 32, 128},
-    {32, 65536, 128},
-    {4096, 4096, 64},
-    // Long sums.
-    {16, 16, 262144},
-    {64, 64, 65536},
-    {256, 256, 16384},
-    // Batches.
-    {16, 16, 16, 8192},
-    {24, 24, 24, 8192},
-    {40, 40, 40, 4096},
-    {64, 64, 64, 1024},
-    {128, 128, 64, 256},
+    {64, 64, 64},       {128, 128, 128},    {192, 192, 192},    {256, 256, 256},    {384, 384, 384},
+    {512, 512, 512},    {768, 768, 768},    {1024, 1024, 1024}, {1536, 1536, 1536}, {2048, 2048, 2048},
+    {3072, 3072, 3072}, {4096, 4096, 4096}, {4, 4096, 4096},    {4096, 4, 4096},    {16, 4096, 4096},
+    {4096, 16, 4096},   {64, 4096, 1024},   {4096, 64, 1024},   {768, 512, 3072},   {65536, 32, 128},
+    {32, 65536, 128},   {4096, 4096, 64},   {16, 16, 262144},   {64, 64, 65536},    {256, 256, 16384},
+    {16, 16, 16, 8192}, {24, 24, 24, 8192}, {40, 40, 40, 4096}, {64, 64, 64, 1024}, {128, 128, 64, 256},
     {512, 512, 64, 64},
 };
 
@@ -62,19 +34,10 @@ constexpr Size skinny_sizes[] = {
     {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
 
-constexpr std::int64_t skinny_columns[] = {1, 4};
-
-std::string letter(bool transposed) { return transposed ? "T" : "N"; }
-
-std::string label_of(const Problem& p) {
-  const std::string size = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-  return size + (p.batch == 1 ? "" : " by " + std::to_string(p.batch)) +
-         (p.level == Reproducibility::everywhere ? " everywhere" : "");
-}
-
 }  // namespace
 
 std::string OperandKind::name() const {
+  const auto letter = [](bool transposed) { return std::string(transposed ? "T" : "N"); };
   return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
          (skinny == 0 ? "" : " skinny " + std::to_string(skinny)) +
          (precision == Precision::fp32 ? "" : std::string(" ") + to_text(precision));
@@ -82,7 +45,7 @@ std::string OperandKind::name() const {
 
 std::vector<OperandKind> operand_kinds(Precision precision) {
   std::vector<OperandKind> kinds;
-  for (const std::int64_t columns : skinny_columns) {
+  for (const std::int64_t columns : {1, 4}) {
     for (const bool wide : {true, false}) {
       kinds.push_back({false, false, wide, columns, precision});
       kinds.push_back({true, false, wide, columns, precision});
@@ -117,37 +80,37 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
   return problem;
 }
 
-std::vector<Probe> make_probes(const OperandKind& kind) {
-  std::vector<Probe> probes;
-  const auto add = [&](const Size& size, Reproducibility level) {
+std::vector<NamedShape> make_probes(const OperandKind& kind) {
+  std::vector<NamedShape> probes;
+  const auto add = [&](const Size& size, Reproducibility level, std::int64_t less) {
     if (kind.precision != Precision::fp32 && level == Reproducibility::everywhere) {
       return;  // that is not allowed
     }
-    Problem problem = make_problem(kind, size.m, size.n, size.k, size.batch);
-    problem.level = level;
-    probes.push_back({label_of(problem), problem});
+    const std::int64_t columns = kind.skinny == 0 ? size.n - less : kind.skinny;
+    Problem p = make_problem(kind, size.m - less, columns, size.k - less, size.batch);
+    p.level = level;
+    probes.push_back({std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k) +
+                          (p.batch == 1 ? "" : " by " + std::to_string(p.batch)) +
+                          (level == Reproducibility::everywhere ? " everywhere" : ""),
+                      p});
   };
-  const auto fit = [&](const Size& size) {
-    return kind.wide ? size : Size{size.m - 1, size.n - 1, size.k - 1, size.batch};
-  };
+  const std::int64_t less = kind.wide ? 0 : 1;
   if (kind.skinny != 0) {
     for (const Size& size : skinny_sizes) {
-      const std::int64_t less = kind.wide ? 0 : 1;
-      const Size skinny{size.m - less, kind.skinny, size.k - less, size.batch};
-      add(skinny, Reproducibility::run_to_run);
-      add(skinny, Reproducibility::everywhere);
+      add(size, Reproducibility::run_to_run, less);
+      add(size, Reproducibility::everywhere, less);
     }
     return probes;
   }
   for (const Size& size : sizes) {
-    add(fit(size), Reproducibility::run_to_run);
+    add(size, Reproducibility::run_to_run, less);
   }
   if (!kind.wide) {
-    add({1, 4095, 4095}, Reproducibility::run_to_run);
-    add({4095, 1, 4095}, Reproducibility::run_to_run);
+    add({1, 4095, 4095}, Reproducibility::run_to_run, 0);
+    add({4095, 1, 4095}, Reproducibility::run_to_run, 0);
   }
   for (const Size& size : whole_sizes) {
-    add(fit(size), Reproducibility::everywhere);
+    add(size, Reproducibility::everywhere, less);
   }
   return probes;
 }

@@ -1,10 +1,7 @@
 // The multiplications that a tuner looks at: how operands may be stored, and problems of each kind.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "problem/problem.h"
+#include "support/shapes.h"
 
 namespace duogemm::bench {
 
@@ -26,14 +23,9 @@ std::vector<OperandKind> operand_kinds(Precision precision = Precision::fp32);
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,
                      std::int64_t batch = 1);
 
-struct Probe {
-  std::string label;
-  Problem problem;
-};
-
 // Squares of all sizes, skinny and tall results, long sums, batches; of a skinny kind, such that are as
 // skinny.
-std::vector<Probe> make_probes(const OperandKind& kind);
+std::vector<NamedShape> make_probes(const OperandKind& kind);
 
 // Problems that no tile divides, one of several tiles each way and one smaller than any tile.
 std::vector<Problem> edge_problems(const OperandKind& kind);

@@ -12,12 +12,6 @@
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
-#include "tune/calibration.h"
-#include "tune/comparison.h"
-#include "tune/edge_check.h"
-#include "tune/planner_fit.h"
-#include "tune/probes.h"
-#include "tune/setting_space.h"
 #include "tune/tuner.h"
 
 namespace duogemm::bench {
@@ -152,12 +146,11 @@ TEST(Proposals, BeginWithSeedsAndGoOnWithChildrenOfTheBestWithoutRepetition) {
   std::vector<Field> fields(1);
   Field& field = fields.front();
   field.kind = plain;
-  field.best.resize(1);
   const SettingSpace& space =
       field.spaces.emplace(&spec, SettingSpace(spec, fixed_of(spec), device)).first->second;
   const auto seed = std::make_shared<TriedSetting>(TriedSetting{{&spec, *space.adopt({}), {}}});
   field.seeds = {seed, seed};
-  field.best.front() = {seed};
+  field.probes = {{"", {}, {{seed, 1, 1.0}}}};
   Random random(1);
   const std::vector<Proposals::Proposal> proposals = Proposals(fields, random).next(100);
   ASSERT_EQ(proposals.size(), 100u);
@@ -179,11 +172,11 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
     SCOPED_TRACE(kind.name());
     std::set<std::string> labels;
     const std::vector<Problem> edges = edge_problems(kind);
-    std::vector<Probe> probes = make_probes(kind);
+    std::vector<NamedShape> probes = make_probes(kind);
     for (const Problem& edge : edges) {
       probes.push_back({"edge " + std::to_string(edge.m), edge});
     }
-    for (const Probe& probe : probes) {
+    for (const NamedShape& probe : probes) {
       SCOPED_TRACE(probe.label);
       EXPECT_NO_THROW(validate(probe.problem));
       EXPECT_TRUE(labels.insert(probe.label).second);
@@ -205,14 +198,9 @@ Calibration believed(double seconds, int walk) {
   return {&spec, resolve(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
 }
 
-PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
-  return {
-      calibrations, {make_problem(plain, 64, 64, 32), make_problem(plain, 256, 256, 32)}, large_gpu(), {}};
-}
-
-std::vector<int> walks(const std::vector<Calibration>& calibrations) {
+std::vector<int> walks(const PlannerFit& fit) {
   std::vector<int> walks;
-  for (const Calibration& calibration : calibrations) {
+  for (const Calibration& calibration : fit.chosen) {
     walks.push_back(calibration.tunables.at("FMA_ORDER"));
   }
   return walks;
@@ -220,41 +208,38 @@ std::vector<int> walks(const std::vector<Calibration>& calibrations) {
 
 const std::function<bool()> never = [] { return false; };
 
+// On two problems, the best of which take `best` seconds, and what the model believes of walk `flattered` is
+// wrong.
+PlannerFit fit_of(const std::vector<Calibration>& calibrations, double best, int flattered, double really) {
+  const auto measure = [&](const Schedule& schedule, std::size_t) {
+    return schedule.kernel->tunables.at("FMA_ORDER") == flattered ? really : *schedule.seconds;
+  };
+  return fit_planner(calibrations, {make_problem(plain, 64, 64, 32), make_problem(plain, 256, 256, 32)},
+                     large_gpu(), {}, {best, best}, measure, never);
+}
+
 TEST(PlannerFit, KeepsWhatThePlannerChooses) {
-  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
-  fit.eliminate(
-      {1e-6, 1e-6}, [](const Schedule& schedule, std::size_t) { return *schedule.seconds; }, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
-  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+  const std::vector<Calibration> three = {believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)};
+  EXPECT_EQ(walks(fit_planner(three, {make_problem(plain, 64, 64, 32)}, large_gpu(), {})), std::vector{1});
+  const PlannerFit fit = fit_of(three, 1e-6, -1, 0.0);
+  EXPECT_EQ(walks(fit), std::vector{1});
+  EXPECT_DOUBLE_EQ(fit.regret, 1.0);
 }
 
 TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
-  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
-  const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("FMA_ORDER") == 1 ? 4e-6 : *schedule.seconds;
-  };
-  fit.eliminate({2e-6, 2e-6}, measure, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{2});
-  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+  const PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)}, 2e-6, 1, 4e-6);
+  EXPECT_EQ(walks(fit), std::vector{2});
+  EXPECT_DOUBLE_EQ(fit.regret, 1.0);
 }
 
 TEST(PlannerFit, FindsTheBestOfWhatNobodyHasMeasured) {
-  PlannerFit fit = fit_of({believed(1e-6, 0), believed(2e-6, 1)});
-  const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("FMA_ORDER") == 0 ? 9e-6 : *schedule.seconds;
-  };
-  const double unknown = std::numeric_limits<double>::infinity();
-  fit.eliminate({unknown, unknown}, measure, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
+  EXPECT_EQ(walks(fit_of({believed(1e-6, 0), believed(2e-6, 1)}, infinity, 0, 9e-6)), std::vector{1});
 }
 
 TEST(PlannerFit, KeepsTheOnlyKernelHoweverSlow) {
-  PlannerFit fit = fit_of({believed(1e-6, 0)});
-  fit.eliminate(
-      {1e-6, 1e-6}, [](const Schedule&, std::size_t) { return 5e-6; }, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{0});
-  EXPECT_NEAR(fit.regret(), 5.0, 1e-9);
+  const PlannerFit fit = fit_of({believed(1e-6, 0)}, 1e-6, 0, 5e-6);
+  EXPECT_EQ(walks(fit), std::vector{0});
+  EXPECT_NEAR(fit.regret, 5.0, 1e-9);
 }
 
 // A compiler that is done only when as many compile as there are threads.

@@ -1,7 +1,7 @@
 #include <clblast.h>
 
 #include "opencl_api.h"
-#include "references/library_references.h"
+#include "references/reference.h"
 
 namespace duogemm::bench {
 namespace {
@@ -157,7 +157,7 @@ class ClBlast final : public ReferenceLibrary {
 
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_clblast(const Surroundings& of) {
+std::unique_ptr<ReferenceLibrary> make_clblast(const std::string&, const Surroundings& of) {
   return std::make_unique<ClBlast>(of);
 }
 

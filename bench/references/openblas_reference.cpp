@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "references/library_references.h"
+#include "references/reference.h"
 
 namespace duogemm::bench {
 namespace {
@@ -45,7 +45,7 @@ class OpenBlas final : public ReferenceLibrary {
 
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_openblas(const Surroundings& of) {
+std::unique_ptr<ReferenceLibrary> make_openblas(const std::string&, const Surroundings& of) {
   return std::make_unique<OpenBlas>(of.host_threads);
 }
 

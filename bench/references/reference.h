@@ -44,6 +44,17 @@ class Reference {
   Queue& queue_;
 };
 
+// A multiplication that a function does.
+class FunctionReference : public Reference {
+ public:
+  using Enqueue = std::function<void(const PreparedPlan::Operands& operands)>;
+  FunctionReference(Queue& queue, Enqueue enqueue) : Reference(queue), enqueue_(std::move(enqueue)) {}
+  void enqueue(const PreparedPlan::Operands& operands) override { enqueue_(operands); }
+
+ private:
+  Enqueue enqueue_;
+};
+
 // Throws Error where the library fails; messages begin with its name.
 class ReferenceLibrary {
  public:
@@ -88,12 +99,24 @@ class ReferenceLibrary {
   Queue& queue_;
 };
 
+// A library is made of these: those in the host's memory need no device and no queue.
+struct Surroundings {
+  const DeviceInfo& info;
+  Device* device;
+  Queue* queue;
+  std::size_t host_threads;
+};
+
+// Each file of a library makes it, or answers null where there is none of that title: cublasXt, and cuBLAS,
+// also in modes that multiply FP32 matrices in another way than FP32; and cublasLt.
+using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
+MakeLibrary make_cublas, make_cublaslt, make_clblast, make_openblas;
+
 bool build_has(const std::string& title);
 
 // The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
 // works on `host_threads` threads, on whatever device.
-std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
-                                               std::size_t host_threads);
+std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, const Surroundings& of);
 
 // They are as many as the device has cores if it is a CPU, and else as the host has.
 std::size_t host_threads_beside(const DeviceInfo& info);
@@ -102,16 +125,18 @@ std::size_t host_threads_beside(const DeviceInfo& info);
 // others, or where this build has no such library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
+using ReferenceLibraries = std::vector<std::unique_ptr<ReferenceLibrary>>;
+
 // The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
 // TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
 // product of FP16 matrices with K three times as long.
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Device& device, Queue& queue);
+ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue);
 
 // All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
 // OpenCL device.
-std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
+ReferenceLibraries all_libraries(Device& device, Queue& queue);
 
 // Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS.
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
+ReferenceLibraries libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

@@ -1,14 +1,18 @@
 #include "replay/trace.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "problem/precision.h"
 #include "problem/rounding.h"
+#include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
@@ -25,10 +29,7 @@ class Members {
 
   std::int64_t integer(const char* name, std::optional<std::int64_t> usual = {}) {
     const Json value = take(name, !usual);
-    if (value.is_null()) {
-      return *usual;
-    }
-    return integer_of(value, name);
+    return value.is_null() ? *usual : integer_of(value, name);
   }
 
   float scalar(const char* name, float usual) {
@@ -56,21 +57,18 @@ class Members {
     if (value.is_null()) {
       return 0;
     }
-    std::string known;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (value == words[i]) {
-        return i;
-      }
-      known += (i == 0 ? "" : " or ") + words[i];
+    const auto found = std::ranges::find_if(words, [&](const std::string& word) { return value == word; });
+    if (found == words.end()) {
+      reject(std::string(name) + " is " + brief(value) + "; it must be " + join(words, " or "));
     }
-    reject(std::string(name) + " is " + brief(value) + "; it must be " + known);
+    return static_cast<std::size_t>(found - words.begin());
   }
 
   Precision precision() {
     const Json value = take("precision", false);
-    return value.is_null()     ? Precision::fp32
-           : value.is_string() ? parse_precision("precision", value.get<std::string>())
-                               : parse_precision("precision", brief(value));
+    return value.is_null()
+               ? Precision::fp32
+               : parse_precision("precision", value.is_string() ? value.get<std::string>() : brief(value));
   }
 
   void require_none_left() const {
@@ -137,12 +135,8 @@ void read_places(Members& members, Sgemm& request) {
   request.c_stride = members.integer("c_stride", size_of(request.ldc, c.others));
 }
 
-struct Line {
-  TraceCall call;
-  std::int64_t times;
-};
-
-Line parse_call(const std::string& text) {
+// A call, and how many times it comes in a row.
+std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
   Members members(parse_object(text));
   Sgemm request;
   request.m = members.integer("m");
@@ -193,18 +187,12 @@ std::string parse_head(const std::string& text) {
   return about != head.end() && about->is_string() ? about->get<std::string>() : "";
 }
 
-// Two calls that differ at most in how often they come have the same text.
-std::string identity_of(const TraceCall& call) {
+// Two calls that differ at most in how often they come have the same. A NaN is equal to itself by its bits.
+auto identity_of(const TraceCall& call) {
   const Problem& p = call.problem;
-  std::ostringstream text;
-  for (const std::int64_t number :
-       {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride}) {
-    text << number << ' ';
-  }
-  text << std::hexfloat << p.alpha << ' ' << p.beta << ' ' << static_cast<int>(p.a_op)
-       << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(p.precision)
-       << static_cast<int>(call.memory) << static_cast<int>(call.batch);
-  return text.str();
+  return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride,
+                    std::bit_cast<std::uint32_t>(p.alpha), std::bit_cast<std::uint32_t>(p.beta), p.a_op,
+                    p.b_op, p.level, p.precision, call.memory, call.batch);
 }
 
 // Says whether a line is there, and after it the beginning of another: the program was ended, or the disk
@@ -245,7 +233,7 @@ Trace parse_trace(const std::string& text, const std::string& file) {
   Trace trace;
   trace.name = std::filesystem::path(file).stem();
   trace.breaks_off = breaks_off(text);
-  std::map<std::string, std::size_t> known;
+  std::map<decltype(identity_of({})), std::size_t> known;
   std::istringstream lines(trace.breaks_off ? text.substr(0, text.rfind('\n')) : text);
   std::int64_t count = 0;
   std::size_t number = 0;
@@ -256,16 +244,16 @@ Trace parse_trace(const std::string& text, const std::string& file) {
         trace.about = parse_head(line);
         continue;
       }
-      const Line parsed = parse_call(line);
-      if (parsed.times > most_calls - count) {
+      const auto [call, times] = parse_call(line);
+      if (times > most_calls - count) {
         reject("the calls are more than " + std::to_string(most_calls));
       }
-      count += parsed.times;
-      const auto [place, is_new] = known.emplace(identity_of(parsed.call), trace.calls.size());
+      count += times;
+      const auto [place, is_new] = known.emplace(identity_of(call), trace.calls.size());
       if (is_new) {
-        trace.calls.push_back(parsed.call);
+        trace.calls.push_back(call);
       }
-      trace.steps.push_back({place->second, parsed.times});
+      trace.steps.push_back({place->second, times});
     } catch (const Error& error) {
       reject(file + ":" + std::to_string(number) + ": " + error.what());
     }

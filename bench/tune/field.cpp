@@ -172,9 +172,10 @@ SharedSetting Proposals::breed(Field& field) {
     return make_setting(one->spec, space.adopt(one->tunables));
   }
   const TriedSetting* other = parent(field);
-  return make_setting(one->spec, other != nullptr && other->spec == one->spec && random_() % 4 == 0
-                                     ? space.cross(one->tunables, other->tunables, random_)
-                                     : space.mutate(one->tunables, random_));
+  return make_setting(one->spec,
+                      other != nullptr && other != one && other->spec == one->spec && random_() % 4 == 0
+                          ? space.cross(one->tunables, other->tunables, random_)
+                          : space.mutate(one->tunables, random_));
 }
 
 // One of the best of any probe; the very best of it most often.

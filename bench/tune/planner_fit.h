@@ -32,7 +32,7 @@ inline constexpr std::size_t explored_kernels = 4;
 // says so. best: the best time of each problem as far as it was measured, and infinity elsewhere. Without
 // `measure`, nothing is taken out but what the planner does not choose.
 PlannerFit fit_planner(const std::vector<Calibration>& calibrations, const std::vector<Problem>& problems,
-                       const DeviceInfo& device, const Tuning& facts, std::vector<double> best = {},
+                       const DeviceInfo& device, const Tuning& facts, const std::vector<double>& best = {},
                        const MeasureSchedule& measure = {}, const std::function<bool()>& enough = {});
 
 }  // namespace duogemm::bench

@@ -15,17 +15,7 @@ std::size_t below(std::size_t end, Random& random) {
 }
 
 std::ptrdiff_t index_of(const TunableDeclaration& tunable, int value) {
-  return std::find(tunable.allowed.begin(), tunable.allowed.end(), value) - tunable.allowed.begin();
-}
-
-template <typename Draw>
-std::optional<Tunables> attempt(const Draw& draw) {
-  for (int i = 0; i < most_attempts; ++i) {
-    if (std::optional<Tunables> drawn = draw()) {
-      return drawn;
-    }
-  }
-  return std::nullopt;
+  return std::ranges::find(tunable.allowed, value) - tunable.allowed.begin();
 }
 
 }  // namespace
@@ -39,40 +29,52 @@ SettingSpace::SettingSpace(const KernelSpec& spec, const Tunables& fixed, const 
   }
 }
 
+// Changes `from` until it is another that keeps the rules.
+template <typename Change>
+std::optional<Tunables> SettingSpace::draw(const Tunables& from, const Change& change) const {
+  for (int i = 0; i < most_attempts && !open_.empty(); ++i) {
+    Tunables drawn = from;
+    change(drawn);
+    if (drawn != from && legal(drawn)) {
+      return drawn;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Tunables> SettingSpace::sample(Random& random) const {
-  return attempt([&]() -> std::optional<Tunables> {
-    Tunables drawn = fixed_;
+  return draw(fixed_, [&](Tunables& drawn) {
     for (const TunableDeclaration& tunable : open_) {
       drawn[tunable.name] = tunable.allowed[below(tunable.allowed.size(), random)];
     }
-    return legal(drawn) ? std::optional(drawn) : std::nullopt;
   });
 }
 
 std::optional<Tunables> SettingSpace::mutate(const Tunables& from, Random& random) const {
-  if (open_.empty()) {
-    return std::nullopt;
-  }
-  return attempt([&]() -> std::optional<Tunables> {
-    Tunables drawn = from;
+  return draw(from, [&](Tunables& drawn) {
     const std::size_t changes = 1 + below(3, random);  // the third for rules that couple tunables
     for (std::size_t i = 0; i < changes; ++i) {
-      step(drawn, random);
+      // Three times in four to a neighbouring value.
+      const TunableDeclaration& tunable = open_[below(open_.size(), random)];
+      const std::size_t count = tunable.allowed.size();
+      std::size_t to = below(count, random);
+      if (below(4, random) != 0) {
+        const auto now = static_cast<std::size_t>(index_of(tunable, drawn.at(tunable.name)));
+        to = std::min(below(2, random) == 0 ? now + 1 : now - std::min<std::size_t>(now, 1), count - 1);
+      }
+      drawn[tunable.name] = tunable.allowed[to];
     }
-    return drawn != from && legal(drawn) ? std::optional(drawn) : std::nullopt;
   });
 }
 
 std::optional<Tunables> SettingSpace::cross(const Tunables& one, const Tunables& other,
                                             Random& random) const {
-  return attempt([&]() -> std::optional<Tunables> {
-    Tunables drawn = one;
+  return draw(one, [&](Tunables& drawn) {
     for (const TunableDeclaration& tunable : open_) {
       if (below(2, random) == 0) {
         drawn[tunable.name] = other.at(tunable.name);
       }
     }
-    return legal(drawn) ? std::optional(drawn) : std::nullopt;
   });
 }
 
@@ -97,18 +99,6 @@ double SettingSpace::distance(const Tunables& one, const Tunables& other) const 
 
 bool SettingSpace::legal(const Tunables& tunables) const {
   return keeps_rules(spec_, tunables) && !unsupported_reason(spec_, tunables, device_);
-}
-
-// Three times in four to a neighbouring value.
-void SettingSpace::step(Tunables& tunables, Random& random) const {
-  const TunableDeclaration& tunable = open_[below(open_.size(), random)];
-  const std::size_t count = tunable.allowed.size();
-  std::size_t to = below(count, random);
-  if (below(4, random) != 0) {
-    const auto now = static_cast<std::size_t>(index_of(tunable, tunables.at(tunable.name)));
-    to = std::min(below(2, random) == 0 ? now + 1 : now - std::min<std::size_t>(now, 1), count - 1);
-  }
-  tunables[tunable.name] = tunable.allowed[to];
 }
 
 }  // namespace duogemm::bench

@@ -15,7 +15,8 @@ class SettingSpace {
   // `fixed`: tunables that are not to be chosen. What the device cannot run is not drawn.
   SettingSpace(const KernelSpec& spec, const Tunables& fixed, const DeviceInfo& device);
 
-  // All four draw settings of every tunable that keep the kernel's rules, and nothing when luck has run out.
+  // All four draw settings of every tunable that keep the kernel's rules, and nothing when luck has run out:
+  // mutate() and cross() such as differ from the first.
   std::optional<Tunables> sample(Random& random) const;
   // One or two tunables of `from` are others, most often neighbouring values.
   std::optional<Tunables> mutate(const Tunables& from, Random& random) const;
@@ -29,8 +30,9 @@ class SettingSpace {
   double distance(const Tunables& one, const Tunables& other) const;
 
  private:
+  template <typename Change>
+  std::optional<Tunables> draw(const Tunables& from, const Change& change) const;
   bool legal(const Tunables& tunables) const;
-  void step(Tunables& tunables, Random& random) const;
 
   const KernelSpec& spec_;
   const DeviceInfo& device_;

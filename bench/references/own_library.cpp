@@ -26,14 +26,14 @@ class OwnLibrary final : public ReferenceLibrary {
   using Call = std::function<void(const Problem& problem, const PreparedPlan::Operands& operands)>;
   using Warm = std::function<void()>;
 
+  // In the host's memory, where no device is given.
+  OwnLibrary(std::string name, Call call, Warm warm)
+      : ReferenceLibrary("duogemm"), name_(std::move(name)), call_(std::move(call)), warm_(std::move(warm)) {}
   OwnLibrary(std::string name, Call call, Warm warm, Device& device, Queue& queue)
       : ReferenceLibrary("duogemm", device, queue),
         name_(std::move(name)),
         call_(std::move(call)),
         warm_(std::move(warm)) {}
-  // In the host's memory.
-  OwnLibrary(std::string name, Call call, Warm warm)
-      : ReferenceLibrary("duogemm"), name_(std::move(name)), call_(std::move(call)), warm_(std::move(warm)) {}
 
   std::string name() const override { return name_; }
   void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
@@ -49,20 +49,27 @@ class OwnLibrary final : public ReferenceLibrary {
 
 constexpr const char* with_version = "duogemm " DUOGEMM_VERSION;
 
-bool has_lists(const Problem& problem) { return problem.batch_by != BatchBy::strides; }
+// Calls `one` with pointers to the matrices, or `listed` with lists of those of a batch.
+template <typename One, typename Listed>
+OwnLibrary::Call on_pointers(One one, Listed listed) {
+  return [one, listed](const Problem& problem, const PreparedPlan::Operands& operands) {
+    if (problem.batch_by == BatchBy::strides) {
+      one(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
+          pointer(operands, operand_c));
+    } else {
+      listed(request_of(problem), pointer<const float*>(operands, table_a),
+             pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
+    }
+  };
+}
 
 std::unique_ptr<ReferenceLibrary> make_context(const std::string& name, const std::string& device) {
   const auto context = std::make_shared<Context>(device);
-  const auto call = [context](const Problem& problem, const PreparedPlan::Operands& operands) {
-    if (has_lists(problem)) {
-      context->sgemm_batched(request_of(problem), pointer<const float*>(operands, table_a),
-                             pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
-    } else {
-      context->sgemm(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
-                     pointer(operands, operand_c));
-    }
-  };
-  return std::make_unique<OwnLibrary>(name, call, [context] { context->warm(); });
+  return std::make_unique<OwnLibrary>(
+      name,
+      on_pointers([context](const auto&... arguments) { context->sgemm(arguments...); },
+                  [context](const auto&... arguments) { context->sgemm_batched(arguments...); }),
+      [context] { context->warm(); });
 }
 
 class OtherKernels final : public ReferenceLibrary {
@@ -183,15 +190,9 @@ std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue
 #ifdef DUOGEMM_WITH_CUDA
   if (device.info().backend == "cuda") {
     auto* const stream = reinterpret_cast<CUstream_st*>(queue.native());
-    const auto call = [stream](const Problem& problem, const PreparedPlan::Operands& operands) {
-      if (has_lists(problem)) {
-        cuda::sgemm_batched(stream, request_of(problem), pointer<const float*>(operands, table_a),
-                            pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
-      } else {
-        cuda::sgemm(stream, request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
-                    pointer(operands, operand_c));
-      }
-    };
+    const auto call =
+        on_pointers([stream](const auto&... arguments) { cuda::sgemm(stream, arguments...); },
+                    [stream](const auto&... arguments) { cuda::sgemm_batched(stream, arguments...); });
     return std::make_unique<OwnLibrary>(
         with_version, call, [stream] { cuda::warm(stream); }, device, queue);
   }
@@ -204,7 +205,7 @@ std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue
         return reinterpret_cast<cl_mem>(place_of(operands, operand).buffer->native());
       };
       const opencl::Matrix a{memory(operand_a)}, b{memory(operand_b)}, c{memory(operand_c)};
-      if (has_lists(problem)) {
+      if (problem.batch_by != BatchBy::strides) {
         opencl::sgemm_batched(commands, request_of(problem), a, b, c,
                               {memory(table_a), memory(table_b), memory(table_c)});
       } else {

@@ -27,12 +27,12 @@ class Members {
  public:
   explicit Members(Json object) : object_(std::move(object)) {}
 
-  std::int64_t integer(const char* name, std::optional<std::int64_t> usual = {}) {
+  std::int64_t integer(const std::string& name, std::optional<std::int64_t> usual = {}) {
     const Json value = take(name, !usual);
     return value.is_null() ? *usual : integer_of(value, name);
   }
 
-  float scalar(const char* name, float usual) {
+  float scalar(const std::string& name, float usual) {
     const Json value = take(name, false);
     if (value.is_null()) {
       return usual;
@@ -48,18 +48,18 @@ class Members {
         return number;
       }
     }
-    reject(std::string(name) + " is " + brief(value) + R"(; it must be a number, "nan", "inf" or "-inf")");
+    reject(name + " is " + brief(value) + R"(; it must be a number, "nan", "inf" or "-inf")");
   }
 
   // Which of the words, the first of which is meant when nothing is said.
-  std::size_t word(const char* name, const std::vector<std::string>& words) {
+  std::size_t word(const std::string& name, const std::vector<std::string>& words) {
     const Json value = take(name, false);
     if (value.is_null()) {
       return 0;
     }
     const auto found = std::ranges::find_if(words, [&](const std::string& word) { return value == word; });
     if (found == words.end()) {
-      reject(std::string(name) + " is " + brief(value) + "; it must be " + join(words, " or "));
+      reject(name + " is " + brief(value) + "; it must be " + join(words, " or "));
     }
     return static_cast<std::size_t>(found - words.begin());
   }
@@ -78,18 +78,18 @@ class Members {
   }
 
  private:
-  Json take(const char* name, bool required) {
+  Json take(const std::string& name, bool required) {
     const auto found = object_.find(name);
     if (found == object_.end()) {
       if (required) {
-        reject(std::string("the member '") + name + "' is missing");
+        reject("the member '" + name + "' is missing");
       }
       return nullptr;
     }
     Json value = std::move(*found);
     object_.erase(found);
     if (value.is_null()) {
-      reject(std::string(name) + " is null");
+      reject(name + " is null");
     }
     return value;
   }
@@ -112,27 +112,18 @@ std::int64_t list_stride(std::int64_t rows, std::int64_t cols, std::int64_t ld) 
 
 // Leading dimensions, and strides: as small as they can be where nothing is said.
 void read_places(Members& members, Sgemm& request) {
-  struct Form {
-    std::int64_t first;  // rows of a matrix as it is stored, or columns where these are contiguous
-    std::int64_t others;
-  };
-  const auto form = [&](bool transposed, std::int64_t rows, std::int64_t cols) -> Form {
+  const auto read = [&](const std::string& name, bool transposed, std::int64_t rows, std::int64_t cols,
+                        std::int64_t& ld, std::int64_t& stride) {
     const bool by_columns = transposed == (request.layout == Layout::row_major);
-    return by_columns ? Form{rows, cols} : Form{cols, rows};
-  };
-  const Form a = form(request.a_op == Transpose::yes, request.m, request.k);
-  const Form b = form(request.b_op == Transpose::yes, request.k, request.n);
-  const Form c = form(false, request.m, request.n);
-  const auto size_of = [](std::int64_t ld, std::int64_t others) {
+    ld = members.integer("ld" + name, std::max<std::int64_t>(by_columns ? rows : cols, 1));
     std::int64_t size = 0;
-    return __builtin_mul_overflow(ld, others, &size) ? std::numeric_limits<std::int64_t>::max() : size;
+    const bool is_too_large = __builtin_mul_overflow(ld, by_columns ? cols : rows, &size);
+    stride =
+        members.integer(name + "_stride", is_too_large ? std::numeric_limits<std::int64_t>::max() : size);
   };
-  request.lda = members.integer("lda", std::max<std::int64_t>(a.first, 1));
-  request.ldb = members.integer("ldb", std::max<std::int64_t>(b.first, 1));
-  request.ldc = members.integer("ldc", std::max<std::int64_t>(c.first, 1));
-  request.a_stride = members.integer("a_stride", size_of(request.lda, a.others));
-  request.b_stride = members.integer("b_stride", size_of(request.ldb, b.others));
-  request.c_stride = members.integer("c_stride", size_of(request.ldc, c.others));
+  read("a", request.a_op == Transpose::yes, request.m, request.k, request.lda, request.a_stride);
+  read("b", request.b_op == Transpose::yes, request.k, request.n, request.ldb, request.b_stride);
+  read("c", false, request.m, request.n, request.ldc, request.c_stride);
 }
 
 // A call, and how many times it comes in a row.

@@ -245,20 +245,14 @@ class CublasXt final : public ReferenceLibrary {
   cublasXtHandle_t handle_ = nullptr;
 };
 
-constexpr int most_candidates = 8;
-
-template <typename Opaque>
-using Owned = std::unique_ptr<Opaque, cublasStatus_t (*)(Opaque*)>;
-
 // A matrix, or a batch of them, as cublasLt wants it described.
-Owned<cublasLtMatrixLayoutOpaque_t> describe(std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                                             std::int64_t batch, std::int64_t stride) {
-  cublasLtMatrixLayout_t made = nullptr;
-  DUOGEMM_CUBLAS(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, static_cast<std::uint64_t>(rows),
-                                            static_cast<std::uint64_t>(cols), ld));
-  Owned<cublasLtMatrixLayoutOpaque_t> layout(made, &cublasLtMatrixLayoutDestroy);
+cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                                      std::int64_t batch, std::int64_t stride) {
+  cublasLtMatrixLayoutOpaque_t layout{};
+  DUOGEMM_CUBLAS(cublasLtMatrixLayoutInit(&layout, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                          static_cast<std::uint64_t>(cols), ld));
   const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, auto value) {
-    DUOGEMM_CUBLAS(cublasLtMatrixLayoutSetAttribute(made, attribute, &value, sizeof value));
+    DUOGEMM_CUBLAS(cublasLtMatrixLayoutSetAttribute(&layout, attribute, &value, sizeof value));
   };
   if (batch > 1) {
     set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
@@ -268,13 +262,12 @@ Owned<cublasLtMatrixLayoutOpaque_t> describe(std::int64_t rows, std::int64_t col
 }
 
 // In true FP32.
-Owned<cublasLtMatmulDescOpaque_t> describe(Transpose a_op, Transpose b_op) {
-  cublasLtMatmulDesc_t made = nullptr;
-  DUOGEMM_CUBLAS(cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-  Owned<cublasLtMatmulDescOpaque_t> multiplication(made, &cublasLtMatmulDescDestroy);
+cublasLtMatmulDescOpaque_t describe(Transpose a_op, Transpose b_op) {
+  cublasLtMatmulDescOpaque_t multiplication{};
+  DUOGEMM_CUBLAS(cublasLtMatmulDescInit(&multiplication, CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, Transpose op) {
     const std::int32_t value = operation(op);
-    DUOGEMM_CUBLAS(cublasLtMatmulDescSetAttribute(made, attribute, &value, sizeof value));
+    DUOGEMM_CUBLAS(cublasLtMatmulDescSetAttribute(&multiplication, attribute, &value, sizeof value));
   };
   set(CUBLASLT_MATMUL_DESC_TRANSA, a_op);
   set(CUBLASLT_MATMUL_DESC_TRANSB, b_op);
@@ -282,6 +275,8 @@ Owned<cublasLtMatmulDescOpaque_t> describe(Transpose a_op, Transpose b_op) {
 }
 
 class CublasLtReference final : public Reference {
+  using Algorithms = std::vector<cublasLtMatmulAlgo_t>;
+
  public:
   CublasLtReference(cublasLtHandle_t handle, Queue& queue, const Buffer& workspace, const Problem& p)
       : Reference(queue),
@@ -298,23 +293,18 @@ class CublasLtReference final : public Reference {
   }
 
   // Keeps the first of the candidates, which takes no time. With the queue's device current.
-  void take_first() {
-    const std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(1);
-    require_any(algorithms);
-    algorithm_ = algorithms.front();
-  }
+  void take_first() { algorithm_ = require_any(candidates(1)).front(); }
 
   // Times the candidates in turns and keeps the fastest. With the queue's device current.
   void choose(const PreparedPlan::Operands& operands) {
-    std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(most_candidates);
+    Algorithms algorithms = candidates(8);
     std::erase_if(algorithms, [&](const cublasLtMatmulAlgo_t& algorithm) {
       algorithm_ = algorithm;
       return multiply(operands) != CUBLAS_STATUS_SUCCESS;  // it does not run after all
     });
     queue().finish();
-    require_any(algorithms);
     std::vector<Contender> contenders;
-    for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
+    for (const cublasLtMatmulAlgo_t& algorithm : require_any(algorithms)) {
       contenders.push_back({"", [&](int repeats) {
                               algorithm_ = algorithm;
                               return timed(repeats, [&](int) { return operands; });
@@ -328,45 +318,43 @@ class CublasLtReference final : public Reference {
   }
 
  private:
-  static void require_any(const std::vector<cublasLtMatmulAlgo_t>& algorithms) {
+  static const Algorithms& require_any(const Algorithms& algorithms) {
     if (algorithms.empty()) {
       throw Error(Status::unsupported, "cublasLt: no algorithm for this problem");
     }
+    return algorithms;
   }
 
   // The algorithms that cublasLt expects to be the fastest, best first, at most this many.
-  std::vector<cublasLtMatmulAlgo_t> candidates(int most) {
-    cublasLtMatmulPreference_t preference = nullptr;
-    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
-    const Owned<cublasLtMatmulPreferenceOpaque_t> owner(preference, &cublasLtMatmulPreferenceDestroy);
+  Algorithms candidates(int most) {
+    cublasLtMatmulPreferenceOpaque_t preference{};
+    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceInit(&preference));
     const std::uint64_t workspace = workspace_size;
-    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                         &workspace, sizeof workspace));
-    cublasLtMatmulHeuristicResult_t results[most_candidates];
+    std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
     int count = 0;
-    DUOGEMM_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle_, multiplication_.get(), a_.get(), b_.get(),
-                                                  c_.get(), c_.get(), preference, most, results, &count));
-    std::vector<cublasLtMatmulAlgo_t> algorithms;
-    for (int i = 0; i < count; ++i) {
-      if (results[i].state == CUBLAS_STATUS_SUCCESS) {
-        algorithms.push_back(results[i].algo);
-      }
-    }
+    DUOGEMM_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle_, &multiplication_, &a_, &b_, &c_, &c_, &preference,
+                                                  most, results.data(), &count));
+    results.resize(static_cast<std::size_t>(count));
+    std::erase_if(results, [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
+    Algorithms algorithms;
+    std::ranges::transform(results, std::back_inserter(algorithms), &cublasLtMatmulHeuristicResult_t::algo);
     return algorithms;
   }
 
   cublasStatus_t multiply(const PreparedPlan::Operands& operands) {
     float* const c = pointer(operands, operand_c);
-    return cublasLtMatmul(handle_, multiplication_.get(), &problem_.alpha, pointer(operands, operand_a),
-                          a_.get(), pointer(operands, operand_b), b_.get(), &problem_.beta, c, c_.get(), c,
-                          c_.get(), &algorithm_, memory_of(workspace_), workspace_size, stream_of(queue()));
+    return cublasLtMatmul(handle_, &multiplication_, &problem_.alpha, pointer(operands, operand_a), &a_,
+                          pointer(operands, operand_b), &b_, &problem_.beta, c, &c_, c, &c_, &algorithm_,
+                          memory_of(workspace_), workspace_size, stream_of(queue()));
   }
 
   cublasLtHandle_t handle_;
   const Buffer& workspace_;
   const Problem problem_;
-  const Owned<cublasLtMatmulDescOpaque_t> multiplication_;
-  const Owned<cublasLtMatrixLayoutOpaque_t> a_, b_, c_;
+  cublasLtMatmulDescOpaque_t multiplication_;
+  cublasLtMatrixLayoutOpaque_t a_, b_, c_;
   cublasLtMatmulAlgo_t algorithm_{};
 };
 

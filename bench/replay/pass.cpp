@@ -90,16 +90,13 @@ class Stage {
     for (const TraceCall& call : trace.calls) {
       calls_.emplace_back(call, matrices_->operands(), device(), queue());
     }
-    std::vector<bool> seen(trace.calls.size(), false);
-    std::size_t place = 0;
     for_each_call([&](std::size_t which) {
-      if (!seen[which]) {
-        seen[which] = true;
-        new_calls_.push_back(place);
+      // The trace numbers its different calls in the order in which they come first.
+      if (which == new_calls_.size()) {
+        new_calls_.push_back(call_count_);
       }
-      ++place;
+      ++call_count_;
     });
-    call_seconds_.reserve(place);
   }
 
   double context_s() const { return context_s_; }
@@ -115,47 +112,28 @@ class Stage {
     return seconds_since(start);
   }
 
-  // Makes the caller first where there is none yet.
   Walk walk() {
-    matrices_->restore_c(queue());
-    call_seconds_.clear();
     Walk walk;
-    queue().with_device([&] {
-      const auto start = Clock::now();
-      if (!caller_) {
-        make_caller();
-      }
-      for_each_call([&](std::size_t which) {
-        const auto before = Clock::now();
-        caller_->multiply(calls_[which].problem, calls_[which].operands);
-        call_seconds_.push_back(static_cast<float>(seconds_since(before)));
-      });
-      queue().finish();
-      walk.wall_s = seconds_since(start);
-    });
-    std::vector<float> new_seconds;
+    std::vector<float> all;
+    walk.wall_s = run(all, false);
+    std::vector<float> new_calls;
     for (const std::size_t place : new_calls_) {
-      new_seconds.push_back(call_seconds_[place]);
+      new_calls.push_back(all[place]);
     }
-    walk.new_median_s = quantile(new_seconds, 0.5);
-    walk.new_p99_s = quantile(new_seconds, 0.99);
-    walk.call_median_s = quantile(call_seconds_, 0.5);
-    walk.call_p99_s = quantile(call_seconds_, 0.99);
+    walk.new_median_s = quantile(new_calls, 0.5);
+    walk.new_p99_s = quantile(new_calls, 0.99);
+    walk.call_median_s = quantile(all, 0.5);
+    walk.call_p99_s = quantile(all, 0.99);
     return walk;
   }
 
   // Answers seconds for each of the different calls.
   std::vector<double> time_calls() {
-    matrices_->restore_c(queue());
+    std::vector<float> all;
+    run(all, true);
     std::vector<double> seconds(trace_.calls.size(), 0.0);
-    queue().with_device([&] {
-      for_each_call([&](std::size_t which) {
-        const auto before = Clock::now();
-        caller_->multiply(calls_[which].problem, calls_[which].operands);
-        queue().finish();
-        seconds[which] += seconds_since(before);
-      });
-    });
+    auto next = all.begin();
+    for_each_call([&](std::size_t which) { seconds[which] += static_cast<double>(*next++); });
     return seconds;
   }
 
@@ -204,6 +182,30 @@ class Stage {
     }
   }
 
+  // Seconds of the whole trace, and of each of its calls. Makes the caller first where there is none yet.
+  double run(std::vector<float>& seconds, bool finish_each) {
+    matrices_->restore_c(queue());
+    seconds.reserve(call_count_);
+    double wall_s = 0.0;
+    queue().with_device([&] {
+      const auto start = Clock::now();
+      if (!caller_) {
+        make_caller();
+      }
+      for_each_call([&](std::size_t which) {
+        const auto before = Clock::now();
+        caller_->multiply(calls_[which].problem, calls_[which].operands);
+        if (finish_each) {
+          queue().finish();
+        }
+        seconds.push_back(static_cast<float>(seconds_since(before)));
+      });
+      queue().finish();
+      wall_s = seconds_since(start);
+    });
+    return wall_s;
+  }
+
   // Does what a program does before its first call: makes the library's handle, or whatever it has.
   void make_caller() {
     const auto& [backend, index] = subject_.device;
@@ -230,7 +232,7 @@ class Stage {
   std::vector<ReadyCall> calls_;
   std::unique_ptr<ReferenceLibrary> caller_;
   std::vector<std::size_t> new_calls_;  // where each of the different calls comes first
-  std::vector<float> call_seconds_;
+  std::size_t call_count_ = 0;
 };
 
 PassResult run_pass(const Trace& trace, const Subject& subject, PassKind kind) {

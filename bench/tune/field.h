@@ -6,8 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "tune/planner_fit.h"
-#include "tune/setting_space.h"
+#include "tune/selection.h"
 #include "tune/trials.h"
 
 namespace duogemm::bench {

@@ -7,7 +7,7 @@
 #include "check/judge.h"
 #include "families/calibration.h"
 #include "timing/stopwatch.h"
-#include "tune/probes.h"
+#include "tune/search_space.h"
 
 namespace duogemm::bench {
 

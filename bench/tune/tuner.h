@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 
-#include "tune/comparison.h"
 #include "tune/field.h"
 
 namespace duogemm::bench {

@@ -74,12 +74,17 @@ std::vector<Field> make_fields(const TuneOptions& options, const DeviceInfo& dev
   return fields;
 }
 
-// Adds what a schedule runs to `kernels`.
-void add_kernels(const Schedule& schedule, const Problem& problem, const DeviceInfo& device,
-                 std::vector<const Variant*>& kernels) {
-  for (const Step& step : lower(schedule, problem, device).steps) {
-    kernels.push_back(step.kernel);
+// The fastest by prediction; adds what they run to `kernels`.
+std::vector<Schedule> first_ranked(std::size_t most, const Planner& planner, const Problem& problem,
+                                   std::vector<const Variant*>& kernels) {
+  std::vector<Schedule> schedules = planner.rank(problem);
+  schedules.resize(std::min(schedules.size(), most));
+  for (const Schedule& schedule : schedules) {
+    for (const Step& step : lower(schedule, problem, planner.device()).steps) {
+      kernels.push_back(step.kernel);
+    }
   }
+  return schedules;
 }
 
 }  // namespace
@@ -87,36 +92,33 @@ void add_kernels(const Schedule& schedule, const Problem& problem, const DeviceI
 Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
              const std::vector<Tuning>& known, const std::atomic<bool>& stop)
     : device_(device),
+      info_(device.info()),
       options_(options),
       stop_(stop),
       end_(Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget))),
       programs_(device, DiskCache({})),
       stopwatch_(device, programs_),
-      calibrator_(stopwatch_, device.info(), CostFacts(tuning_for(device.info()), device.info()).cache,
-                  probe_share * options.budget),
+      calibrator_(stopwatch_, info_, CostFacts(tuning_for(info_), info_).cache, probe_share * options.budget),
       random_(options.seed),
-      facts_(facts_of(device.info(), stopwatch_)),
+      facts_(facts_of(info_, stopwatch_)),
       resumed_(resumed),
-      fields_(make_fields(options, device.info())),
+      fields_(make_fields(options, info_)),
       proposals_(fields_, random_) {
   std::vector<Tuning> all = {resumed};
   all.insert(all.end(), known.begin(), known.end());
   for (Field& field : fields_) {
-    field.add_seeds(all, device.info(), random_);
+    field.add_seeds(all, info_, random_);
   }
   // The shapes that were asked for are probes, too.
-  const auto fitting_field = [&](const Problem& problem) {
-    return fits(problem, device.info()) ? field_of(fields_, problem) : nullptr;
-  };
-  for (const NamedShape& shape : options.shapes) {
-    if (Field* field = fitting_field(shape.problem)) {
-      field->probes.push_back({shape.label, shape.problem});
+  for (const auto& [label, problem] : options.shapes) {
+    if (Field* field = field_of(fields_, problem); field != nullptr && fits(problem, info_)) {
+      field->probes.push_back({label, problem});
     }
   }
-  for (const NamedShape& shape : options.judges) {
-    if (Field* field = fitting_field(shape.problem)) {
-      field->judges.push_back(shape.problem);
+  for (const auto& [label, problem] : options.judges) {
+    if (Field* field = field_of(fields_, problem); field != nullptr && fits(problem, info_)) {
+      field->judges.push_back(problem);
     }
   }
 }
@@ -206,7 +208,7 @@ void Tuner::erase_unless_best(const Field& field, const TriedSetting& setting) {
 
 // Only schedules for operands as they are, and without clusters.
 std::vector<Schedule> Tuner::schedules_for(const Calibration& setting, const Problem& problem) const {
-  std::vector<Schedule> schedules = Planner::offers(setting, problem, device_.info(), facts_);
+  std::vector<Schedule> schedules = Planner::offers(setting, problem, info_, facts_);
   std::erase_if(schedules, [](const Schedule& each) { return each.clustered || each.packs(); });
   return schedules;
 }
@@ -229,7 +231,7 @@ void Tuner::time_on(Field& field, Probe& probe, const SharedSetting& setting) {
   const double incumbent = probe.seconds();
   const double limit = std::min(far_slower * incumbent, probe_share * options_.budget);
   if (schedules.empty() || *fastest(schedules).seconds > limit ||
-      !schedule_of(*setting, 1, probe.problem, device_.info())) {
+      !schedule_of(*setting, 1, probe.problem, info_)) {
     return;
   }
   const Probe::Score score = best_splits(probe, setting, schedules);
@@ -261,7 +263,7 @@ Probe::Score Tuner::best_splits(const Probe& probe, const SharedSetting& setting
   const double incumbent = probe.seconds();
   const auto time = [&](std::ptrdiff_t at) -> Probe::Score {
     const std::int64_t splits = schedules[static_cast<std::size_t>(at)].splits;
-    const auto schedule = schedule_of(*setting, splits, probe.problem, device_.info());
+    const auto schedule = schedule_of(*setting, splits, probe.problem, info_);
     const Effort effort{.hopeless = far_slower * incumbent};
     return {setting, splits, schedule ? stopwatch_.seconds(*schedule, probe.problem, effort) : infinity};
   };
@@ -284,7 +286,7 @@ Probe::Score Tuner::best_splits(const Probe& probe, const SharedSetting& setting
 void Tuner::time_again(const Problem& problem, std::span<Probe::Score> scores, const Effort& effort) {
   std::vector<Schedule> schedules;
   for (const Probe::Score& score : scores) {
-    schedules.push_back(*schedule_of(*score.setting, score.splits, problem, device_.info()));
+    schedules.push_back(*schedule_of(*score.setting, score.splits, problem, info_));
   }
   const std::vector<double> seconds = stopwatch_.seconds(schedules, problem, effort);
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -330,7 +332,7 @@ void Tuner::measure_again(Field& field) {
 PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations) {
   Tuning all = facts_;
   all.calibrations = calibrations;
-  const Planner planner(device_.info(), all);
+  const Planner planner(info_, all);
   std::vector<Problem> problems;
   std::vector<double> best;
   for (const Field& field : fields) {
@@ -349,17 +351,13 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
   }
   std::vector<const Variant*> kernels;
   for (const Problem& problem : problems) {
-    const std::vector<Schedule> schedules = planner.rank(problem);
-    for (std::size_t i = 0; i < std::min(schedules.size(), explored_kernels); ++i) {
-      add_kernels(schedules[i], problem, device_.info(), kernels);
-    }
+    first_ranked(explored_kernels, planner, problem, kernels);
   }
   compile(kernels);
   const auto measure = [&](const Schedule& schedule, std::size_t problem) {
     return stopwatch_.seconds(schedule, problems[problem], {.samples = 5});
   };
-  return fit_planner(calibrations, problems, device_.info(), facts_, best, measure,
-                     [this] { return enough(); });
+  return fit_planner(calibrations, problems, info_, facts_, best, measure, [this] { return enough(); });
 }
 
 // The shapes that were asked for, as far as the budget lasts.
@@ -368,18 +366,13 @@ void Tuner::tune_shapes() {
   for (const Field& field : fields_) {
     std::ranges::move(field.calibrations(), std::back_inserter(all.calibrations));
   }
-  const Planner planner(device_.info(), all);
+  const Planner planner(info_, all);
   std::vector<std::vector<Schedule>> schedules;
   std::vector<const Variant*> kernels;
   for (const NamedShape& shape : options_.shapes) {
-    std::vector<Schedule>& best = schedules.emplace_back();
-    if (fits(shape.problem, device_.info())) {
-      best = planner.rank(shape.problem);
-      best.resize(std::min(best.size(), schedules_of_a_shape));
-    }
-    for (const Schedule& schedule : best) {
-      add_kernels(schedule, shape.problem, device_.info(), kernels);
-    }
+    schedules.push_back(fits(shape.problem, info_)
+                            ? first_ranked(schedules_of_a_shape, planner, shape.problem, kernels)
+                            : std::vector<Schedule>());
   }
   compile(kernels);
   for (std::size_t i = 0; i < schedules.size() && !enough(); ++i) {
@@ -401,11 +394,10 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
   if (timed.empty()) {
     return std::nullopt;
   }
-  std::ranges::stable_sort(timed, {}, [](const auto& each) { return each.first; });
+  std::ranges::stable_sort(timed, {}, &std::pair<double, Schedule>::first);
+  timed.resize(std::min(timed.size(), finalists));
   std::vector<Schedule> best_ones;
-  for (std::size_t i = 0; i < std::min(timed.size(), finalists); ++i) {
-    best_ones.push_back(timed[i].second);
-  }
+  std::ranges::transform(timed, std::back_inserter(best_ones), &std::pair<double, Schedule>::second);
   const std::vector<double> again = stopwatch_.seconds(best_ones, problem, {.samples = 7});
   const auto first = static_cast<std::size_t>(std::ranges::min_element(again) - again.begin());
   const Schedule& winner = best_ones[first];
@@ -432,8 +424,7 @@ std::vector<Calibration> Tuner::chosen() const {
     std::vector<Problem> problems;
     std::ranges::transform(field.probes, std::back_inserter(problems), &Probe::problem);
     for (const Calibration& calibration :
-         field.fit ? field.fit->chosen
-                   : fit_planner(field.calibrations(), problems, device_.info(), facts_).chosen) {
+         field.fit ? field.fit->chosen : fit_planner(field.calibrations(), problems, info_, facts_).chosen) {
       if (names.insert(name_of(calibration)).second) {
         all.push_back(calibration);
       }
@@ -509,7 +500,7 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
     if (limited ? enough() : stop_.load()) {
       break;
     }
-    if (!fits(problem, device_.info())) {
+    if (!fits(problem, info_)) {
       continue;
     }
     const Schedule both[] = {before.select(problem), after.select(problem)};
@@ -518,7 +509,7 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
       continue;
     }
     succeeds([&] {
-      const bool cpu = device_.info().kind == DeviceKind::cpu;
+      const bool cpu = info_.kind == DeviceKind::cpu;
       Effort effort{.samples = 7, .sample_seconds = cpu ? 5e-3 : 2e-4};
       std::vector<double> seconds = stopwatch_.seconds(both, problem, effort);
       if (seconds[0] < doubtful * seconds[1]) {
@@ -537,7 +528,7 @@ std::string Tuner::summary() const {
   const auto longer = [](const std::optional<PlannerFit>& fit) {
     return fit ? format(" (the planner's schedules take %.1f%% longer)", 100.0 * (fit->regret - 1.0)) : "";
   };
-  const bool cpu = device_.info().kind == DeviceKind::cpu;
+  const bool cpu = info_.kind == DeviceKind::cpu;
   std::string text = std::string(cpu ? "G" : "T") + "FLOP/s of the best:\n";
   text += fit_ ? "All together" + longer(fit_) + "\n" : "";
   for (const Field& field : fields_) {

@@ -92,12 +92,13 @@ class Tuner {
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
   std::vector<Calibration> chosen() const;
   // The planner knows this already.
-  const Tuning& base() const { return resumed_.calibrations.empty() ? tuning_for(device_.info()) : resumed_; }
+  const Tuning& base() const { return resumed_.calibrations.empty() ? tuning_for(info_) : resumed_; }
   bool is_searched(const Calibration& calibration) const;
   Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
                      bool limited);
 
   Device& device_;
+  const DeviceInfo& info_;
   const TuneOptions options_;
   const std::atomic<bool>& stop_;
   const std::chrono::steady_clock::time_point end_;

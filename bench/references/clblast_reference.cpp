@@ -85,8 +85,18 @@ cl_ulong end_of(const cl::Event& event) {
 
 class ClBlastReference final : public Reference {
  public:
-  ClBlastReference(Device& device, Queue& queue, const Problem& problem) : Reference(queue), p_(problem) {
-    if (const std::size_t bytes = temporary_bytes(); bytes > 0) {
+  // CLBlast would otherwise allocate the temporary memory anew in each execution.
+  ClBlastReference(Device& device, Queue& queue, const Problem& p) : Reference(queue), p_(p) {
+    if (p.batch > 1) {
+      return;
+    }
+    cl_command_queue commands = commands_of(queue);
+    std::size_t bytes = 0;
+    check(clblast::GemmTempBufferSize<float>(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op),
+                                             size(p.m), size(p.n), size(p.k), 0, size(p.lda), 0, size(p.ldb),
+                                             0, size(p.ldc), &commands, bytes),
+          "GemmTempBufferSize");
+    if (bytes > 0) {
       temporary_ = device.allocate(bytes);
     }
   }
@@ -111,19 +121,6 @@ class ClBlastReference final : public Reference {
   void launch(const PreparedPlan::Operands& operands, cl_event* done) {
     multiply_plain(p_, operands, commands_of(queue()),
                    temporary_ ? reinterpret_cast<cl_mem>(temporary_->native()) : nullptr, done);
-  }
-
-  // CLBlast would otherwise allocate this anew in each execution.
-  std::size_t temporary_bytes() {
-    std::size_t bytes = 0;
-    if (p_.batch == 1) {
-      cl_command_queue commands = commands_of(queue());
-      check(clblast::GemmTempBufferSize<float>(
-                clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op), size(p_.m), size(p_.n),
-                size(p_.k), 0, size(p_.lda), 0, size(p_.ldb), 0, size(p_.ldc), &commands, bytes),
-            "GemmTempBufferSize");
-    }
-    return bytes;
   }
 
   const Problem p_;

@@ -25,7 +25,7 @@ struct Place {
   std::size_t offset;
 };
 
-std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
+std::array<Place, 3> places(const Operands& operands) {
   const auto place = [&](Operand operand) -> Place {
     const MatrixPlace& found = place_of(operands, operand);
     return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
@@ -38,8 +38,8 @@ cl_command_queue commands_of(const Queue& queue) {
 }
 
 // temporary: null when CLBlast is to allocate what it needs; a batch gives it no choice.
-void multiply_plain(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
-                    cl_mem temporary, cl_event* done) {
+void multiply_plain(const Problem& p, const Operands& operands, cl_command_queue queue, cl_mem temporary,
+                    cl_event* done) {
   const auto [a, b, c] = places(operands);
   if (p.batch == 1) {
     check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m),
@@ -57,7 +57,7 @@ void multiply_plain(const Problem& p, const PreparedPlan::Operands& operands, cl
 }
 
 // CLBlast wants the lists of a batch, and its scalars, on the host.
-void multiply_listed(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue) {
+void multiply_listed(const Problem& p, const Operands& operands, cl_command_queue queue) {
   const auto [a, b, c] = places(operands);
   const auto list = [&](std::size_t first, std::int64_t stride) {
     std::vector<std::size_t> offsets;
@@ -101,7 +101,7 @@ class ClBlastReference final : public Reference {
     }
   }
 
-  void enqueue(const PreparedPlan::Operands& operands) override { launch(operands, nullptr); }
+  void enqueue(const Operands& operands) override { launch(operands, nullptr); }
 
   // CLBlast tells when the last kernel of an execution ends, but not when the first begins: the time is from
   // the end of one execution more, before the others, to the end of the last.
@@ -118,7 +118,7 @@ class ClBlastReference final : public Reference {
   }
 
  private:
-  void launch(const PreparedPlan::Operands& operands, cl_event* done) {
+  void launch(const Operands& operands, cl_event* done) {
     multiply_plain(p_, operands, commands_of(queue()),
                    temporary_ ? reinterpret_cast<cl_mem>(temporary_->native()) : nullptr, done);
   }
@@ -140,10 +140,10 @@ class ClBlast final : public ReferenceLibrary {
     return padding * sizeof(float) * static_cast<double>(problem.batch) *
            static_cast<double>(problem.a_elements() + problem.b_elements() + problem.c_elements());
   }
-  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands&) override {
     return std::make_unique<ClBlastReference>(device(), queue(), problem);
   }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     if (problem.batch_by == BatchBy::offsets) {
       multiply_listed(problem, operands, commands_of(queue()));
     } else {

@@ -95,7 +95,7 @@ class Cublas final : public CublasLibrary {
  public:
   explicit Cublas(const Surroundings& of) : CublasLibrary("cuBLAS", of) {}
 
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& p, const Operands& operands) override {
     const cublasOperation_t a_op = operation(p.a_op);
     const cublasOperation_t b_op = operation(p.b_op);
     if (p.batch_by == BatchBy::addresses) {
@@ -132,7 +132,7 @@ class Converting final : public CublasLibrary {
 #endif
   }
   bool is_fp32_accurate() const override { return is_accurate_; }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     if (problem.batch_by != BatchBy::strides) {
       throw Error(Status::unsupported, "cuBLAS: batches by lists are not multiplied in other precisions");
     }
@@ -160,8 +160,7 @@ class Fp16 final : public CublasLibrary {
     return static_cast<double>(passes * sizeof(__half)) *
            static_cast<double>(problem.a_elements() + problem.b_elements());
   }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
     if (problem.batch != 1) {
       throw Error(Status::unsupported, "cuBLAS-FP16: batches are not copied to FP16");
     }
@@ -181,7 +180,7 @@ class Fp16 final : public CublasLibrary {
                   pointer(places, operand_c));
     });
   }
-  void multiply(const Problem&, const PreparedPlan::Operands&) override {
+  void multiply(const Problem&, const Operands&) override {
     throw Error(Status::unsupported, "cuBLAS-FP16: it needs copies of its operands");
   }
 
@@ -227,7 +226,7 @@ class CublasXt final : public ReferenceLibrary {
   std::string name() const override { return title() + " " + version_text(cublasGetProperty); }
 
   // The members of a batch one after the other: cublasXt has no call for all of them.
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& p, const Operands& operands) override {
     // Large blocks are copied less often; several must be there at once.
     const std::int64_t block = std::clamp<std::int64_t>(std::max({p.m, p.n, p.k}) / 4, 1024, 8192);
     DUOGEMM_CUBLAS(cublasXtSetBlockDim(handle_, static_cast<int>(block)));
@@ -288,15 +287,13 @@ class CublasLtReference final : public Reference {
         b_(describe(p.b_rows(), p.b_cols(), p.ldb, p.batch, p.b_stride)),
         c_(describe(p.m, p.n, p.ldc, p.batch, p.c_stride)) {}
 
-  void enqueue(const PreparedPlan::Operands& operands) override {
-    check_cublas(multiply(operands), "cublasLtMatmul");
-  }
+  void enqueue(const Operands& operands) override { check_cublas(multiply(operands), "cublasLtMatmul"); }
 
   // Keeps the first of the candidates, which takes no time. With the queue's device current.
   void take_first() { algorithm_ = require_any(candidates(1)).front(); }
 
   // Times the candidates in turns and keeps the fastest. With the queue's device current.
-  void choose(const PreparedPlan::Operands& operands) {
+  void choose(const Operands& operands) {
     Algorithms algorithms = candidates(8);
     std::erase_if(algorithms, [&](const cublasLtMatmulAlgo_t& algorithm) {
       algorithm_ = algorithm;
@@ -343,7 +340,7 @@ class CublasLtReference final : public Reference {
     return algorithms;
   }
 
-  cublasStatus_t multiply(const PreparedPlan::Operands& operands) {
+  cublasStatus_t multiply(const Operands& operands) {
     float* const c = pointer(operands, operand_c);
     return cublasLtMatmul(handle_, &multiplication_, &problem_.alpha, pointer(operands, operand_a), &a_,
                           pointer(operands, operand_b), &b_, &problem_.beta, c, &c_, c, &c_, &algorithm_,
@@ -369,13 +366,12 @@ class CublasLt final : public ReferenceLibrary {
   }
 
   std::string name() const override { return title() + " " + version_text(cublasLtGetProperty); }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
     auto reference = std::make_unique<CublasLtReference>(handle_, queue(), *workspace_, problem);
     queue().with_device([&] { reference->choose(operands); });
     return reference;
   }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     if (problem.batch_by == BatchBy::addresses) {
       throw Error(Status::unsupported, "cublasLt: it takes no lists of matrices");
     }

@@ -30,7 +30,7 @@ class OpenBlas final : public ReferenceLibrary {
   }
 
   // The members of a batch one after the other: not every release has a call for all of them.
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& p, const Operands& operands) override {
     const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
     for (std::int64_t i = 0; i < p.batch; ++i) {
       cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),

@@ -23,7 +23,7 @@ namespace {
 // Ours, called by a function.
 class OwnLibrary final : public ReferenceLibrary {
  public:
-  using Call = std::function<void(const Problem& problem, const PreparedPlan::Operands& operands)>;
+  using Call = std::function<void(const Problem& problem, const Operands& operands)>;
   using Warm = std::function<void()>;
 
   // In the host's memory, where no device is given.
@@ -36,9 +36,7 @@ class OwnLibrary final : public ReferenceLibrary {
         warm_(std::move(warm)) {}
 
   std::string name() const override { return name_; }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    call_(problem, operands);
-  }
+  void multiply(const Problem& problem, const Operands& operands) override { call_(problem, operands); }
   void warm() override { warm_(); }
 
  private:
@@ -52,7 +50,7 @@ constexpr const char* with_version = "duogemm " DUOGEMM_VERSION;
 // Calls `one` with pointers to the matrices, or `listed` with lists of those of a batch.
 template <typename One, typename Listed>
 OwnLibrary::Call on_pointers(One one, Listed listed) {
-  return [one, listed](const Problem& problem, const PreparedPlan::Operands& operands) {
+  return [one, listed](const Problem& problem, const Operands& operands) {
     if (problem.batch_by == BatchBy::strides) {
       one(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
           pointer(operands, operand_c));
@@ -79,18 +77,17 @@ class OtherKernels final : public ReferenceLibrary {
 
   std::string name() const override { return "duogemm with the kernels of " + title(); }
   bool has_our_bits() const override { return true; }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
     const auto plan = std::make_shared<const SelfContainedPlan>(planned(problem, operands));
     return std::make_unique<FunctionReference>(
         queue(), [this, plan](const auto& places) { plan->enqueue(queue(), places); });
   }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     planned(problem, operands).enqueue(queue(), operands);
   }
 
  private:
-  SelfContainedPlan planned(const Problem& problem, const PreparedPlan::Operands& operands) {
+  SelfContainedPlan planned(const Problem& problem, const Operands& operands) {
     const Plan plan = plan_sgemm(placed(problem, operands), device().info());
     const KernelsFrom folder(title());
     return {plan, device(), programs_};
@@ -142,7 +139,7 @@ std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precis
   void* const library = open_drop_in();
   const auto call = [one = find<Sgemm>(library, "sgemm_"),
                      many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
-                        const Problem& p, const PreparedPlan::Operands& operands) {
+                        const Problem& p, const Operands& operands) {
     const float* const a = pointer(operands, operand_a);
     const float* const b = pointer(operands, operand_b);
     float* const c = pointer(operands, operand_c);
@@ -175,7 +172,7 @@ std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& run
     const std::string device = info.backend + ":" + std::to_string(info.index);
     return through == Through::host ? make_context("duogemm", device) : make_drop_in(device, precision);
   }
-  const auto call = [&](const Problem& problem, const PreparedPlan::Operands& operands) {
+  const auto call = [&](const Problem& problem, const Operands& operands) {
     runtime.enqueue(problem, queue, operands);
   };
   return std::make_unique<OwnLibrary>(
@@ -200,7 +197,7 @@ std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue
 #ifdef DUOGEMM_WITH_OPENCL
   if (device.info().backend == "opencl") {
     auto* const commands = reinterpret_cast<cl_command_queue>(queue.native());
-    const auto call = [commands](const Problem& problem, const PreparedPlan::Operands& operands) {
+    const auto call = [commands](const Problem& problem, const Operands& operands) {
       const auto memory = [&](Operand operand) {
         return reinterpret_cast<cl_mem>(place_of(operands, operand).buffer->native());
       };

@@ -13,7 +13,7 @@ class Calling final : public Reference {
  public:
   Calling(ReferenceLibrary& library, const Problem& problem)
       : Reference(library.queue()), library_(library), problem_(problem) {}
-  void enqueue(const PreparedPlan::Operands& operands) override { library_.multiply(problem_, operands); }
+  void enqueue(const Operands& operands) override { library_.multiply(problem_, operands); }
   double timed(int repeats, const Turn& turn) override {
     const double seconds = Reference::timed(repeats, turn);
     library_.rest();
@@ -83,7 +83,7 @@ ReferenceLibrary::ReferenceLibrary(std::string title)
       device_(*host_),
       queue_(*host_queue_) {}
 
-std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, const PreparedPlan::Operands&) {
+std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, const Operands&) {
   return std::make_unique<Calling>(*this, problem);
 }
 

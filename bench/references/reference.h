@@ -9,13 +9,15 @@
 
 namespace duogemm::bench {
 
-inline const MatrixPlace& place_of(const PreparedPlan::Operands& operands, Operand operand) {
+using Operands = PreparedPlan::Operands;
+
+inline const MatrixPlace& place_of(const Operands& operands, Operand operand) {
   return operands[static_cast<std::size_t>(operand.slot)];
 }
 
 // The address of an operand, for libraries that take pointers.
 template <typename Element = float>
-Element* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+Element* pointer(const Operands& operands, Operand operand) {
   const MatrixPlace& place = place_of(operands, operand);
   return reinterpret_cast<Element*>(place.buffer->native()) + place.offset;
 }
@@ -24,15 +26,15 @@ Element* pointer(const PreparedPlan::Operands& operands, Operand operand) {
 class Reference {
  public:
   // The operands of an execution; executions within a sample may work on different ones in turn.
-  using Turn = std::function<PreparedPlan::Operands(int execution)>;
+  using Turn = std::function<Operands(int execution)>;
 
   virtual ~Reference() = default;
   // Puts one execution on the library's queue. Only with the queue's device current, as it is within
   // timed(), record() and with_device().
-  virtual void enqueue(const PreparedPlan::Operands& operands) = 0;
+  virtual void enqueue(const Operands& operands) = 0;
   // Seconds that the library takes for `repeats` executions, one after the other.
   virtual double timed(int repeats, const Turn& turn);
-  void execute(const PreparedPlan::Operands& operands) {
+  void execute(const Operands& operands) {
     queue_.with_device([&] { enqueue(operands); });
   }
 
@@ -47,9 +49,9 @@ class Reference {
 // A multiplication that a function does.
 class FunctionReference : public Reference {
  public:
-  using Enqueue = std::function<void(const PreparedPlan::Operands& operands)>;
+  using Enqueue = std::function<void(const Operands& operands)>;
   FunctionReference(Queue& queue, Enqueue enqueue) : Reference(queue), enqueue_(std::move(enqueue)) {}
-  void enqueue(const PreparedPlan::Operands& operands) override { enqueue_(operands); }
+  void enqueue(const Operands& operands) override { enqueue_(operands); }
 
  private:
   Enqueue enqueue_;
@@ -75,11 +77,11 @@ class ReferenceLibrary {
   virtual double workspace_bytes(const Problem&) const { return 0.0; }
   // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C. One that
   // keeps nothing multiplies as multiply() does.
-  virtual std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands& operands);
+  virtual std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands);
   // Puts the multiplication on the library's queue as a program does that calls it once: nothing is kept for
   // the next time but what the library itself keeps. The members of a batch by tables stand its strides
   // apart. Only with the queue's device current.
-  virtual void multiply(const Problem& problem, const PreparedPlan::Operands& operands) = 0;
+  virtual void multiply(const Problem& problem, const Operands& operands) = 0;
   // Gets ready for all calls of the device, where the library can.
   virtual void warm() {}
   // Called after each sample: returns when the library leaves the machine to others.

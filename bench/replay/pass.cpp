@@ -45,7 +45,7 @@ Extents extents_of(const Trace& trace) {
 // A call as a library on the device takes it, with its operands. The tables of a batch by lists are its own:
 // offsets or addresses, as the device finds the members of a batch that is not strided.
 struct ReadyCall {
-  ReadyCall(const TraceCall& call, const PreparedPlan::Operands& matrices, Device& device, Queue& queue)
+  ReadyCall(const TraceCall& call, const Operands& matrices, Device& device, Queue& queue)
       : problem(call.problem), operands(matrices) {
     if (call.batch == CallBatch::strides) {
       return;
@@ -67,7 +67,7 @@ struct ReadyCall {
   }
 
   Problem problem;
-  PreparedPlan::Operands operands;
+  Operands operands;
   std::array<std::unique_ptr<Buffer>, 3> tables;
 };
 

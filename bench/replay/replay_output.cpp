@@ -50,12 +50,7 @@ Walk median(std::vector<Walk> walks) {
 }
 
 std::string passes_text(const TraceReport& report) {
-  Table table;
-  table.add_column("who", Table::Align::left);
-  table.add_column("pass", Table::Align::left);
-  for (const char* title : {"ms", "ratio", "call us", "99% us", "new us", "99% us"}) {
-    table.add_column(title);
-  }
+  Table table{left("who"), left("pass"), "ms", "ratio", "call us", "99% us", "new us", "99% us"};
   // The row has the ratio of wall times where there is another.
   const auto add = [&](const std::string& who, const char* pass, const std::vector<Walk>& walks,
                        const std::vector<Walk>& other = {}) {
@@ -136,11 +131,7 @@ std::string lost_text(const TraceReport& report) {
   if (lost.empty()) {
     return "";
   }
-  Table table;
-  table.add_column("calls that lost most", Table::Align::left);
-  table.add_column("times");
-  table.add_column("duogemm us");
-  table.add_column(report.against + " us");
+  Table table{left("calls that lost most"), "times", "duogemm us", report.against + " us"};
   for (const LostCall& call : lost) {
     const auto times = static_cast<double>(call.times);
     table.add_row({call_text(report.trace.calls[call.call].problem), std::to_string(call.times),

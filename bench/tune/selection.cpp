@@ -169,17 +169,13 @@ std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
 }
 
 std::string comparison_text(const Comparison& comparison, const std::string& title) {
-  std::string same = comparison.unchanged.empty() ? ""
-                                                  : "For " + std::to_string(comparison.unchanged.size()) +
-                                                        " shapes the library would choose as before.\n";
+  const std::size_t count = comparison.unchanged.size();
+  const std::string same =
+      count == 0 ? "" : "For " + std::to_string(count) + " shapes the library would choose as before.\n";
   if (comparison.timed.empty()) {
     return same;
   }
-  Table table;
-  table.add_column(title, Table::Align::left);
-  for (const char* column : {"GFLOP/s before", "after", "ratio"}) {
-    table.add_column(column);
-  }
+  Table table{left(title), "GFLOP/s before", "after", "ratio"};
   for (const BeforeAfter& each : comparison.timed) {
     const double work = 1e-9 * each.problem.flops();
     table.add_row({each.label, format("%.1f", work / each.before), format("%.1f", work / each.after),

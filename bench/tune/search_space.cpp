@@ -51,9 +51,7 @@ std::ptrdiff_t index_of(const TunableDeclaration& tunable, int value) {
 }  // namespace
 
 std::string OperandKind::name() const {
-  const auto letter = [](bool transposed) { return std::string(transposed ? "T" : "N"); };
-  return letter(a_transposed) + letter(b_transposed) + (wide ? " wide" : " narrow") +
-         (skinny == 0 ? "" : " skinny " + std::to_string(skinny)) +
+  return ops + (wide ? " wide" : " narrow") + (skinny == 0 ? "" : " skinny " + std::to_string(skinny)) +
          (precision == Precision::fp32 ? "" : std::string(" ") + to_text(precision));
 }
 
@@ -61,15 +59,13 @@ std::vector<OperandKind> operand_kinds(Precision precision) {
   std::vector<OperandKind> kinds;
   for (const std::int64_t columns : {1, 4}) {
     for (const bool wide : {true, false}) {
-      kinds.push_back({false, false, wide, columns, precision});
-      kinds.push_back({true, false, wide, columns, precision});
+      kinds.push_back({"NN", wide, columns, precision});
+      kinds.push_back({"TN", wide, columns, precision});
     }
   }
-  for (const bool a : {false, true}) {
-    for (const bool b : {false, true}) {
-      kinds.push_back({a, b, true, 0, precision});
-      kinds.push_back({a, b, false, 0, precision});
-    }
+  for (const char* ops : {"NN", "NT", "TN", "TT"}) {
+    kinds.push_back({ops, true, 0, precision});
+    kinds.push_back({ops, false, 0, precision});
   }
   return kinds;
 }
@@ -80,8 +76,8 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
   const auto leading = [](std::int64_t rows, bool wide) { return wide ? round_up(rows, 8) : rows | 1; };
   Problem problem = Problem::packed(m, n, k);
   problem.precision = kind.precision;
-  problem.a_op = kind.a_transposed ? Transpose::yes : Transpose::no;
-  problem.b_op = kind.b_transposed ? Transpose::yes : Transpose::no;
+  problem.a_op = kind.ops[0] == 'T' ? Transpose::yes : Transpose::no;
+  problem.b_op = kind.ops[1] == 'T' ? Transpose::yes : Transpose::no;
   problem.lda = leading(problem.a_rows(), kind.wide);
   problem.ldb = leading(problem.b_rows(), kind.wide);
   problem.ldc = leading(problem.m, kind.wide);

@@ -11,8 +11,7 @@ namespace duogemm::bench {
 
 // Kernels are compiled differently for operands that are stored in these ways.
 struct OperandKind {
-  bool a_transposed;
-  bool b_transposed;
+  std::string ops;                        // "NN", "NT", "TN" or "TT"
   bool wide;                              // sizes and leading dimensions are multiples of 4
   std::int64_t skinny = 0;                // how many columns C has, where that decides; else 0
   Precision precision = Precision::fp32;  // that is permitted

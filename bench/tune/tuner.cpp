@@ -60,8 +60,7 @@ Tuning facts_of(const DeviceInfo& info, const Stopwatch& stopwatch) {
 std::vector<Field> make_fields(const TuneOptions& options, const DeviceInfo& device) {
   std::vector<Field> fields;
   for (const OperandKind& kind : operand_kinds(options.precision)) {
-    const bool asked =
-        options.ops.empty() || std::ranges::find(options.ops, kind.name().substr(0, 2)) != options.ops.end();
+    const bool asked = options.ops.empty() || std::ranges::find(options.ops, kind.ops) != options.ops.end();
     if (asked && field_of(fields, edge_problems(kind).front()) == nullptr) {
       if (Field field = make_field(kind, device); !field.spaces.empty()) {
         fields.push_back(std::move(field));

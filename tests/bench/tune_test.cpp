@@ -27,7 +27,7 @@ DeviceInfo large_gpu() {
   return info;
 }
 
-const OperandKind plain{false, false, true};
+const OperandKind plain{"NN", true};
 
 // Gives the tunables that the first kind of operands fixes which the kernel takes, the plain kind where it
 // does.
@@ -320,7 +320,7 @@ TEST_P(TunerOn, CalibratesKernels) {
 TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const KernelSpec& spec = find_kernel("tensor");
-  const OperandKind kind{false, false, true, 0, Precision::f16x3};
+  const OperandKind kind{"NN", true, 0, Precision::f16x3};
   const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(kind).front()));
   if (const auto reason = unsupported_reason(spec, tunables, device.device->info())) {
     const std::atomic<bool> stop = false;

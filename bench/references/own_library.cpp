@@ -26,11 +26,10 @@ class OwnLibrary final : public ReferenceLibrary {
   using Call = std::function<void(const Problem& problem, const Operands& operands)>;
   using Warm = std::function<void()>;
 
-  // In the host's memory, where no device is given.
-  OwnLibrary(std::string name, Call call, Warm warm)
-      : ReferenceLibrary("duogemm"), name_(std::move(name)), call_(std::move(call)), warm_(std::move(warm)) {}
-  OwnLibrary(std::string name, Call call, Warm warm, Device& device, Queue& queue)
-      : ReferenceLibrary("duogemm", device, queue),
+  // where: a device and a queue, or nothing for the host's memory.
+  template <typename... Where>
+  OwnLibrary(std::string name, Call call, Warm warm, Where&... where)
+      : ReferenceLibrary("duogemm", where...),
         name_(std::move(name)),
         call_(std::move(call)),
         warm_(std::move(warm)) {}

@@ -78,13 +78,11 @@ class Stage {
     const bool needs_device = subject.title != "OpenBLAS";
     if (needs_device) {
       const auto start = Clock::now();
-      opened_ = subject.device.backend->open(subject.device.index, {});
-      own_queue_ = opened_->create_queue();
+      opened_.emplace(subject.device.backend->open(subject.device.index, {}));
       context_s_ = subject.choosing_s + seconds_since(start);
     }
     if (is_ours() ? subject.through == CallMemory::host : !needs_device) {
-      arrays_ = open_host();
-      array_queue_ = arrays_->create_queue();
+      arrays_.emplace(open_host());
     }
     matrices_.emplace(extents_of(trace), test_data().c, 1, device(), queue());
     for (const TraceCall& call : trace.calls) {
@@ -170,8 +168,8 @@ class Stage {
 
  private:
   bool is_ours() const { return subject_.title == "duogemm"; }
-  Device& device() { return arrays_ ? *arrays_ : *opened_; }
-  Queue& queue() { return arrays_ ? *array_queue_ : *own_queue_; }
+  Device& device() { return *(arrays_ ? arrays_ : opened_)->device; }
+  Queue& queue() { return *(arrays_ ? arrays_ : opened_)->queue; }
 
   template <typename Work>
   void for_each_call(const Work& work) const {
@@ -211,7 +209,7 @@ class Stage {
     const auto& [backend, index] = subject_.device;
     if (is_ours()) {
       caller_ = arrays_ ? make_public_calls(std::string(backend->name()) + ":" + std::to_string(index))
-                        : make_public_calls(*opened_, *own_queue_);
+                        : make_public_calls(device(), queue());
       return;
     }
     caller_ = make_library(
@@ -223,10 +221,13 @@ class Stage {
 
   const Trace& trace_;
   const Subject& subject_;
-  std::unique_ptr<Device> opened_;  // null for those who need none
-  std::unique_ptr<Queue> own_queue_;
-  std::unique_ptr<Device> arrays_;  // the host, where operands are plain arrays
-  std::unique_ptr<Queue> array_queue_;
+  struct Memory {
+    explicit Memory(std::unique_ptr<Device> on) : device(std::move(on)), queue(device->create_queue()) {}
+    std::unique_ptr<Device> device;
+    std::unique_ptr<Queue> queue;
+  };
+  std::optional<Memory> opened_;  // nothing for those who need none
+  std::optional<Memory> arrays_;  // the host, where operands are plain arrays
   double context_s_ = 0.0;
   std::optional<GuardedOperands> matrices_;
   std::vector<ReadyCall> calls_;

@@ -83,44 +83,38 @@ std::vector<Calibration> Field::calibrations() const {
 }
 
 void Field::add_seeds(const std::vector<Tuning>& known, const DeviceInfo& device, Random& random) {
-  const auto add = [&](const KernelSpec* spec, const std::optional<Tunables>& tunables) {
-    if (SharedSetting seed = make_setting(spec, tunables)) {
-      seeds.push_back(std::move(seed));
-    }
+  const auto adopt = [&](const KernelSpec* spec, const Tunables& tunables) {
+    const auto space = spaces.find(spec);
+    return make_setting(spec, space == spaces.end() ? std::nullopt : space->second.adopt(tunables));
   };
   for (const auto& [spec, space] : spaces) {
-    add(spec, space.adopt({}));
+    seeds.push_back(adopt(spec, {}));
   }
   // The library's choice for a CPU goes by no measurement. A GPU's kernels have been measured.
   for (const Probe& probe : probes) {
     if (device.kind == DeviceKind::cpu) {
       const Variant& chosen =
           *schedule_for(unmeasured_request(probe.problem, device), probe.problem, device).kernel;
-      if (const auto space = spaces.find(chosen.spec); space != spaces.end()) {
-        add(space->first, space->second.adopt(chosen.tunables));
-      }
+      seeds.push_back(adopt(chosen.spec, chosen.tunables));
     }
   }
   // Settings that were best for operands of another kind are worth a try where nothing is known of this one.
-  std::vector<std::pair<const KernelSpec*, Tunables>> same;
-  std::vector<std::pair<const KernelSpec*, Tunables>> other;
+  std::vector<SharedSetting> same;
+  std::vector<SharedSetting> other;
   for (const Tuning& tuning : known) {
     for (const Calibration& calibration : tuning.calibrations) {
-      const auto space = spaces.find(calibration.spec);
-      const auto adopted = space == spaces.end() ? std::nullopt : space->second.adopt(calibration.tunables);
-      if (adopted) {
-        (*adopted == calibration.tunables ? same : other).emplace_back(calibration.spec, *adopted);
+      if (SharedSetting adopted = adopt(calibration.spec, calibration.tunables)) {
+        (adopted->tunables == calibration.tunables ? same : other).push_back(std::move(adopted));
       }
     }
   }
-  for (const auto& [spec, tunables] : same.empty() ? other : same) {
-    add(spec, tunables);
-  }
+  std::ranges::copy(same.empty() ? other : same, std::back_inserter(seeds));
   for (std::size_t i = 0; i < samples_as_seeds; ++i) {
     for (const auto& [spec, space] : spaces) {
-      add(spec, space.sample(random));
+      seeds.push_back(make_setting(spec, space.sample(random)));
     }
   }
+  std::erase(seeds, nullptr);
 }
 
 std::vector<Proposals::Proposal> Proposals::next(std::size_t count) {

@@ -29,7 +29,8 @@ void add_clock(std::vector<std::string>& warnings, const std::vector<GpuMoment>&
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  return join(names | std::views::take(most_named)) + (names.size() > most_named ? ", and others" : "");
+  return join(std::span(names).first(std::min(names.size(), most_named))) +
+         (names.size() > most_named ? ", and others" : "");
 }
 
 }  // namespace

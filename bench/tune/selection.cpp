@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 #include <set>
 
 #include "output/table.h"
@@ -74,7 +73,8 @@ struct Choices {
       }
     }
     std::ranges::sort(order);
-    for (const auto& [seconds, i] : order | std::views::take(explored_kernels)) {
+    order.resize(std::min(order.size(), explored_kernels));
+    for (const auto& [seconds, i] : order) {
       loss(problem, i);
     }
   }
@@ -170,7 +170,7 @@ std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
 
 std::string comparison_text(const Comparison& comparison, const std::string& title) {
   const std::size_t count = comparison.unchanged.size();
-  const std::string same =
+  std::string same =
       count == 0 ? "" : "For " + std::to_string(count) + " shapes the library would choose as before.\n";
   if (comparison.timed.empty()) {
     return same;

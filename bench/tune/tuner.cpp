@@ -154,14 +154,14 @@ void Tuner::search(const std::function<void()>& checkpoint) {
     }
     const auto refusals = compile(kernels);
     for (std::size_t i = 0; i < proposals.size() && !enough(); ++i) {
-      const auto& [field, setting] = proposals[i];
-      seen_.insert(name_of(*setting));
+      const Proposals::Proposal& proposal = proposals[i];
+      seen_.insert(name_of(*proposal.setting));
       if (!refusals[i]->empty()) {
         ++counts_.refused;
         continue;
       }
-      counts_.refused += !succeeds([&] { try_out(*field, setting); });
-      erase_unless_best(*field, *setting);
+      counts_.refused += !succeeds([&] { try_out(*proposal.field, proposal.setting); });
+      erase_unless_best(*proposal.field, *proposal.setting);
     }
     if (seconds_left() < next_checkpoint) {
       next_checkpoint -= checkpoint_share * options_.budget;
@@ -495,7 +495,8 @@ Comparison Tuner::compare(const Planner& before, const Planner& after) {
 Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
                           bool limited) {
   Comparison comparison;
-  for (const auto& [label, problem] : shapes) {
+  for (const NamedShape& shape : shapes) {
+    const Problem& problem = shape.problem;
     if (limited ? enough() : stop_.load()) {
       break;
     }
@@ -504,7 +505,7 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
     }
     const Schedule both[] = {before.select(problem), after.select(problem)};
     if (to_text(both[0]) == to_text(both[1])) {
-      comparison.unchanged.push_back(label);
+      comparison.unchanged.push_back(shape.label);
       continue;
     }
     succeeds([&] {
@@ -516,8 +517,8 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
         seconds = stopwatch_.seconds(both, problem, effort);
       }
       const bool asked =
-          std::ranges::find(options_.shapes, label, &NamedShape::label) != options_.shapes.end();
-      comparison.timed.push_back({label, problem, asked, seconds[0], seconds[1]});
+          std::ranges::find(options_.shapes, shape.label, &NamedShape::label) != options_.shapes.end();
+      comparison.timed.push_back({shape.label, problem, asked, seconds[0], seconds[1]});
     });
   }
   return comparison;

@@ -44,6 +44,77 @@ std::int64_t tiles_along_m(const Multiples& tile, std::int64_t groups) {
   return best;
 }
 
+struct Measured {
+  std::int64_t depth;
+  double seconds;
+};
+
+Measured measure(const Calibrator& by, const Calibration& setting, const Problem& problem) {
+  const std::optional<Schedule> schedule = schedule_of(setting, 1, problem, by.device);
+  if (!schedule) {
+    throw Error(Status::unsupported, "the kernel does not take such operands");
+  }
+  // The cost model adds what it takes to split operands into terms first.
+  const bool multiply_alone = !setting.spec->family->multiplies_in(Precision::fp32);
+  return {problem.k, by.stopwatch.seconds(*schedule, problem,
+                                          {.hopeless = by.patience, .multiply_alone = multiply_alone})};
+}
+
+// k is all that counts when the longer sum takes no longer.
+Timing timing_of(int groups, const Measured& little, const Measured& much) {
+  if (much.seconds <= little.seconds) {
+    return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
+  }
+  const double per_k = (much.seconds - little.seconds) / static_cast<double>(much.depth - little.depth);
+  return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
+}
+
+// Nothing where there is no more to measure. `longest`: what the answer before took, for each group of
+// `count`; becomes that of this one. Less deep where one execution takes longer than the patience.
+std::optional<Timing> timing(const Calibrator& by, const Calibration& setting, const OperandKind& kind,
+                             int count, double& longest) {
+  const double expected = longest * count;
+  if ((setting.timings.size() >= 2 && expected > by.patience) ||
+      (count > groups_at_once && expected > std::min(quick, by.patience))) {
+    return std::nullopt;
+  }
+  const std::int64_t groups = count * static_cast<std::int64_t>(by.device.compute_units);
+  const Multiples tile = setting.spec->family->tile(setting.tunables);
+  const std::int64_t along_m = tiles_along_m(tile, groups);
+  const auto measured = [&](std::int64_t k) {
+    return measure(by, setting, make_problem(kind, tile.m * along_m, tile.n * (groups / along_m), k));
+  };
+  const Measured little = measured(shallow);
+  Measured much =
+      measured(little.seconds * (double{deep} / double{shallow}) > by.patience ? 4 * shallow : deep);
+  while (much.seconds < clearly_more * little.seconds && much.seconds < by.patience && much.depth < deepest) {
+    much = measured(4 * much.depth);
+  }
+  longest = much.seconds / count;
+  return timing_of(count, little, much);
+}
+
+// The same; `longest` is of skinny operands altogether. With a long operand that fills much of the cache, and
+// with a short one: that says best what does not depend on k.
+std::optional<Timing> skinny_timing(const Calibrator& by, const Calibration& setting, const OperandKind& kind,
+                                    int count, double& longest) {
+  const std::int64_t rows = count * setting.spec->family->tile(setting.tunables).m *
+                            static_cast<std::int64_t>(by.device.compute_units);
+  const auto fitting =
+      static_cast<std::int64_t>(cached * by.cache / (sizeof(float) * static_cast<double>(rows)));
+  const bool is_first = setting.timings.empty();
+  if (longest > by.patience || (fitting < shortest_of_skinny && !is_first)) {
+    return std::nullopt;
+  }
+  const auto measured = [&](std::int64_t depth) {
+    return measure(by, setting, make_problem(kind, rows, kind.skinny, depth));
+  };
+  const Measured much = measured(std::max(fitting, shortest_of_skinny));
+  const Measured little = measured(std::min(much.depth / shorter, shallow));
+  longest = much.seconds;
+  return timing_of(count, little, much);
+}
+
 }  // namespace
 
 std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t splits, const Problem& problem,
@@ -96,86 +167,20 @@ std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_
 }
 
 Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                                  const Promising& promising) {
+                                  const Promising& promising) const {
   Calibration result{&spec, tunables, {}};
   double longest = 0.0;
   for (const int count : group_counts) {
     if (result.timings.size() == 2 && !promising(result.timings)) {
       break;
     }
-    const auto measured =
-        kind.skinny != 0 ? skinny_timing(result, kind, count, longest) : timing(result, kind, count, longest);
+    const auto measured = (kind.skinny != 0 ? skinny_timing : timing)(*this, result, kind, count, longest);
     if (!measured) {
       break;
     }
     result.timings.push_back(*measured);
   }
   return result;
-}
-
-Calibrator::Measured Calibrator::measure(const Calibration& setting, const Problem& problem) {
-  const std::optional<Schedule> schedule = schedule_of(setting, 1, problem, device_);
-  if (!schedule) {
-    throw Error(Status::unsupported, "the kernel does not take such operands");
-  }
-  // The cost model adds what it takes to split operands into terms first.
-  const bool multiply_alone = !setting.spec->family->multiplies_in(Precision::fp32);
-  return {problem.k,
-          stopwatch_.seconds(*schedule, problem, {.hopeless = patience_, .multiply_alone = multiply_alone})};
-}
-
-// k is all that counts when the longer sum takes no longer.
-Timing Calibrator::timing_of(int groups, const Measured& little, const Measured& much) {
-  if (much.seconds <= little.seconds) {
-    return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
-  }
-  const double per_k = (much.seconds - little.seconds) / static_cast<double>(much.depth - little.depth);
-  return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
-}
-
-// Less deep where one execution takes longer than the patience.
-std::optional<Timing> Calibrator::timing(const Calibration& setting, const OperandKind& kind, int count,
-                                         double& longest) {
-  const double expected = longest * count;
-  if ((setting.timings.size() >= 2 && expected > patience_) ||
-      (count > groups_at_once && expected > std::min(quick, patience_))) {
-    return std::nullopt;
-  }
-  const std::int64_t groups = count * static_cast<std::int64_t>(device_.compute_units);
-  const Multiples tile = setting.spec->family->tile(setting.tunables);
-  const std::int64_t along_m = tiles_along_m(tile, groups);
-  const auto measured = [&](std::int64_t k) {
-    return measure(setting, make_problem(kind, tile.m * along_m, tile.n * (groups / along_m), k));
-  };
-  const Measured little = measured(shallow);
-  Measured much =
-      measured(little.seconds * (double{deep} / double{shallow}) > patience_ ? 4 * shallow : deep);
-  while (much.seconds < clearly_more * little.seconds && much.seconds < patience_ && much.depth < deepest) {
-    much = measured(4 * much.depth);
-  }
-  longest = much.seconds / count;
-  return timing_of(count, little, much);
-}
-
-// With a long operand that fills much of the cache, and with a short one: that says best what does not depend
-// on k.
-std::optional<Timing> Calibrator::skinny_timing(const Calibration& setting, const OperandKind& kind,
-                                                int count, double& longest) {
-  const std::int64_t rows = count * setting.spec->family->tile(setting.tunables).m *
-                            static_cast<std::int64_t>(device_.compute_units);
-  const auto fitting =
-      static_cast<std::int64_t>(cached * cache_ / (sizeof(float) * static_cast<double>(rows)));
-  const bool is_first = setting.timings.empty();
-  if (longest > patience_ || (fitting < shortest_of_skinny && !is_first)) {
-    return std::nullopt;
-  }
-  const auto measured = [&](std::int64_t depth) {
-    return measure(setting, make_problem(kind, rows, kind.skinny, depth));
-  };
-  const Measured much = measured(std::max(fitting, shortest_of_skinny));
-  const Measured little = measured(std::min(much.depth / shorter, shallow));
-  longest = much.seconds;
-  return timing_of(count, little, much);
 }
 
 }  // namespace duogemm::bench

@@ -38,39 +38,19 @@ class EdgeCheck {
   std::deque<Edge> edges_;
 };
 
-class Calibrator {
- public:
+struct Calibrator {
   // Says whether a kernel with these timings, its first two or all, deserves to be measured further.
   using Promising = std::function<bool(const std::vector<Timing>&)>;
-
-  // `cache`: how many bytes the device's last cache holds. Measures less of what takes longer than `patience`
-  // seconds at once.
-  Calibrator(Stopwatch& stopwatch, const DeviceInfo& device, double cache, double patience)
-      : stopwatch_(stopwatch), device_(device), cache_(cache), patience_(patience) {}
 
   // One kernel with all its tunables, on operands of the kind that they are for. Throws unsupported where the
   // kernel has no tiles to count, or does not take operands of the kind.
   Calibration calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
-                        const Promising& promising);
+                        const Promising& promising) const;
 
- private:
-  struct Measured {
-    std::int64_t depth;
-    double seconds;
-  };
-  Measured measure(const Calibration& setting, const Problem& problem);
-  static Timing timing_of(int groups, const Measured& little, const Measured& much);
-  // Each answers nothing where there is no more to measure. `longest`: what the answer before took, for each
-  // group of `count`, or of skinny operands altogether; becomes that of this one.
-  std::optional<Timing> timing(const Calibration& setting, const OperandKind& kind, int count,
-                               double& longest);
-  std::optional<Timing> skinny_timing(const Calibration& setting, const OperandKind& kind, int count,
-                                      double& longest);
-
-  Stopwatch& stopwatch_;
-  const DeviceInfo& device_;
-  double cache_;
-  double patience_;
+  Stopwatch& stopwatch;
+  const DeviceInfo& device;
+  double cache;     // bytes that the device's last cache holds
+  double patience;  // less is measured of what takes more seconds at once
 };
 
 }  // namespace duogemm::bench

@@ -298,7 +298,7 @@ void expect_calibrated(const testing::TestDevice& device, const KernelSpec& spec
   EXPECT_GT(stopwatch.bandwidth(), 1e8);
   EXPECT_GT(stopwatch.launch(), 0.0);
   const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(kind).front()));
-  Calibrator calibrator(stopwatch, device.device->info(), 8e6, 1.0);
+  const Calibrator calibrator{stopwatch, device.device->info(), 8e6, 1.0};
   const auto promising = [](bool is) { return [=](const std::vector<Timing>&) { return is; }; };
   const Calibration whole = calibrator.calibrate(spec, tunables, kind, promising(true));
   ASSERT_GE(whole.timings.size(), kind.skinny == 0 && kind.precision == Precision::fp32 ? 3u : 2u);

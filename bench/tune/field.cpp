@@ -19,6 +19,35 @@ SharedSetting make_setting(const KernelSpec* spec, const std::optional<Tunables>
   return tunables ? std::make_shared<TriedSetting>(TriedSetting{{spec, *tunables, {}}}) : nullptr;
 }
 
+// One of the best of any probe; the very best of it most often.
+const TriedSetting* parent_in(const Field& field, Random& random) {
+  for (int i = 0; i < attempts && !field.probes.empty(); ++i) {
+    const std::vector<Probe::Score>& best = field.probes[random() % field.probes.size()].best;
+    if (!best.empty()) {
+      return best[std::min(random() % best.size(), random() % best.size())].setting.get();
+    }
+  }
+  return nullptr;
+}
+
+// By those of its neighbours that were looked at.
+bool is_hopeless(const TriedSetting& setting, const Field& field, Random& random) {
+  constexpr std::size_t neighbours = 3;
+  const SettingSpace& space = field.spaces.at(setting.spec);
+  std::vector<std::pair<double, double>> near;  // distance, quality
+  for (const SharedSetting& known : field.looked_at) {
+    if (known->spec == setting.spec) {
+      near.emplace_back(space.distance(known->tunables, setting.tunables), known->quality);
+    }
+  }
+  if (near.size() < 10 * neighbours || random() % 10 == 0) {
+    return false;
+  }
+  std::partial_sort(near.begin(), near.begin() + neighbours, near.end());
+  return std::all_of(near.begin(), near.begin() + neighbours,
+                     [](const auto& neighbour) { return neighbour.second > hopeless_quality; });
+}
+
 }  // namespace
 
 bool fits(const Problem& problem, const DeviceInfo& device) {
@@ -144,7 +173,7 @@ SharedSetting Proposals::propose(Field& field) {
   }
   for (int i = 0; i < attempts; ++i) {
     SharedSetting child = breed(field);
-    if (child && !hopeless(field, *child) && is_new(*child)) {
+    if (child && !is_hopeless(*child, field, random_) && is_new(*child)) {
       return child;
     }
   }
@@ -155,7 +184,7 @@ SharedSetting Proposals::breed(Field& field) {
   const auto chance = [&](int percent) { return static_cast<int>(random_() % 100) < percent; };
   // One time in six, the parent has proved itself on operands of another kind.
   const Field& home = chance(17) ? fields_[random_() % fields_.size()] : field;
-  const TriedSetting* one = parent(home);
+  const TriedSetting* one = parent_in(home, random_);
   if (one == nullptr || !field.spaces.contains(one->spec) || chance(8)) {
     const auto& [spec, space] =
         *std::next(field.spaces.begin(), static_cast<std::ptrdiff_t>(random_() % field.spaces.size()));
@@ -165,40 +194,11 @@ SharedSetting Proposals::breed(Field& field) {
   if (&home != &field) {
     return make_setting(one->spec, space.adopt(one->tunables));
   }
-  const TriedSetting* other = parent(field);
+  const TriedSetting* other = parent_in(field, random_);
   return make_setting(one->spec,
                       other != nullptr && other != one && other->spec == one->spec && random_() % 4 == 0
                           ? space.cross(one->tunables, other->tunables, random_)
                           : space.mutate(one->tunables, random_));
-}
-
-// One of the best of any probe; the very best of it most often.
-const TriedSetting* Proposals::parent(const Field& field) {
-  for (int i = 0; i < attempts && !field.probes.empty(); ++i) {
-    const std::vector<Probe::Score>& best = field.probes[random_() % field.probes.size()].best;
-    if (!best.empty()) {
-      return best[std::min(random_() % best.size(), random_() % best.size())].setting.get();
-    }
-  }
-  return nullptr;
-}
-
-// By those of its neighbours that were looked at.
-bool Proposals::hopeless(const Field& field, const TriedSetting& setting) {
-  constexpr std::size_t neighbours = 3;
-  const SettingSpace& space = field.spaces.at(setting.spec);
-  std::vector<std::pair<double, double>> near;  // distance, quality
-  for (const SharedSetting& known : field.looked_at) {
-    if (known->spec == setting.spec) {
-      near.emplace_back(space.distance(known->tunables, setting.tunables), known->quality);
-    }
-  }
-  if (near.size() < 10 * neighbours || random_() % 10 == 0) {
-    return false;
-  }
-  std::partial_sort(near.begin(), near.begin() + neighbours, near.end());
-  return std::all_of(near.begin(), near.begin() + neighbours,
-                     [](const auto& neighbour) { return neighbour.second > hopeless_quality; });
 }
 
 }  // namespace duogemm::bench

@@ -81,8 +81,6 @@ class Proposals {
  private:
   SharedSetting propose(Field& field);
   SharedSetting breed(Field& field);
-  const TriedSetting* parent(const Field& field);
-  bool hopeless(const Field& field, const TriedSetting& setting);
 
   std::vector<Field>& fields_;
   Random& random_;

@@ -86,6 +86,19 @@ std::vector<Schedule> first_ranked(std::size_t most, const Planner& planner, con
   return schedules;
 }
 
+// Says whether no setting failed; throws where it is the device.
+bool succeeds(const std::function<void()>& trial) {
+  try {
+    trial();
+    return true;
+  } catch (const Error& error) {
+    if (error.status() == Status::device_error) {
+      throw;
+    }
+    return false;
+  }
+}
+
 }  // namespace
 
 Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
@@ -124,19 +137,6 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
 
 std::vector<std::optional<std::string>> Tuner::compile(const std::vector<const Variant*>& kernels) {
   return compile_all(kernels, programs_, options_.threads, [this] { return enough(); });
-}
-
-// Says whether no setting failed; throws where it is the device.
-bool Tuner::succeeds(const std::function<void()>& trial) {
-  try {
-    trial();
-    return true;
-  } catch (const Error& error) {
-    if (error.status() == Status::device_error) {
-      throw;
-    }
-    return false;
-  }
 }
 
 void Tuner::search(const std::function<void()>& checkpoint) {

@@ -72,7 +72,6 @@ class Tuner {
   // Keeps `reserve_` of the budget for what comes later.
   bool enough() const { return stop_ || seconds_left() <= reserve_ * options_.budget; }
   std::vector<std::optional<std::string>> compile(const std::vector<const Variant*>& kernels);
-  bool succeeds(const std::function<void()>& trial);
 
   // A setting is checked, calibrated, and timed where the model expects it among the best. Its kernel is
   // forgotten where it is not.

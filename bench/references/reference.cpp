@@ -8,23 +8,6 @@
 namespace duogemm::bench {
 namespace {
 
-// Calls the library anew each time.
-class Calling final : public Reference {
- public:
-  Calling(ReferenceLibrary& library, const Problem& problem)
-      : Reference(library.queue()), library_(library), problem_(problem) {}
-  void enqueue(const Operands& operands) override { library_.multiply(problem_, operands); }
-  double timed(int repeats, const Turn& turn) override {
-    const double seconds = Reference::timed(repeats, turn);
-    library_.rest();
-    return seconds;
-  }
-
- private:
-  ReferenceLibrary& library_;
-  const Problem problem_;
-};
-
 struct Known {
   std::string title;
   std::string backend;  // whose devices it is for; empty for all
@@ -84,7 +67,9 @@ ReferenceLibrary::ReferenceLibrary(std::string title)
       queue_(*host_queue_) {}
 
 std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, const Operands&) {
-  return std::make_unique<Calling>(*this, problem);
+  return std::make_unique<FunctionReference>(
+      queue(), [this, problem](const Operands& operands) { multiply(problem, operands); },
+      [this] { rest(); });
 }
 
 bool build_has(const std::string& title) {

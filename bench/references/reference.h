@@ -46,15 +46,23 @@ class Reference {
   Queue& queue_;
 };
 
-// A multiplication that a function does.
-class FunctionReference : public Reference {
+// A multiplication that a function does. Another one is called after each sample.
+class FunctionReference final : public Reference {
  public:
   using Enqueue = std::function<void(const Operands& operands)>;
-  FunctionReference(Queue& queue, Enqueue enqueue) : Reference(queue), enqueue_(std::move(enqueue)) {}
+  FunctionReference(
+      Queue& queue, Enqueue enqueue, std::function<void()> rest = [] {})
+      : Reference(queue), enqueue_(std::move(enqueue)), rest_(std::move(rest)) {}
   void enqueue(const Operands& operands) override { enqueue_(operands); }
+  double timed(int repeats, const Turn& turn) override {
+    const double seconds = Reference::timed(repeats, turn);
+    rest_();
+    return seconds;
+  }
 
  private:
-  Enqueue enqueue_;
+  const Enqueue enqueue_;
+  const std::function<void()> rest_;
 };
 
 // Throws Error where the library fails; messages begin with its name.

@@ -101,77 +101,53 @@ PassResult start_pass(const PassRequest& request, const TemporaryDirectory& fold
   return json.get<PassResult>();
 }
 
-class Replaying {
- public:
-  Replaying(const ReplayRequest& request, Progress& progress) : request_(request), progress_(progress) {
-    if (request.warmed) {
-      progress.show("compiling all programs of the device");
-      if (run_self({"warm"}, request.device, all_programs_).status != 0) {
-        throw Error(Status::build_failed, "the device's programs could not be compiled");
-      }
-    }
+TraceReport prepare(const ReplayRequest& request, const std::string& file) {
+  TraceReport report;
+  report.file = file;
+  report.trace = load_trace(file);
+  if (report.trace.breaks_off) {
+    warn_line(file + ": its last line breaks off, and is left out");
   }
-
-  TraceReport prepare(const std::string& file) const {
-    TraceReport report;
-    report.file = file;
-    report.trace = load_trace(file);
-    if (report.trace.breaks_off) {
-      warn_line(file + ": its last line breaks off, and is left out");
-    }
-    report.through = choose_memory(request_, report.trace, file);
-    report.against = choose_library(request_, report.through);
-    if (!report.against.empty()) {
-      device_of(report.against, request_.device);
-    }
-    require_memory(report.trace, request_.device.info(), report.through);
-    return report;
+  report.through = choose_memory(request, report.trace, file);
+  report.against = choose_library(request, report.through);
+  if (!report.against.empty()) {
+    device_of(report.against, request.device);
   }
+  require_memory(report.trace, request.device.info(), report.through);
+  return report;
+}
 
-  void replay(TraceReport& report) const {
-    for (std::size_t i = 0; i < request_.repeats; ++i) {
-      replay_ours(report);
-      if (!report.against.empty() && report.unavailable.empty()) {
-        replay_other(report);
-      }
-    }
+// all_programs: a folder with all programs of the device, where they are asked for.
+void replay_ours(TraceReport& report, const ReplayRequest& request, Progress& progress,
+                 const TemporaryDirectory& all_programs) {
+  const TemporaryDirectory folder;
+  const Subject ours{"duogemm", request.device, report.through, request.precision};
+  progress.show(report.trace.name + ": duogemm, nothing on disk");
+  report.ours.first.push_back(start_pass({report.file, ours, PassKind::first}, folder));
+  progress.show(report.trace.name + ": duogemm, programs on disk");
+  report.ours.disk.push_back(start_pass({report.file, ours, PassKind::whole}, folder));
+  if (request.warmed) {
+    progress.show(report.trace.name + ": duogemm, warmed");
+    report.ours.warmed.push_back(start_pass({report.file, ours, PassKind::warmed}, all_programs));
   }
+}
 
- private:
-  void replay_ours(TraceReport& report) const {
-    const TemporaryDirectory folder;
-    const Subject ours{"duogemm", request_.device, report.through, request_.precision};
-    progress_.show(report.trace.name + ": duogemm, nothing on disk");
-    report.ours.first.push_back(start_pass({report.file, ours, PassKind::first}, folder));
-    progress_.show(report.trace.name + ": duogemm, programs on disk");
-    report.ours.disk.push_back(start_pass({report.file, ours, PassKind::whole}, folder));
-    if (request_.warmed) {
-      progress_.show(report.trace.name + ": duogemm, warmed");
-      report.ours.warmed.push_back(start_pass({report.file, ours, PassKind::warmed}, all_programs_));
-    }
+void replay_other(TraceReport& report, const ReplayRequest& request, Progress& progress) {
+  progress.show(report.trace.name + ": " + report.against);
+  const Subject other{report.against, device_of(report.against, request.device), report.through, {}};
+  Performance& performance = report.other ? *report.other : report.other.emplace();
+  try {
+    performance.first.push_back(start_pass({report.file, other, PassKind::whole}, TemporaryDirectory()));
+  } catch (const Error& error) {
+    report.unavailable = error.what();
   }
-
-  void replay_other(TraceReport& report) const {
-    progress_.show(report.trace.name + ": " + report.against);
-    const Subject other{report.against, device_of(report.against, request_.device), report.through, {}};
-    Performance& performance = report.other ? *report.other : report.other.emplace();
-    try {
-      performance.first.push_back(start_pass({report.file, other, PassKind::whole}, TemporaryDirectory()));
-    } catch (const Error& error) {
-      report.unavailable = error.what();
-    }
-    if (const std::string fault = performance.fault(); !fault.empty()) {
-      report.unavailable = "its result is wrong: " + fault;
-    }
-    if (!report.unavailable.empty()) {
-      report.other.reset();
-    }
+  if (const std::string fault = performance.fault(); !fault.empty()) {
+    report.unavailable = "its result is wrong: " + fault;
   }
-
-  const ReplayRequest& request_;
-  Progress& progress_;
-  const TemporaryDirectory all_programs_;  // of the device, where they are asked for
-};
+  if (!report.unavailable.empty()) {
+    report.other.reset();
+  }
+}
 
 }  // namespace
 
@@ -197,17 +173,28 @@ bool ReplayReport::ok() const {
 
 ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
                         const std::function<void(const ReplayReport&)>& after_trace) {
-  const Replaying replaying(request, progress);
+  const TemporaryDirectory all_programs;
+  if (request.warmed) {
+    progress.show("compiling all programs of the device");
+    if (run_self({"warm"}, request.device, all_programs).status != 0) {
+      throw Error(Status::build_failed, "the device's programs could not be compiled");
+    }
+  }
   std::vector<TraceReport> prepared;
   for (const std::string& file : request.files) {
-    prepared.push_back(replaying.prepare(file));
+    prepared.push_back(prepare(request, file));
   }
   ReplayReport report;
   report.device = request.device.info();
   report.precision = request.precision;
   report.gpu_before = query_gpu(report.device.pci_bus);
   for (TraceReport& trace : prepared) {
-    replaying.replay(trace);
+    for (std::size_t i = 0; i < request.repeats; ++i) {
+      replay_ours(trace, request, progress, all_programs);
+      if (!trace.against.empty() && trace.unavailable.empty()) {
+        replay_other(trace, request, progress);
+      }
+    }
     report.traces.push_back(std::move(trace));
     report.gpu_after = query_gpu(report.device.pci_bus);
     progress.clear();

@@ -9,67 +9,42 @@
 namespace duogemm::bench {
 namespace {
 
-// The part of nvml.h in use, which an OpenCL build does not have (NVML API reference, "Device Queries").
-using NvmlDevice = struct nvmlDevice_st*;
-constexpr int nvml_success = 0;
-constexpr unsigned clock_sm = 1;
-constexpr unsigned clock_memory = 2;
-constexpr unsigned temperature_gpu = 0;
-// nvmlClocksThrottleReasons: the software's and the hardware's limits.
-constexpr unsigned long long slowed_by_power = 0x4 | 0x80;
-constexpr unsigned long long slowed_by_temperature = 0x20 | 0x40;
-
-class Nvml {
- public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    ready_ = library_ != nullptr && find("nvmlInit_v2", init) &&
-             find("nvmlDeviceGetHandleByPciBusId_v2", handle_by_bus) &&
-             find("nvmlSystemGetDriverVersion", driver_version) &&
-             find("nvmlDeviceGetClockInfo", clock_info) && find("nvmlDeviceGetTemperature", temperature) &&
-             find("nvmlDeviceGetPowerUsage", power_usage) &&
-             find("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons) && init() == nvml_success;
-  }
-  bool ready() const { return ready_; }
-
-  int (*handle_by_bus)(const char*, NvmlDevice*) = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*clock_info)(NvmlDevice, unsigned, unsigned*) = nullptr;
-  int (*temperature)(NvmlDevice, unsigned, unsigned*) = nullptr;
-  int (*power_usage)(NvmlDevice, unsigned*) = nullptr;
-  int (*throttle_reasons)(NvmlDevice, unsigned long long*) = nullptr;
-
- private:
-  template <typename Function>
-  bool find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library_, name));
-    return function != nullptr;
-  }
-
-  void* library_;
-  bool ready_ = false;
-  int (*init)() = nullptr;
-};
+// Calls a function of NVIDIA's management library (NVML API reference, "Device Queries"), whose header an
+// OpenCL build does not have; false where there is none, or it fails.
+template <typename... Arguments>
+bool call(const char* name, Arguments... arguments) {
+  static void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  auto* const function =
+      library == nullptr ? nullptr : reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
+  return function != nullptr && function(arguments...) == 0;
+}
 
 }  // namespace
 
 std::optional<GpuState> query_gpu(const std::string& pci_bus) {
-  static const Nvml nvml;
-  NvmlDevice device = nullptr;
-  if (pci_bus.empty() || !nvml.ready() || nvml.handle_by_bus(pci_bus.c_str(), &device) != nvml_success) {
+  constexpr unsigned clock_sm = 1;
+  constexpr unsigned clock_memory = 2;
+  constexpr unsigned temperature_gpu = 0;
+  // nvmlClocksThrottleReasons: the software's and the hardware's limits.
+  constexpr unsigned long long slowed_by_power = 0x4 | 0x80;
+  constexpr unsigned long long slowed_by_temperature = 0x20 | 0x40;
+  static const bool ready = call("nvmlInit_v2");
+  struct nvmlDevice_st* device = nullptr;
+  if (pci_bus.empty() || !ready || !call("nvmlDeviceGetHandleByPciBusId_v2", pci_bus.c_str(), &device)) {
     return std::nullopt;
   }
   GpuState state;
   char driver[80] = "";
   unsigned milliwatts = 0;
-  nvml.driver_version(driver, sizeof driver);
-  nvml.clock_info(device, clock_sm, &state.sm_mhz);
-  nvml.clock_info(device, clock_memory, &state.memory_mhz);
-  nvml.temperature(device, temperature_gpu, &state.temperature_c);
-  nvml.power_usage(device, &milliwatts);
+  unsigned long long reasons = 0;
+  call("nvmlSystemGetDriverVersion", &driver[0], static_cast<unsigned>(sizeof driver));
+  call("nvmlDeviceGetClockInfo", device, clock_sm, &state.sm_mhz);
+  call("nvmlDeviceGetClockInfo", device, clock_memory, &state.memory_mhz);
+  call("nvmlDeviceGetTemperature", device, temperature_gpu, &state.temperature_c);
+  call("nvmlDeviceGetPowerUsage", device, &milliwatts);
+  call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons);
   state.driver = driver;
   state.power_w = milliwatts / 1000.0;
-  unsigned long long reasons = 0;
-  nvml.throttle_reasons(device, &reasons);
   state.slowed_by = reasons & slowed_by_power         ? "power"
                     : reasons & slowed_by_temperature ? "temperature"
                                                       : "";

@@ -1,8 +1,9 @@
 #include "machine/host_device.h"
 
-#include <new>
+#include <cstdlib>
 
 #include "host_queue.h"
+#include "problem/rounding.h"
 
 namespace duogemm::bench {
 namespace {
@@ -15,24 +16,16 @@ constexpr std::size_t alignment = 4096;
 
 class HostBuffer final : public Buffer {
  public:
-  HostBuffer(char* data, std::size_t bytes, bool owned) : data_(data), bytes_(bytes), owned_(owned) {}
-  ~HostBuffer() override {
-    if (owned_) {
-      ::operator delete (data_, std::align_val_t{alignment});
-    }
-  }
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
+  HostBuffer(std::shared_ptr<char> data, std::size_t bytes) : data_(std::move(data)), bytes_(bytes) {}
   std::size_t bytes() const override { return bytes_; }
   std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
-    return std::make_unique<HostBuffer>(data_ + offset, bytes, false);
+    return std::make_unique<HostBuffer>(std::shared_ptr<char>(data_, data_.get() + offset), bytes);
   }
-  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(data_); }
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(data_.get()); }
 
  private:
-  char* data_;
-  std::size_t bytes_;
-  bool owned_;
+  const std::shared_ptr<char> data_;
+  const std::size_t bytes_;
 };
 
 class QueueOfLibraries final : public HostQueue {
@@ -50,11 +43,12 @@ class HostDevice final : public Device {
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
-    void* data = ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
+    std::shared_ptr<char> data(static_cast<char*>(std::aligned_alloc(alignment, round_up(bytes, alignment))),
+                               std::free);
     if (data == nullptr) {
       throw Error(Status::out_of_memory, "the host has no " + std::to_string(bytes) + " bytes of memory");
     }
-    return std::make_unique<HostBuffer>(static_cast<char*>(data), bytes, true);
+    return std::make_unique<HostBuffer>(std::move(data), bytes);
   }
   std::unique_ptr<Queue> create_queue() override { return std::make_unique<QueueOfLibraries>(); }
   std::string build_options(const ProgramSource&) const override { refuse_kernels(); }

@@ -1,6 +1,10 @@
 #include "machine/memory_need.h"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <sstream>
 
 #include "duogemm/error.h"
 #include "support/format.h"
@@ -8,25 +12,70 @@
 namespace duogemm::bench {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+// The files that tell of a group's memory, which differ between the two versions of control groups.
+struct GroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* reclaimable;  // a word of memory.stat: what files were read into, which is given up when needed
+};
+constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file"};
+
+// The first number of a file, or the one that follows a word; nothing when there is no such file, word or
+// number ("max").
+std::optional<std::size_t> number_in(const fs::path& path, const std::string& after = "") {
+  std::ifstream file(path);
+  std::string word;
+  while (word != after && file >> word) {
+  }
+  std::size_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+std::size_t available_in_group(const fs::path& folder, const GroupFiles& files) {
+  const std::optional<std::size_t> limit = number_in(folder / files.limit);
+  const std::optional<std::size_t> usage = number_in(folder / files.usage);
+  if (!limit || !usage) {
+    return unlimited;
+  }
+  const std::size_t reclaimable = number_in(folder / "memory.stat", files.reclaimable).value_or(0);
+  const std::size_t used = *usage - std::min(*usage, reclaimable);
+  return *limit - std::min(*limit, used);
+}
+
+// A group is limited by those above it, too. In a container its path may be one that only the outside has:
+// then those folders are not there, and the first, which is, is the container's.
+std::size_t available_in_groups(const fs::path& mount, const std::string& path, const GroupFiles& files) {
+  fs::path folder = mount;
+  std::size_t least = available_in_group(folder, files);
+  for (const fs::path& name : fs::path(path).relative_path()) {
+    folder /= name;
+    least = std::min(least, available_in_group(folder, files));
+  }
+  return least;
+}
+
 constexpr double usable = 0.9;
 constexpr double guard_bytes = 2 * 4096;  // both bands of a matrix; where a slice is aligned to less
 
 constexpr double piece_bytes = 1 << 24;  // that GuardedArray looks at, at a time
 
-struct ArrayBytes {
-  double a, b, c;
-};
-
-// The members of a batch that is not strided lie one after the other, with gaps of less than `batch`
-// elements.
-double array_bytes(std::int64_t extent, const Problem& problem) {
+// Of A, B and C. The members of a batch that is not strided lie one after the other, with gaps of less than
+// `batch` elements.
+std::array<double, 3> array_bytes(const Problem& problem) {
   const double batch = static_cast<double>(problem.batch);
-  const double elements = static_cast<double>(extent);
-  return sizeof(float) * (problem.batch_by == BatchBy::strides ? elements : batch * (elements + batch));
-}
-
-ArrayBytes bytes_of(const Problem& p) {
-  return {array_bytes(p.a_extent(), p), array_bytes(p.b_extent(), p), array_bytes(p.c_extent(), p)};
+  std::array<double, 3> bytes{};
+  std::ranges::transform(
+      std::array{problem.a_extent(), problem.b_extent(), problem.c_extent()}, bytes.begin(),
+      [&](std::int64_t extent) {
+        const double elements = static_cast<double>(extent);
+        return sizeof(float) * (problem.batch_by == BatchBy::strides ? elements : batch * (elements + batch));
+      });
+  return bytes;
 }
 
 std::string gigabytes(double bytes) { return format("%.2f GB", 1e-9 * bytes); }
@@ -34,6 +83,27 @@ std::string gigabytes(double bytes) { return format("%.2f GB", 1e-9 * bytes); }
 std::string kept_free(double bytes) { return gigabytes(bytes) + ", a tenth of which stays free"; }
 
 }  // namespace
+
+std::size_t available_host_memory(const fs::path& root) {
+  constexpr std::size_t kibibyte = 1024;
+  const std::optional<std::size_t> kibibytes = number_in(root / "proc/meminfo", "MemAvailable:");
+  std::size_t available = kibibytes ? *kibibytes * kibibyte : unlimited;
+  const fs::path mount = root / "sys/fs/cgroup";
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {  // "4:cpu,memory:/path", or "0::/path" in version 2
+    std::istringstream fields(line);
+    std::string number, controllers, path;
+    std::getline(fields, number, ':');
+    std::getline(fields, controllers, ':');
+    std::getline(fields, path);
+    if (!path.empty() && controllers.empty()) {
+      available = std::min(available, available_in_groups(mount, path, version_2));
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
+      available = std::min(available, available_in_groups(mount / "memory", path, version_1));
+    }
+  }
+  return available;
+}
 
 void MemoryNeed::add_buffer(double bytes) {
   device += bytes;
@@ -58,9 +128,8 @@ MemoryNeed larger(const MemoryNeed& a, const MemoryNeed& b) {
 }
 
 MemoryNeed guarded_need(const Problem& problem) {
-  const auto [a, b, c] = bytes_of(problem);
   MemoryNeed need;
-  for (const double bytes : {a, b, c}) {
+  for (const double bytes : array_bytes(problem)) {
     need.add_buffer(bytes + guard_bytes);
   }
   need.host += 2 * std::min(need.largest, piece_bytes);  // what is found there, and what was
@@ -68,7 +137,7 @@ MemoryNeed guarded_need(const Problem& problem) {
 }
 
 MemoryNeed judged_need(const Problem& problem) {
-  const auto [a, b, c] = bytes_of(problem);
+  const auto [a, b, c] = array_bytes(problem);
   constexpr double oracle_bytes = 2 * sizeof(double) + sizeof(float);  // for each element of C
   MemoryNeed need = guarded_need(problem);
   need.host += a + b + c;

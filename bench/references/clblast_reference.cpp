@@ -1,7 +1,7 @@
 #include <clblast.h>
 
 #include "opencl_api.h"
-#include "references/library_references.h"
+#include "references/reference.h"
 
 namespace duogemm::bench {
 namespace {
@@ -25,7 +25,7 @@ struct Place {
   std::size_t offset;
 };
 
-std::array<Place, 3> places(const PreparedPlan::Operands& operands) {
+std::array<Place, 3> places(const Operands& operands) {
   const auto place = [&](Operand operand) -> Place {
     const MatrixPlace& found = place_of(operands, operand);
     return {reinterpret_cast<cl_mem>(found.buffer->native()), size(found.offset)};
@@ -38,8 +38,8 @@ cl_command_queue commands_of(const Queue& queue) {
 }
 
 // temporary: null when CLBlast is to allocate what it needs; a batch gives it no choice.
-void multiply_plain(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue,
-                    cl_mem temporary, cl_event* done) {
+void multiply_plain(const Problem& p, const Operands& operands, cl_command_queue queue, cl_mem temporary,
+                    cl_event* done) {
   const auto [a, b, c] = places(operands);
   if (p.batch == 1) {
     check(clblast::Gemm(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op), size(p.m),
@@ -57,7 +57,7 @@ void multiply_plain(const Problem& p, const PreparedPlan::Operands& operands, cl
 }
 
 // CLBlast wants the lists of a batch, and its scalars, on the host.
-void multiply_listed(const Problem& p, const PreparedPlan::Operands& operands, cl_command_queue queue) {
+void multiply_listed(const Problem& p, const Operands& operands, cl_command_queue queue) {
   const auto [a, b, c] = places(operands);
   const auto list = [&](std::size_t first, std::int64_t stride) {
     std::vector<std::size_t> offsets;
@@ -85,13 +85,23 @@ cl_ulong end_of(const cl::Event& event) {
 
 class ClBlastReference final : public Reference {
  public:
-  ClBlastReference(Device& device, Queue& queue, const Problem& problem) : Reference(queue), p_(problem) {
-    if (const std::size_t bytes = temporary_bytes(); bytes > 0) {
+  // CLBlast would otherwise allocate the temporary memory anew in each execution.
+  ClBlastReference(Device& device, Queue& queue, const Problem& p) : Reference(queue), p_(p) {
+    if (p.batch > 1) {
+      return;
+    }
+    cl_command_queue commands = commands_of(queue);
+    std::size_t bytes = 0;
+    check(clblast::GemmTempBufferSize<float>(clblast::Layout::kColMajor, operation(p.a_op), operation(p.b_op),
+                                             size(p.m), size(p.n), size(p.k), 0, size(p.lda), 0, size(p.ldb),
+                                             0, size(p.ldc), &commands, bytes),
+          "GemmTempBufferSize");
+    if (bytes > 0) {
       temporary_ = device.allocate(bytes);
     }
   }
 
-  void enqueue(const PreparedPlan::Operands& operands) override { launch(operands, nullptr); }
+  void enqueue(const Operands& operands) override { launch(operands, nullptr); }
 
   // CLBlast tells when the last kernel of an execution ends, but not when the first begins: the time is from
   // the end of one execution more, before the others, to the end of the last.
@@ -108,22 +118,9 @@ class ClBlastReference final : public Reference {
   }
 
  private:
-  void launch(const PreparedPlan::Operands& operands, cl_event* done) {
+  void launch(const Operands& operands, cl_event* done) {
     multiply_plain(p_, operands, commands_of(queue()),
                    temporary_ ? reinterpret_cast<cl_mem>(temporary_->native()) : nullptr, done);
-  }
-
-  // CLBlast would otherwise allocate this anew in each execution.
-  std::size_t temporary_bytes() {
-    std::size_t bytes = 0;
-    if (p_.batch == 1) {
-      cl_command_queue commands = commands_of(queue());
-      check(clblast::GemmTempBufferSize<float>(
-                clblast::Layout::kColMajor, operation(p_.a_op), operation(p_.b_op), size(p_.m), size(p_.n),
-                size(p_.k), 0, size(p_.lda), 0, size(p_.ldb), 0, size(p_.ldc), &commands, bytes),
-            "GemmTempBufferSize");
-    }
-    return bytes;
   }
 
   const Problem p_;
@@ -143,10 +140,10 @@ class ClBlast final : public ReferenceLibrary {
     return padding * sizeof(float) * static_cast<double>(problem.batch) *
            static_cast<double>(problem.a_elements() + problem.b_elements() + problem.c_elements());
   }
-  std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands&) override {
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands&) override {
     return std::make_unique<ClBlastReference>(device(), queue(), problem);
   }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     if (problem.batch_by == BatchBy::offsets) {
       multiply_listed(problem, operands, commands_of(queue()));
     } else {
@@ -157,7 +154,7 @@ class ClBlast final : public ReferenceLibrary {
 
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_clblast(const Surroundings& of) {
+std::unique_ptr<ReferenceLibrary> make_clblast(const std::string&, const Surroundings& of) {
   return std::make_unique<ClBlast>(of);
 }
 

@@ -1,14 +1,21 @@
-// cuBLAS in FP32, on FP32 matrices with other arithmetic than FP32, and on the host's memory.
+// cuBLAS in FP32, on FP32 matrices with other arithmetic than FP32, and on the host's memory; and cublasLt.
+#include <cublasLt.h>
 #include <cublasXt.h>
 #include <cuda_fp16.h>
 
 #include <algorithm>
 
 #include "check/parallel.h"
-#include "references/cublas_support.h"
+#include "references/reference.h"
+#include "timing/measure.h"
 
 namespace duogemm::bench {
+namespace {
 
+// As much as cuBLAS takes for itself on the GPUs on which it takes most ("cublasSetWorkspace" in its manual).
+constexpr std::size_t workspace_size = std::size_t{32} << 20;
+
+// Throws device_error, or out_of_memory, with the text of the call.
 void check_cublas(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error,
@@ -16,12 +23,24 @@ void check_cublas(cublasStatus_t status, const char* call) {
   }
 }
 
-std::string cublas_version_text(std::size_t version) {
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
-}
+#define DUOGEMM_CUBLAS(call) check_cublas(call, #call)
 
-namespace {
+cublasOperation_t operation(Transpose op) { return op == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+cudaStream_t stream_of(const Queue& queue) { return reinterpret_cast<cudaStream_t>(queue.native()); }
+
+void* memory_of(const Buffer& buffer) { return reinterpret_cast<void*>(buffer.native()); }
+
+// "13.1.0", by cublasGetProperty or cublasLtGetProperty.
+std::string version_text(cublasStatus_t (*property)(libraryPropertyType, int*)) {
+  std::string text;
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    DUOGEMM_CUBLAS(property(part, &number));
+    text += (text.empty() ? "" : ".") + std::to_string(number);
+  }
+  return text;
+}
 
 int size(std::int64_t value) { return static_cast<int>(value); }
 
@@ -39,20 +58,15 @@ class CublasLibrary : public ReferenceLibrary {
   ~CublasLibrary() override {
     queue().with_device([&] { cublasDestroy(handle_); });
   }
-  std::string name() const override {
-    int version = 0;
-    DUOGEMM_CUBLAS(cublasGetVersion(handle_, &version));
-    return title() + " " + cublas_version_text(static_cast<std::size_t>(version));
-  }
+  std::string name() const override { return title() + " " + version_text(cublasGetProperty); }
 
  protected:
-  CublasLibrary(const char* title, const Surroundings& of)
-      : ReferenceLibrary(title, *of.device, *of.queue),
-        workspace_(device().allocate(cublas_workspace_bytes)) {
+  CublasLibrary(const std::string& title, const Surroundings& of)
+      : ReferenceLibrary(title, *of.device, *of.queue), workspace_(device().allocate(workspace_size)) {
     queue().with_device([&] {
       DUOGEMM_CUBLAS(cublasCreate(&handle_));
-      DUOGEMM_CUBLAS(cublasSetStream(handle_, cuda_stream(queue())));
-      DUOGEMM_CUBLAS(cublasSetWorkspace(handle_, cuda_memory(*workspace_), cublas_workspace_bytes));
+      DUOGEMM_CUBLAS(cublasSetStream(handle_, stream_of(queue())));
+      DUOGEMM_CUBLAS(cublasSetWorkspace(handle_, memory_of(*workspace_), workspace_size));
       // FP32 throughout: TF32 is another mode.
       DUOGEMM_CUBLAS(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));
     });
@@ -61,16 +75,15 @@ class CublasLibrary : public ReferenceLibrary {
 
   void multiply_as(const Form& form, const Problem& p, const void* a, const void* b, float* c) const {
     if (p.batch == 1) {
-      DUOGEMM_CUBLAS(cublasGemmEx(handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m),
-                                  size(p.n), size(p.k), &p.alpha, a, form.type, size(p.lda), b, form.type,
-                                  size(p.ldb), &p.beta, c, CUDA_R_32F, size(p.ldc), form.compute,
-                                  CUBLAS_GEMM_DEFAULT));
+      DUOGEMM_CUBLAS(cublasGemmEx(handle_, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n),
+                                  size(p.k), &p.alpha, a, form.type, size(p.lda), b, form.type, size(p.ldb),
+                                  &p.beta, c, CUDA_R_32F, size(p.ldc), form.compute, CUBLAS_GEMM_DEFAULT));
       return;
     }
     DUOGEMM_CUBLAS(cublasGemmStridedBatchedEx(
-        handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), size(p.m), size(p.n), size(p.k),
-        &p.alpha, a, form.type, size(p.lda), p.a_stride, b, form.type, size(p.ldb), p.b_stride, &p.beta, c,
-        CUDA_R_32F, size(p.ldc), p.c_stride, size(p.batch), form.compute, CUBLAS_GEMM_DEFAULT));
+        handle_, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k), &p.alpha, a,
+        form.type, size(p.lda), p.a_stride, b, form.type, size(p.ldb), p.b_stride, &p.beta, c, CUDA_R_32F,
+        size(p.ldc), p.c_stride, size(p.batch), form.compute, CUBLAS_GEMM_DEFAULT));
   }
 
  private:
@@ -82,9 +95,9 @@ class Cublas final : public CublasLibrary {
  public:
   explicit Cublas(const Surroundings& of) : CublasLibrary("cuBLAS", of) {}
 
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
-    const cublasOperation_t a_op = cublas_operation(p.a_op);
-    const cublasOperation_t b_op = cublas_operation(p.b_op);
+  void multiply(const Problem& p, const Operands& operands) override {
+    const cublasOperation_t a_op = operation(p.a_op);
+    const cublasOperation_t b_op = operation(p.b_op);
     if (p.batch_by == BatchBy::addresses) {
       DUOGEMM_CUBLAS(cublasSgemmBatched(handle(), a_op, b_op, size(p.m), size(p.n), size(p.k), &p.alpha,
                                         pointer<const float*>(operands, table_a), size(p.lda),
@@ -109,46 +122,31 @@ class Cublas final : public CublasLibrary {
 // TF32, or cuBLAS's own emulation of FP32: cuBLAS itself converts matrices of FP32.
 class Converting final : public CublasLibrary {
  public:
-  Converting(const char* title, const Surroundings& of, cublasComputeType_t compute, bool is_accurate)
-      : CublasLibrary(title, of), compute_(compute), is_accurate_(is_accurate) {}
-
-  bool is_fp32_accurate() const override { return is_accurate_; }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
-    require_strides(problem);
-    return ReferenceLibrary::prepare(problem, operands);
-  }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    require_strides(problem);
-    multiply_as({CUDA_R_32F, compute_}, problem, pointer(operands, operand_a), pointer(operands, operand_b),
-                pointer(operands, operand_c));
-  }
+  Converting(const std::string& title, const Surroundings& of, cublasComputeType_t compute, bool is_accurate)
+      : CublasLibrary(title, of), compute_(compute), is_accurate_(is_accurate) {
 #if CUBLAS_VERSION >= 130000
-  // Emulates also where cuBLAS holds FP32 to be faster.
-  void be_eager() {
-    queue().with_device(
-        [&] { DUOGEMM_CUBLAS(cublasSetEmulationStrategy(handle(), CUBLAS_EMULATION_STRATEGY_EAGER)); });
-  }
+    if (is_accurate) {  // which emulates also where cuBLAS holds FP32 to be faster
+      queue().with_device(
+          [&] { DUOGEMM_CUBLAS(cublasSetEmulationStrategy(handle(), CUBLAS_EMULATION_STRATEGY_EAGER)); });
+    }
 #endif
-
- private:
-  static void require_strides(const Problem& problem) {
+  }
+  bool is_fp32_accurate() const override { return is_accurate_; }
+  void multiply(const Problem& problem, const Operands& operands) override {
     if (problem.batch_by != BatchBy::strides) {
       throw Error(Status::unsupported, "cuBLAS: batches by lists are not multiplied in other precisions");
     }
+    multiply_as({CUDA_R_32F, compute_}, problem, pointer(operands, operand_a), pointer(operands, operand_b),
+                pointer(operands, operand_c));
   }
+
+ private:
   const cublasComputeType_t compute_;
   const bool is_accurate_;
 };
 
 // The FP16 product goes over K as often as f16x3 does.
 constexpr std::int64_t passes = 3;
-
-// A matrix of FP16 that repeats another along K.
-struct Repeated {
-  std::unique_ptr<Buffer> memory;
-  std::int64_t ld;
-};
 
 // A third of alpha times the product of FP16 copies that repeat A and B three times along K: the result is
 // that of rounded operands, at the speed of three products of FP16.
@@ -162,46 +160,34 @@ class Fp16 final : public CublasLibrary {
     return static_cast<double>(passes * sizeof(__half)) *
            static_cast<double>(problem.a_elements() + problem.b_elements());
   }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
-    return std::make_unique<OnCopies>(*this, problem, operands);
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
+    if (problem.batch != 1) {
+      throw Error(Status::unsupported, "cuBLAS-FP16: batches are not copied to FP16");
+    }
+    const bool a_along_rows = problem.a_op == Transpose::yes;
+    const bool b_along_rows = problem.b_op == Transpose::no;
+    const std::shared_ptr<Buffer> a =
+        repeat(place_of(operands, operand_a), problem.a_rows(), problem.a_cols(), problem.lda, a_along_rows);
+    const std::shared_ptr<Buffer> b =
+        repeat(place_of(operands, operand_b), problem.b_rows(), problem.b_cols(), problem.ldb, b_along_rows);
+    Problem longer = problem;
+    longer.k *= passes;
+    longer.alpha /= static_cast<float>(passes);
+    longer.lda = a_along_rows ? longer.k : problem.m;
+    longer.ldb = b_along_rows ? longer.k : problem.n;
+    return std::make_unique<FunctionReference>(queue(), [this, longer, a, b](const auto& places) {
+      multiply_as({CUDA_R_16F, CUBLAS_COMPUTE_32F}, longer, memory_of(*a), memory_of(*b),
+                  pointer(places, operand_c));
+    });
   }
-  void multiply(const Problem&, const PreparedPlan::Operands&) override {
+  void multiply(const Problem&, const Operands&) override {
     throw Error(Status::unsupported, "cuBLAS-FP16: it needs copies of its operands");
   }
 
  private:
-  class OnCopies final : public Reference {
-   public:
-    OnCopies(const Fp16& library, const Problem& problem, const PreparedPlan::Operands& operands)
-        : Reference(library.queue()), library_(library), problem_(problem) {
-      if (problem.batch != 1) {
-        throw Error(Status::unsupported, "cuBLAS-FP16: batches are not copied to FP16");
-      }
-      a_ = library.repeat(place_of(operands, operand_a), problem.a_rows(), problem.a_cols(), problem.lda,
-                          problem.a_op == Transpose::yes);
-      b_ = library.repeat(place_of(operands, operand_b), problem.b_rows(), problem.b_cols(), problem.ldb,
-                          problem.b_op == Transpose::no);
-      problem_.k *= passes;
-      problem_.alpha /= static_cast<float>(passes);
-      problem_.lda = a_.ld;
-      problem_.ldb = b_.ld;
-    }
-
-    void enqueue(const PreparedPlan::Operands& operands) override {
-      library_.multiply_as({CUDA_R_16F, CUBLAS_COMPUTE_32F}, problem_, cuda_memory(*a_.memory),
-                           cuda_memory(*b_.memory), pointer(operands, operand_c));
-    }
-
-   private:
-    const Fp16& library_;
-    Problem problem_;
-    Repeated a_, b_;
-  };
-
   // A packed FP16 copy, rounded on the host. along_rows: k counts its rows, else its columns.
-  Repeated repeat(const MatrixPlace& place, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                  bool along_rows) const {
+  std::shared_ptr<Buffer> repeat(const MatrixPlace& place, std::int64_t rows, std::int64_t cols,
+                                 std::int64_t ld, bool along_rows) const {
     std::vector<float> given(static_cast<std::size_t>(ld * (cols - 1) + rows));
     queue().start_read(*place.buffer, static_cast<std::size_t>(place.offset) * sizeof(float), given.data(),
                        given.size() * sizeof(float));
@@ -220,8 +206,8 @@ class Fp16 final : public CublasLibrary {
         }
       }
     });
-    Repeated repeated{device().allocate(rounded.size() * sizeof(__half)), along_rows ? passes * rows : rows};
-    queue().write(*repeated.memory, rounded.data(), rounded.size() * sizeof(__half));
+    std::shared_ptr<Buffer> repeated = device().allocate(rounded.size() * sizeof(__half));
+    queue().write(*repeated, rounded.data(), rounded.size() * sizeof(__half));
     return repeated;
   }
 };
@@ -237,30 +223,20 @@ class CublasXt final : public ReferenceLibrary {
   }
   ~CublasXt() override { cublasXtDestroy(handle_); }
 
-  std::string name() const override {
-    std::string text = title();
-    char separator = ' ';
-    for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
-      int number = 0;
-      DUOGEMM_CUBLAS(cublasGetProperty(part, &number));
-      text += separator + std::to_string(number);
-      separator = '.';
-    }
-    return text;
-  }
+  std::string name() const override { return title() + " " + version_text(cublasGetProperty); }
 
   // The members of a batch one after the other: cublasXt has no call for all of them.
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& p, const Operands& operands) override {
     // Large blocks are copied less often; several must be there at once.
     const std::int64_t block = std::clamp<std::int64_t>(std::max({p.m, p.n, p.k}) / 4, 1024, 8192);
     DUOGEMM_CUBLAS(cublasXtSetBlockDim(handle_, static_cast<int>(block)));
     const auto length = [](std::int64_t value) { return static_cast<std::size_t>(value); };
     for (std::int64_t i = 0; i < p.batch; ++i) {
-      DUOGEMM_CUBLAS(cublasXtSgemm(handle_, cublas_operation(p.a_op), cublas_operation(p.b_op), length(p.m),
-                                   length(p.n), length(p.k), &p.alpha,
-                                   pointer(operands, operand_a) + i * p.a_stride, length(p.lda),
-                                   pointer(operands, operand_b) + i * p.b_stride, length(p.ldb), &p.beta,
-                                   pointer(operands, operand_c) + i * p.c_stride, length(p.ldc)));
+      DUOGEMM_CUBLAS(cublasXtSgemm(handle_, operation(p.a_op), operation(p.b_op), length(p.m), length(p.n),
+                                   length(p.k), &p.alpha, pointer(operands, operand_a) + i * p.a_stride,
+                                   length(p.lda), pointer(operands, operand_b) + i * p.b_stride,
+                                   length(p.ldb), &p.beta, pointer(operands, operand_c) + i * p.c_stride,
+                                   length(p.ldc)));
     }
   }
 
@@ -268,30 +244,171 @@ class CublasXt final : public ReferenceLibrary {
   cublasXtHandle_t handle_ = nullptr;
 };
 
+// A matrix, or a batch of them, as cublasLt wants it described.
+cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                                      std::int64_t batch, std::int64_t stride) {
+  cublasLtMatrixLayoutOpaque_t layout{};
+  DUOGEMM_CUBLAS(cublasLtMatrixLayoutInit(&layout, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                          static_cast<std::uint64_t>(cols), ld));
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, auto value) {
+    DUOGEMM_CUBLAS(cublasLtMatrixLayoutSetAttribute(&layout, attribute, &value, sizeof value));
+  };
+  if (batch > 1) {
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
+  }
+  return layout;
+}
+
+// In true FP32.
+cublasLtMatmulDescOpaque_t describe(Transpose a_op, Transpose b_op) {
+  cublasLtMatmulDescOpaque_t multiplication{};
+  DUOGEMM_CUBLAS(cublasLtMatmulDescInit(&multiplication, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, Transpose op) {
+    const std::int32_t value = operation(op);
+    DUOGEMM_CUBLAS(cublasLtMatmulDescSetAttribute(&multiplication, attribute, &value, sizeof value));
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, a_op);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, b_op);
+  return multiplication;
+}
+
+class CublasLtReference final : public Reference {
+  using Algorithms = std::vector<cublasLtMatmulAlgo_t>;
+
+ public:
+  CublasLtReference(cublasLtHandle_t handle, Queue& queue, const Buffer& workspace, const Problem& p)
+      : Reference(queue),
+        handle_(handle),
+        workspace_(workspace),
+        problem_(p),
+        multiplication_(describe(p.a_op, p.b_op)),
+        a_(describe(p.a_rows(), p.a_cols(), p.lda, p.batch, p.a_stride)),
+        b_(describe(p.b_rows(), p.b_cols(), p.ldb, p.batch, p.b_stride)),
+        c_(describe(p.m, p.n, p.ldc, p.batch, p.c_stride)) {}
+
+  void enqueue(const Operands& operands) override { check_cublas(multiply(operands), "cublasLtMatmul"); }
+
+  // Keeps the first of the candidates, which takes no time. With the queue's device current.
+  void take_first() { algorithm_ = require_any(candidates(1)).front(); }
+
+  // Times the candidates in turns and keeps the fastest. With the queue's device current.
+  void choose(const Operands& operands) {
+    Algorithms algorithms = candidates(8);
+    std::erase_if(algorithms, [&](const cublasLtMatmulAlgo_t& algorithm) {
+      algorithm_ = algorithm;
+      return multiply(operands) != CUBLAS_STATUS_SUCCESS;  // it does not run after all
+    });
+    queue().finish();
+    std::vector<Contender> contenders;
+    for (const cublasLtMatmulAlgo_t& algorithm : require_any(algorithms)) {
+      contenders.push_back({"", [&](int repeats) {
+                              algorithm_ = algorithm;
+                              return timed(repeats, [&](int) { return operands; });
+                            }});
+    }
+    const MeasureOptions quickly{
+        .noise = 0.02, .seconds = 0.02, .min_samples = 3, .patience = 0.05, .sample_seconds = 2e-4};
+    const std::vector<Samples> samples = measure(contenders, quickly, [](const std::string&) {});
+    const auto fastest = std::ranges::min_element(samples, {}, &Samples::median);
+    algorithm_ = algorithms[static_cast<std::size_t>(fastest - samples.begin())];
+  }
+
+ private:
+  static const Algorithms& require_any(const Algorithms& algorithms) {
+    if (algorithms.empty()) {
+      throw Error(Status::unsupported, "cublasLt: no algorithm for this problem");
+    }
+    return algorithms;
+  }
+
+  // The algorithms that cublasLt expects to be the fastest, best first, at most this many.
+  Algorithms candidates(int most) {
+    cublasLtMatmulPreferenceOpaque_t preference{};
+    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceInit(&preference));
+    const std::uint64_t workspace = workspace_size;
+    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                        &workspace, sizeof workspace));
+    std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
+    int count = 0;
+    DUOGEMM_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle_, &multiplication_, &a_, &b_, &c_, &c_, &preference,
+                                                  most, results.data(), &count));
+    results.resize(static_cast<std::size_t>(count));
+    std::erase_if(results, [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
+    Algorithms algorithms;
+    std::ranges::transform(results, std::back_inserter(algorithms), &cublasLtMatmulHeuristicResult_t::algo);
+    return algorithms;
+  }
+
+  cublasStatus_t multiply(const Operands& operands) {
+    float* const c = pointer(operands, operand_c);
+    return cublasLtMatmul(handle_, &multiplication_, &problem_.alpha, pointer(operands, operand_a), &a_,
+                          pointer(operands, operand_b), &b_, &problem_.beta, c, &c_, c, &c_, &algorithm_,
+                          memory_of(workspace_), workspace_size, stream_of(queue()));
+  }
+
+  cublasLtHandle_t handle_;
+  const Buffer& workspace_;
+  const Problem problem_;
+  cublasLtMatmulDescOpaque_t multiplication_;
+  cublasLtMatrixLayoutOpaque_t a_, b_, c_;
+  cublasLtMatmulAlgo_t algorithm_{};
+};
+
+class CublasLt final : public ReferenceLibrary {
+ public:
+  explicit CublasLt(const Surroundings& of)
+      : ReferenceLibrary("cublasLt", *of.device, *of.queue), workspace_(device().allocate(workspace_size)) {
+    queue().with_device([&] { DUOGEMM_CUBLAS(cublasLtCreate(&handle_)); });
+  }
+  ~CublasLt() override {
+    queue().with_device([&] { cublasLtDestroy(handle_); });
+  }
+
+  std::string name() const override { return title() + " " + version_text(cublasLtGetProperty); }
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
+    auto reference = std::make_unique<CublasLtReference>(handle_, queue(), *workspace_, problem);
+    queue().with_device([&] { reference->choose(operands); });
+    return reference;
+  }
+  void multiply(const Problem& problem, const Operands& operands) override {
+    if (problem.batch_by == BatchBy::addresses) {
+      throw Error(Status::unsupported, "cublasLt: it takes no lists of matrices");
+    }
+    CublasLtReference reference(handle_, queue(), *workspace_, problem);
+    reference.take_first();
+    reference.enqueue(operands);
+  }
+
+ private:
+  std::unique_ptr<Buffer> workspace_;
+  cublasLtHandle_t handle_ = nullptr;
+};
+
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_cublas(const Surroundings& of) { return std::make_unique<Cublas>(of); }
-
-std::unique_ptr<ReferenceLibrary> make_cublas_tf32(const Surroundings& of) {
-  return std::make_unique<Converting>("cuBLAS-TF32", of, CUBLAS_COMPUTE_32F_FAST_TF32, false);
-}
-
-std::unique_ptr<ReferenceLibrary> make_cublas_emulation([[maybe_unused]] const Surroundings& of) {
+std::unique_ptr<ReferenceLibrary> make_cublas(const std::string& title, const Surroundings& of) {
+  if (title == "cuBLAS-TF32") {
+    return std::make_unique<Converting>(title, of, CUBLAS_COMPUTE_32F_FAST_TF32, false);
+  }
+  if (title == "cuBLAS-BF16x9") {
 #if CUBLAS_VERSION >= 130000
-  auto library = std::make_unique<Converting>("cuBLAS-BF16x9", of, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, true);
-  library->be_eager();
-  return library;
+    return std::make_unique<Converting>(title, of, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, true);
 #else
-  return nullptr;
+    return nullptr;
 #endif
+  }
+  if (title == "cuBLAS-FP16") {
+    return std::make_unique<Fp16>(of);
+  }
+  if (title == "cublasXt") {
+    return std::make_unique<CublasXt>(of.info.index);
+  }
+  return std::make_unique<Cublas>(of);
 }
 
-std::unique_ptr<ReferenceLibrary> make_cublas_fp16(const Surroundings& of) {
-  return std::make_unique<Fp16>(of);
-}
-
-std::unique_ptr<ReferenceLibrary> make_cublasxt(const Surroundings& of) {
-  return std::make_unique<CublasXt>(of.info.index);
+std::unique_ptr<ReferenceLibrary> make_cublaslt(const std::string&, const Surroundings& of) {
+  return std::make_unique<CublasLt>(of);
 }
 
 }  // namespace duogemm::bench

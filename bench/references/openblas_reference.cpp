@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "references/library_references.h"
+#include "references/reference.h"
 
 namespace duogemm::bench {
 namespace {
@@ -30,7 +30,7 @@ class OpenBlas final : public ReferenceLibrary {
   }
 
   // The members of a batch one after the other: not every release has a call for all of them.
-  void multiply(const Problem& p, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& p, const Operands& operands) override {
     const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
     for (std::int64_t i = 0; i < p.batch; ++i) {
       cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
@@ -45,7 +45,7 @@ class OpenBlas final : public ReferenceLibrary {
 
 }  // namespace
 
-std::unique_ptr<ReferenceLibrary> make_openblas(const Surroundings& of) {
+std::unique_ptr<ReferenceLibrary> make_openblas(const std::string&, const Surroundings& of) {
   return std::make_unique<OpenBlas>(of.host_threads);
 }
 

@@ -5,25 +5,69 @@
 #include <cstdlib>
 #include <limits>
 
+#include "duogemm/version.h"
 #include "families/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/program.h"
+#ifdef DUOGEMM_WITH_CUDA
+#include "duogemm/cuda.hpp"
+#endif
+#ifdef DUOGEMM_WITH_OPENCL
+#include "duogemm/opencl.hpp"
+#endif
 
 namespace duogemm::bench {
 namespace {
 
-class OnDevice final : public ReferenceLibrary {
+// Ours, called by a function.
+class OwnLibrary final : public ReferenceLibrary {
  public:
-  OnDevice(Runtime& runtime, Queue& queue)
-      : ReferenceLibrary("duogemm", runtime.device(), queue), runtime_(runtime) {}
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    runtime_.enqueue(problem, queue(), operands);
-  }
+  using Call = std::function<void(const Problem& problem, const Operands& operands)>;
+  using Warm = std::function<void()>;
+
+  // where: a device and a queue, or nothing for the host's memory.
+  template <typename... Where>
+  OwnLibrary(std::string name, Call call, Warm warm, Where&... where)
+      : ReferenceLibrary("duogemm", where...),
+        name_(std::move(name)),
+        call_(std::move(call)),
+        warm_(std::move(warm)) {}
+
+  std::string name() const override { return name_; }
+  void multiply(const Problem& problem, const Operands& operands) override { call_(problem, operands); }
+  void warm() override { warm_(); }
 
  private:
-  Runtime& runtime_;
+  const std::string name_;
+  const Call call_;
+  const Warm warm_;
 };
+
+constexpr const char* with_version = "duogemm " DUOGEMM_VERSION;
+
+// Calls `one` with pointers to the matrices, or `listed` with lists of those of a batch.
+template <typename One, typename Listed>
+OwnLibrary::Call on_pointers(One one, Listed listed) {
+  return [one, listed](const Problem& problem, const Operands& operands) {
+    if (problem.batch_by == BatchBy::strides) {
+      one(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
+          pointer(operands, operand_c));
+    } else {
+      listed(request_of(problem), pointer<const float*>(operands, table_a),
+             pointer<const float*>(operands, table_b), pointer<float*>(operands, table_c));
+    }
+  };
+}
+
+std::unique_ptr<ReferenceLibrary> make_context(const std::string& name, const std::string& device) {
+  const auto context = std::make_shared<Context>(device);
+  return std::make_unique<OwnLibrary>(
+      name,
+      on_pointers([context](const auto&... arguments) { context->sgemm(arguments...); },
+                  [context](const auto&... arguments) { context->sgemm_batched(arguments...); }),
+      [context] { context->warm(); });
+}
 
 class OtherKernels final : public ReferenceLibrary {
  public:
@@ -32,25 +76,17 @@ class OtherKernels final : public ReferenceLibrary {
 
   std::string name() const override { return "duogemm with the kernels of " + title(); }
   bool has_our_bits() const override { return true; }
-  std::unique_ptr<Reference> prepare(const Problem& problem,
-                                     const PreparedPlan::Operands& operands) override {
-    return std::make_unique<Multiplication>(planned(problem, operands), queue());
+  std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
+    const auto plan = std::make_shared<const SelfContainedPlan>(planned(problem, operands));
+    return std::make_unique<FunctionReference>(
+        queue(), [this, plan](const auto& places) { plan->enqueue(queue(), places); });
   }
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
+  void multiply(const Problem& problem, const Operands& operands) override {
     planned(problem, operands).enqueue(queue(), operands);
   }
 
  private:
-  class Multiplication final : public Reference {
-   public:
-    Multiplication(SelfContainedPlan plan, Queue& queue) : Reference(queue), plan_(std::move(plan)) {}
-    void enqueue(const PreparedPlan::Operands& operands) override { plan_.enqueue(queue(), operands); }
-
-   private:
-    const SelfContainedPlan plan_;
-  };
-
-  SelfContainedPlan planned(const Problem& problem, const PreparedPlan::Operands& operands) {
+  SelfContainedPlan planned(const Problem& problem, const Operands& operands) {
     const Plan plan = plan_sgemm(placed(problem, operands), device().info());
     const KernelsFrom folder(title());
     return {plan, device(), programs_};
@@ -58,25 +94,6 @@ class OtherKernels final : public ReferenceLibrary {
 
   ProgramCache programs_;
 };
-
-// A call on plain arrays.
-using Call = std::function<void(const Problem& problem, const float* a, const float* b, float* c)>;
-
-class OnHost final : public ReferenceLibrary {
- public:
-  explicit OnHost(Call call) : ReferenceLibrary("duogemm"), call_(std::move(call)) {}
-  void multiply(const Problem& problem, const PreparedPlan::Operands& operands) override {
-    call_(problem, pointer(operands, operand_a), pointer(operands, operand_b), pointer(operands, operand_c));
-  }
-
- private:
-  const Call call_;
-};
-
-Call call_of_context(const std::string& device) {
-  return [context = std::make_shared<Context>(device)](const Problem& p, const float* a, const float* b,
-                                                       float* c) { context->sgemm(request_of(p), a, b, c); };
-}
 
 // The entry point of MKL and OpenBLAS for batches, which is SGEMM's own where the batch is of one.
 using SgemmBatchStrided = void(const char* transa, const char* transb, const int* m, const int* n,
@@ -115,26 +132,30 @@ int narrow(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-Call call_of_drop_in(const std::string& device, Precision precision) {
+std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
   setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
   setenv("DUOGEMM_PRECISION", to_text(precision), 1);
   void* const library = open_drop_in();
-  return
-      [one = find<Sgemm>(library, "sgemm_"), many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
-          const Problem& p, const float* a, const float* b, float* c) {
-        const char* a_op = p.a_op == Transpose::no ? "N" : "T";
-        const char* b_op = p.b_op == Transpose::no ? "N" : "T";
-        const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
-        const int lda = narrow(p.lda), ldb = narrow(p.ldb), ldc = narrow(p.ldc);
-        if (p.batch == 1) {
-          one(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, b, &ldb, &p.beta, c, &ldc, 1, 1);
-          return;
-        }
-        const int stride_a = narrow(p.a_stride), stride_b = narrow(p.b_stride), stride_c = narrow(p.c_stride);
-        const int batch = narrow(p.batch);
-        many(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, &stride_a, b, &ldb, &stride_b, &p.beta, c, &ldc,
-             &stride_c, &batch, 1, 1);
-      };
+  const auto call = [one = find<Sgemm>(library, "sgemm_"),
+                     many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
+                        const Problem& p, const Operands& operands) {
+    const float* const a = pointer(operands, operand_a);
+    const float* const b = pointer(operands, operand_b);
+    float* const c = pointer(operands, operand_c);
+    const char* a_op = p.a_op == Transpose::no ? "N" : "T";
+    const char* b_op = p.b_op == Transpose::no ? "N" : "T";
+    const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
+    const int lda = narrow(p.lda), ldb = narrow(p.ldb), ldc = narrow(p.ldc);
+    if (p.batch == 1) {
+      one(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, b, &ldb, &p.beta, c, &ldc, 1, 1);
+      return;
+    }
+    const int stride_a = narrow(p.a_stride), stride_b = narrow(p.b_stride), stride_c = narrow(p.c_stride);
+    const int batch = narrow(p.batch);
+    many(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, &stride_a, b, &ldb, &stride_b, &p.beta, c, &ldc,
+         &stride_c, &batch, 1, 1);
+  };
+  return std::make_unique<OwnLibrary>("duogemm", call, [] {});
 }
 
 }  // namespace
@@ -145,13 +166,53 @@ const char* name_of(Through through) {
 
 std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,
                                                    Precision precision) {
-  if (through == Through::device) {
-    return std::make_unique<OnDevice>(runtime, queue);
+  if (through != Through::device) {
+    const DeviceInfo& info = runtime.device().info();
+    const std::string device = info.backend + ":" + std::to_string(info.index);
+    return through == Through::host ? make_context("duogemm", device) : make_drop_in(device, precision);
   }
-  const DeviceInfo& info = runtime.device().info();
-  const std::string device = info.backend + ":" + std::to_string(info.index);
-  return std::make_unique<OnHost>(through == Through::host ? call_of_context(device)
-                                                           : call_of_drop_in(device, precision));
+  const auto call = [&](const Problem& problem, const Operands& operands) {
+    runtime.enqueue(problem, queue, operands);
+  };
+  return std::make_unique<OwnLibrary>(
+      "duogemm", call, [] {}, runtime.device(), queue);
+}
+
+std::unique_ptr<ReferenceLibrary> make_public_calls(const std::string& device) {
+  return make_context(with_version, device);
+}
+
+std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue) {
+#ifdef DUOGEMM_WITH_CUDA
+  if (device.info().backend == "cuda") {
+    auto* const stream = reinterpret_cast<CUstream_st*>(queue.native());
+    const auto call =
+        on_pointers([stream](const auto&... arguments) { cuda::sgemm(stream, arguments...); },
+                    [stream](const auto&... arguments) { cuda::sgemm_batched(stream, arguments...); });
+    return std::make_unique<OwnLibrary>(
+        with_version, call, [stream] { cuda::warm(stream); }, device, queue);
+  }
+#endif
+#ifdef DUOGEMM_WITH_OPENCL
+  if (device.info().backend == "opencl") {
+    auto* const commands = reinterpret_cast<cl_command_queue>(queue.native());
+    const auto call = [commands](const Problem& problem, const Operands& operands) {
+      const auto memory = [&](Operand operand) {
+        return reinterpret_cast<cl_mem>(place_of(operands, operand).buffer->native());
+      };
+      const opencl::Matrix a{memory(operand_a)}, b{memory(operand_b)}, c{memory(operand_c)};
+      if (problem.batch_by != BatchBy::strides) {
+        opencl::sgemm_batched(commands, request_of(problem), a, b, c,
+                              {memory(table_a), memory(table_b), memory(table_c)});
+      } else {
+        opencl::sgemm(commands, request_of(problem), a, b, c);
+      }
+    };
+    return std::make_unique<OwnLibrary>(
+        with_version, call, [commands] { opencl::warm(commands); }, device, queue);
+  }
+#endif
+  throw Error(Status::unsupported, "no calls on handles of " + device.info().backend);
 }
 
 std::unique_ptr<ReferenceLibrary> make_library_of_kernels(const std::string& folder, Device& device,

@@ -21,6 +21,11 @@ const char* name_of(Through through);
 std::unique_ptr<ReferenceLibrary> make_own_library(Through through, Runtime& runtime, Queue& queue,
                                                    Precision precision);
 
+// Ours by its public calls, as a program has them: on plain arrays, where the device is "cuda:0", and on a
+// runtime's own handles.
+std::unique_ptr<ReferenceLibrary> make_public_calls(const std::string& device);
+std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue);
+
 // Ours on the device, with the same plans, and with the kernels of a folder that holds kernels/ and compat/.
 std::unique_ptr<ReferenceLibrary> make_library_of_kernels(const std::string& folder, Device& device,
                                                           Queue& queue);

@@ -9,13 +9,15 @@
 
 namespace duogemm::bench {
 
-inline const MatrixPlace& place_of(const PreparedPlan::Operands& operands, Operand operand) {
+using Operands = PreparedPlan::Operands;
+
+inline const MatrixPlace& place_of(const Operands& operands, Operand operand) {
   return operands[static_cast<std::size_t>(operand.slot)];
 }
 
 // The address of an operand, for libraries that take pointers.
 template <typename Element = float>
-Element* pointer(const PreparedPlan::Operands& operands, Operand operand) {
+Element* pointer(const Operands& operands, Operand operand) {
   const MatrixPlace& place = place_of(operands, operand);
   return reinterpret_cast<Element*>(place.buffer->native()) + place.offset;
 }
@@ -24,15 +26,15 @@ Element* pointer(const PreparedPlan::Operands& operands, Operand operand) {
 class Reference {
  public:
   // The operands of an execution; executions within a sample may work on different ones in turn.
-  using Turn = std::function<PreparedPlan::Operands(int execution)>;
+  using Turn = std::function<Operands(int execution)>;
 
   virtual ~Reference() = default;
   // Puts one execution on the library's queue. Only with the queue's device current, as it is within
   // timed(), record() and with_device().
-  virtual void enqueue(const PreparedPlan::Operands& operands) = 0;
+  virtual void enqueue(const Operands& operands) = 0;
   // Seconds that the library takes for `repeats` executions, one after the other.
   virtual double timed(int repeats, const Turn& turn);
-  void execute(const PreparedPlan::Operands& operands) {
+  void execute(const Operands& operands) {
     queue_.with_device([&] { enqueue(operands); });
   }
 
@@ -42,6 +44,25 @@ class Reference {
 
  private:
   Queue& queue_;
+};
+
+// A multiplication that a function does. Another one is called after each sample.
+class FunctionReference final : public Reference {
+ public:
+  using Enqueue = std::function<void(const Operands& operands)>;
+  FunctionReference(
+      Queue& queue, Enqueue enqueue, std::function<void()> rest = [] {})
+      : Reference(queue), enqueue_(std::move(enqueue)), rest_(std::move(rest)) {}
+  void enqueue(const Operands& operands) override { enqueue_(operands); }
+  double timed(int repeats, const Turn& turn) override {
+    const double seconds = Reference::timed(repeats, turn);
+    rest_();
+    return seconds;
+  }
+
+ private:
+  const Enqueue enqueue_;
+  const std::function<void()> rest_;
 };
 
 // Throws Error where the library fails; messages begin with its name.
@@ -64,11 +85,11 @@ class ReferenceLibrary {
   virtual double workspace_bytes(const Problem&) const { return 0.0; }
   // A library that chooses by trying does so on these operands, and leaves a result or rubbish in C. One that
   // keeps nothing multiplies as multiply() does.
-  virtual std::unique_ptr<Reference> prepare(const Problem& problem, const PreparedPlan::Operands& operands);
+  virtual std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands);
   // Puts the multiplication on the library's queue as a program does that calls it once: nothing is kept for
   // the next time but what the library itself keeps. The members of a batch by tables stand its strides
   // apart. Only with the queue's device current.
-  virtual void multiply(const Problem& problem, const PreparedPlan::Operands& operands) = 0;
+  virtual void multiply(const Problem& problem, const Operands& operands) = 0;
   // Gets ready for all calls of the device, where the library can.
   virtual void warm() {}
   // Called after each sample: returns when the library leaves the machine to others.
@@ -88,12 +109,24 @@ class ReferenceLibrary {
   Queue& queue_;
 };
 
+// A library is made of these: those in the host's memory need no device and no queue.
+struct Surroundings {
+  const DeviceInfo& info;
+  Device* device;
+  Queue* queue;
+  std::size_t host_threads;
+};
+
+// Each file of a library makes it, or answers null where there is none of that title: cublasXt, and cuBLAS,
+// also in modes that multiply FP32 matrices in another way than FP32; and cublasLt.
+using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
+MakeLibrary make_cublas, make_cublaslt, make_clblast, make_openblas;
+
 bool build_has(const std::string& title);
 
 // The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
 // works on `host_threads` threads, on whatever device.
-std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, Device& device, Queue& queue,
-                                               std::size_t host_threads);
+std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, const Surroundings& of);
 
 // They are as many as the device has cores if it is a CPU, and else as the host has.
 std::size_t host_threads_beside(const DeviceInfo& info);
@@ -102,16 +135,18 @@ std::size_t host_threads_beside(const DeviceInfo& info);
 // others, or where this build has no such library. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
+using ReferenceLibraries = std::vector<std::unique_ptr<ReferenceLibrary>>;
+
 // The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
 // TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
 // product of FP16 matrices with K three times as long.
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_in_other_precisions(Device& device, Queue& queue);
+ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue);
 
 // All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
 // OpenCL device.
-std::vector<std::unique_ptr<ReferenceLibrary>> all_libraries(Device& device, Queue& queue);
+ReferenceLibraries all_libraries(Device& device, Queue& queue);
 
 // Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS.
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_on_host(const DeviceInfo& device);
+ReferenceLibraries libraries_on_host(const DeviceInfo& device);
 
 }  // namespace duogemm::bench

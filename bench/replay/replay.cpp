@@ -1,14 +1,11 @@
 #include "replay/replay.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <map>
-#include <tuple>
 
 #include "device/device_selection.h"
 #include "problem/precision.h"
-#include "replay/operands.h"
+#include "references/reference.h"
 #include "support/tools.h"
 #include "system/log.h"
 #include "system/reject.h"
@@ -16,8 +13,6 @@
 
 namespace duogemm::bench {
 namespace {
-
-const char* name_of(CallMemory memory) { return memory == CallMemory::host ? "host" : "device"; }
 
 CallMemory choose_memory(const ReplayRequest& request, const Trace& trace, const std::string& file) {
   if (request.through) {
@@ -70,229 +65,142 @@ ChosenDevice device_of(const std::string& title, const ChosenDevice& ours) {
   reject("--against " + title + ": it works through " + backend + ", which does not have the device");
 }
 
-// Folders for what libraries and drivers keep from one process to the next.
-class Caches {
- public:
-  std::vector<std::string> environment() const {
-    const std::string folder = folder_.path();
-    for (const char* name : {"duogemm", "pocl", "cuda"}) {
-      std::filesystem::create_directories(folder_.path() / name);
-    }
-    return {"DUOGEMM_CACHE_DIR=" + folder + "/duogemm", "POCL_CACHE_DIR=" + folder + "/pocl",
-            "CUDA_CACHE_PATH=" + folder + "/cuda", "DUOGEMM_RECORD="};
+// Runs this program in a process of its own, on the device. Libraries and drivers keep in the folder what
+// they keep from one process to the next.
+ToolResult run_self(std::vector<std::string> arguments, const ChosenDevice& device,
+                    const TemporaryDirectory& folder) {
+  std::ranges::copy(flags_of(device), std::back_inserter(arguments));
+  std::vector<std::string> environment = {"DUOGEMM_RECORD="};
+  for (const auto& [variable, name] : {std::pair("DUOGEMM_CACHE_DIR=", "duogemm"),
+                                       {"POCL_CACHE_DIR=", "pocl"},
+                                       {"CUDA_CACHE_PATH=", "cuda"}}) {
+    std::filesystem::create_directories(folder.path() / name);
+    environment.push_back(variable + (folder.path() / name).string());
   }
-
- private:
-  TemporaryDirectory folder_;
-};
-
-void fill(const Caches& caches, const ChosenDevice& device) {
-  std::vector<std::string> arguments = flags_of(device);
-  arguments.insert(arguments.begin(), "warm");
-  if (run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment()).status != 0) {
-    throw Error(Status::build_failed, "the device's programs could not be compiled");
-  }
+  return run_tool("/proc/self/exe", arguments, ToolErrors::show, environment);
 }
 
-// Runs the pass in a process of its own.
-PassResult start_pass(const PassRequest& request, const Caches& caches) {
-  std::vector<std::string> arguments = flags_of(request.subject.device);
-  arguments.insert(arguments.begin(), {"replay", request.file, "--pass", request.subject.title, "--kind",
-                                       word_of(request.kind), "--through", name_of(request.subject.through)});
-  if (request.subject.precision) {
-    arguments.insert(arguments.end(), {"--precision", to_text(*request.subject.precision)});
+PassResult start_pass(const PassRequest& request, const TemporaryDirectory& folder) {
+  const Subject& subject = request.subject;
+  std::vector<std::string> arguments = {"replay",    request.file,
+                                        "--pass",    subject.title,
+                                        "--kind",    pass_words[static_cast<int>(request.kind)],
+                                        "--through", name_of(subject.through)};
+  if (subject.precision) {
+    arguments.insert(arguments.end(), {"--precision", to_text(*subject.precision)});
   }
-  const ToolResult result = run_tool("/proc/self/exe", arguments, ToolErrors::show, caches.environment());
+  const ToolResult result = run_self(arguments, subject.device, folder);
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   if (json.is_object() && json.contains("error")) {
     throw Error(static_cast<Status>(json.at("status").get<int>()), json.at("error").get<std::string>());
   }
   if (result.status != 0 || !json.is_object()) {
-    throw Error(Status::device_error, "a pass of " + request.file + " by " + request.subject.title +
+    throw Error(Status::device_error, "a pass of " + request.file + " by " + subject.title +
                                           " ended with status " + std::to_string(result.status));
   }
   return json.get<PassResult>();
 }
 
-void add_first(const PassResult& result, Passes& passes) {
-  passes.walks.push_back(result.first);
-  passes.context_s.push_back(result.context_s);
-  if (result.warm_s > 0.0) {
-    passes.warm_s.push_back(result.warm_s);
+TraceReport prepare(const ReplayRequest& request, const std::string& file) {
+  TraceReport report;
+  report.file = file;
+  report.trace = load_trace(file);
+  if (report.trace.breaks_off) {
+    warn_line(file + ": its last line breaks off, and is left out");
+  }
+  report.through = choose_memory(request, report.trace, file);
+  report.against = choose_library(request, report.through);
+  if (!report.against.empty()) {
+    device_of(report.against, request.device);
+  }
+  require_memory(report.trace, request.device.info(), report.through);
+  return report;
+}
+
+// all_programs: a folder with all programs of the device, where they are asked for.
+void replay_ours(TraceReport& report, const ReplayRequest& request, Progress& progress,
+                 const TemporaryDirectory& all_programs) {
+  const TemporaryDirectory folder;
+  const Subject ours{"duogemm", request.device, report.through, request.precision};
+  progress.show(report.trace.name + ": duogemm, nothing on disk");
+  report.ours.first.push_back(start_pass({report.file, ours, PassKind::first}, folder));
+  progress.show(report.trace.name + ": duogemm, programs on disk");
+  report.ours.disk.push_back(start_pass({report.file, ours, PassKind::whole}, folder));
+  if (request.warmed) {
+    progress.show(report.trace.name + ": duogemm, warmed");
+    report.ours.warmed.push_back(start_pass({report.file, ours, PassKind::warmed}, all_programs));
   }
 }
 
-// For a pass that went on after the first walk.
-void add_rest(const PassResult& result, Performance& performance) {
-  performance.name = result.name;
-  performance.again.walks.insert(performance.again.walks.end(), result.again.begin(), result.again.end());
-  performance.call_s.resize(result.call_s.size(), result.call_s.empty() ? 0.0 : 1e300);
-  for (std::size_t i = 0; i < result.call_s.size(); ++i) {
-    performance.call_s[i] = std::min(performance.call_s[i], result.call_s[i]);
+void replay_other(TraceReport& report, const ReplayRequest& request, Progress& progress) {
+  progress.show(report.trace.name + ": " + report.against);
+  const Subject other{report.against, device_of(report.against, request.device), report.through, {}};
+  Performance& performance = report.other ? *report.other : report.other.emplace();
+  try {
+    performance.first.push_back(start_pass({report.file, other, PassKind::whole}, TemporaryDirectory()));
+  } catch (const Error& error) {
+    report.unavailable = error.what();
   }
-  performance.checked = result.checked;
-  performance.fault = performance.fault.empty() ? result.fault : performance.fault;
+  if (const std::string fault = performance.fault(); !fault.empty()) {
+    report.unavailable = "its result is wrong: " + fault;
+  }
+  if (!report.unavailable.empty()) {
+    report.other.reset();
+  }
 }
-
-class Replaying {
- public:
-  Replaying(const ReplayRequest& request, Progress& progress) : request_(request), progress_(progress) {
-    if (request.warmed) {
-      progress.show("compiling all programs of the device");
-      warm_caches_.emplace();
-      fill(*warm_caches_, request.device);
-    }
-  }
-
-  TraceReport prepare(const std::string& file) const {
-    TraceReport report;
-    report.file = file;
-    report.trace = load_trace(file);
-    if (report.trace.breaks_off) {
-      warn_line(file + ": its last line breaks off, and is left out");
-    }
-    report.through = choose_memory(request_, report.trace, file);
-    report.against = choose_library(request_, report.through);
-    if (!report.against.empty()) {
-      device_of(report.against, request_.device);
-    }
-    require_memory(report.trace, request_.device.info(), report.through);
-    return report;
-  }
-
-  void replay(TraceReport& report) const {
-    for (std::size_t i = 0; i < request_.repeats; ++i) {
-      replay_ours(report);
-      if (!report.against.empty() && report.unavailable.empty()) {
-        replay_other(report);
-      }
-    }
-  }
-
- private:
-  void replay_ours(TraceReport& report) const {
-    const Caches caches;
-    const Subject ours{Subject::own_title, request_.device, report.through, request_.precision};
-    progress_.show(report.trace.name + ": duogemm, nothing on disk");
-    add_first(start_pass({report.file, ours, PassKind::first}, caches), report.ours.first);
-    progress_.show(report.trace.name + ": duogemm, programs on disk");
-    const PassResult result = start_pass({report.file, ours, PassKind::whole}, caches);
-    add_first(result, report.ours.disk);
-    add_rest(result, report.ours);
-    if (warm_caches_) {
-      progress_.show(report.trace.name + ": duogemm, warmed");
-      add_first(start_pass({report.file, ours, PassKind::warmed}, *warm_caches_), report.ours.warmed);
-    }
-  }
-
-  void replay_other(TraceReport& report) const {
-    progress_.show(report.trace.name + ": " + report.against);
-    const Subject other{report.against, device_of(report.against, request_.device), report.through, {}};
-    Performance& performance = report.other ? *report.other : report.other.emplace();
-    try {
-      const PassResult result = start_pass({report.file, other, PassKind::whole}, Caches());
-      add_first(result, performance.first);
-      add_rest(result, performance);
-    } catch (const Error& error) {
-      report.unavailable = error.what();
-    }
-    if (!performance.fault.empty()) {
-      report.unavailable = "its result is wrong: " + performance.fault;
-    }
-    if (!report.unavailable.empty()) {
-      report.other.reset();
-    }
-  }
-
-  const ReplayRequest& request_;
-  Progress& progress_;
-  std::optional<Caches> warm_caches_;  // with all programs of the device
-};
 
 }  // namespace
 
-const Walk& Passes::median() const {
-  std::vector<const Walk*> ordered;
-  for (const Walk& walk : walks) {
-    ordered.push_back(&walk);
+const char* name_of(CallMemory memory) { return memory == CallMemory::host ? "host" : "device"; }
+
+std::string Performance::fault() const {
+  const auto found =
+      std::ranges::find_if(whole(), [](const PassResult& pass) { return !pass.fault.empty(); });
+  return found == whole().end() ? "" : found->fault;
+}
+
+std::vector<double> Performance::call_s() const {
+  std::vector<double> least = whole().front().call_s;
+  for (const PassResult& pass : whole()) {
+    std::ranges::transform(least, pass.call_s, least.begin(), std::ranges::min);
   }
-  const auto middle = ordered.begin() + static_cast<std::ptrdiff_t>(ordered.size() / 2);
-  std::nth_element(ordered.begin(), middle, ordered.end(),
-                   [](const Walk* a, const Walk* b) { return a->wall_s < b->wall_s; });
-  return **middle;
+  return least;
 }
 
 bool ReplayReport::ok() const {
-  return std::all_of(traces.begin(), traces.end(), [](const TraceReport& trace) { return trace.ok(); });
-}
-
-std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most) {
-  if (!report.other) {
-    return {};
-  }
-  const auto key = [](const TraceCall& call) {
-    const Problem& p = call.problem;
-    return std::tuple(p.m, p.n, p.k, p.a_op, p.b_op, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride,
-                      p.c_stride, call.batch, p.beta == 0.0f);
-  };
-  std::map<decltype(key(report.trace.calls.front())), LostCall> sums;
-  std::vector<std::int64_t> times(report.trace.calls.size(), 0);
-  for (const TraceStep& step : report.trace.steps) {
-    times[step.call] += step.times;
-  }
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    LostCall& sum = sums.try_emplace(key(report.trace.calls[i]), LostCall{i, 0, 0.0, 0.0}).first->second;
-    sum.times += times[i];
-    sum.ours_s += report.ours.call_s[i];
-    sum.other_s += report.other->call_s[i];
-  }
-  std::vector<LostCall> lost;
-  for (const auto& [call, sum] : sums) {
-    if (sum.ours_s > sum.other_s) {
-      lost.push_back(sum);
-    }
-  }
-  std::stable_sort(lost.begin(), lost.end(), [](const LostCall& a, const LostCall& b) {
-    return a.ours_s - a.other_s > b.ours_s - b.other_s;
-  });
-  lost.resize(std::min(lost.size(), most));
-  return lost;
+  return std::ranges::all_of(traces, [](const TraceReport& trace) { return trace.ours.fault().empty(); });
 }
 
 ReplayReport run_replay(const ReplayRequest& request, Progress& progress,
                         const std::function<void(const ReplayReport&)>& after_trace) {
-  const Replaying replaying(request, progress);
+  const TemporaryDirectory all_programs;
+  if (request.warmed) {
+    progress.show("compiling all programs of the device");
+    if (run_self({"warm"}, request.device, all_programs).status != 0) {
+      throw Error(Status::build_failed, "the device's programs could not be compiled");
+    }
+  }
   std::vector<TraceReport> prepared;
   for (const std::string& file : request.files) {
-    prepared.push_back(replaying.prepare(file));
+    prepared.push_back(prepare(request, file));
   }
   ReplayReport report;
   report.device = request.device.info();
   report.precision = request.precision;
   report.gpu_before = query_gpu(report.device.pci_bus);
   for (TraceReport& trace : prepared) {
-    replaying.replay(trace);
+    for (std::size_t i = 0; i < request.repeats; ++i) {
+      replay_ours(trace, request, progress, all_programs);
+      if (!trace.against.empty() && trace.unavailable.empty()) {
+        replay_other(trace, request, progress);
+      }
+    }
     report.traces.push_back(std::move(trace));
     report.gpu_after = query_gpu(report.device.pci_bus);
     progress.clear();
     after_trace(report);
   }
   return report;
-}
-
-int serve_pass(const PassRequest& request) {
-  nlohmann::json json;
-  try {
-    Trace trace = load_trace(request.file);
-    if (request.subject.precision) {
-      trace.permit(*request.subject.precision);
-    }
-    json = run_pass(trace, request.subject, request.kind);
-  } catch (const Error& error) {
-    json = {{"error", error.what()}, {"status", static_cast<int>(error.status())}};
-  }
-  std::printf("%s\n", json.dump().c_str());
-  return 0;
 }
 
 }  // namespace duogemm::bench

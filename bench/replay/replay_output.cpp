@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
 #include "output/json.h"
 #include "output/table.h"
 #include "problem/precision.h"
@@ -7,7 +11,6 @@
 namespace duogemm::bench {
 namespace {
 
-constexpr const char* schema = "duogemm.replay/1";
 constexpr std::size_t lost_in_text = 5;
 constexpr std::size_t lost_in_file = 20;
 
@@ -18,41 +21,99 @@ std::string microseconds(double seconds) { return format("%.1f", 1e6 * seconds);
 struct PassNames {
   const char* key;
   const char* title;
-  Passes Performance::*passes;
+  std::vector<PassResult> Performance::*passes;
 };
 constexpr PassNames first_passes[] = {{"first", "first, nothing on disk", &Performance::first},
                                       {"disk", "first, programs on disk", &Performance::disk},
                                       {"warmed", "first, after warm()", &Performance::warmed}};
 
-// The row has the ratio of wall times where there is another.
-void add_pass(Table& table, const std::string& who, const char* pass, const Passes& passes,
-              const Passes* other) {
-  if (passes.walks.empty()) {
-    return;
+std::vector<Walk> first_walks(const std::vector<PassResult>& passes) {
+  std::vector<Walk> walks;
+  std::ranges::transform(passes, std::back_inserter(walks), &PassResult::first);
+  return walks;
+}
+
+// All walks after the first of a pass.
+std::vector<Walk> again(const Performance& performance) {
+  std::vector<Walk> walks;
+  for (const PassResult& pass : performance.whole()) {
+    std::ranges::copy(pass.again, std::back_inserter(walks));
   }
-  const Walk& walk = passes.median();
-  table.add_row({who, pass, milliseconds(walk.wall_s),
-                 other == nullptr ? "" : format("%.2f", other->median().wall_s / walk.wall_s),
-                 microseconds(walk.call_median_s), microseconds(walk.call_p99_s),
-                 microseconds(walk.new_median_s), microseconds(walk.new_p99_s)});
+  return walks;
+}
+
+// The walk whose wall time is the median.
+Walk median(std::vector<Walk> walks) {
+  const auto middle = walks.begin() + static_cast<std::ptrdiff_t>(walks.size() / 2);
+  std::ranges::nth_element(walks, middle, {}, &Walk::wall_s);
+  return *middle;
 }
 
 std::string passes_text(const TraceReport& report) {
-  Table table;
-  table.add_column("who", Table::Align::left);
-  table.add_column("pass", Table::Align::left);
-  for (const char* title : {"ms", "ratio", "call us", "99% us", "new us", "99% us"}) {
-    table.add_column(title);
-  }
-  const Performance none;
-  const Performance& other = report.other ? *report.other : none;
+  Table table{left("who"), left("pass"), "ms", "ratio", "call us", "99% us", "new us", "99% us"};
+  // The row has the ratio of wall times where there is another.
+  const auto add = [&](const std::string& who, const char* pass, const std::vector<Walk>& walks,
+                       const std::vector<Walk>& other = {}) {
+    if (walks.empty()) {
+      return;
+    }
+    const Walk walk = median(walks);
+    table.add_row({who, pass, milliseconds(walk.wall_s),
+                   other.empty() ? "" : format("%.2f", median(other).wall_s / walk.wall_s),
+                   microseconds(walk.call_median_s), microseconds(walk.call_p99_s),
+                   microseconds(walk.new_median_s), microseconds(walk.new_p99_s)});
+  };
+  const Performance other = report.other.value_or(Performance());
   for (const PassNames& names : first_passes) {
-    add_pass(table, "duogemm", names.title, report.ours.*names.passes, report.other ? &other.first : nullptr);
+    add("duogemm", names.title, first_walks(report.ours.*names.passes), first_walks(other.first));
   }
-  add_pass(table, report.against, "first", other.first, nullptr);
-  add_pass(table, "duogemm", "again", report.ours.again, report.other ? &other.again : nullptr);
-  add_pass(table, report.against, "again", other.again, nullptr);
+  add(report.against, "first", first_walks(other.first));
+  add("duogemm", "again", again(report.ours), again(other));
+  add(report.against, "again", again(other));
   return table.text();
+}
+
+// Seconds of all executions of calls on which the other was faster. Calls that differ in their scalars alone
+// are one, but for a beta that is 0.
+struct LostCall {
+  std::size_t call;  // the first of them
+  std::int64_t times;
+  double ours_s;
+  double other_s;
+};
+
+// Those first that lost the most seconds in the whole trace, at most `most`.
+std::vector<LostCall> lost_calls(const TraceReport& report, std::size_t most) {
+  if (!report.other) {
+    return {};
+  }
+  const auto key = [](const TraceCall& call) {
+    const Problem& p = call.problem;
+    return std::tuple(p.m, p.n, p.k, p.a_op, p.b_op, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride,
+                      p.c_stride, call.batch, p.beta == 0.0f);
+  };
+  std::map<decltype(key(report.trace.calls.front())), LostCall> sums;
+  std::vector<std::int64_t> times(report.trace.calls.size(), 0);
+  for (const TraceStep& step : report.trace.steps) {
+    times[step.call] += step.times;
+  }
+  const std::vector<double> ours_s = report.ours.call_s();
+  const std::vector<double> other_s = report.other->call_s();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    LostCall& sum = sums.try_emplace(key(report.trace.calls[i]), LostCall{i, 0, 0.0, 0.0}).first->second;
+    sum.times += times[i];
+    sum.ours_s += ours_s[i];
+    sum.other_s += other_s[i];
+  }
+  std::vector<LostCall> lost;
+  for (const auto& [call, sum] : sums) {
+    if (sum.ours_s > sum.other_s) {
+      lost.push_back(sum);
+    }
+  }
+  std::ranges::stable_sort(lost, {}, [](const LostCall& call) { return call.other_s - call.ours_s; });
+  lost.resize(std::min(lost.size(), most));
+  return lost;
 }
 
 // "512 x 64 x 8 TN batch 4 alpha 1 beta 0"
@@ -70,11 +131,7 @@ std::string lost_text(const TraceReport& report) {
   if (lost.empty()) {
     return "";
   }
-  Table table;
-  table.add_column("calls that lost most", Table::Align::left);
-  table.add_column("times");
-  table.add_column("duogemm us");
-  table.add_column(report.against + " us");
+  Table table{left("calls that lost most"), "times", "duogemm us", report.against + " us"};
   for (const LostCall& call : lost) {
     const auto times = static_cast<double>(call.times);
     table.add_row({call_text(report.trace.calls[call.call].problem), std::to_string(call.times),
@@ -83,52 +140,47 @@ std::string lost_text(const TraceReport& report) {
   return table.text();
 }
 
-double first_context_s(const Passes& passes) { return passes.context_s.front(); }
-
-Json passes_json(const Passes& passes) {
-  const Walk& walk = passes.median();
+Json walks_json(const std::vector<Walk>& walks) {
+  const Walk walk = median(walks);
   Json json = {{"wall_s", walk.wall_s},         {"call_median_s", walk.call_median_s},
                {"call_p99_s", walk.call_p99_s}, {"new_median_s", walk.new_median_s},
                {"new_p99_s", walk.new_p99_s},   {"walls_s", Json::array()}};
-  for (const Walk& each : passes.walks) {
+  for (const Walk& each : walks) {
     json["walls_s"].push_back(each.wall_s);
-  }
-  if (!passes.context_s.empty()) {
-    json["contexts_s"] = passes.context_s;
-  }
-  if (!passes.warm_s.empty()) {
-    json["warms_s"] = passes.warm_s;
   }
   return json;
 }
 
 Json performance_json(const Performance& performance) {
-  Json json = {{"name", performance.name}};
+  Json json = {{"name", performance.whole().back().name}};
   for (const PassNames& names : first_passes) {
-    if (const Passes& passes = performance.*names.passes; !passes.walks.empty()) {
-      json[names.key] = passes_json(passes);
+    const std::vector<PassResult>& passes = performance.*names.passes;
+    if (passes.empty()) {
+      continue;
+    }
+    Json& found = json[names.key] = walks_json(first_walks(passes));
+    for (const PassResult& pass : passes) {
+      found["contexts_s"].push_back(pass.context_s);
+      if (pass.warm_s > 0.0) {
+        found["warms_s"].push_back(pass.warm_s);
+      }
     }
   }
-  json.update({{"again", passes_json(performance.again)},
-               {"checked", performance.checked},
-               {"fault", performance.fault.empty() ? Json(nullptr) : Json(performance.fault)}});
-  return json;
-}
-
-Json call_json(const TraceCall& call) {
-  Json json = to_json(call.problem);
-  json["lists"] = call.batch == CallBatch::lists;
+  const std::string fault = performance.fault();
+  json.update({{"again", walks_json(again(performance))},
+               {"checked", performance.whole().back().checked},
+               {"fault", fault.empty() ? Json(nullptr) : Json(fault)}});
   return json;
 }
 
 Json trace_json(const TraceReport& report) {
   Json json = {{"trace", report.trace.name},
                {"about", report.trace.about},
-               {"through", report.through == CallMemory::host ? "host" : "device"},
+               {"through", name_of(report.through)},
                {"calls", report.trace.call_count()},
                {"different", report.trace.calls.size()},
                {"flops", report.trace.flops()},
-               {"ok", report.ok()},
+               {"ok", report.ours.fault().empty()},
                {"ours", performance_json(report.ours)},
                {"title", report.against},
                {"other", report.other ? performance_json(*report.other) : Json(nullptr)}};
@@ -137,10 +189,11 @@ Json trace_json(const TraceReport& report) {
   }
   json["lost"] = Json::array();
   for (const LostCall& lost : lost_calls(report, lost_in_file)) {
-    json["lost"].push_back({{"call", call_json(report.trace.calls[lost.call])},
-                            {"times", lost.times},
-                            {"ours_s", lost.ours_s},
-                            {"other_s", lost.other_s}});
+    const TraceCall& call = report.trace.calls[lost.call];
+    Json problem = to_json(call.problem);
+    problem["lists"] = call.batch == CallBatch::lists;
+    json["lost"].push_back(
+        {{"call", problem}, {"times", lost.times}, {"ours_s", lost.ours_s}, {"other_s", lost.other_s}});
   }
   return json;
 }
@@ -154,26 +207,27 @@ std::string trace_text(const TraceReport& report, const DeviceInfo& device) {
                      std::to_string(trace.call_count()) + " calls, " + std::to_string(trace.calls.size()) +
                      " different, " + format("%.4g GFLOP\n", 1e-9 * trace.flops());
   text += passes_text(report);
-  text += "the runtime's context took, besides, " + milliseconds(first_context_s(report.ours.first)) +
+  text += "the runtime's context took, besides, " + milliseconds(report.ours.first.front().context_s) +
           " ms (duogemm)";
   if (report.other) {
-    text += " and " + milliseconds(first_context_s(report.other->first)) + " ms (" + report.other->name + ")";
+    text += " and " + milliseconds(report.other->first.front().context_s) + " ms (" +
+            report.other->whole().back().name + ")";
   }
-  if (!report.ours.warmed.warm_s.empty()) {
-    text += "; warm() " + milliseconds(report.ours.warmed.warm_s.front()) + " ms";
+  if (!report.ours.warmed.empty()) {
+    text += "; warm() " + milliseconds(report.ours.warmed.front().warm_s) + " ms";
   }
   text.append("\n").append(lost_text(report));
   if (!report.unavailable.empty()) {
     text += "without " + report.against + ": " + report.unavailable + "\n";
   }
-  if (!report.ok()) {
-    text += "WRONG: " + report.ours.fault + "\n";
+  if (const std::string fault = report.ours.fault(); !fault.empty()) {
+    text += "WRONG: " + fault + "\n";
   }
   return text;
 }
 
 std::string replay_json(const ReplayReport& report) {
-  Json json = dated_head(schema);
+  Json json = dated_head("duogemm.replay/1");
   json.update({{"device", to_json(report.device)},
                {"gpu_before", to_json(report.gpu_before)},
                {"gpu_after", to_json(report.gpu_after)},

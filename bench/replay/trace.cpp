@@ -1,14 +1,18 @@
 #include "replay/trace.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "problem/precision.h"
 #include "problem/rounding.h"
+#include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
@@ -23,15 +27,12 @@ class Members {
  public:
   explicit Members(Json object) : object_(std::move(object)) {}
 
-  std::int64_t integer(const char* name, std::optional<std::int64_t> usual = {}) {
+  std::int64_t integer(const std::string& name, std::optional<std::int64_t> usual = {}) {
     const Json value = take(name, !usual);
-    if (value.is_null()) {
-      return *usual;
-    }
-    return integer_of(value, name);
+    return value.is_null() ? *usual : integer_of(value, name);
   }
 
-  float scalar(const char* name, float usual) {
+  float scalar(const std::string& name, float usual) {
     const Json value = take(name, false);
     if (value.is_null()) {
       return usual;
@@ -47,30 +48,27 @@ class Members {
         return number;
       }
     }
-    reject(std::string(name) + " is " + brief(value) + R"(; it must be a number, "nan", "inf" or "-inf")");
+    reject(name + " is " + brief(value) + R"(; it must be a number, "nan", "inf" or "-inf")");
   }
 
   // Which of the words, the first of which is meant when nothing is said.
-  std::size_t word(const char* name, const std::vector<std::string>& words) {
+  std::size_t word(const std::string& name, const std::vector<std::string>& words) {
     const Json value = take(name, false);
     if (value.is_null()) {
       return 0;
     }
-    std::string known;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (value == words[i]) {
-        return i;
-      }
-      known += (i == 0 ? "" : " or ") + words[i];
+    const auto found = std::ranges::find_if(words, [&](const std::string& word) { return value == word; });
+    if (found == words.end()) {
+      reject(name + " is " + brief(value) + "; it must be " + join(words, " or "));
     }
-    reject(std::string(name) + " is " + brief(value) + "; it must be " + known);
+    return static_cast<std::size_t>(found - words.begin());
   }
 
   Precision precision() {
     const Json value = take("precision", false);
-    return value.is_null()     ? Precision::fp32
-           : value.is_string() ? parse_precision("precision", value.get<std::string>())
-                               : parse_precision("precision", brief(value));
+    return value.is_null()
+               ? Precision::fp32
+               : parse_precision("precision", value.is_string() ? value.get<std::string>() : brief(value));
   }
 
   void require_none_left() const {
@@ -80,18 +78,18 @@ class Members {
   }
 
  private:
-  Json take(const char* name, bool required) {
+  Json take(const std::string& name, bool required) {
     const auto found = object_.find(name);
     if (found == object_.end()) {
       if (required) {
-        reject(std::string("the member '") + name + "' is missing");
+        reject("the member '" + name + "' is missing");
       }
       return nullptr;
     }
     Json value = std::move(*found);
     object_.erase(found);
     if (value.is_null()) {
-      reject(std::string(name) + " is null");
+      reject(name + " is null");
     }
     return value;
   }
@@ -114,35 +112,22 @@ std::int64_t list_stride(std::int64_t rows, std::int64_t cols, std::int64_t ld) 
 
 // Leading dimensions, and strides: as small as they can be where nothing is said.
 void read_places(Members& members, Sgemm& request) {
-  struct Form {
-    std::int64_t first;  // rows of a matrix as it is stored, or columns where these are contiguous
-    std::int64_t others;
-  };
-  const auto form = [&](bool transposed, std::int64_t rows, std::int64_t cols) -> Form {
+  const auto read = [&](const std::string& name, bool transposed, std::int64_t rows, std::int64_t cols,
+                        std::int64_t& ld, std::int64_t& stride) {
     const bool by_columns = transposed == (request.layout == Layout::row_major);
-    return by_columns ? Form{rows, cols} : Form{cols, rows};
-  };
-  const Form a = form(request.a_op == Transpose::yes, request.m, request.k);
-  const Form b = form(request.b_op == Transpose::yes, request.k, request.n);
-  const Form c = form(false, request.m, request.n);
-  const auto size_of = [](std::int64_t ld, std::int64_t others) {
+    ld = members.integer("ld" + name, std::max<std::int64_t>(by_columns ? rows : cols, 1));
     std::int64_t size = 0;
-    return __builtin_mul_overflow(ld, others, &size) ? std::numeric_limits<std::int64_t>::max() : size;
+    const bool is_too_large = __builtin_mul_overflow(ld, by_columns ? cols : rows, &size);
+    stride =
+        members.integer(name + "_stride", is_too_large ? std::numeric_limits<std::int64_t>::max() : size);
   };
-  request.lda = members.integer("lda", std::max<std::int64_t>(a.first, 1));
-  request.ldb = members.integer("ldb", std::max<std::int64_t>(b.first, 1));
-  request.ldc = members.integer("ldc", std::max<std::int64_t>(c.first, 1));
-  request.a_stride = members.integer("a_stride", size_of(request.lda, a.others));
-  request.b_stride = members.integer("b_stride", size_of(request.ldb, b.others));
-  request.c_stride = members.integer("c_stride", size_of(request.ldc, c.others));
+  read("a", request.a_op == Transpose::yes, request.m, request.k, request.lda, request.a_stride);
+  read("b", request.b_op == Transpose::yes, request.k, request.n, request.ldb, request.b_stride);
+  read("c", false, request.m, request.n, request.ldc, request.c_stride);
 }
 
-struct Line {
-  TraceCall call;
-  std::int64_t times;
-};
-
-Line parse_call(const std::string& text) {
+// A call, and how many times it comes in a row.
+std::pair<TraceCall, std::int64_t> parse_call(const std::string& text) {
   Members members(parse_object(text));
   Sgemm request;
   request.m = members.integer("m");
@@ -193,18 +178,12 @@ std::string parse_head(const std::string& text) {
   return about != head.end() && about->is_string() ? about->get<std::string>() : "";
 }
 
-// Two calls that differ at most in how often they come have the same text.
-std::string identity_of(const TraceCall& call) {
+// Two calls that differ at most in how often they come have the same. A NaN is equal to itself by its bits.
+auto identity_of(const TraceCall& call) {
   const Problem& p = call.problem;
-  std::ostringstream text;
-  for (const std::int64_t number :
-       {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride}) {
-    text << number << ' ';
-  }
-  text << std::hexfloat << p.alpha << ' ' << p.beta << ' ' << static_cast<int>(p.a_op)
-       << static_cast<int>(p.b_op) << static_cast<int>(p.level) << static_cast<int>(p.precision)
-       << static_cast<int>(call.memory) << static_cast<int>(call.batch);
-  return text.str();
+  return std::tuple(p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.a_stride, p.b_stride, p.c_stride,
+                    std::bit_cast<std::uint32_t>(p.alpha), std::bit_cast<std::uint32_t>(p.beta), p.a_op,
+                    p.b_op, p.level, p.precision, call.memory, call.batch);
 }
 
 // Says whether a line is there, and after it the beginning of another: the program was ended, or the disk
@@ -245,7 +224,7 @@ Trace parse_trace(const std::string& text, const std::string& file) {
   Trace trace;
   trace.name = std::filesystem::path(file).stem();
   trace.breaks_off = breaks_off(text);
-  std::map<std::string, std::size_t> known;
+  std::map<decltype(identity_of({})), std::size_t> known;
   std::istringstream lines(trace.breaks_off ? text.substr(0, text.rfind('\n')) : text);
   std::int64_t count = 0;
   std::size_t number = 0;
@@ -256,16 +235,16 @@ Trace parse_trace(const std::string& text, const std::string& file) {
         trace.about = parse_head(line);
         continue;
       }
-      const Line parsed = parse_call(line);
-      if (parsed.times > most_calls - count) {
+      const auto [call, times] = parse_call(line);
+      if (times > most_calls - count) {
         reject("the calls are more than " + std::to_string(most_calls));
       }
-      count += parsed.times;
-      const auto [place, is_new] = known.emplace(identity_of(parsed.call), trace.calls.size());
+      count += times;
+      const auto [place, is_new] = known.emplace(identity_of(call), trace.calls.size());
       if (is_new) {
-        trace.calls.push_back(parsed.call);
+        trace.calls.push_back(call);
       }
-      trace.steps.push_back({place->second, parsed.times});
+      trace.steps.push_back({place->second, times});
     } catch (const Error& error) {
       reject(file + ":" + std::to_string(number) + ": " + error.what());
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 
 #include "plan/lower.h"
 #include "timing/measure.h"
@@ -12,18 +13,6 @@ namespace {
 
 constexpr int most_repeats = 50;
 
-// C <- -C, which reads and writes each element once and never ends in zeros or infinities.
-Problem negation(std::int64_t elements) {
-  Problem problem = Problem::packed(elements, 1, 1, 0.0f, -1.0f);
-  return problem;
-}
-
-// More than caches hold, and no large part of the memory.
-std::int64_t stream_elements(const DeviceInfo& info) {
-  const std::size_t wanted = info.kind == DeviceKind::gpu ? std::size_t{1} << 29 : std::size_t{1} << 26;
-  return static_cast<std::int64_t>(std::min(wanted, info.max_allocation_bytes / 4) / sizeof(float));
-}
-
 }  // namespace
 
 Stopwatch::Stopwatch(Device& device, ProgramCache& programs)
@@ -31,22 +20,33 @@ Stopwatch::Stopwatch(Device& device, ProgramCache& programs)
   measure_device();
 }
 
-double Stopwatch::seconds(const Plan& plan, const Problem& problem, const Effort& effort) {
-  return seconds(std::vector{plan}, problem, effort).front();
-}
-
-std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Problem& problem,
+std::vector<double> Stopwatch::seconds(std::span<const Schedule> schedules, const Problem& problem,
                                        const Effort& effort) {
-  reserve(problem);
-  std::vector<std::unique_ptr<SelfContainedPlan>> prepared;
+  // Operands only grow: those of one problem are often those of the next.
+  const Extents needed = Extents::of(problem);
+  if (!matrices_ || !extents_.hold(needed)) {
+    extents_ = larger(extents_, needed);
+    matrices_.reset();
+    matrices_.emplace(extents_, test_data().c, 1, device_, *queue_);
+  }
+  const PreparedPlan::Operands operands = matrices_->operands();
+  std::deque<SelfContainedPlan> plans;
   std::vector<Contender> contenders;
-  for (const Plan& plan : plans) {
-    prepared.push_back(std::make_unique<SelfContainedPlan>(plan, device_, programs_));
+  for (const Schedule& schedule : schedules) {
+    const SelfContainedPlan& plan =
+        plans.emplace_back(lower(schedule, problem, device_.info()), device_, programs_);
     if (effort.multiply_alone) {
-      prepared.back()->enqueue(*queue_, operands_);
+      plan.enqueue(*queue_, operands);
     }
-    contenders.push_back({"", [this, &own = *prepared.back(), &effort, once = 0.0](int repeats) mutable {
-                            const double taken = sample(own, effort.multiply_alone, repeats, once);
+    const auto enqueue =
+        effort.multiply_alone ? &SelfContainedPlan::enqueue_multiply : &SelfContainedPlan::enqueue;
+    contenders.push_back({"", [&, enqueue, this_plan = &plan, once = 0.0](int repeats) mutable {
+                            occupy(repeats, once);
+                            const double taken = queue_->timed([&] {
+                              for (int i = 0; i < repeats; ++i) {
+                                (this_plan->*enqueue)(*queue_, operands);
+                              }
+                            });
                             once = taken / repeats;
                             return taken;
                           }});
@@ -65,19 +65,6 @@ std::vector<double> Stopwatch::seconds(const std::vector<Plan>& plans, const Pro
   return medians;
 }
 
-double Stopwatch::sample(const SelfContainedPlan& plan, bool multiply_alone, int repeats, double once) {
-  occupy(repeats, once);
-  return queue_->timed([&] {
-    for (int i = 0; i < repeats; ++i) {
-      if (multiply_alone) {
-        plan.enqueue_multiply(*queue_, operands_);
-      } else {
-        plan.enqueue(*queue_, operands_);
-      }
-    }
-  });
-}
-
 // A driver may hand over what is enqueued on a thread of its own, which has to wake up first: twice as long
 // as it mostly takes at most.
 void Stopwatch::occupy(int launches, double seconds) {
@@ -91,25 +78,19 @@ void Stopwatch::occupy(int launches, double seconds) {
   }
 }
 
-// Operands only grow: those of one problem are often those of the next.
-void Stopwatch::reserve(const Problem& problem) {
-  const Extents needed = Extents::of(problem);
-  if (!matrices_ || !extents_.hold(needed)) {
-    extents_ = larger(extents_, needed);
-    matrices_.reset();
-    matrices_.emplace(extents_, test_data().c, 1, device_, *queue_);
-    operands_ = matrices_->operands();
-  }
-}
-
 void Stopwatch::measure_device() {
   const DeviceInfo& info = device_.info();
-  const std::int64_t elements = stream_elements(info);
+  const bool gpu = info.kind == DeviceKind::gpu;
+  // More than caches hold, and no large part of the memory.
+  const std::size_t bytes = std::min(std::size_t{1} << (gpu ? 29 : 26), info.max_allocation_bytes / 4);
+  const auto elements = static_cast<std::int64_t>(bytes / sizeof(float));
   stream_ = device_.allocate(static_cast<std::size_t>(elements) * sizeof(float));
-  const SelfContainedPlan whole(plan_sgemm(negation(elements), info), device_, programs_);
-  mover_ = std::make_unique<SelfContainedPlan>(plan_sgemm(negation(elements / 8), info), device_, programs_);
-  const SelfContainedPlan tiny(plan_sgemm(negation(1), info), device_, programs_);
-  const PreparedPlan::Operands operands{{{}, {}, {stream_.get()}}};
+  // C <- -C, which reads and writes each element once and never ends in zeros or infinities.
+  const auto negation = [&](std::int64_t count) {
+    return std::make_unique<SelfContainedPlan>(plan_sgemm(Problem::packed(count, 1, 1, 0.0f, -1.0f), info),
+                                               device_, programs_);
+  };
+  // In ascending order.
   const auto times = [&](const SelfContainedPlan& plan, int repeats) {
     std::array<double, 10> seconds = {};
     for (double& each : seconds) {
@@ -117,27 +98,24 @@ void Stopwatch::measure_device() {
       const double taken = queue_->timed([&] {
         const auto start = std::chrono::steady_clock::now();
         for (int j = 0; j < repeats; ++j) {
-          plan.enqueue(*queue_, operands);
+          plan.enqueue(*queue_, {{{}, {}, {stream_.get()}}});
         }
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
         host_seconds_ = spent.count() / repeats;
       });
       each = taken / repeats;
     }
+    std::ranges::sort(seconds);
     return seconds;
   };
-  const auto best = [&](const SelfContainedPlan& plan, int repeats) {
-    return std::ranges::min(times(plan, repeats));
-  };
-  bandwidth_ = 2.0 * sizeof(float) * static_cast<double>(elements) / best(whole, 1);
-  launch_ = best(tiny, most_repeats);
-  if (info.kind == DeviceKind::gpu) {
-    std::array<double, 10> alone = times(tiny, 1);
-    std::ranges::sort(alone);
-    wake_up_ = alone[8];
-    moving_ = best(*mover_, 10);
-    launch_ = best(tiny, most_repeats);
+  const auto tiny = negation(1);
+  mover_ = negation(elements / 8);
+  bandwidth_ = 2.0 * sizeof(float) * static_cast<double>(elements) / times(*negation(elements), 1).front();
+  if (gpu) {
+    wake_up_ = times(*tiny, 1)[8];
+    moving_ = times(*mover_, 10).front();
   }
+  launch_ = times(*tiny, most_repeats).front();
 }
 
 }  // namespace duogemm::bench

@@ -1,11 +1,12 @@
-// Times plans on operands that are simply there: short samples, many plans.
+// Times schedules on operands that are simply there: short samples, many schedules.
 #pragma once
 
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "check/guarded_operands.h"
-#include "runtime/executor.h"
+#include "families/schedule.h"
 
 namespace duogemm::bench {
 
@@ -21,11 +22,13 @@ class Stopwatch {
  public:
   Stopwatch(Device& device, ProgramCache& programs);
 
-  // Answers how long one execution of the plan takes on the device: the median. Throws as SelfContainedPlan
-  // does.
-  double seconds(const Plan& plan, const Problem& problem, const Effort& effort);
-  // The same for several plans of one problem that take turns.
-  std::vector<double> seconds(const std::vector<Plan>& plans, const Problem& problem, const Effort& effort);
+  // Answers how long one execution of each takes on the device, which take turns: medians. Throws as lower()
+  // and SelfContainedPlan do.
+  std::vector<double> seconds(std::span<const Schedule> schedules, const Problem& problem,
+                              const Effort& effort);
+  double seconds(const Schedule& schedule, const Problem& problem, const Effort& effort) {
+    return seconds({&schedule, 1}, problem, effort).front();
+  }
 
   double bandwidth() const { return bandwidth_; }  // of device memory, bytes per second
   double launch() const { return launch_; }        // seconds that one more kernel costs the device
@@ -33,11 +36,9 @@ class Stopwatch {
   Queue& queue() { return *queue_; }
 
  private:
-  // Answers how long `repeats` executions take, the device being kept busy until the host has put all of them
-  // on the queue: what is timed is the device. once: what one takes, about; 0 while nobody knows.
-  double sample(const SelfContainedPlan& plan, bool multiply_alone, int repeats, double once);
+  // Keeps the device busy until the host has put `launches` executions on the queue: what is timed is the
+  // device. seconds: what one of them takes, about; 0 while nobody knows.
   void occupy(int launches, double seconds);
-  void reserve(const Problem& problem);
   void measure_device();
 
   Device& device_;
@@ -45,7 +46,6 @@ class Stopwatch {
   std::unique_ptr<Queue> queue_;
   Extents extents_;
   std::optional<GuardedOperands> matrices_;
-  PreparedPlan::Operands operands_ = {};
   std::unique_ptr<Buffer> stream_;            // what is moved to keep the device busy
   std::unique_ptr<SelfContainedPlan> mover_;  // moves a part of it
   double moving_ = 0.0;                       // how long that takes

@@ -29,11 +29,8 @@ void add_clock(std::vector<std::string>& warnings, const std::vector<GpuMoment>&
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
-    text += (i > 0 ? ", " : "") + names[i];
-  }
-  return text + (names.size() > most_named ? ", and others" : "");
+  return join(std::span(names).first(std::min(names.size(), most_named))) +
+         (names.size() > most_named ? ", and others" : "");
 }
 
 }  // namespace

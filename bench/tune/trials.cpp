@@ -1,182 +1,186 @@
 #include "tune/trials.h"
 
 #include <algorithm>
-#include <cstdio>
 
-#include "tune/proposals.h"
+#include "plan/lower.h"
 
 namespace duogemm::bench {
 namespace {
 
-// This close to the best, other numbers of splits are tried.
-constexpr double close_to_best = 1.15;
-// Nearer than this, two times have to be told apart in turns.
-constexpr double nearly_equal = 0.03;
+// Work-groups per compute unit.
+constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
 
-}  // namespace
+// More than groups_at_once are measured where they are quick: small tiles and batches come in large numbers,
+// and what a work-group costs then does not show in the time of a few.
+constexpr double quick = 1e-3;
 
-SettingTrials::SettingTrials(Workbench& bench, TuneCounts& counts)
-    : bench_(bench),
-      counts_(counts),
-      calibrator_(bench.stopwatch, bench.info(), CostFacts(tuning_for(bench.info()), bench.info()).cache,
-                  bench.seconds_of(probe_share)) {}
+constexpr std::int64_t shallow = 64;
+constexpr std::int64_t deep = 1024;
 
-void SettingTrials::look_at(Field& field, const SharedSetting& setting) {
-  try {
-    try_out(field, setting);
-  } catch (const Error& error) {
-    if (!is_of_setting(error)) {
-      throw;
-    }
-    ++counts_.refused;
-  }
-  erase_unless_best(field, *setting);
-}
+// A second sum that takes about as long is not deep enough; there is an end to it.
+constexpr double clearly_more = 2.0;
+constexpr std::int64_t deepest = 1 << 14;
 
-void SettingTrials::try_out(Field& field, const SharedSetting& setting) {
-  if (!field.check) {
-    field.check =
-        std::make_unique<EdgeCheck>(field.kind, bench_.device, bench_.stopwatch.queue(), bench_.programs);
-  }
-  const std::string fault = field.check->fault(*setting->spec, setting->tunables);
-  if (!fault.empty()) {
-    ++counts_.wrong;
-    std::fprintf(stderr, "WRONG: %s, %s\n", name_of(*setting).c_str(), fault.c_str());
-    return;
-  }
-  static_cast<Calibration&>(*setting) = calibrator_.calibrate(
-      *setting->spec, setting->tunables, field.kind, [&](const std::vector<Timing>& timings) {
-        return quality_of(field, {setting->spec, setting->tunables, timings}) < hopeless_quality;
-      });
-  ++counts_.timed;
-  setting->quality = quality_of(field, *setting);
-  for (std::size_t probe = 0; probe < field.probes.size() && !bench_.enough(); ++probe) {
-    time_on(field, probe, setting);
-  }
-  field.looked_at.push_back(setting);
-}
+// Skinny results are made at the speed of the last cache: so much of it the long operand takes, which may be
+// held twice where it has two halves.
+constexpr double cached = 1.0 / 2.0;
 
-// Programs take memory, and thousands of them a lot.
-void SettingTrials::erase_unless_best(const Field& field, const TriedSetting& setting) {
-  const bool kept = std::ranges::any_of(field.best, [&](const auto& best) {
-    return std::ranges::any_of(best, [&](const SharedSetting& member) { return member.get() == &setting; });
-  });
-  if (!kept) {
-    bench_.programs.erase(variant_of(*setting.spec, setting.tunables));
-  }
-}
+// Two sums are told apart, the shorter of which is a quarter of the longer one. Where that would be less than
+// a few vectors, there are too many rows to say anything.
+constexpr std::int64_t shorter = 4;
+constexpr std::int64_t shortest_of_skinny = 16;
 
-// Only schedules for operands as they are, and without clusters.
-std::vector<Schedule> SettingTrials::schedules_for(const Calibration& setting, const Problem& problem) const {
-  std::vector<Schedule> schedules = Planner::offers(setting, problem, bench_.info(), bench_.facts);
-  std::erase_if(schedules, [](const Schedule& each) { return each.clustered || each.packs(); });
-  return schedules;
-}
-
-// This is the least ratio of its predicted time to the best known, over the probes; 0 where nothing is known.
-double SettingTrials::quality_of(const Field& field, const Calibration& setting) const {
-  double quality = infinity;
-  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    const auto schedules = schedules_for(setting, field.probes[probe].problem);
-    if (!schedules.empty() && *fastest(schedules).seconds <= bench_.seconds_of(probe_share)) {
-      quality = std::min(quality, *fastest(schedules).seconds / field.incumbent(probe));
-    }
-  }
-  return quality;
-}
-
-// Times the setting where it may be among the best of the probe.
-void SettingTrials::time_on(Field& field, std::size_t probe, const SharedSetting& setting) {
-  const Problem& problem = field.probes[probe].problem;
-  const std::vector<Schedule> schedules = schedules_for(*setting, problem);
-  const double best = field.incumbent(probe);
-  const double limit = std::min(far_slower * best, bench_.seconds_of(probe_share));
-  if (schedules.empty() || *fastest(schedules).seconds > limit ||
-      !schedule_of(*setting, 1, problem, bench_.info())) {
-    return;
-  }
-  const Score score = best_slices(problem, *setting, schedules, best);
-  setting->quality = std::min(setting->quality, best < infinity ? score.seconds / best : 1.0);
-  if (score.seconds <= far_slower * best) {
-    setting->scores[probe] = score;
-    enter(field, probe, setting);
-  }
-}
-
-// Begins with the number of splits that the model has for the best, and goes on to its neighbours while that
-// helps.
-Score SettingTrials::best_slices(const Problem& problem, const Calibration& setting,
-                                 const std::vector<Schedule>& schedules, double incumbent) {
-  const auto time = [&](std::ptrdiff_t at) -> Score {
-    const std::int64_t splits = schedules[static_cast<std::size_t>(at)].splits;
-    const auto schedule = schedule_of(setting, splits, problem, bench_.info());
-    const Effort effort{.hopeless = far_slower * incumbent};
-    return {schedule ? bench_.seconds(*schedule, problem, effort) : infinity, splits};
+// How many of the `groups` full tiles of a problem that is as square as can be stand one below the other.
+std::int64_t tiles_along_m(const Multiples& tile, std::int64_t groups) {
+  const auto longest = [&](std::int64_t along) {
+    return std::max(tile.m * along, tile.n * (groups / along));
   };
-  const std::ptrdiff_t start = &fastest(schedules) - schedules.data();
-  Score best = time(start);
-  for (const std::ptrdiff_t step : {-1, 1}) {
-    for (std::ptrdiff_t at = start + step; best.seconds <= close_to_best * incumbent && at >= 0 &&
-                                           at < static_cast<std::ptrdiff_t>(schedules.size());
-         at += step) {
-      const Score other = time(at);
-      if (other.seconds >= best.seconds) {
-        break;
-      }
-      best = other;
+  std::int64_t best = groups;
+  for (std::int64_t along = 1; along < groups; ++along) {
+    if (groups % along == 0 && longest(along) < longest(best)) {
+      best = along;
     }
   }
   return best;
 }
 
-// The settings must have scores on the probe.
-void SettingTrials::time_again(const Field& field, std::size_t probe, std::span<const SharedSetting> settings,
-                               const Effort& effort) {
-  const Problem& problem = field.probes[probe].problem;
-  std::vector<Schedule> schedules;
-  for (const SharedSetting& setting : settings) {
-    schedules.push_back(*schedule_of(*setting, setting->scores.at(probe).splits, problem, bench_.info()));
+struct Measured {
+  std::int64_t depth;
+  double seconds;
+};
+
+Measured measure(const Calibrator& by, const Calibration& setting, const Problem& problem) {
+  const std::optional<Schedule> schedule = schedule_of(setting, 1, problem, by.device);
+  if (!schedule) {
+    throw Error(Status::unsupported, "the kernel does not take such operands");
   }
-  const std::vector<double> seconds = bench_.seconds(schedules, problem, effort);
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    settings[i]->scores.at(probe).seconds = seconds[i];
+  // The cost model adds what it takes to split operands into terms first.
+  const bool multiply_alone = !setting.spec->family->multiplies_in(Precision::fp32);
+  return {problem.k, by.stopwatch.seconds(*schedule, problem,
+                                          {.hopeless = by.patience, .multiply_alone = multiply_alone})};
+}
+
+// k is all that counts when the longer sum takes no longer.
+Timing timing_of(int groups, const Measured& little, const Measured& much) {
+  if (much.seconds <= little.seconds) {
+    return {groups, 0.0, much.seconds / static_cast<double>(much.depth)};
+  }
+  const double per_k = (much.seconds - little.seconds) / static_cast<double>(much.depth - little.depth);
+  return {groups, std::max(little.seconds - static_cast<double>(little.depth) * per_k, 0.0), per_k};
+}
+
+// Nothing where there is no more to measure. `longest`: what the answer before took, for each group of
+// `count`; becomes that of this one. Less deep where one execution takes longer than the patience.
+std::optional<Timing> timing(const Calibrator& by, const Calibration& setting, const OperandKind& kind,
+                             int count, double& longest) {
+  const double expected = longest * count;
+  if ((setting.timings.size() >= 2 && expected > by.patience) ||
+      (count > groups_at_once && expected > std::min(quick, by.patience))) {
+    return std::nullopt;
+  }
+  const std::int64_t groups = count * static_cast<std::int64_t>(by.device.compute_units);
+  const Multiples tile = setting.spec->family->tile(setting.tunables);
+  const std::int64_t along_m = tiles_along_m(tile, groups);
+  const auto measured = [&](std::int64_t k) {
+    return measure(by, setting, make_problem(kind, tile.m * along_m, tile.n * (groups / along_m), k));
+  };
+  const Measured little = measured(shallow);
+  Measured much =
+      measured(little.seconds * (double{deep} / double{shallow}) > by.patience ? 4 * shallow : deep);
+  while (much.seconds < clearly_more * little.seconds && much.seconds < by.patience && much.depth < deepest) {
+    much = measured(4 * much.depth);
+  }
+  longest = much.seconds / count;
+  return timing_of(count, little, much);
+}
+
+// The same; `longest` is of skinny operands altogether. With a long operand that fills much of the cache, and
+// with a short one: that says best what does not depend on k.
+std::optional<Timing> skinny_timing(const Calibrator& by, const Calibration& setting, const OperandKind& kind,
+                                    int count, double& longest) {
+  const std::int64_t rows = count * setting.spec->family->tile(setting.tunables).m *
+                            static_cast<std::int64_t>(by.device.compute_units);
+  const auto fitting =
+      static_cast<std::int64_t>(cached * by.cache / (sizeof(float) * static_cast<double>(rows)));
+  const bool is_first = setting.timings.empty();
+  if (longest > by.patience || (fitting < shortest_of_skinny && !is_first)) {
+    return std::nullopt;
+  }
+  const auto measured = [&](std::int64_t depth) {
+    return measure(by, setting, make_problem(kind, rows, kind.skinny, depth));
+  };
+  const Measured much = measured(std::max(fitting, shortest_of_skinny));
+  const Measured little = measured(std::min(much.depth / shorter, shallow));
+  longest = much.seconds;
+  return timing_of(count, little, much);
+}
+
+}  // namespace
+
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t splits, const Problem& problem,
+                                    const DeviceInfo& device) {
+  const Schedule schedule = schedule_for({setting.spec, setting.tunables, splits}, problem, device);
+  return schedule.kernel->tunables == setting.tunables ? std::optional(schedule) : std::nullopt;
+}
+
+// Numbers of very different size are not for tensor cores: another kernel computes what they leave out.
+EdgeCheck::Edge::Edge(const Problem& problem, Device& device, Queue& queue)
+    : host(random_problem(
+          problem,
+          problem.precision == Precision::fp32 ? Distribution::wide_range : Distribution::signed_unit, 1)),
+      judge(host),
+      operands(host, device, queue) {}
+
+EdgeCheck::EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs)
+    : device_(device), queue_(queue), programs_(programs) {
+  for (const Problem& problem : edge_problems(kind)) {
+    edges_.emplace_back(problem, device, queue);
   }
 }
 
-// Puts the setting among the best of a probe, if it belongs there.
-void SettingTrials::enter(Field& field, std::size_t probe, const SharedSetting& setting) {
-  std::vector<SharedSetting>& best = field.best[probe];
-  const auto seconds = [&](const SharedSetting& of) { return of->scores.at(probe).seconds; };
-  if (!best.empty() && seconds(setting) < (1.0 + nearly_equal) * seconds(best.front())) {
-    // Whatever the device did meanwhile: both again, in turns.
-    time_again(field, probe, std::vector{best.front(), setting}, {.samples = 7, .sample_seconds = 2e-4});
+std::string EdgeCheck::fault(const KernelSpec& spec, const Tunables& tunables) {
+  constexpr std::int64_t several_splits = 3;
+  for (Edge& edge : edges_) {
+    if (std::string found = fault(edge, {&spec, tunables, {}}, 1); !found.empty()) {
+      return found;
+    }
   }
-  best.push_back(setting);
-  std::ranges::stable_sort(best, {}, seconds);
-  counts_.improved += best.front() == setting;
-  if (best.size() > Field::bests_of_a_probe) {
-    const SharedSetting last = best.back();
-    best.pop_back();
-    erase_unless_best(field, *last);
-  }
+  return spec.family->splits_k() ? fault(edges_.front(), {&spec, tunables, {}}, several_splits) : "";
 }
 
-void SettingTrials::measure_again(Field& field) {
-  for (std::size_t probe = 0; probe < field.probes.size(); ++probe) {
-    std::vector<SharedSetting>& best = field.best[probe];
-    if (!best.empty() && !bench_.enough()) {
-      time_again(field, probe, best, {.samples = 7});
-      std::ranges::stable_sort(best, {},
-                               [&](const SharedSetting& of) { return of->scores.at(probe).seconds; });
-    }
+// Sums in another order are right within the bound; others to the bit.
+std::string EdgeCheck::fault(Edge& edge, const Calibration& setting, std::int64_t splits) {
+  const Problem& p = edge.host.problem;
+  const auto schedule = schedule_of(setting, splits, p, device_.info());
+  if (!schedule) {
+    return "";
   }
-  for (const SharedSetting& member : field.members()) {
-    if (bench_.enough()) {
-      return;
-    }
-    static_cast<Calibration&>(*member) = calibrator_.calibrate(
-        *member->spec, member->tunables, field.kind, [](const std::vector<Timing>&) { return true; });
+  const SelfContainedPlan prepared(lower(*schedule, p, device_.info()), device_, programs_);
+  edge.operands.restore_c(queue_);
+  prepared.enqueue(queue_, edge.operands.operands());
+  const Verdict found = edge.judge.look_at_all(edge.operands, queue_);
+  if (found.ok() && (splits > 1 || schedule->kernel->reorders || found.same_bits())) {
+    return "";
   }
+  return "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) + " in " +
+         std::to_string(splits) + " slices of k: " + found.fault();
+}
+
+Calibration Calibrator::calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                                  const Promising& promising) const {
+  Calibration result{&spec, tunables, {}};
+  double longest = 0.0;
+  for (const int count : group_counts) {
+    if (result.timings.size() == 2 && !promising(result.timings)) {
+      break;
+    }
+    const auto measured = (kind.skinny != 0 ? skinny_timing : timing)(*this, result, kind, count, longest);
+    if (!measured) {
+      break;
+    }
+    result.timings.push_back(*measured);
+  }
+  return result;
 }
 
 }  // namespace duogemm::bench

@@ -1,46 +1,56 @@
-// Finds out how good a setting is: that it is right, and its position among the best of each probe.
+// What is found out about a single setting: whether it is right, and what the cost model wants to know of it
+// (common/plan/cost_model.h).
 #pragma once
 
-#include "tune/calibration.h"
-#include "tune/field.h"
+#include <deque>
+
+#include "check/judge.h"
+#include "families/calibration.h"
+#include "timing/stopwatch.h"
+#include "tune/search_space.h"
 
 namespace duogemm::bench {
 
-struct TuneCounts {
-  std::size_t proposed = 0;
-  std::size_t refused = 0;  // by the compiler or the device
-  std::size_t wrong = 0;
-  std::size_t timed = 0;
-  std::size_t improved = 0;  // best of some probe when they were timed
-};
+// A kernel with all its tunables computes the problem so; empty where the problem fixes others.
+std::optional<Schedule> schedule_of(const Calibration& setting, std::int64_t splits, const Problem& problem,
+                                    const DeviceInfo& device);
 
-class SettingTrials {
+// Checks that a kernel computes the right bits on problems that show its mistakes.
+class EdgeCheck {
  public:
-  SettingTrials(Workbench& bench, TuneCounts& counts);
+  EdgeCheck(const OperandKind& kind, Device& device, Queue& queue, ProgramCache& programs);
 
-  // Checks the setting on problems that show mistakes, calibrates it for the cost model, and times it where
-  // the model expects it among the best. Its kernel is forgotten where it is not.
-  void look_at(Field& field, const SharedSetting& setting);
-
-  // Times the best of each probe once more, in turns, and calibrates them: those that were lucky once are
-  // seldom so twice.
-  void measure_again(Field& field);
+  // Says what is wrong; empty when everything is right.
+  std::string fault(const KernelSpec& spec, const Tunables& tunables);
 
  private:
-  void try_out(Field& field, const SharedSetting& setting);
-  std::vector<Schedule> schedules_for(const Calibration& setting, const Problem& problem) const;
-  double quality_of(const Field& field, const Calibration& setting) const;
-  void time_on(Field& field, std::size_t probe, const SharedSetting& setting);
-  Score best_slices(const Problem& problem, const Calibration& setting,
-                    const std::vector<Schedule>& schedules, double incumbent);
-  void enter(Field& field, std::size_t probe, const SharedSetting& setting);
-  void time_again(const Field& field, std::size_t probe, std::span<const SharedSetting> settings,
-                  const Effort& effort);
-  void erase_unless_best(const Field& field, const TriedSetting& setting);
+  struct Edge {
+    Edge(const Problem& problem, Device& device, Queue& queue);
+    HostProblem host;
+    Judge judge;
+    GuardedOperands operands;
+  };
+  std::string fault(Edge& edge, const Calibration& setting, std::int64_t splits);
 
-  Workbench& bench_;
-  TuneCounts& counts_;
-  Calibrator calibrator_;
+  Device& device_;
+  Queue& queue_;
+  ProgramCache& programs_;
+  std::deque<Edge> edges_;
+};
+
+struct Calibrator {
+  // Says whether a kernel with these timings, its first two or all, deserves to be measured further.
+  using Promising = std::function<bool(const std::vector<Timing>&)>;
+
+  // One kernel with all its tunables, on operands of the kind that they are for. Throws unsupported where the
+  // kernel has no tiles to count, or does not take operands of the kind.
+  Calibration calibrate(const KernelSpec& spec, const Tunables& tunables, const OperandKind& kind,
+                        const Promising& promising) const;
+
+  Stopwatch& stopwatch;
+  const DeviceInfo& device;
+  double cache;     // bytes that the device's last cache holds
+  double patience;  // less is measured of what takes more seconds at once
 };
 
 }  // namespace duogemm::bench

@@ -9,8 +9,7 @@
 
 #include "files.h"
 #include "output/json.h"
-#include "replay/operands.h"
-#include "replay/trace.h"
+#include "replay/replay.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {

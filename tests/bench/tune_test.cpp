@@ -2,22 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <condition_variable>
 #include <iterator>
 #include <set>
+#include <thread>
 
 #include "compiling_device.h"
 #include "files.h"
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
-#include "tune/calibration.h"
-#include "tune/comparison.h"
-#include "tune/edge_check.h"
-#include "tune/planner_fit.h"
-#include "tune/probes.h"
-#include "tune/setting_space.h"
 #include "tune/tuner.h"
 
 namespace duogemm::bench {
@@ -33,7 +28,7 @@ DeviceInfo large_gpu() {
   return info;
 }
 
-const OperandKind plain{false, false, true};
+const OperandKind plain{"NN", true};
 
 // Gives the tunables that the first kind of operands fixes which the kernel takes, the plain kind where it
 // does.
@@ -152,12 +147,11 @@ TEST(Proposals, BeginWithSeedsAndGoOnWithChildrenOfTheBestWithoutRepetition) {
   std::vector<Field> fields(1);
   Field& field = fields.front();
   field.kind = plain;
-  field.best.resize(1);
   const SettingSpace& space =
       field.spaces.emplace(&spec, SettingSpace(spec, fixed_of(spec), device)).first->second;
   const auto seed = std::make_shared<TriedSetting>(TriedSetting{{&spec, *space.adopt({}), {}}});
   field.seeds = {seed, seed};
-  field.best.front() = {seed};
+  field.probes = {{"", {}, {{seed, 1, 1.0}}}};
   Random random(1);
   const std::vector<Proposals::Proposal> proposals = Proposals(fields, random).next(100);
   ASSERT_EQ(proposals.size(), 100u);
@@ -179,11 +173,11 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
     SCOPED_TRACE(kind.name());
     std::set<std::string> labels;
     const std::vector<Problem> edges = edge_problems(kind);
-    std::vector<Probe> probes = make_probes(kind);
+    std::vector<NamedShape> probes = make_probes(kind);
     for (const Problem& edge : edges) {
       probes.push_back({"edge " + std::to_string(edge.m), edge});
     }
-    for (const Probe& probe : probes) {
+    for (const NamedShape& probe : probes) {
       SCOPED_TRACE(probe.label);
       EXPECT_NO_THROW(validate(probe.problem));
       EXPECT_TRUE(labels.insert(probe.label).second);
@@ -205,14 +199,9 @@ Calibration believed(double seconds, int walk) {
   return {&spec, resolve(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
 }
 
-PlannerFit fit_of(const std::vector<Calibration>& calibrations) {
-  return {
-      calibrations, {make_problem(plain, 64, 64, 32), make_problem(plain, 256, 256, 32)}, large_gpu(), {}};
-}
-
-std::vector<int> walks(const std::vector<Calibration>& calibrations) {
+std::vector<int> walks(const PlannerFit& fit) {
   std::vector<int> walks;
-  for (const Calibration& calibration : calibrations) {
+  for (const Calibration& calibration : fit.chosen) {
     walks.push_back(calibration.tunables.at("FMA_ORDER"));
   }
   return walks;
@@ -220,71 +209,53 @@ std::vector<int> walks(const std::vector<Calibration>& calibrations) {
 
 const std::function<bool()> never = [] { return false; };
 
+// On two problems, the best of which take `best` seconds, and what the model believes of walk `flattered` is
+// wrong.
+PlannerFit fit_of(const std::vector<Calibration>& calibrations, double best, int flattered, double really) {
+  const auto measure = [&](const Schedule& schedule, std::size_t) {
+    return schedule.kernel->tunables.at("FMA_ORDER") == flattered ? really : *schedule.seconds;
+  };
+  return fit_planner(calibrations, {make_problem(plain, 64, 64, 32), make_problem(plain, 256, 256, 32)},
+                     large_gpu(), {}, {best, best}, measure, never);
+}
+
 TEST(PlannerFit, KeepsWhatThePlannerChooses) {
-  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
-  fit.eliminate(
-      {1e-6, 1e-6}, [](const Schedule& schedule, std::size_t) { return *schedule.seconds; }, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
-  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+  const std::vector<Calibration> three = {believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)};
+  EXPECT_EQ(walks(fit_planner(three, {make_problem(plain, 64, 64, 32)}, large_gpu(), {})), std::vector{1});
+  const PlannerFit fit = fit_of(three, 1e-6, -1, 0.0);
+  EXPECT_EQ(walks(fit), std::vector{1});
+  EXPECT_DOUBLE_EQ(fit.regret, 1.0);
 }
 
 TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
-  PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)});
-  const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("FMA_ORDER") == 1 ? 4e-6 : *schedule.seconds;
-  };
-  fit.eliminate({2e-6, 2e-6}, measure, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{2});
-  EXPECT_DOUBLE_EQ(fit.regret(), 1.0);
+  const PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)}, 2e-6, 1, 4e-6);
+  EXPECT_EQ(walks(fit), std::vector{2});
+  EXPECT_DOUBLE_EQ(fit.regret, 1.0);
 }
 
 TEST(PlannerFit, FindsTheBestOfWhatNobodyHasMeasured) {
-  PlannerFit fit = fit_of({believed(1e-6, 0), believed(2e-6, 1)});
-  const auto measure = [](const Schedule& schedule, std::size_t) {
-    return schedule.kernel->tunables.at("FMA_ORDER") == 0 ? 9e-6 : *schedule.seconds;
-  };
-  const double unknown = std::numeric_limits<double>::infinity();
-  fit.eliminate({unknown, unknown}, measure, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{1});
+  EXPECT_EQ(walks(fit_of({believed(1e-6, 0), believed(2e-6, 1)}, infinity, 0, 9e-6)), std::vector{1});
 }
 
 TEST(PlannerFit, KeepsTheOnlyKernelHoweverSlow) {
-  PlannerFit fit = fit_of({believed(1e-6, 0)});
-  fit.eliminate(
-      {1e-6, 1e-6}, [](const Schedule&, std::size_t) { return 5e-6; }, never);
-  EXPECT_EQ(walks(fit.chosen()), std::vector{0});
-  EXPECT_NEAR(fit.regret(), 5.0, 1e-9);
+  const PlannerFit fit = fit_of({believed(1e-6, 0)}, 1e-6, 0, 5e-6);
+  EXPECT_EQ(walks(fit), std::vector{0});
+  EXPECT_NEAR(fit.regret, 5.0, 1e-9);
 }
 
-// A compiler that is done only when as many compile as there are threads.
-class Together {
- public:
-  explicit Together(unsigned threads) {
-    device.at_work = [this, threads](const std::string& entry) {
-      std::unique_lock lock(mutex_);
-      ++compiled_;
-      changed_.notify_all();
-      if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return compiled_ >= threads; })) {
-        throw Error(Status::build_failed, "alone");
-      }
-      if (entry == "finish") {
-        throw Error(Status::build_failed, "refused");
-      }
-    };
-  }
-
-  testing::CompilingDevice device;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  unsigned compiled_ = 0;
-};
-
 TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
-  Together together(3);
-  ProgramCache programs(together.device, DiskCache({}));
+  testing::CompilingDevice device;
+  std::atomic<int> at_work = 0;
+  device.at_work = [&](const std::string& entry) {
+    ++at_work;
+    for (int i = 0; i < 600 && at_work < 3; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    if (at_work < 3 || entry == "finish") {
+      throw Error(Status::build_failed, entry == "finish" ? "refused" : "alone");
+    }
+  };
+  ProgramCache programs(device, DiskCache({}));
   std::vector<const Variant*> kernels;
   for (const char* name : {"general", "pipelined", "finish"}) {
     const KernelSpec& spec = find_kernel(name);
@@ -295,8 +266,8 @@ TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
 }
 
 TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
-  Together together(1);
-  ProgramCache programs(together.device, DiskCache({}));
+  testing::CompilingDevice device;
+  ProgramCache programs(device, DiskCache({}));
   const KernelSpec& spec = find_kernel("general");
   const std::vector<const Variant*> kernels(1000, &variant_of(spec, resolve(spec, {})));
   int asked = 0;
@@ -307,49 +278,35 @@ TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
 
 class TunerOn : public ::testing::TestWithParam<testing::DeviceName> {};
 
-TEST_P(TunerOn, CalibratesAKernel) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+// Further than twice only where the first two timings are promising.
+void expect_calibrated(const testing::TestDevice& device, const KernelSpec& spec, const OperandKind& kind) {
   Stopwatch stopwatch(*device.device, *device.programs);
   EXPECT_GT(stopwatch.bandwidth(), 1e8);
   EXPECT_GT(stopwatch.launch(), 0.0);
-  const KernelSpec& spec = find_kernel("general");
-  const Tunables tunables = resolve(spec, fixed_of(spec));
-  const DeviceInfo& info = device.device->info();
-  Calibrator calibrator(stopwatch, info, 1e6, 1.0);
+  const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(kind).front()));
+  const Calibrator calibrator{stopwatch, device.device->info(), 8e6, 1.0};
   const auto promising = [](bool is) { return [=](const std::vector<Timing>&) { return is; }; };
-  const Calibration whole = calibrator.calibrate(spec, tunables, plain, promising(true));
-  ASSERT_GE(whole.timings.size(), 3u);
+  const Calibration whole = calibrator.calibrate(spec, tunables, kind, promising(true));
+  ASSERT_GE(whole.timings.size(), kind.skinny == 0 && kind.precision == Precision::fp32 ? 3u : 2u);
   for (const Timing& timing : whole.timings) {
     EXPECT_GE(timing.fixed, 0.0);
     EXPECT_GT(timing.per_k, 0.0);
   }
-  EXPECT_EQ(calibrator.calibrate(spec, tunables, plain, promising(false)).timings.size(), 2u);
+  EXPECT_EQ(calibrator.calibrate(spec, tunables, kind, promising(false)).timings.size(), 2u);
 }
 
-TEST_P(TunerOn, CalibratesASkinnyKernel) {
+TEST_P(TunerOn, CalibratesKernels) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
-  Stopwatch stopwatch(*device.device, *device.programs);
+  expect_calibrated(device, find_kernel("general"), plain);
   OperandKind skinny = plain;
   skinny.skinny = 1;
-  const KernelSpec& spec = find_kernel("skinny_columns");
-  const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(skinny).front()));
-  Calibrator calibrator(stopwatch, device.device->info(), 8e6, 1.0);
-  const auto all = [](const std::vector<Timing>&) { return true; };
-  const Calibration whole = calibrator.calibrate(spec, tunables, skinny, all);
-  ASSERT_GE(whole.timings.size(), 2u);
-  for (const Timing& timing : whole.timings) {
-    EXPECT_GE(timing.fixed, 0.0);
-    EXPECT_GT(timing.per_k, 0.0);
-  }
-  const auto hopeless = [](const std::vector<Timing>&) { return false; };
-  const Calibration first = calibrator.calibrate(spec, tunables, skinny, hopeless);
-  EXPECT_EQ(first.timings.size(), 2u);
+  expect_calibrated(device, find_kernel("skinny_columns"), skinny);
 }
 
 TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const KernelSpec& spec = find_kernel("tensor");
-  const OperandKind kind{false, false, true, 0, Precision::f16x3};
+  const OperandKind kind{"NN", true, 0, Precision::f16x3};
   const Tunables tunables = resolve(spec, *fixed_tunables(spec, edge_problems(kind).front()));
   if (const auto reason = unsupported_reason(spec, tunables, device.device->info())) {
     const std::atomic<bool> stop = false;
@@ -359,14 +316,7 @@ TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
     GTEST_SKIP() << device.device->info().name << " needs " << *reason;
   }
   EXPECT_EQ(EdgeCheck(kind, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");
-  Stopwatch stopwatch(*device.device, *device.programs);
-  const auto all = [](const std::vector<Timing>&) { return true; };
-  const Calibration found =
-      Calibrator(stopwatch, device.device->info(), 8e6, 1.0).calibrate(spec, tunables, kind, all);
-  ASSERT_GE(found.timings.size(), 2u);
-  for (const Timing& timing : found.timings) {
-    EXPECT_GT(timing.per_k, 0.0);
-  }
+  expect_calibrated(device, spec, kind);
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {

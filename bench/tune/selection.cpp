@@ -1,0 +1,205 @@
+#include "tune/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "output/table.h"
+
+namespace duogemm::bench {
+namespace {
+
+// Sums of logarithms of ratios: one percent on one problem.
+constexpr double least_gain = 0.01;
+
+// The best that each calibration offers for each problem, what of that was measured (0 where it was not), and
+// which calibrations are taken out.
+struct Choices {
+  std::vector<std::vector<std::optional<Schedule>>> offers;
+  std::vector<std::vector<double>> measured;
+  std::vector<bool> out;
+  std::vector<double> best;
+  const MeasureSchedule& measure;
+
+  // The planner's among those that are left, the first by prediction; none but `without`.
+  std::optional<std::size_t> pick(std::size_t problem, std::optional<std::size_t> without = {}) const {
+    std::optional<std::size_t> choice;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto& offer = offers[i][problem];
+      if (!out[i] && i != without && offer &&
+          (!choice || *offer->seconds < *offers[*choice][problem]->seconds)) {
+        choice = i;
+      }
+    }
+    return choice;
+  }
+
+  // The logarithm of the ratio of its time to the best.
+  double loss(std::size_t problem, std::size_t i) {
+    double& seconds = measured[i][problem];
+    if (seconds == 0.0) {
+      seconds = measure(*offers[i][problem], problem);
+      best[problem] = std::min(best[problem], seconds);
+    }
+    return std::log(seconds / best[problem]);
+  }
+
+  double gain_without(std::size_t i) {
+    std::vector<std::size_t> its_problems;
+    double gain = 0.0;  // if all others were perfect
+    for (std::size_t problem = 0; problem < best.size(); ++problem) {
+      if (pick(problem) == i) {
+        its_problems.push_back(problem);
+        gain += loss(problem, i);
+      }
+    }
+    for (const std::size_t problem : its_problems) {
+      const auto other = pick(problem, i);
+      if (gain < least_gain || !other) {
+        return 0.0;
+      }
+      gain -= loss(problem, *other);
+    }
+    return gain;
+  }
+
+  // Measures what is fastest by prediction.
+  void explore(std::size_t problem) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (offers[i][problem]) {
+        order.emplace_back(*offers[i][problem]->seconds, i);
+      }
+    }
+    std::ranges::sort(order);
+    order.resize(std::min(order.size(), explored_kernels));
+    for (const auto& [seconds, i] : order) {
+      loss(problem, i);
+    }
+  }
+
+  void eliminate(const std::function<bool()>& enough) {
+    for (std::size_t problem = 0; problem < best.size() && !enough(); ++problem) {
+      if (std::isinf(best[problem])) {
+        explore(problem);
+      }
+    }
+    while (!enough()) {
+      std::pair<double, std::size_t> most{0.0, 0};
+      for (std::size_t i = 0; i < out.size() && !enough(); ++i) {
+        const double gain = out[i] ? 0.0 : gain_without(i);
+        most = gain > most.first ? std::pair(gain, i) : most;
+      }
+      if (most.first < least_gain) {
+        return;
+      }
+      out[most.second] = true;
+    }
+  }
+};
+
+}  // namespace
+
+const Schedule& fastest(const std::vector<Schedule>& schedules) {
+  return *std::ranges::min_element(schedules, {}, [](const Schedule& each) { return *each.seconds; });
+}
+
+PlannerFit fit_planner(const std::vector<Calibration>& calibrations, const std::vector<Problem>& problems,
+                       const DeviceInfo& device, const Tuning& facts, const std::vector<double>& best,
+                       const MeasureSchedule& measure, const std::function<bool()>& enough) {
+  const std::size_t count = calibrations.size();
+  Choices choices{std::vector<std::vector<std::optional<Schedule>>>(count),
+                  std::vector(count, std::vector<double>(problems.size(), 0.0)),
+                  std::vector<bool>(count, false), best, measure};
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const Problem& problem : problems) {
+      const std::vector<Schedule> offers = Planner::offers(calibrations[i], problem, device, facts);
+      choices.offers[i].push_back(offers.empty() ? std::nullopt : std::optional(fastest(offers)));
+    }
+  }
+  if (measure) {
+    choices.eliminate(enough);
+  }
+  std::set<std::size_t> picked;
+  double sum = 0.0;
+  for (std::size_t problem = 0; problem < problems.size(); ++problem) {
+    if (const auto i = choices.pick(problem)) {
+      picked.insert(*i);
+      sum += measure ? choices.loss(problem, *i) : 0.0;
+    }
+  }
+  PlannerFit fit{{}, std::exp(sum / static_cast<double>(std::max<std::size_t>(problems.size(), 1)))};
+  for (const std::size_t i : picked) {
+    fit.chosen.push_back(calibrations[i]);
+  }
+  return fit;
+}
+
+Ratios ratios_of(const std::vector<BeforeAfter>& compared) {
+  Ratios ratios;
+  for (const BeforeAfter& each : compared) {
+    ratios.add(each.label, each.ratio());
+  }
+  return ratios;
+}
+
+std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
+                                    const std::vector<BeforeAfter>& compared) {
+  constexpr double least_mean = 1.01;
+  constexpr double least_ratio = 0.98;
+  std::vector<BeforeAfter> others = compared;
+  std::erase_if(others, [](const BeforeAfter& each) { return each.asked; });
+  const Ratios ratios = ratios_of(others);
+  bool any = ratios.mean() >= least_mean && ratios.worst >= least_ratio;
+  Tuning kept = any ? found : before;
+  kept.target = found.target;
+  kept.compiled_by = found.compiled_by;
+  kept.evidence = found.evidence;
+  kept.shapes = before.shapes;
+  for (const BeforeAfter& each : compared) {
+    if (each.asked && each.ratio() >= least_mean) {
+      const auto is_of_problem = [&](const TunedShape& shape) { return shape.is_of(each.problem); };
+      std::erase_if(kept.shapes, is_of_problem);
+      std::ranges::copy_if(found.shapes, std::back_inserter(kept.shapes), is_of_problem);
+      any = true;
+    }
+  }
+  return any ? std::optional(kept) : std::nullopt;
+}
+
+std::string comparison_text(const Comparison& comparison, const std::string& title) {
+  const std::size_t count = comparison.unchanged.size();
+  std::string same =
+      count == 0 ? "" : "For " + std::to_string(count) + " shapes the library would choose as before.\n";
+  if (comparison.timed.empty()) {
+    return same;
+  }
+  Table table{left(title), "GFLOP/s before", "after", "ratio"};
+  for (const BeforeAfter& each : comparison.timed) {
+    const double work = 1e-9 * each.problem.flops();
+    table.add_row({each.label, format("%.1f", work / each.before), format("%.1f", work / each.after),
+                   format("%.3f", each.ratio())});
+  }
+  table.add_row({"mean", "", "", format("%.3f", ratios_of(comparison.timed).mean())});
+  return table.text() + same;
+}
+
+Json to_json(const Comparison& comparison) {
+  const Ratios ratios = ratios_of(comparison.timed);
+  Json json = {{"unchanged", comparison.unchanged},
+               {"mean", ratios.count > 0 ? Json(ratios.mean()) : Json(nullptr)},
+               {"worst", ratios.count > 0 ? Json(ratios.worst) : Json(nullptr)},
+               {"rows", Json::array()}};
+  for (const BeforeAfter& each : comparison.timed) {
+    json["rows"].push_back({{"label", each.label},
+                            {"problem", to_json(each.problem)},
+                            {"asked", each.asked},
+                            {"before_s", each.before},
+                            {"after_s", each.after},
+                            {"ratio", each.ratio()}});
+  }
+  return json;
+}
+
+}  // namespace duogemm::bench

@@ -1,7 +1,6 @@
-#include "explain/artefacts.h"
-
 #include <cstdlib>
 
+#include "explain/explain.h"
 #include "families/kernel_source.h"
 #include "runtime/executor.h"
 #include "support/tools.h"

@@ -148,10 +148,7 @@ double Explanation::promotion() const {
          (loop->mix.multiply_adds / unit->tensor_multiply_adds);
 }
 
-std::string Explanation::name() const {
-  const std::string extra = to_text(setting.distinct);
-  return setting.spec->name + (extra.empty() ? "" : " " + extra);
-}
+std::string Explanation::name() const { return name_of(setting); }
 
 ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress) {
   ExplainReport report;

@@ -1,9 +1,10 @@
 // One parser, and the description of each language that it reads.
-#include "explain/parsers.h"
-
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <sstream>
+
+#include "explain/listing.h"
 
 namespace duogemm::bench {
 namespace {

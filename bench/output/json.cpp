@@ -73,8 +73,7 @@ Json to_json(const std::vector<GpuMoment>& moments) {
 }
 
 Json to_json(const Bandwidth& bandwidth) {
-  return {{"cache", bandwidth.cache > 0.0 ? Json(bandwidth.cache) : Json(nullptr)},
-          {"memory", bandwidth.memory}};
+  return {{"cache", or_null(bandwidth.cache)}, {"memory", bandwidth.memory}};
 }
 
 Json to_json(const Problem& p) {
@@ -118,8 +117,6 @@ Json to_json(const std::vector<Peer>& peers) {
   }
   return json;
 }
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json gflops(double flops, const Samples& samples) {
   return samples.seconds.empty() ? Json(nullptr) : Json(flops / samples.median() / 1e9);

@@ -28,7 +28,14 @@ Json to_json(const Samples& samples);  // null when there are none
 Json to_json(const Machine& machine);  // device, gpu_before, gpu_after and gpu_during
 Json to_json(const std::vector<Peer>& peers);
 
-Json or_null(const std::optional<double>& value);
+// Null in place of what is not known: of an empty value or text, and of a figure that is not above zero.
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+inline Json or_null(double figure) { return figure > 0.0 ? Json(figure) : Json(nullptr); }
+
 // 10^9 operations per second; null without a time.
 Json gflops(double flops, const Samples& samples);
 // A kernel's row of a problem of `flops`.

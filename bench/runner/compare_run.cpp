@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runner/exam.h"
-#include "runner/trial.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -25,138 +23,82 @@ std::vector<std::unique_ptr<ReferenceLibrary>> libraries_for(const CompareCondit
   return libraries;
 }
 
-class Comparing {
- public:
-  Comparing(const CompareRequest& request, Progress& progress) : request_(request), progress_(progress) {
-    for (const ShapeList& list : request.lists) {
-      shapes_ += list.shapes.size();
-    }
-    for (const ChosenDevice& chosen : request.devices) {
-      Session& session = *sessions_.emplace_back(compare_session(chosen, request.conditions));
-      CompareReport& report = reports_.emplace_back();
-      report.conditions = request.conditions;
-      report.device = session.info();
-      report.gpu_before = query_gpu(report.device.pci_bus);
-      for (const Entry& entry : session.entries()) {
-        if (!entry.is_own) {
-          report.others.push_back({entry.title, entry.name});
-        }
-      }
-    }
-    watch_.emplace(reports_.front().device.pci_bus);
-    require_libraries();
-    if (both_runtimes()) {
-      reports_[1].others.push_back({"CUDA", "duogemm through CUDA"});
+// Throws invalid_argument when a library was asked for that no device has.
+void require_libraries(const std::vector<std::string>& titles, const std::vector<CompareReport>& reports) {
+  for (const std::string& title : titles) {
+    if (std::ranges::none_of(reports, [&](const CompareReport& report) {
+          return std::ranges::count(report.others, title, &Peer::title) > 0;
+        })) {
+      reject("--against " + title + ": this build has no such library for the device");
     }
   }
+}
 
-  void compare(const ShapeList& list, const CompareListener& listener) {
-    for (const NamedShape& shape : list.shapes) {
-      position_ = position();
-      if (!request_.measure.stopped()) {
-        compare(list.name, shape);
-      }
-      if (request_.measure.stopped()) {
-        break;
-      }
-      ++done_;
-      progress_.clear();
-      listener.after_shape(reports_, list);
-    }
-    for (CompareReport& report : reports_) {
-      report.interrupted = done_ < shapes_ && request_.measure.stopped();
-      report.gpu_after = query_gpu(report.device.pci_bus);
-      report.gpu_during = watch_->moments();
-    }
+std::vector<CompareReport> empty_reports(const CompareRequest& request, Sessions& sessions) {
+  std::vector<CompareReport> reports;
+  for (const ChosenDevice& chosen : request.devices) {
+    Session& session = add_compare_session(sessions, chosen, request.conditions);
+    CompareReport& report = reports.emplace_back();
+    report.conditions = request.conditions;
+    report.device = session.info();
+    report.gpu_before = query_gpu(report.device.pci_bus);
+    report.others = session.peers();
   }
-
-  const std::vector<CompareReport>& reports() const { return reports_; }
-
- private:
-  bool both_runtimes() const { return reports_.size() == 2; }
-
-  // Throws invalid_argument when a library was asked for that no device has.
-  void require_libraries() const {
-    for (const std::string& title : request_.conditions.against.value_or(std::vector<std::string>{})) {
-      if (std::ranges::none_of(reports_, [&](const CompareReport& report) {
-            return std::ranges::count(report.others, title, &Peer::title) > 0;
-          })) {
-        reject("--against " + title + ": this build has no such library for the device");
-      }
-    }
+  require_libraries(request.conditions.against.value_or(std::vector<std::string>{}), reports);
+  if (reports.size() == 2) {
+    reports[1].others.push_back({"CUDA", "duogemm through CUDA"});
   }
+  return reports;
+}
 
-  // Adds the shape's rows to each report, unless the run was interrupted, when not everybody has samples.
-  void compare(const std::string& list, const NamedShape& shape) {
-    const std::string label = list + "/" + shape.label;
-    const auto show = [&](const std::string& who) { progress_.show(position_ + label + ": " + who); };
-    try {
-      const Trials trials = plan_trials(sessions_, shape.problem);
-      const auto lacking = lacking_memory(sessions_, trials, Judge::host_bytes(shape.problem));
-      if (!lacking) {
-        SampledExam exam(shape.problem);
-        judge(sessions_, trials, exam, request_.measure, show);
-        time_in_turns(trials, request_.measure, *watch_, show);
-      }
-      for (std::size_t i = 0; i < trials.size() && !request_.measure.stopped(); ++i) {
-        ProblemRows& rows = reports_[i].problems.emplace_back();
-        rows = {list, shape, "", trials[i]->take_rows()};
-        rows.skipped = lacking ? *lacking : rows.rows.front().missing;
-      }
-    } catch (const Error& error) {
-      throw Error(error.status(), label + ": " + error.what());
-    }
-    if (both_runtimes() && !request_.measure.stopped()) {
-      add_ours_through_cuda();
-    }
+// Adds the shape's rows to each report, unless the run was interrupted, when not everybody has samples.
+void compare(const CompareRequest& request, Sessions& sessions, const std::string& list,
+             const NamedShape& shape, GpuWatch& watch, const ShowWho& show,
+             std::vector<CompareReport>& reports) {
+  Trial trial(sessions, shape.problem);
+  const auto lacking = trial.lacking_memory(Judge::host_bytes(shape.problem));
+  if (!lacking) {
+    SampledExam exam(shape.problem);
+    trial.judge(exam, show, request.measure.stop);
+    trial.time(request.measure, watch, show);
   }
-
-  // To OpenCL's last shape.
-  void add_ours_through_cuda() {
-    const ProblemRows& cuda = reports_[0].problems.back();
-    Row row = cuda.rows.front();
-    row.missing = !cuda.skipped.empty() ? cuda.skipped : is_ok(cuda) ? "" : "its result is wrong";
-    reports_[1].problems.back().rows.push_back(std::move(row));
+  if (request.measure.stopped()) {
+    return;
   }
-
-  // "3 of 26, 40 s left: "
-  std::string position() const {
-    std::string text = std::to_string(done_ + 1) + " of " + std::to_string(shapes_);
-    if (done_ > 0) {
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-      text +=
-          ", " +
-          duration_text(spent.count() / static_cast<double>(done_) * static_cast<double>(shapes_ - done_)) +
-          " left";
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    ProblemRows rows{list, shape, "", trial.take_rows(i)};
+    rows.skipped = lacking ? *lacking : rows.rows.front().missing;
+    if (i == 1) {  // OpenCL's has ours through CUDA
+      const ProblemRows& cuda = reports[0].problems.back();
+      Row& row = rows.rows.emplace_back(cuda.rows.front());
+      row.missing = !cuda.skipped.empty() ? cuda.skipped : is_ok(cuda) ? "" : "its result is wrong";
     }
-    return text + ": ";
+    reports[i].problems.push_back(std::move(rows));
   }
+}
 
-  const CompareRequest& request_;
-  Progress& progress_;
-  Sessions sessions_;
-  std::vector<CompareReport> reports_;
-  std::optional<GpuWatch> watch_;  // of the one GPU that all devices are
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::size_t shapes_ = 0;
-  std::size_t done_ = 0;
-  std::string position_;
-};
+// "3 of 26, 40 s left: "
+std::string position_text(std::size_t done, std::size_t shapes, double seconds_spent) {
+  const std::string text = std::to_string(done + 1) + " of " + std::to_string(shapes);
+  const double each = seconds_spent / static_cast<double>(done);
+  return text +
+         (done > 0 ? ", " + duration_text(each * static_cast<double>(shapes - done)) + " left: " : ": ");
+}
 
 }  // namespace
 
-std::unique_ptr<Session> compare_session(const ChosenDevice& chosen, const CompareConditions& conditions) {
-  auto session = std::make_unique<Session>(chosen, conditions);
-  session->add(
-      make_own_library(conditions.through, session->runtime(), session->queue(), conditions.precision),
-      {.is_own = true, .spares = Entry::Spares::lack_of_memory_too, .is_essential = true});
-  for (auto& library : libraries_for(conditions, *session)) {
+Session& add_compare_session(Sessions& sessions, const ChosenDevice& chosen,
+                             const CompareConditions& conditions) {
+  Session& session = sessions.emplace_back(chosen, conditions);
+  session.add(make_own_library(conditions.through, session.runtime(), session.queue(), conditions.precision),
+              {.is_own = true, .spares = Entry::Spares::lack_of_memory_too, .is_essential = true});
+  for (auto& library : libraries_for(conditions, session)) {
     if (!conditions.against || std::ranges::count(*conditions.against, library->title()) > 0) {
-      session->add(std::move(library));
+      session.add(std::move(library));
     }
   }
   for (const std::string& folder : conditions.kernels) {
-    session->add(make_library_of_kernels(folder, session->device(), session->queue()));
+    session.add(make_library_of_kernels(folder, session.device(), session.queue()));
   }
   return session;
 }
@@ -207,15 +149,49 @@ Ratios summarize(const CompareReport& report, std::size_t other, const std::stri
 
 std::vector<CompareReport> run_compare(const CompareRequest& request, Progress& progress,
                                        const CompareListener& listener) {
-  Comparing comparing(request, progress);
+  Sessions sessions;
+  std::vector<CompareReport> reports = empty_reports(request, sessions);
+  GpuWatch watch(reports.front().device.pci_bus);  // of the one GPU that all devices are
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t shapes = 0;
   for (const ShapeList& list : request.lists) {
-    if (!request.measure.stopped()) {
-      comparing.compare(list, listener);
-      progress.clear();
-      listener.after_list(comparing.reports(), list);
-    }
+    shapes += list.shapes.size();
   }
-  return comparing.reports();
+  std::size_t done = 0;
+  for (const ShapeList& list : request.lists) {
+    if (request.measure.stopped()) {
+      break;
+    }
+    for (const NamedShape& shape : list.shapes) {
+      if (request.measure.stopped()) {
+        break;
+      }
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      const std::string label = list.name + "/" + shape.label;
+      const std::string where = position_text(done, shapes, spent.count()) + label + ": ";
+      try {
+        compare(
+            request, sessions, list.name, shape, watch,
+            [&](const std::string& who) { progress.show(where + who); }, reports);
+      } catch (const Error& error) {
+        throw Error(error.status(), label + ": " + error.what());
+      }
+      if (request.measure.stopped()) {
+        break;
+      }
+      ++done;
+      progress.clear();
+      listener.after_shape(reports, list);
+    }
+    for (CompareReport& report : reports) {
+      report.interrupted = done < shapes && request.measure.stopped();
+      report.gpu_after = query_gpu(report.device.pci_bus);
+      report.gpu_during = watch.moments();
+    }
+    progress.clear();
+    listener.after_list(reports, list);
+  }
+  return reports;
 }
 
 }  // namespace duogemm::bench

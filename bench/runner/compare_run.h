@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/session.h"
+#include "runner/run.h"
 #include "support/progress.h"
 
 namespace duogemm::bench {
@@ -22,7 +22,8 @@ struct CompareConditions : Conditions {
 };
 
 // Ours and the libraries there are for the device.
-std::unique_ptr<Session> compare_session(const ChosenDevice& chosen, const CompareConditions& conditions);
+Session& add_compare_session(Sessions& sessions, const ChosenDevice& chosen,
+                             const CompareConditions& conditions);
 
 struct CompareRequest {
   std::vector<ShapeList> lists = {};

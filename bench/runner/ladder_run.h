@@ -12,6 +12,9 @@
 
 namespace duogemm::bench {
 
+// "register_wide WIDTH=8": with what is not the kernel file's own.
+std::string name_of(const LadderSetting& setting);
+
 struct LadderReport : Machine {
   Shape shape = {};
   double peak = 0.0;  // FLOP/s, measured

@@ -4,9 +4,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "explain/main_loop.h"
-#include "explain/multiprocessor.h"
-#include "explain/parsers.h"
 #include "explain/roofline.h"
 #include "support/tools.h"
 

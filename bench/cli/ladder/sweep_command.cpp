@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "output/files.h"
 #include "output/plots.h"
-#include "output/sweep_output.h"
+#include "output/reports.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"

@@ -33,22 +33,16 @@ def why_broken(error):
 
 def draw(loaded):
     """Every section of every kind, the ladder's answer first."""
-    import accuracy_figures
-    import compare_figures
-    import explain_figures
-    import ladder_figures
-    import ladder_table
-    import replay_figures
-    import sweep_figures
-    import toggle_figures
+    import ladder
+    import studies
     of_kind = {kind: [document for _, document, found in loaded if found == kind] for kind in results.KINDS}
     for _, document, _ in loaded:
         "".join([document["date"], document["version"], *warnings_of(document)])
-    ladders, sweeps = of_kind["ladder"], of_kind["sweep"]
-    return [*ladder_figures.climb_sections(ladders, ladder_table.Explanations(of_kind["explain"])), *explain_figures.sections(of_kind["explain"]),
-            *ladder_figures.sections(ladders), *toggle_figures.sections(toggle_figures.effects_between(ladders), "toggles_ladder"),
-            *compare_figures.sections(of_kind["compare"]), *replay_figures.sections(of_kind["replay"]),
-            *accuracy_figures.sections(of_kind["accuracy"]), *sweep_figures.sections(sweeps), *toggle_figures.sections(toggle_figures.effects_in_sweeps(sweeps), "toggles_sweep")]
+    ladders, sweeps, explained = of_kind["ladder"], of_kind["sweep"], of_kind["explain"]
+    return [*ladder.climb_sections(ladders, explained), *studies.explain_sections(explained), *ladder.sections(ladders),
+            *ladder.switch_sections(ladder.effects_between(ladders), "toggles_ladder"), *studies.compare_sections(of_kind["compare"]),
+            *studies.replay_sections(of_kind["replay"]), *studies.accuracy_sections(of_kind["accuracy"]), *studies.sweep_sections(sweeps),
+            *ladder.switch_sections(ladder.effects_in_sweeps(sweeps), "toggles_sweep")]
 
 
 def draw_or_name(loaded):
@@ -80,12 +74,12 @@ def write_report(paths, folder):
 
 
 def write_sweep(path, picture):
+    import studies
     import style
-    import sweep_figures
     document, kind = results.load(path)
     if kind != "sweep":
         raise results.BadFile(f"{path}: this is no sweep")
-    style.save(sweep_figures.picture(document)[0], picture)
+    style.save(studies.sweep(document)[0], picture)
 
 
 def main():

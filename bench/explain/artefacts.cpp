@@ -13,13 +13,8 @@ bool is_pocl(const DeviceInfo& info) { return info.platform == "Portable Computi
 
 void run_once(const Plan& plan, const Problem& problem, Device& device, Queue& queue,
               ProgramCache& programs) {
-  const auto floats = [&](std::int64_t count) {
-    return device.allocate(static_cast<std::size_t>(count) * sizeof(float));
-  };
-  const auto a = floats(problem.a_extent());
-  const auto b = floats(problem.b_extent());
-  const auto c = floats(problem.c_extent());
-  SelfContainedPlan(plan, device, programs).enqueue(queue, {{{a.get()}, {b.get()}, {c.get()}}});
+  const BlankOperands operands(problem, device);
+  SelfContainedPlan(plan, device, programs).enqueue(queue, operands.places());
   queue.finish();
 }
 

@@ -10,7 +10,7 @@
 #include "explain/roofline.h"
 #include "families/plan.h"
 #include "output/json.h"
-#include "runner/ladder_run.h"
+#include "runner/runs.h"
 #include "runtime/program_cache.h"
 #include "system/temporary_directory.h"
 

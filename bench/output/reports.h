@@ -5,9 +5,7 @@
 
 #include "output/json.h"
 #include "output/table.h"
-#include "runner/accuracy_run.h"
-#include "runner/compare_run.h"
-#include "runner/sweep_run.h"
+#include "runner/runs.h"
 
 namespace duogemm::bench {
 

@@ -78,22 +78,14 @@ def inline(svg, name, alt):
     return f'<svg {box}{least} role="img" aria-label="{html.escape(alt, quote=True)}">{body}'
 
 
-NUMBER = ' class="number"'
-
-
-def is_number(cell):
-    return cell.replace(",", "").replace(".", "").isdigit()
-
-
 def table(rows, caption=""):
     """rows: cells, the first row's are heads. Columns that hold nothing but numbers stand to the right."""
-    right = [any(row[i] for row in rows[1:]) and all(is_number(row[i]) for row in rows[1:] if row[i]) for i in range(len(rows[0]))]
-
-    def line(kind, cells):
-        found = (f"<{kind}{NUMBER * right[i]}>{html.escape(cell)}</{kind}>" for i, cell in enumerate(cells))
-        return "<tr>" + "".join(found) + "</tr>\n"
-    lines = line("th", rows[0]) + "".join(line("td", row) for row in rows[1:])
-    return f'{paragraph(caption)}<div class="wide" tabindex="0"><table>\n{lines}</table></div>\n'
+    columns = [[cell for cell in column[1:] if cell] for column in zip(*rows)]
+    number = [' class="number"' * bool(cells and all(re.fullmatch("[0-9.,]*[0-9][0-9.,]*", cell) for cell in cells)) for cells in columns]
+    lines = ["".join(f"<{kind}{look}>{html.escape(cell)}</{kind}>" for look, cell in zip(number, row))
+             for kind, row in zip(["th"] + ["td"] * len(rows), rows)]
+    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+    return f'{paragraph(caption)}<div class="wide" tabindex="0"><table>\n{body}</table></div>\n'
 
 
 def paragraph(text):
@@ -125,7 +117,3 @@ def unique(titles):
 def folded(title, items):
     lines = "".join(f"<li>{html.escape(item)}</li>\n" for item in items)
     return f"<details>\n<summary>{html.escape(title)}</summary>\n<ul>\n{lines}</ul>\n</details>\n" if lines else ""
-
-
-def page(content):
-    return PAGE.replace("CONTENT", content)

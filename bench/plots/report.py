@@ -69,7 +69,7 @@ def write_report(paths, folder):
     warnings = [f"{pathlib.Path(path).name}: {warning}" for path, document, _ in loaded for warning in warnings_of(document)]
     content += "<h2>Files</h2>\n" + page.table(files) + page.folded(f"Warnings ({len(warnings)})", warnings)
     index = folder / "index.html"
-    results.write(index, page.page(content).encode())
+    results.write(index, page.PAGE.replace("CONTENT", content).encode())
     print(index)
 
 

@@ -1,12 +1,10 @@
-#include "runner/accuracy_run.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "check/oracle.h"
 #include "problem/precision.h"
-#include "runner/run.h"
+#include "runner/runs.h"
 #include "support/format.h"
 #include "support/interrupt.h"
 

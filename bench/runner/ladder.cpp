@@ -1,10 +1,8 @@
-#include "runner/ladder_run.h"
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
 
-#include "runner/run.h"
+#include "runner/runs.h"
 #include "support/interrupt.h"
 #include "timing/device_speed.h"
 #include "timing/timing_warnings.h"

@@ -1,8 +1,7 @@
-#include "runner/compare_run.h"
-
 #include <algorithm>
 #include <chrono>
 
+#include "runner/runs.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 

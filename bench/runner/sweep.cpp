@@ -1,11 +1,10 @@
-#include "runner/sweep_run.h"
-
 #include <algorithm>
 #include <charconv>
 #include <regex>
 #include <sstream>
 
 #include "families/kernel_source.h"
+#include "runner/runs.h"
 #include "support/format.h"
 #include "system/reject.h"
 

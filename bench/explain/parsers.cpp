@@ -209,114 +209,76 @@ void tell_additions(Listing& listing) {
   }
 }
 
-class Parser {
- public:
-  explicit Parser(const Language& language) : language_(language) {}
+Kind kind_of(const Language& language, const std::string& opcode, const std::string& operands) {
+  const auto found = std::ranges::find_if(language.opcodes, [&](const Opcodes& opcodes) {
+    return std::regex_search(opcode + " ", opcodes.pattern);
+  });
+  return found == language.opcodes.end() ? language.other(operands) : found->kind;
+}
 
-  void read_line(const std::string& line) {
-    if (language_.separator == 0) {
-      if (!read_label(line)) {
-        read_instruction(line);
-      }
-      return;
-    }
-    std::istringstream parts(line.substr(0, line.find("//")));
-    for (std::string part; std::getline(parts, part, language_.separator);) {
-      if (parts.eof()) {
-        read_label(part);
-      } else {
-        read_instruction(part);
-      }
-    }
+// address: its place in the listing, where the language has no addresses.
+Instruction read_instruction(const Language& language, const std::smatch& match, std::size_t address) {
+  const std::string opcode = match[2];
+  const std::string operands = match[3];
+  Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : address,
+                          kind_of(language, opcode, operands)};
+  if (instruction.kind == Kind::multiply_add) {
+    instruction.multiply_adds = language.multiply_adds(opcode, operands);
   }
-
-  // Once all lines are read.
-  Listing listing() {
-    for (const auto& [from, label] : branches_) {
-      if (const auto found = labels_.find(label); found != labels_.end()) {
-        listing_[from].target = found->second;
-      }
-    }
-    tell_additions(listing_);
-    return std::move(listing_);
+  if (instruction.kind < Kind::shuffle) {
+    instruction.bytes = language.bytes(instruction.kind, opcode, operands);
   }
-
- private:
-  bool read_label(const std::string& text) {
-    std::smatch match;
-    const bool found = std::regex_search(text, match, language_.label);
-    if (found) {
-      pending_.push_back(match[1]);
-    }
-    return found;
-  }
-
-  void read_instruction(const std::string& text) {
-    std::smatch match;
-    if (!std::regex_search(text, match, language_.instruction)) {
-      return;
-    }
-    const std::string opcode = match[2];
-    const std::string operands = match[3];
-    Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : listing_.size(),
-                            kind_of(opcode, operands)};
-    for (const std::string& label : pending_) {
-      labels_[label] = instruction.address;
-    }
-    pending_.clear();
-    if (instruction.kind == Kind::multiply_add) {
-      instruction.multiply_adds = language_.multiply_adds(opcode, operands);
-    }
-    if (instruction.kind < Kind::shuffle) {
-      instruction.bytes = language_.bytes(instruction.kind, opcode, operands);
-    }
-    if (instruction.kind == Kind::control) {
-      find_target(instruction, opcode + " " + operands);
-    }
-    listing_.push_back(instruction);
-  }
-
-  Kind kind_of(const std::string& opcode, const std::string& operands) const {
-    for (const auto& [kind, pattern] : language_.opcodes) {
-      if (std::regex_search(opcode + " ", pattern)) {
-        return kind;
-      }
-    }
-    return language_.other(operands);
-  }
-
-  void find_target(Instruction& instruction, const std::string& text) {
-    std::smatch match;
-    if (!std::regex_search(text, match, language_.branch)) {
-      return;
-    }
-    if (match[1].length() > 0) {
-      instruction.target = std::stoul(match[1], nullptr, 16);
-    } else {
-      branches_.emplace_back(listing_.size(), match[2]);
-    }
-  }
-
-  const Language& language_;
-  Listing listing_;
-  std::vector<std::string> pending_;                           // labels of the next instruction
-  std::map<std::string, std::size_t> labels_;                  // their addresses
-  std::vector<std::pair<std::size_t, std::string>> branches_;  // which instruction leads to which label
-};
+  return instruction;
+}
 
 Listing parse(const Language& language, const std::string& text, const std::string& kernel) {
-  Parser parser(language);
+  Listing listing;
+  std::vector<std::string> pending;                           // labels of the next instruction
+  std::map<std::string, std::size_t> labels;                  // their addresses
+  std::vector<std::pair<std::size_t, std::string>> branches;  // which instruction leads to which label
   bool inside = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (std::regex_search(line, match, language.kernel)) {
       inside = std::any_of(match.begin() + 1, match.end(), [&](const auto& name) { return name == kernel; });
-    } else if (inside) {
-      parser.read_line(line);
+      continue;
+    }
+    const char separator = language.separator;
+    std::istringstream parts(separator == 0 ? line : line.substr(0, line.find("//")));
+    for (std::string part; inside && std::getline(parts, part, separator == 0 ? '\n' : separator);) {
+      if (std::regex_search(part, match, language.label)) {
+        pending.push_back(match[1]);
+        continue;
+      }
+      const bool is_whole = separator == 0 || !parts.eof();
+      if (!is_whole || !std::regex_search(part, match, language.instruction)) {
+        continue;
+      }
+      Instruction& instruction = listing.emplace_back(read_instruction(language, match, listing.size()));
+      for (const std::string& label : pending) {
+        labels[label] = instruction.address;
+      }
+      pending.clear();
+      const std::string branch = match[2].str() + " " + match[3].str();
+      std::smatch target;
+      if (instruction.kind != Kind::control || !std::regex_search(branch, target, language.branch)) {
+        continue;
+      }
+      if (target[1].length() > 0) {
+        instruction.target = std::stoul(target[1], nullptr, 16);
+      } else {
+        branches.emplace_back(listing.size() - 1, target[2]);
+      }
     }
   }
-  return parser.listing();
+  for (const auto& [from, label] : branches) {
+    if (const auto found = labels.find(label); found != labels.end()) {
+      listing[from].target = found->second;
+    }
+  }
+  tell_additions(listing);
+  return listing;
 }
 
 // The last of all.

@@ -58,28 +58,7 @@ void place(Shape& shape, const std::string& name, std::int64_t value) {
   }
 }
 
-SweepPoint make_point(const SweepRequest& request, std::vector<std::int64_t> at) {
-  SweepPoint point{.at = std::move(at), .shape = request.shape, .invalid = {}, .row = {}};
-  Tunables set = request.set;
-  for (std::size_t i = 0; i < request.axes.size(); ++i) {
-    const Axis& axis = request.axes[i];
-    if (axis.is_size()) {
-      place(point.shape, axis.name, point.at[i]);
-    } else {
-      set[axis.name] = static_cast<int>(point.at[i]);
-    }
-  }
-  try {
-    point.row.setting = kernel_setting(request.kernel, set, request.switches);
-  } catch (const Error& error) {
-    if (error.status() != Status::invalid_argument) {
-      throw;
-    }
-    point.invalid = error.what();
-  }
-  return point;
-}
-
+// The last axis goes fastest.
 std::vector<SweepPoint> make_points(const SweepRequest& request) {
   std::size_t count = 1;
   for (const Axis& axis : request.axes) {
@@ -88,16 +67,33 @@ std::vector<SweepPoint> make_points(const SweepRequest& request) {
   if (count > most_points) {
     reject("--over: " + std::to_string(count) + " points are more than " + std::to_string(most_points));
   }
-  std::vector<SweepPoint> points;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::int64_t> at(request.axes.size());
-    std::size_t rest = i;
-    for (std::size_t axis = request.axes.size(); axis-- > 0;) {
-      const std::vector<std::int64_t>& values = request.axes[axis].values;
-      at[axis] = values[rest % values.size()];
-      rest /= values.size();
+  std::vector<SweepPoint> points(1);
+  points.front().shape = request.shape;
+  points.front().row.setting.tunables = request.set;
+  for (const Axis& axis : request.axes) {
+    std::vector<SweepPoint> further;
+    for (const SweepPoint& point : points) {
+      for (const std::int64_t value : axis.values) {
+        SweepPoint& next = further.emplace_back(point);
+        next.at.push_back(value);
+        if (axis.is_size()) {
+          place(next.shape, axis.name, value);
+        } else {
+          next.row.setting.tunables[axis.name] = static_cast<int>(value);
+        }
+      }
     }
-    points.push_back(make_point(request, std::move(at)));
+    points = std::move(further);
+  }
+  for (auto& [at, shape, invalid, row, reference] : points) {
+    try {
+      row.setting = kernel_setting(request.kernel, row.setting.tunables, request.switches);
+    } catch (const Error& error) {
+      if (error.status() != Status::invalid_argument) {
+        throw;
+      }
+      invalid = error.what();
+    }
   }
   return points;
 }

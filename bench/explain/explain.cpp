@@ -28,9 +28,6 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
     result.setting.spec = step.kernel->spec;
   }
   result.tunables = step.kernel->tunables;
-  for (const Step& each : plan.steps) {
-    result.steps.push_back(each.kernel->spec->name);
-  }
   result.local = step.geometry.local;
   result.tile = tile_of(plan, shape);
   result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
@@ -104,15 +101,15 @@ LadderRequest ladder_of(const ExplainRequest& request) {
 }
 
 // A step takes what the plan up to it takes longer than the plan up to the one before.
-std::vector<StepTime> step_times(const std::vector<std::string>& names, const Row& row) {
+std::vector<StepTime> step_times(const Row& row) {
   std::vector<StepTime> times;
   double before = 0.0;
-  for (std::size_t i = 0; !row.first_steps.empty() && i < names.size(); ++i) {
+  for (std::size_t i = 0; !row.first_steps.empty() && i < row.launched.size(); ++i) {
     const Samples& samples = i < row.first_steps.size() ? row.first_steps[i] : row.samples;
     if (samples.seconds.empty()) {
       return {};  // the run was interrupted
     }
-    times.push_back({names[i], std::max(samples.median() - before, 0.0)});
+    times.push_back({row.launched[i], std::max(samples.median() - before, 0.0)});
     before = samples.median();
   }
   return times;
@@ -168,7 +165,7 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
       Explanation& explanation = by_device[d][s];
       const Row& row = report.runs[d].rows[s];
       explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
-      explanation.step_times = step_times(explanation.steps, row);
+      explanation.step_times = step_times(row);
       add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth, request.cold);
       report.explanations.push_back(std::move(explanation));
     }

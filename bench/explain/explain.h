@@ -47,11 +47,9 @@ struct Artefacts {
 Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device, Queue* queue,
                        PoclCache& pocl);
 
-// A kernel of a plan, and what the plan takes longer with it than without it and all after it.
-struct StepTime {
-  std::string name;
-  double seconds;
-};
+// The name of a plan's kernel, and how many seconds longer the plan takes with it than without it and all
+// after it.
+using StepTime = std::pair<std::string, double>;
 
 // One kernel with a setting, on one device.
 struct Explanation {
@@ -66,7 +64,6 @@ struct Explanation {
   std::optional<Occupancy> occupancy = {};  // NVIDIA's only
   std::optional<MainLoop> loop = {};
   int products = 0;                       // see roofline()
-  std::vector<std::string> steps = {};    // names, in order
   std::vector<StepTime> step_times = {};  // where there are several, and they were measured
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device

@@ -47,9 +47,8 @@ Listing parse_x86(const std::string& text, const std::string& function);
 
 // NVIDIA's assembler says this of a kernel when it is asked to be verbose.
 struct PtxasLog {
-  std::optional<std::size_t> registers;    // of a work-item
-  std::optional<std::size_t> stack_bytes;  // of a work-item
-  std::optional<std::size_t> spilled;      // bytes that are stored because there were too few registers
+  std::optional<std::size_t> registers;  // of a work-item
+  std::optional<std::size_t> spilled;    // bytes that are stored because there were too few registers
 };
 
 // Reads the log of NVRTC's --ptxas-options=-v or of NVIDIA's OpenCL with -cl-nv-verbose. Where it is about

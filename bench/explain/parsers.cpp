@@ -302,8 +302,7 @@ Listing parse_x86(const std::string& text, const std::string& function) {
 }
 
 PtxasLog parse_ptxas_log(const std::string& log) {
-  return {last_number(log, R"(Used (\d+) registers)"), last_number(log, R"((\d+) bytes stack frame)"),
-          last_number(log, R"((\d+) bytes spill stores)")};
+  return {last_number(log, R"(Used (\d+) registers)"), last_number(log, R"((\d+) bytes spill stores)")};
 }
 
 }  // namespace duogemm::bench

@@ -172,8 +172,6 @@ std::string name_of(const Json& document, const std::string& kind) {
   return join(words, "_");
 }
 
-}  // namespace
-
 Identity own_identity() {
   Identity identity;
   if (const passwd* user = getpwuid(getuid())) {
@@ -185,6 +183,8 @@ Identity own_identity() {
   }
   return identity;
 }
+
+}  // namespace
 
 SharedFile shared_file(const std::string& path, const std::string& text, const Identity& identity) {
   try {

@@ -116,17 +116,6 @@ Sessions session_of(const AccuracyRequest& request) {
   return sessions;
 }
 
-// The largest product decides. On the host there are its matrices, and as much again of what is computed
-// anew.
-void require_memory(const AccuracyRequest& request, Sessions& sessions) {
-  const std::int64_t k = *std::ranges::max_element(request.ks);
-  const Problem problem = Problem::packed(request.size, request.size, k);
-  const double host_bytes = 3.0 * guarded_need(problem).device;
-  if (const auto lacking = Trial(sessions, problem).lacking_memory(host_bytes)) {
-    throw Error(Status::out_of_memory, "K=" + std::to_string(k) + ": " + *lacking);
-  }
-}
-
 AccuracyRow measure_row(const AccuracyRequest& request, Sessions& sessions, const InputClass& input,
                         std::int64_t k) {
   const auto show = [](const std::string&) {};
@@ -145,13 +134,6 @@ AccuracyRow measure_row(const AccuracyRequest& request, Sessions& sessions, cons
           .rows = trial.take_rows()};
 }
 
-// The error of cuBLAS's FP32; nothing where there is none.
-std::optional<double> yardstick(const AccuracyRow& row) {
-  const auto found = std::ranges::find(row.rows, "cuBLAS", &Row::title);
-  return found != row.rows.end() && found->missing.empty() ? std::optional(found->verdict.worst_error)
-                                                           : std::nullopt;
-}
-
 }  // namespace
 
 bool AccuracyReport::ok() const {
@@ -159,11 +141,13 @@ bool AccuracyReport::ok() const {
 }
 
 std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& precisions) {
-  const std::optional<double> peer = yardstick(row);
+  const auto cublas = std::ranges::find(row.rows, "cuBLAS", &Row::title);
+  const bool has_peer = cublas != row.rows.end() && cublas->missing.empty();
+  const double peer = has_peer ? cublas->verdict.worst_error : 0.0;
   // Where all roundings of a sum go the same way, a chain of FP32 has more than the bound, but never more
   // than this; other precisions may have what FP32, ours or cuBLAS's, has there.
   const double chain = static_cast<double>(row.k) + 3.0;
-  double of_fp32 = peer.value_or(0.0);
+  double of_fp32 = peer;
   for (std::size_t i = 0; i < precisions.size(); ++i) {
     of_fp32 = precisions[i] == Precision::fp32 ? std::max(of_fp32, row.rows[i].verdict.worst_error) : of_fp32;
   }
@@ -181,8 +165,8 @@ std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& preci
     if (!(error <= limit)) {
       return name + format(" is above the bound of %.1f", limit);
     }
-    const bool compared = !is_fp32 && row.k >= least_compared_k && peer;
-    if (compared && !(error <= std::max(worst_ratio * *peer, always_good))) {
+    const bool compared = !is_fp32 && row.k >= least_compared_k && has_peer;
+    if (compared && !(error <= std::max(worst_ratio * peer, always_good))) {
       return name + format(" is above %.2f of cuBLAS's error", worst_ratio);
     }
   }
@@ -192,7 +176,14 @@ std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& preci
 AccuracyReport run_accuracy(const AccuracyRequest& request, Progress& progress,
                             const std::function<void(const AccuracyReport&)>& after_row) {
   Sessions sessions = session_of(request);
-  require_memory(request, sessions);
+  // The largest product decides. On the host there are its matrices, and as much again of what is computed
+  // anew.
+  const std::int64_t longest = *std::ranges::max_element(request.ks);
+  const Problem largest = Problem::packed(request.size, request.size, longest);
+  const double host_bytes = 3.0 * guarded_need(largest).device;
+  if (const auto lacking = Trial(sessions, largest).lacking_memory(host_bytes)) {
+    throw Error(Status::out_of_memory, "K=" + std::to_string(longest) + ": " + *lacking);
+  }
   AccuracyReport report{.device = sessions.front().info(),
                         .size = request.size,
                         .precisions = request.precisions,
@@ -200,7 +191,6 @@ AccuracyReport run_accuracy(const AccuracyRequest& request, Progress& progress,
   for (const InputClass& input : request.inputs) {
     for (const std::int64_t k : request.ks) {
       if (interrupted()) {
-        report.interrupted = true;
         return report;
       }
       progress.show(input.name + ", K=" + std::to_string(k));

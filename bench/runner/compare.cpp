@@ -57,8 +57,8 @@ void compare(const CompareRequest& request, Sessions& sessions, const std::strin
   Trial trial(sessions, shape.problem);
   const auto lacking = trial.lacking_memory(Judge::host_bytes(shape.problem));
   if (!lacking) {
-    SampledExam exam(shape.problem);
-    trial.judge(exam, show, request.measure.stop);
+    const auto exam = sampled_exam(shape.problem);
+    trial.judge(*exam, show, request.measure.stop);
     trial.time(request.measure, watch, show);
   }
   if (request.measure.stopped()) {

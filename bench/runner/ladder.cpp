@@ -63,9 +63,9 @@ HostProblem make_numbers(const Problem& problem) {
 double estimate_seconds(const LadderRequest& request, Planned& planned, const ShowWho& show) {
   constexpr double runs = 9.0;  // check, warm-up and samples
   const auto start = std::chrono::steady_clock::now();
-  WholeExam exam(make_numbers(planned.problem));
+  const auto exam = whole_exam(make_numbers(planned.problem));
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  planned.trial.judge(exam, show, request.measure.stop);
+  planned.trial.judge(*exam, show, request.measure.stop);
   for (const Contender& contender : planned.trial.contenders()) {
     show(contender.name);
     seconds += runs * contender.run(1);
@@ -86,11 +86,6 @@ Shape choose_shape(const LadderRequest& request, Sessions& sessions, Progress& p
     size *= 2;
   }
   return {size, size, size};
-}
-
-void measure_abilities(Session& session, LadderReport& report) {
-  report.peak = measure_peak(session.device(), session.queue(), session.programs(), interrupted());
-  report.bandwidth = measure_bandwidth(session.device(), session.queue(), session.programs(), interrupted());
 }
 
 // Judged by the fastest row.
@@ -154,16 +149,21 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
   Planned planned = require_planned(request, sessions, shape);
   const auto show = [&](const std::string& what) { progress.show(what); };
   show("random matrices and their product in double precision");
-  WholeExam exam(make_numbers(planned.problem));
-  planned.trial.judge(exam, show, request.measure.stop);
-  std::vector<LadderReport> reports(sessions.size());
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    reports[i].device = sessions[i].info();
-    reports[i].shape = shape;
+  const auto exam = whole_exam(make_numbers(planned.problem));
+  planned.trial.judge(*exam, show, request.measure.stop);
+  std::vector<LadderReport> reports;
+  for (Session& session : sessions) {
+    LadderReport& report = reports.emplace_back();
+    report.device = session.info();
+    report.shape = shape;
     if (request.abilities && !request.measure.stopped()) {
-      measure_abilities(sessions[i], reports[i]);
+      const auto measured = [&](const auto& of) {
+        return of(session.device(), session.queue(), session.programs(), interrupted());
+      };
+      report.peak = measured(measure_peak);
+      report.bandwidth = measured(measure_bandwidth);
     }
-    reports[i].gpu_before = query_gpu(reports[i].device.pci_bus);
+    report.gpu_before = query_gpu(report.device.pci_bus);
   }
   // Both runtimes of one GPU: what is seen of it is the same.
   GpuWatch watch(reports.front().device.pci_bus);

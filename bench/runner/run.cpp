@@ -70,6 +70,72 @@ double run_at_once(Reference& multiplication, const GuardedOperands& sets, std::
   return std::chrono::duration<double>(last - start).count() / static_cast<double>(callers);
 }
 
+class WholeExam final : public Exam {
+ public:
+  WholeExam(HostProblem host, Guards guards, bool from_offsets)
+      : host_(std::move(host)), judge_(host_), guards_(guards), from_offsets_(from_offsets) {}
+
+  PreparedPlan::Operands places(const GuardedOperands& operands) const override {
+    return from_offsets_ ? operands.offset_operands() : operands.operands();
+  }
+  std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device, Queue& queue) const override {
+    return std::make_unique<GuardedOperands>(host_, device, queue, guards_, count);
+  }
+  bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
+             Queue& queue, Row& row) override {
+    operands.restore_c(queue);
+    multiply();
+    row.verdict = entry.library ? judge_.look_at_c(operands, queue) : judge_.look_at_all(operands, queue);
+    return true;
+  }
+
+ private:
+  const HostProblem host_;
+  const Judge judge_;
+  const Guards guards_;
+  const bool from_offsets_;
+};
+
+class SampledExam final : public Exam {
+ public:
+  explicit SampledExam(const Problem& problem) : problem_(problem), judge_(problem) {}
+
+  std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device, Queue& queue) const override {
+    return std::make_unique<GuardedOperands>(problem_, count, device, queue);
+  }
+  bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
+             Queue& queue, Row& row) override {
+    if (entry.is_own) {
+      multiply();
+      row.verdict = judge_.look_at_all(operands, queue);
+      own_bits_ = row.verdict.fingerprint;
+      // The second time must give the same bits, whatever it finds in C and in workspaces.
+      if (problem_.beta != 0.0f) {
+        operands.restore_c(queue);
+      }
+      multiply();
+      row.repeatable = judge_.look_at_c(operands, queue).fingerprint == own_bits_;
+      return row.verdict.ok() && row.repeatable;
+    }
+    operands.restore_c(queue);
+    multiply();
+    row.verdict = judge_.look_at_c(operands, queue);
+    const bool is_whole = row.verdict.not_finite == 0 && row.verdict.overwritten == 0;
+    if (entry.library->has_our_bits() && row.verdict.fingerprint != own_bits_) {
+      row.missing = "its bits are not those of ours";
+    } else if (!row.verdict.ok() && (entry.library->is_fp32_accurate() || !is_whole)) {
+      row.missing = "its result is wrong: " + format("an error of %.3g bounds", row.verdict.worst_error) +
+                    (row.verdict.first_fault.empty() ? "" : ", " + row.verdict.first_fault);
+    }
+    return row.missing.empty();
+  }
+
+ private:
+  const Problem problem_;
+  const Judge judge_;
+  std::uint64_t own_bits_ = 0;
+};
+
 }  // namespace
 
 Session::Session(const ChosenDevice& chosen, const Conditions& conditions)
@@ -112,49 +178,11 @@ std::vector<Peer> Session::peers() const {
   return peers;
 }
 
-std::unique_ptr<GuardedOperands> WholeExam::operands(std::size_t count, Device& device, Queue& queue) const {
-  return std::make_unique<GuardedOperands>(host_, device, queue, guards_, count);
+std::unique_ptr<Exam> whole_exam(HostProblem host, Guards guards, bool from_offsets) {
+  return std::make_unique<WholeExam>(std::move(host), guards, from_offsets);
 }
 
-bool WholeExam::judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
-                      Queue& queue, Row& row) {
-  operands.restore_c(queue);
-  multiply();
-  row.verdict = entry.library ? judge_.look_at_c(operands, queue) : judge_.look_at_all(operands, queue);
-  return true;
-}
-
-std::unique_ptr<GuardedOperands> SampledExam::operands(std::size_t count, Device& device,
-                                                       Queue& queue) const {
-  return std::make_unique<GuardedOperands>(problem_, count, device, queue);
-}
-
-bool SampledExam::judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
-                        Queue& queue, Row& row) {
-  if (entry.is_own) {
-    multiply();
-    row.verdict = judge_.look_at_all(operands, queue);
-    own_bits_ = row.verdict.fingerprint;
-    // The second time must give the same bits, whatever it finds in C and in workspaces.
-    if (problem_.beta != 0.0f) {
-      operands.restore_c(queue);
-    }
-    multiply();
-    row.repeatable = judge_.look_at_c(operands, queue).fingerprint == own_bits_;
-    return row.verdict.ok() && row.repeatable;
-  }
-  operands.restore_c(queue);
-  multiply();
-  row.verdict = judge_.look_at_c(operands, queue);
-  const bool is_whole = row.verdict.not_finite == 0 && row.verdict.overwritten == 0;
-  if (entry.library->has_our_bits() && row.verdict.fingerprint != own_bits_) {
-    row.missing = "its bits are not those of ours";
-  } else if (!row.verdict.ok() && (entry.library->is_fp32_accurate() || !is_whole)) {
-    row.missing = "its result is wrong: " + format("an error of %.3g bounds", row.verdict.worst_error) +
-                  (row.verdict.first_fault.empty() ? "" : ", " + row.verdict.first_fault);
-  }
-  return row.missing.empty();
-}
+std::unique_ptr<Exam> sampled_exam(const Problem& problem) { return std::make_unique<SampledExam>(problem); }
 
 Trial::Trial(Sessions& sessions, const Problem& problem, bool each_step)
     : problem_(problem), each_step_(each_step) {

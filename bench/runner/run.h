@@ -97,43 +97,13 @@ class Exam {
 };
 
 // Every element is computed anew, and everything around is looked at: nothing that is wrong is missed.
-// Whoever has a result is timed, be it wrong.
-class WholeExam final : public Exam {
- public:
-  // from_offsets: the operands begin at offsets in their buffers, with tables and scalars in memory where the
-  // problem has these.
-  explicit WholeExam(HostProblem host, Guards guards = Guards::bands, bool from_offsets = false)
-      : host_(std::move(host)), judge_(host_), guards_(guards), from_offsets_(from_offsets) {}
-
-  std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device, Queue& queue) const override;
-  PreparedPlan::Operands places(const GuardedOperands& operands) const override {
-    return from_offsets_ ? operands.offset_operands() : operands.operands();
-  }
-  bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
-             Queue& queue, Row& row) override;
-
- private:
-  const HostProblem host_;
-  const Judge judge_;
-  const Guards guards_;
-  const bool from_offsets_;
-};
+// Whoever has a result is timed, be it wrong. from_offsets: the operands begin at offsets in their buffers,
+// with tables and scalars in memory where the problem has these.
+std::unique_ptr<Exam> whole_exam(HostProblem host, Guards guards = Guards::bands, bool from_offsets = false);
 
 // For problems of any size, of which some elements are computed anew. This library comes first: it must give
 // the same bits twice, and whoever is not right, or has not the bits that it must have, is not timed.
-class SampledExam final : public Exam {
- public:
-  explicit SampledExam(const Problem& problem) : problem_(problem), judge_(problem) {}
-
-  std::unique_ptr<GuardedOperands> operands(std::size_t count, Device& device, Queue& queue) const override;
-  bool judge(const Entry& entry, const std::function<void()>& multiply, GuardedOperands& operands,
-             Queue& queue, Row& row) override;
-
- private:
-  const Problem problem_;
-  const Judge judge_;
-  std::uint64_t own_bits_ = 0;
-};
+std::unique_ptr<Exam> sampled_exam(const Problem& problem);
 
 // One problem with everybody's plans for it.
 class Trial {

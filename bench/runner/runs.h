@@ -188,7 +188,6 @@ struct AccuracyReport {
   std::vector<Precision> precisions;
   std::vector<Peer> others = {};
   std::vector<AccuracyRow> rows = {};
-  bool interrupted = false;
 
   bool ok() const;
 };

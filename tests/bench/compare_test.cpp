@@ -43,8 +43,8 @@ class Contenders : public ::testing::TestWithParam<DeviceName> {
     for (const NamedShape& shape : shapes) {
       SCOPED_TRACE(shape.label);
       Trial trial(sessions, shape.problem);
-      SampledExam exam(shape.problem);
-      trial.judge(exam, [](const std::string&) {});
+      const auto exam = sampled_exam(shape.problem);
+      trial.judge(*exam, [](const std::string&) {});
       const std::vector<Contender> contenders = trial.contenders();
       EXPECT_EQ(contenders.size(), sessions.front().entries().size());
       for (const Contender& contender : contenders) {

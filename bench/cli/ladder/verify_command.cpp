@@ -90,7 +90,7 @@ class Verifier {
     Outcome outcome;
     for (const Problem& problem : problems) {
       auto trial = plan(setting, problem);
-      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards_, !is_rung(setting));
+      auto exam = whole_exam(fill(problem, outcome.problems), guards_, !is_rung(setting));
       trial->judge(*exam, [](const std::string&) {});
       for (const Row& row : trial->take_rows()) {
         if (!row.missing.empty()) {
@@ -138,7 +138,7 @@ class Verifier {
   Session& session_;  // the only one
   const Guards guards_;
   // A simulator may mistake a buffer for one that was freed.
-  std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
+  std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>> kept_;
 };
 
 std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {

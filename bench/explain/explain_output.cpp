@@ -66,34 +66,31 @@ Json tensor_cores_json(const Explanation& e) {
 }
 
 Json explanation_json(const Explanation& e) {
-  Json json = {{"backend", e.device.backend},
-               {"rung", label_of(*e.setting.spec)},
-               {"kernel", e.setting.spec->name},
-               {"tunables", e.tunables},
-               {"precision", to_text(e.setting.precision)},
-               {"compiled_for", e.device.name + " through " + e.device.runtime},
-               {"resources", resources_json(e)},
-               {"language", e.artefacts.language},
-               {"missing", e.artefacts.missing},
-               {"loop", e.loop ? loop_json(*e.loop) : Json(nullptr)},
-               {"levels", Json::array()},
-               {"bounds", Json::array()},
-               {"tensor_cores", e.products > 0 ? tensor_cores_json(e) : Json(nullptr)},
-               {"steps", Json::array()},
-               {"gflops", or_null(e.speed() / gigaflop)},
-               {"time", to_json(e.measured)}};
-  for (const Level& level : e.roofline.levels) {
-    json["levels"].push_back({{"name", level.name},
-                              {"flops_per_byte", level.flops_per_byte},
-                              {"bytes_per_second", or_null(level.bytes_per_second)}});
-  }
-  for (const auto& [name, seconds] : e.step_times) {
-    json["steps"].push_back({{"name", name}, {"seconds", seconds}});
-  }
-  for (const Bound& bound : e.roofline.bounds) {
-    json["bounds"].push_back({{"name", bound.name}, {"gflops", bound.flops / gigaflop}});
-  }
-  return json;
+  const auto level = [](const Level& of) -> Json {
+    return {{"name", of.name},
+            {"flops_per_byte", of.flops_per_byte},
+            {"bytes_per_second", or_null(of.bytes_per_second)}};
+  };
+  const auto bound = [](const Bound& of) -> Json {
+    return {{"name", of.name}, {"gflops", of.flops / gigaflop}};
+  };
+  const auto step = [](const StepTime& of) -> Json { return {{"name", of.first}, {"seconds", of.second}}; };
+  return {{"backend", e.device.backend},
+          {"rung", label_of(*e.setting.spec)},
+          {"kernel", e.setting.spec->name},
+          {"tunables", e.tunables},
+          {"precision", to_text(e.setting.precision)},
+          {"compiled_for", e.device.name + " through " + e.device.runtime},
+          {"resources", resources_json(e)},
+          {"language", e.artefacts.language},
+          {"missing", e.artefacts.missing},
+          {"loop", e.loop ? loop_json(*e.loop) : Json(nullptr)},
+          {"levels", list_of(e.roofline.levels, level)},
+          {"bounds", list_of(e.roofline.bounds, bound)},
+          {"tensor_cores", e.products > 0 ? tensor_cores_json(e) : Json(nullptr)},
+          {"steps", list_of(e.step_times, step)},
+          {"gflops", or_null(e.speed() / gigaflop)},
+          {"time", to_json(e.measured)}};
 }
 
 std::string number(const Json& json) {
@@ -291,22 +288,19 @@ std::string explain_text(const std::vector<Explanation>& explanations) {
 }
 
 Json explain_json(const ExplainReport& report, const ExplainRequest& request) {
+  const auto device = [&](const LadderReport& run) -> Json {
+    return {{"device", to_json(run.device)},
+            {"peak_gflops", run.peak / gigaflop},
+            {"bandwidth", to_json(run.bandwidth)},
+            {"gpu_during", to_json(run.gpu_during)},
+            {"warnings", run.warnings(request.measure.noise)}};
+  };
   Json json = file_head("duogemm.explain/1", request.cold, request.measure);
   json.update({{"m", request.shape.m},
                {"n", request.shape.n},
                {"k", request.shape.k},
-               {"devices", Json::array()},
-               {"kernels", Json::array()}});
-  for (const LadderReport& run : report.runs) {
-    json["devices"].push_back({{"device", to_json(run.device)},
-                               {"peak_gflops", run.peak / gigaflop},
-                               {"bandwidth", to_json(run.bandwidth)},
-                               {"gpu_during", to_json(run.gpu_during)},
-                               {"warnings", run.warnings(request.measure.noise)}});
-  }
-  for (const Explanation& explanation : report.explanations) {
-    json["kernels"].push_back(explanation_json(explanation));
-  }
+               {"devices", list_of(report.runs, device)},
+               {"kernels", list_of(report.explanations, explanation_json)}});
   return json;
 }
 

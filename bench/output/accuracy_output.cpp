@@ -82,13 +82,16 @@ Json error_json(const std::string& title, const Row& row) {
 }
 
 Json row_json(const std::vector<std::string>& titles, const AccuracyRow& row) {
-  Json json = {{"input", row.input.name},     {"about", row.input.about}, {"k", row.k},
-               {"elements", row.elements},    {"bound", row.bound},       {"ok", row.fault.empty()},
-               {"fault", or_null(row.fault)}, {"errors", Json::array()}};
-  for (std::size_t i = 0; i < titles.size(); ++i) {
-    json["errors"].push_back(error_json(titles[i], row.rows.at(i)));
-  }
-  return json;
+  const auto contenders = std::views::iota(std::size_t{0}, titles.size());
+  return {
+      {"input", row.input.name},
+      {"about", row.input.about},
+      {"k", row.k},
+      {"elements", row.elements},
+      {"bound", row.bound},
+      {"ok", row.fault.empty()},
+      {"fault", or_null(row.fault)},
+      {"errors", list_of(contenders, [&](std::size_t i) { return error_json(titles[i], row.rows.at(i)); })}};
 }
 
 }  // namespace
@@ -109,20 +112,16 @@ std::string accuracy_text(const AccuracyReport& report) {
 }
 
 Json accuracy_json(const AccuracyReport& report) {
+  const std::vector<std::string> titles = titles_of(report);
   Json json = dated_head("duogemm.accuracy/1");
-  json.update({{"device", to_json(report.device)},
-               {"m", report.size},
-               {"n", report.size},
-               {"precisions", Json::array()},
-               {"others", to_json(report.others)},
-               {"ok", report.ok()},
-               {"rows", Json::array()}});
-  for (const Precision precision : report.precisions) {
-    json["precisions"].push_back(to_text(precision));
-  }
-  for (const AccuracyRow& row : report.rows) {
-    json["rows"].push_back(row_json(titles_of(report), row));
-  }
+  json.update(
+      {{"device", to_json(report.device)},
+       {"m", report.size},
+       {"n", report.size},
+       {"precisions", list_of(report.precisions, [](Precision each) { return to_text(each); })},
+       {"others", to_json(report.others)},
+       {"ok", report.ok()},
+       {"rows", list_of(report.rows, [&](const AccuracyRow& row) { return row_json(titles, row); })}});
   return json;
 }
 

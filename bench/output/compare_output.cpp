@@ -99,10 +99,9 @@ Json problem_json(const CompareReport& report, const ProblemRows& problem) {
                {"overwritten", ours.verdict.overwritten},
                {"gflops", gflops(problem.shape.problem.flops(), ours.samples)},
                {"time", to_json(ours.samples)},
-               {"others", Json::array()}});
-  for (std::size_t i = 0; i < report.others.size(); ++i) {
-    json["others"].push_back(other_json(problem.rows[i + 1], ratio(problem, i)));
-  }
+               {"others", list_of(std::views::iota(std::size_t{0}, report.others.size()), [&](std::size_t i) {
+                  return other_json(problem.rows[i + 1], ratio(problem, i));
+                })}});
   return json;
 }
 
@@ -130,13 +129,11 @@ Json report_json(const CompareReport& report, const CompareRequest& request) {
   std::vector<std::string> lists = {""};
   std::ranges::transform(request.lists, std::back_inserter(lists), &ShapeList::name);
   Json json = to_json(static_cast<const Machine&>(report));
-  json.update({{"warnings", report.warnings(request.measure.noise)},
-               {"others", to_json(report.others)},
-               {"rows", Json::array()},
-               {"summary", summary_json(report, lists)}});
-  for (const ProblemRows& problem : report.problems) {
-    json["rows"].push_back(problem_json(report, problem));
-  }
+  json.update(
+      {{"warnings", report.warnings(request.measure.noise)},
+       {"others", to_json(report.others)},
+       {"rows", list_of(report.problems, [&](const auto& rows) { return problem_json(report, rows); })},
+       {"summary", summary_json(report, lists)}});
   return json;
 }
 
@@ -225,10 +222,7 @@ Json compare_json(const std::vector<CompareReport>& reports, const CompareReques
   if (conditions.callers > 1) {
     json["callers"] = conditions.callers;
   }
-  json["runs"] = Json::array();
-  for (const CompareReport& report : reports) {
-    json["runs"].push_back(report_json(report, request));
-  }
+  json["runs"] = list_of(reports, [&](const auto& report) { return report_json(report, request); });
   return json;
 }
 

@@ -103,11 +103,9 @@ Json to_json(const Machine& machine) {
 }
 
 Json to_json(const std::vector<Peer>& peers) {
-  Json json = Json::array();
-  for (const auto& [title, name] : peers) {
-    json.push_back({{"title", title}, {"name", name}});
-  }
-  return json;
+  return list_of(peers, [](const Peer& peer) -> Json {
+    return {{"title", peer.title}, {"name", peer.name}};
+  });
 }
 
 Json gflops(double flops, const Samples& samples) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,16 @@ Json or_null(const std::optional<Value>& value) {
 }
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 inline Json or_null(double figure) { return figure > 0.0 ? Json(figure) : Json(nullptr); }
+
+// What the function makes of each item.
+template <std::ranges::input_range Items, typename Function>
+Json list_of(Items&& items, const Function& function) {
+  Json list = Json::array();
+  for (const auto& item : items) {
+    list.push_back(function(item));
+  }
+  return list;
+}
 
 // 10^9 operations per second; null without a time.
 Json gflops(double flops, const Samples& samples);

@@ -161,11 +161,8 @@ Json report_json(const LadderReport& report, double wanted_noise) {
                {"peak_gflops", report.peak / gigaflop},
                {"bandwidth", to_json(report.bandwidth)},
                {"warnings", report.warnings(wanted_noise)},
-               {"rows", Json::array()},
+               {"rows", list_of(report.rows, [&](const Row& row) { return to_json(row, flops); })},
                {"reference", nullptr}});
-  for (const Row& row : report.rows) {
-    json["rows"].push_back(to_json(row, flops));
-  }
   if (const Row& other = report.reference; !other.name.empty()) {
     json["reference"] = {{"name", other.name},
                          {"gflops", gflops(flops, other.samples)},
@@ -260,10 +257,9 @@ Json ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& 
                {"bank_bytes", banks == BankWidth::standard     ? 0
                               : banks == BankWidth::four_bytes ? 4
                                                                : 8},
-               {"runs", Json::array()}});
-  for (const LadderReport& report : reports) {
-    json["runs"].push_back(report_json(report, request.measure.noise));
-  }
+               {"runs", list_of(reports, [&](const LadderReport& report) {
+                  return report_json(report, request.measure.noise);
+                })}});
   return json;
 }
 

@@ -150,14 +150,11 @@ Json sweep_json(const SweepReport& report, const SweepRequest& request) {
                {"reference", or_null(report.reference)},
                {"gpu_during", to_json(report.gpu_during)},
                {"warnings", report.warnings},
-               {"axes", Json::array()},
-               {"points", Json::array()}});
-  for (const Axis& axis : report.axes) {
-    json["axes"].push_back({{"name", axis.name}, {"values", axis.values}});
-  }
-  for (const SweepPoint& point : report.points) {
-    json["points"].push_back(point_json(point));
-  }
+               {"axes", list_of(report.axes,
+                                [](const Axis& axis) -> Json {
+                                  return {{"name", axis.name}, {"values", axis.values}};
+                                })},
+               {"points", list_of(report.points, point_json)}});
   return json;
 }
 

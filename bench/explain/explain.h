@@ -42,11 +42,6 @@ struct Artefacts {
   std::optional<std::size_t> registers() const { return facts.registers ? facts.registers : log.registers; }
 };
 
-// Takes the step of a plan that multiplies, compiled by a device that was opened to explain. On PoCL, which
-// compiles a kernel when it is first launched, the plan runs once. queue: null for a device that is absent.
-Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device, Queue* queue,
-                       PoclCache& pocl);
-
 // The name of a plan's kernel, and how many seconds longer the plan takes with it than without it and all
 // after it.
 using StepTime = std::pair<std::string, double>;

@@ -6,8 +6,7 @@ import textwrap
 
 import results
 import style
-from page import Section
-from results import SWITCHES, names_of, speed_text
+from results import SWITCHES, Section, names_of, speed_text
 
 HEADS = ["rung", "idea", "GFLOP/s", "times the rung before", "what binds it", "next step"]
 

@@ -1,5 +1,6 @@
 """Result files of the program, as bench/schema/README.md describes them."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -13,6 +14,16 @@ KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
 
 class BadFile(Exception):
     """What is wrong with a file, in one line."""
+
+
+@dataclasses.dataclass
+class Section:
+    """A heading with what stands below it. pictures: figures with what they show in words. tables: rows of cells with a caption."""
+    name: str
+    title: str
+    text: str
+    pictures: list
+    tables: list = ()
 
 
 def load(path):

@@ -4,8 +4,7 @@ import math
 
 import results
 import style
-from page import Section
-from results import names_of
+from results import Section, names_of
 from style import plt
 
 # What is stacked on the multiply-adds of a main loop, from the left.

@@ -164,7 +164,7 @@ void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainRepor
   }
   const std::unique_ptr<Device> device = cuda->absent(*request.absent);
   for (const LadderSetting& setting : request.settings) {
-    report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
+    report.explanations.push_back(explain_one(setting, *device, nullptr, *request.shape, pocl));
     add_roofline(report.explanations.back(), 0.0, {}, request.cold);
   }
 }
@@ -178,23 +178,13 @@ std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainReq
   for (const LadderSetting& setting : request.settings) {
     progress.show(device->info().backend + ": " + setting.spec->name + ": compiling");
     try {
-      explanations.push_back(explain_one(setting, *device, queue.get(), request.shape, pocl));
+      explanations.push_back(explain_one(setting, *device, queue.get(), *request.shape, pocl));
     } catch (const Error& error) {
       throw Error(error.status(), setting.spec->name + ": " +
                                       (error.status() == Status::unsupported ? "needs " : "") + error.what());
     }
   }
   return explanations;
-}
-
-LadderRequest ladder_of(const ExplainRequest& request) {
-  return {.settings = request.settings,
-          .devices = request.devices,
-          .device_options = {.explain = true},
-          .shape = request.shape,
-          .measure = request.measure,
-          .cold = request.cold,
-          .each_step = true};
 }
 
 // A step takes what the plan up to it takes longer than the plan up to the one before.
@@ -226,32 +216,8 @@ std::set<std::filesystem::path> PoclCache::fresh(const std::string& kernel) {
   return found;
 }
 
-std::optional<std::size_t> Explanation::resident_groups() const {
-  return artefacts.facts.resident ? artefacts.facts.resident
-         : occupancy              ? std::optional(occupancy->groups)
-                                  : std::nullopt;
-}
-
 double Explanation::speed() const {
   return measured.seconds.empty() ? 0.0 : problem.flops() / measured.median();
-}
-
-double Explanation::tensor_utilisation() const {
-  for (const Bound& bound : roofline.bounds) {
-    if (bound.name == "tensor cores") {
-      return speed() / bound.flops;
-    }
-  }
-  return 0.0;
-}
-
-double Explanation::promotion() const {
-  const Multiprocessor* unit = multiprocessor_of(device.compute_capability);
-  if (products == 0 || !loop || !unit || unit->tensor_multiply_adds == 0.0) {
-    return 0.0;
-  }
-  return loop->mix[Kind::addition].instructions / unit->issued /
-         (loop->mix.multiply_adds / unit->tensor_multiply_adds);
 }
 
 std::string Explanation::name() const { return name_of(setting); }
@@ -262,8 +228,10 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
     explain_absent(request, pocl, report);
     return report;
   }
-  const LadderRequest ladder = ladder_of(request);
-  require_ladder_memory(ladder, request.shape);
+  LadderRequest ladder = request;
+  ladder.device_options.explain = true;
+  ladder.each_step = true;
+  require_ladder_memory(ladder, *ladder.shape);
   std::vector<std::vector<Explanation>> by_device;
   for (const ChosenDevice& chosen : request.devices) {
     by_device.push_back(explain_on(chosen, request, pocl, progress));

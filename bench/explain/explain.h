@@ -63,25 +63,14 @@ struct Explanation {
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 
-  // Work-groups at once on an NVIDIA multiprocessor: as its runtime says, or as follows from the resources.
-  std::optional<std::size_t> resident_groups() const;
   // Measured, per second; 0 where nothing was measured.
   double speed() const;
-  // The share of the tensor cores' rate that is used; 0 where they or the speed are not known.
-  double tensor_utilisation() const;
-  // The additions of the main loop take this at best, in units of what its products take on tensor cores: it
-  // is lost where the two do not overlap. 0 without tensor cores.
-  double promotion() const;
   std::string name() const;  // "register_wide", with what distinguishes the setting
 };
 
-struct ExplainRequest {
-  std::vector<LadderSetting> settings;
-  std::vector<ChosenDevice> devices;
+// The shape must be there.
+struct ExplainRequest : LadderRequest {
   std::optional<int> absent;  // in place of devices: a compute capability to compile for
-  Shape shape;
-  MeasureOptions measure;
-  bool cold = false;
 };
 
 struct ExplainReport {

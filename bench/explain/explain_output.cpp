@@ -49,20 +49,32 @@ Json loop_json(const MainLoop& loop) {
 }
 
 Json resources_json(const Explanation& e) {
+  // Work-groups at once on an NVIDIA multiprocessor: as its runtime says, or as follows from the resources.
+  const auto& said = e.artefacts.facts.resident;
+  const bool follows = e.occupancy.has_value();
   return {{"registers", or_null(e.artefacts.registers())},
           {"spilled_bytes", or_null(e.artefacts.spilled())},
           {"local_bytes", e.local_bytes},
           {"local_size", e.local},
-          {"resident_groups", or_null(e.resident_groups())},
-          {"resident_warps", e.occupancy ? Json(e.occupancy->warps) : Json(nullptr)},
-          {"most_warps", e.occupancy ? Json(e.occupancy->most_warps) : Json(nullptr)},
-          {"limited_by", e.occupancy ? Json(e.occupancy->limit) : Json(nullptr)}};
+          {"resident_groups", !said && follows ? Json(e.occupancy->groups) : or_null(said)},
+          {"resident_warps", follows ? Json(e.occupancy->warps) : Json(nullptr)},
+          {"most_warps", follows ? Json(e.occupancy->most_warps) : Json(nullptr)},
+          {"limited_by", follows ? Json(e.occupancy->limit) : Json(nullptr)}};
 }
 
 Json tensor_cores_json(const Explanation& e) {
-  return {{"products", e.products},
-          {"promotion", e.loop ? Json(e.promotion()) : Json(nullptr)},
-          {"utilisation", or_null(e.tensor_utilisation())}};
+  // The additions of the main loop take this at best, in units of what its products take on tensor cores: it
+  // is lost where the two do not overlap.
+  const Multiprocessor* unit = multiprocessor_of(e.device.compute_capability);
+  const double promotion = e.loop && unit && unit->tensor_multiply_adds > 0.0
+                               ? e.loop->mix[Kind::addition].instructions / unit->issued /
+                                     (e.loop->mix.multiply_adds / unit->tensor_multiply_adds)
+                               : 0.0;
+  const auto bound = std::ranges::find(e.roofline.bounds, "tensor cores", &Bound::name);
+  return {
+      {"products", e.products},
+      {"promotion", e.loop ? Json(promotion) : Json(nullptr)},
+      {"utilisation", bound == e.roofline.bounds.end() ? Json(nullptr) : or_null(e.speed() / bound->flops)}};
 }
 
 Json explanation_json(const Explanation& e) {
@@ -296,9 +308,9 @@ Json explain_json(const ExplainReport& report, const ExplainRequest& request) {
             {"warnings", run.warnings(request.measure.noise)}};
   };
   Json json = file_head("duogemm.explain/1", request.cold, request.measure);
-  json.update({{"m", request.shape.m},
-               {"n", request.shape.n},
-               {"k", request.shape.k},
+  json.update({{"m", request.shape->m},
+               {"n", request.shape->n},
+               {"k", request.shape->k},
                {"devices", list_of(report.runs, device)},
                {"kernels", list_of(report.explanations, explanation_json)}});
   return json;

@@ -62,15 +62,12 @@ struct Axis {
 // invalid_argument saying what is wrong; an axis has at most 1000 values.
 Axis parse_axis(const std::string& text);
 
-struct SweepRequest {
+// Points are settings of one kernel. The shape is that where no axis says otherwise.
+struct SweepRequest : LadderRequest {
   std::string kernel;  // a rung or a name
   Tunables set;        // at every point
   Tunables switches;
-  Shape shape;             // where no axis says otherwise
   std::vector<Axis> axes;  // one or two
-  ChosenDevice device;
-  MeasureOptions measure;
-  bool cold = false;
 };
 
 struct SweepPoint {

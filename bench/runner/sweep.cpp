@@ -68,7 +68,7 @@ std::vector<SweepPoint> make_points(const SweepRequest& request) {
     reject("--over: " + std::to_string(count) + " points are more than " + std::to_string(most_points));
   }
   std::vector<SweepPoint> points(1);
-  points.front().shape = request.shape;
+  points.front().shape = *request.shape;
   points.front().row.setting.tunables = request.set;
   for (const Axis& axis : request.axes) {
     std::vector<SweepPoint> further;
@@ -102,13 +102,9 @@ std::vector<SweepPoint> make_points(const SweepRequest& request) {
 void run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& together, SweepReport& report,
                Progress& progress) {
   const Shape shape = together.front()->shape;
-  LadderRequest ladder{.settings = {},
-                       .devices = {request.device},
-                       .device_options = {},
-                       .shape = shape,
-                       .measure = request.measure,
-                       .cold = request.cold,
-                       .abilities = report.peak == 0.0};
+  LadderRequest ladder = request;
+  ladder.shape = shape;
+  ladder.abilities = report.peak == 0.0;
   for (const SweepPoint* point : together) {
     ladder.settings.push_back(point->row.setting);
   }
@@ -195,7 +191,7 @@ bool SweepReport::ok() const {
 
 SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape) {
   SweepReport report;
-  report.device = request.device.info();
+  report.device = request.devices.front().info();
   report.spec = kernel_setting(request.kernel, request.set, request.switches).spec;
   report.axes = request.axes;
   require_axes(request, *report.spec);

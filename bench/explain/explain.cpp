@@ -1,14 +1,111 @@
 #include "explain/explain.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "device/device_selection.h"
+#include "families/kernel_source.h"
 #include "ladder/traffic.h"
 #include "problem/precision.h"
 #include "rungs/rungs.h"
+#include "runtime/executor.h"
+#include "support/tools.h"
+#include "system/files.h"
 
 namespace duogemm::bench {
 namespace {
+
+void run_once(const Plan& plan, const Problem& problem, Device& device, Queue& queue,
+              ProgramCache& programs) {
+  const BlankOperands operands(problem, device);
+  SelfContainedPlan(plan, device, programs).enqueue(queue, operands.places());
+  queue.finish();
+}
+
+// The text that a tool makes of a file.
+std::string text_of(const std::filesystem::path& tool, std::vector<std::string> arguments,
+                    const std::filesystem::path& file) {
+  arguments.push_back(file);
+  const ToolResult result = run_tool(tool, arguments, ToolErrors::drop);
+  return result.status == 0 ? result.out : std::string();
+}
+
+std::string disassemble(const std::string& cubin) {
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "kernel.cubin";
+  write_file(file, cubin);
+  if (const auto tool = find_tool("cuobjdump")) {
+    return text_of(*tool, {"-sass"}, file);
+  }
+  const auto tool = find_tool("nvdisasm");
+  return tool ? text_of(*tool, {"-c"}, file) : std::string();
+}
+
+void add_nvidia(Artefacts& result, const std::string& entry) {
+  result.log = parse_ptxas_log(result.facts.log);
+  result.files.emplace_back("ptx", result.facts.ptx);
+  if (!result.facts.cubin.empty()) {
+    result.files.emplace_back("cubin", result.facts.cubin);
+  }
+  const std::string sass = result.facts.cubin.empty() ? "" : disassemble(result.facts.cubin);
+  if (!sass.empty()) {
+    result.files.emplace_back("sass", sass);
+    result.language = "SASS";
+    result.listing = parse_sass(sass, entry);
+    return;
+  }
+  result.language = "PTX";
+  result.listing = parse_ptx(result.facts.ptx, entry);
+  result.missing = result.facts.cubin.empty()
+                       ? "no SASS: this runtime hands out PTX only"
+                       : "no SASS: neither cuobjdump nor nvdisasm (of the CUDA Toolkit) is installed";
+}
+
+void add_pocl(Artefacts& result, const std::string& entry, const std::set<std::filesystem::path>& libraries) {
+  const auto tool = find_tool("objdump");
+  if (!tool || libraries.empty()) {
+    result.missing = tool ? "no assembly: PoCL's cache has no library of this kernel"
+                          : "no assembly: objdump (package binutils) is not installed";
+    return;
+  }
+  const std::string text = text_of(*tool, {"-d", "--no-show-raw-insn"}, *libraries.begin());
+  result.files.emplace_back("s", text);
+  if (text.find("elf64-x86-64") == std::string::npos) {
+    result.missing = "the assembly is not x86-64, the only one of a CPU that is read (--dump writes it)";
+    return;
+  }
+  result.language = "x86-64";
+  result.listing = parse_x86(text, "_pocl_kernel_" + entry + "_workgroup");
+}
+
+// As compiled: what the compiler is told besides is said at the top.
+std::string source_of(const Step& step, const Device& device) {
+  const Defines defines(step.kernel->tunables.begin(), step.kernel->tunables.end());
+  return "// " + device.build_options({step.kernel->spec->name, {}, defines, false}) + "\n" +
+         kernel_text(step.kernel->spec->path);
+}
+
+// Takes the step of a plan that multiplies, compiled by a device that was opened to explain. On PoCL, which
+// compiles a kernel when it is first launched, the plan runs once. queue: null for a device that is absent.
+Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device, Queue* queue,
+                       PoclCache& pocl) {
+  const Step& step = plan.steps[plan.multiply];
+  ProgramCache programs(device, DiskCache({}));
+  const std::shared_ptr<const Kernel> kernel = programs.get(*step.kernel);
+  Artefacts result;
+  result.facts = kernel->facts(step.geometry.local);
+  result.files.emplace_back("cl", source_of(step, device));
+  if (device.info().is_nvidia()) {
+    add_nvidia(result, step.kernel->spec->name);
+  } else if (device.info().platform == "Portable Computing Language") {
+    pocl.fresh(step.kernel->spec->name);
+    run_once(plan, problem, device, *queue, programs);
+    add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));
+  } else {
+    result.missing = "no instructions: only CUDA, NVIDIA's OpenCL and PoCL hand out what they compile";
+  }
+  return result;
+}
 
 // Counts the products of BF16 or FP16 for each of FP32.
 int products_of(const LadderSetting& setting) {
@@ -28,9 +125,6 @@ Explanation explain_one(const LadderSetting& setting, Device& device, Queue* que
     result.setting.spec = step.kernel->spec;
   }
   result.tunables = step.kernel->tunables;
-  for (const Step& each : plan.steps) {
-    result.steps.push_back(each.kernel->spec->name);
-  }
   result.local = step.geometry.local;
   result.tile = tile_of(plan, shape);
   result.artefacts = artefacts_of(plan, problem, device, queue, pocl);
@@ -70,7 +164,7 @@ void explain_absent(const ExplainRequest& request, PoclCache& pocl, ExplainRepor
   }
   const std::unique_ptr<Device> device = cuda->absent(*request.absent);
   for (const LadderSetting& setting : request.settings) {
-    report.explanations.push_back(explain_one(setting, *device, nullptr, request.shape, pocl));
+    report.explanations.push_back(explain_one(setting, *device, nullptr, *request.shape, pocl));
     add_roofline(report.explanations.back(), 0.0, {}, request.cold);
   }
 }
@@ -84,7 +178,7 @@ std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainReq
   for (const LadderSetting& setting : request.settings) {
     progress.show(device->info().backend + ": " + setting.spec->name + ": compiling");
     try {
-      explanations.push_back(explain_one(setting, *device, queue.get(), request.shape, pocl));
+      explanations.push_back(explain_one(setting, *device, queue.get(), *request.shape, pocl));
     } catch (const Error& error) {
       throw Error(error.status(), setting.spec->name + ": " +
                                       (error.status() == Status::unsupported ? "needs " : "") + error.what());
@@ -93,26 +187,16 @@ std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainReq
   return explanations;
 }
 
-LadderRequest ladder_of(const ExplainRequest& request) {
-  return {.settings = request.settings,
-          .devices = request.devices,
-          .device_options = {.explain = true},
-          .shape = request.shape,
-          .measure = request.measure,
-          .cold = request.cold,
-          .each_step = true};
-}
-
 // A step takes what the plan up to it takes longer than the plan up to the one before.
-std::vector<StepTime> step_times(const std::vector<std::string>& names, const Row& row) {
+std::vector<StepTime> step_times(const Row& row) {
   std::vector<StepTime> times;
   double before = 0.0;
-  for (std::size_t i = 0; !row.first_steps.empty() && i < names.size(); ++i) {
+  for (std::size_t i = 0; !row.first_steps.empty() && i < row.launched.size(); ++i) {
     const Samples& samples = i < row.first_steps.size() ? row.first_steps[i] : row.samples;
     if (samples.seconds.empty()) {
       return {};  // the run was interrupted
     }
-    times.push_back({names[i], std::max(samples.median() - before, 0.0)});
+    times.push_back({row.launched[i], std::max(samples.median() - before, 0.0)});
     before = samples.median();
   }
   return times;
@@ -120,38 +204,23 @@ std::vector<StepTime> step_times(const std::vector<std::string>& names, const Ro
 
 }  // namespace
 
-std::optional<std::size_t> Explanation::resident_groups() const {
-  return artefacts.facts.resident ? artefacts.facts.resident
-         : occupancy              ? std::optional(occupancy->groups)
-                                  : std::nullopt;
+PoclCache::PoclCache() { setenv("POCL_CACHE_DIR", folder_.path().c_str(), 1); }
+
+std::set<std::filesystem::path> PoclCache::fresh(const std::string& kernel) {
+  std::set<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (entry.path().filename() == kernel + ".so" && known_.insert(entry.path()).second) {
+      found.insert(entry.path());
+    }
+  }
+  return found;
 }
 
 double Explanation::speed() const {
   return measured.seconds.empty() ? 0.0 : problem.flops() / measured.median();
 }
 
-double Explanation::tensor_utilisation() const {
-  for (const Bound& bound : roofline.bounds) {
-    if (bound.name == "tensor cores") {
-      return speed() / bound.flops;
-    }
-  }
-  return 0.0;
-}
-
-double Explanation::promotion() const {
-  const Multiprocessor* unit = multiprocessor_of(device.compute_capability);
-  if (products == 0 || !loop || !unit || unit->tensor_multiply_adds == 0.0) {
-    return 0.0;
-  }
-  return loop->mix[Kind::addition].instructions / unit->issued /
-         (loop->mix.multiply_adds / unit->tensor_multiply_adds);
-}
-
-std::string Explanation::name() const {
-  const std::string extra = to_text(setting.distinct);
-  return setting.spec->name + (extra.empty() ? "" : " " + extra);
-}
+std::string Explanation::name() const { return name_of(setting); }
 
 ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress) {
   ExplainReport report;
@@ -159,8 +228,10 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
     explain_absent(request, pocl, report);
     return report;
   }
-  const LadderRequest ladder = ladder_of(request);
-  require_ladder_memory(ladder, request.shape);
+  LadderRequest ladder = request;
+  ladder.device_options.explain = true;
+  ladder.each_step = true;
+  require_ladder_memory(ladder, *ladder.shape);
   std::vector<std::vector<Explanation>> by_device;
   for (const ChosenDevice& chosen : request.devices) {
     by_device.push_back(explain_on(chosen, request, pocl, progress));
@@ -171,7 +242,7 @@ ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& 
       Explanation& explanation = by_device[d][s];
       const Row& row = report.runs[d].rows[s];
       explanation.measured = row.multiply.seconds.empty() ? row.samples : row.multiply;
-      explanation.step_times = step_times(explanation.steps, row);
+      explanation.step_times = step_times(row);
       add_roofline(explanation, report.runs[d].peak, report.runs[d].bandwidth, request.cold);
       report.explanations.push_back(std::move(explanation));
     }

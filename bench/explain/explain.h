@@ -1,21 +1,50 @@
 // Why a kernel is as fast as it is: what it was compiled to, what bounds follow, and what was measured.
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "explain/artefacts.h"
 #include "explain/roofline.h"
-#include "runner/ladder_run.h"
+#include "families/plan.h"
+#include "output/json.h"
+#include "runner/runs.h"
+#include "runtime/program_cache.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 
-// A kernel of a plan, and what the plan takes longer with it than without it and all after it.
-struct StepTime {
-  std::string name;
-  double seconds;
+// An empty cache for PoCL, for as long as this lives. Only before OpenCL is first used in the process.
+class PoclCache {
+ public:
+  PoclCache();
+  // The libraries that have come since this was last asked, compiled for the kernel.
+  std::set<std::filesystem::path> fresh(const std::string& kernel);
+
+ private:
+  TemporaryDirectory folder_;
+  std::set<std::filesystem::path> known_;
 };
+
+struct Artefacts {
+  KernelFacts facts;
+  PtxasLog log;
+  std::string language;  // of the listing: "SASS", "PTX" or "x86-64"; empty when there is none
+  Listing listing;
+  std::string missing;  // why there is no listing, or none in a better language
+  // These can be written to a folder: extensions, "cl", "ptx", "cubin", "sass" or "s", and contents.
+  std::vector<std::pair<std::string, std::string>> files;
+
+  // Bytes of a work-item.
+  std::optional<std::size_t> spilled() const { return facts.stack_bytes ? facts.stack_bytes : log.spilled; }
+  std::optional<std::size_t> registers() const { return facts.registers ? facts.registers : log.registers; }
+};
+
+// The name of a plan's kernel, and how many seconds longer the plan takes with it than without it and all
+// after it.
+using StepTime = std::pair<std::string, double>;
 
 // One kernel with a setting, on one device.
 struct Explanation {
@@ -30,30 +59,18 @@ struct Explanation {
   std::optional<Occupancy> occupancy = {};  // NVIDIA's only
   std::optional<MainLoop> loop = {};
   int products = 0;                       // see roofline()
-  std::vector<std::string> steps = {};    // names, in order
   std::vector<StepTime> step_times = {};  // where there are several, and they were measured
   Roofline roofline = {};
   Samples measured = {};  // of the multiplication alone; empty where there is no device
 
-  // Work-groups at once on an NVIDIA multiprocessor: as its runtime says, or as follows from the resources.
-  std::optional<std::size_t> resident_groups() const;
   // Measured, per second; 0 where nothing was measured.
   double speed() const;
-  // The share of the tensor cores' rate that is used; 0 where they or the speed are not known.
-  double tensor_utilisation() const;
-  // The additions of the main loop take this at best, in units of what its products take on tensor cores: it
-  // is lost where the two do not overlap. 0 without tensor cores.
-  double promotion() const;
   std::string name() const;  // "register_wide", with what distinguishes the setting
 };
 
-struct ExplainRequest {
-  std::vector<LadderSetting> settings;
-  std::vector<ChosenDevice> devices;
+// The shape must be there.
+struct ExplainRequest : LadderRequest {
   std::optional<int> absent;  // in place of devices: a compute capability to compile for
-  Shape shape;
-  MeasureOptions measure;
-  bool cold = false;
 };
 
 struct ExplainReport {
@@ -65,7 +82,7 @@ struct ExplainReport {
 std::string explain_text(const std::vector<Explanation>& explanations);
 
 // For programs; bench/schema/README.md describes it.
-std::string explain_json(const ExplainReport& report, const ExplainRequest& request);
+Json explain_json(const ExplainReport& report, const ExplainRequest& request);
 
 // Throws unsupported when a device cannot run a setting, and build_failed.
 ExplainReport explain(const ExplainRequest& request, PoclCache& pocl, Progress& progress);

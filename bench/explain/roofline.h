@@ -1,15 +1,43 @@
-// Upper bounds on the speed of a kernel, from its main loop and from what the device can do.
+// What a device can do, how many work-groups fit on an NVIDIA multiprocessor, and what bounds on the speed of
+// a kernel follow from that and from its main loop.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "explain/main_loop.h"
-#include "explain/multiprocessor.h"
+#include "explain/listing.h"
 #include "ladder/traffic.h"
 #include "timing/device_speed.h"
 
 namespace duogemm::bench {
+
+// As the CUDA C++ Programming Guide, "Compute Capabilities", and the CUDA Occupancy Calculator have it.
+struct Multiprocessor {
+  int capability;                   // 90 for 9.0
+  std::size_t work_items;           // resident at once
+  std::size_t groups;               // likewise
+  std::size_t registers;            // in its register file, of 32 bits
+  std::size_t local_bytes;          // at most, for all work-groups
+  std::size_t reserved;             // bytes of local memory that the system takes of each work-group
+  double multiply_adds;             // per clock
+  double issued;                    // instructions of work-items per clock
+  double tensor_multiply_adds = 0;  // of BF16 into FP32 per clock, on tensor cores; 0 when not known
+};
+
+// Answers that of the capability, or of the newest before it of the same generation, or null.
+const Multiprocessor* multiprocessor_of(int capability);
+
+struct Occupancy {
+  std::size_t groups = 0;      // resident at once
+  std::size_t warps = 0;       // likewise; 32 work-items each
+  std::size_t most_warps = 0;  // that a multiprocessor can have
+  std::string limit;           // what allows no more of them: "registers"
+};
+
+// `registers` is what each work-item has. Empty when not even one work-group fits.
+std::optional<Occupancy> occupancy(const Multiprocessor& of, std::size_t work_items, std::size_t registers,
+                                   std::size_t local_bytes);
 
 // One level of memory and how much is computed for each byte that comes from it.
 struct Level {

@@ -72,6 +72,7 @@ struct Shape {
   std::int64_t k;
 
   double flops() const { return Problem::packed(m, n, k).flops(); }
+  bool operator==(const Shape&) const = default;
 };
 
 // "m=1 n=2 k=3"

@@ -1,13 +1,16 @@
-#include "output/compare_output.h"
-
 #include <algorithm>
+#include <iterator>
 
+#include "output/reports.h"
 #include "problem/precision.h"
 
 namespace duogemm::bench {
 namespace {
 
 std::string microseconds(const Samples& samples) {
+  if (samples.seconds.empty()) {
+    return "-";
+  }
   const double value = 1e6 * samples.median();
   return format(value < 100.0 ? "%.2f" : value < 10000.0 ? "%.1f" : "%.0f", value);
 }
@@ -34,47 +37,36 @@ std::string status(const ProblemRows& problem) {
   return text;
 }
 
-std::vector<std::string> cells(const CompareReport& report, const ProblemRows& problem) {
-  const Problem& p = problem.shape.problem;
-  const Samples& ours = problem.rows.front().samples;
-  const bool timed = !ours.seconds.empty();
-  std::vector<std::string> cells = {problem.shape.label,
-                                    std::to_string(p.m),
-                                    std::to_string(p.n),
-                                    std::to_string(p.k),
-                                    ops_of(p),
-                                    p.batch == 1 ? "-" : std::to_string(p.batch),
-                                    timed ? microseconds(ours) : "-",
-                                    timed ? format("%.1f", 1e-9 * p.flops() / ours.median()) : "-"};
-  for (std::size_t i = 0; i < report.others.size(); ++i) {
-    const std::optional<double> found = ratio(problem, i);
-    cells.push_back(found ? microseconds(problem.rows[i + 1].samples) : "-");
-    cells.push_back(found ? format("%.3f", *found) : "-");
-  }
-  cells.push_back(status(problem));
-  return cells;
-}
-
 constexpr std::ptrdiff_t first_figure = 6;  // columns before it are known of a shape
 
-Table empty_table(const CompareReport& report, const std::string& list) {
-  Table table = {left(list), "M", "N", "K", "ops", "batch", "us", "GFLOP/s"};
-  for (const Peer& other : report.others) {
-    table.add_column(other.title + " us");
-    table.add_column("ratio");
-  }
-  table.add_column(left(""));
-  return table;
-}
-
-void add_summary(Table& table, const CompareReport& report, const std::string& list) {
+Columns<ProblemRows> columns_of(const CompareReport& report, const std::string& list) {
+  const auto of_problem = [](std::string (*text)(const Problem&)) {
+    return [text](const ProblemRows& rows) { return text(rows.shape.problem); };
+  };
+  Columns<ProblemRows> columns = {
+      {left(list), [](const ProblemRows& rows) { return rows.shape.label; }},
+      {"M", of_problem([](const Problem& p) { return std::to_string(p.m); })},
+      {"N", of_problem([](const Problem& p) { return std::to_string(p.n); })},
+      {"K", of_problem([](const Problem& p) { return std::to_string(p.k); })},
+      {"ops", of_problem(ops_of)},
+      {"batch", of_problem([](const Problem& p) { return p.batch == 1 ? "-" : std::to_string(p.batch); })},
+      {"us", [](const ProblemRows& rows) { return microseconds(rows.rows.front().samples); }},
+      {"GFLOP/s", [](const ProblemRows& rows) {
+         const Samples& ours = rows.rows.front().samples;
+         return ours.seconds.empty() ? "-"
+                                     : format("%.1f", rows.shape.problem.flops() / ours.median() / gigaflop);
+       }}};
   for (std::size_t i = 0; i < report.others.size(); ++i) {
-    const Ratios ratios = summarize(report, i, list);
-    const bool any = ratios.count > 0;
-    table.add_row({list.empty() ? "all" : list, report.others[i].title, std::to_string(ratios.count),
-                   any ? format("%.3f", ratios.mean()) : "-", any ? format("%.3f", ratios.worst) : "-",
-                   std::to_string(ratios.below_1), std::to_string(ratios.below_095), ratios.worst_label});
+    columns.emplace_back(report.others[i].title + " us", [i](const ProblemRows& rows) {
+      return ratio(rows, i) ? microseconds(rows.rows[i + 1].samples) : "-";
+    });
+    columns.emplace_back("ratio", [i](const ProblemRows& rows) {
+      const std::optional<double> found = ratio(rows, i);
+      return found ? format("%.3f", *found) : "-";
+    });
   }
+  columns.emplace_back(left(""), status);
+  return columns;
 }
 
 Json other_json(const Row& other, const std::optional<double>& ratio) {
@@ -107,42 +99,41 @@ Json problem_json(const CompareReport& report, const ProblemRows& problem) {
                {"overwritten", ours.verdict.overwritten},
                {"gflops", gflops(problem.shape.problem.flops(), ours.samples)},
                {"time", to_json(ours.samples)},
-               {"others", Json::array()}});
-  for (std::size_t i = 0; i < report.others.size(); ++i) {
-    json["others"].push_back(other_json(problem.rows[i + 1], ratio(problem, i)));
+               {"others", list_of(std::views::iota(std::size_t{0}, report.others.size()), [&](std::size_t i) {
+                  return other_json(problem.rows[i + 1], ratio(problem, i));
+                })}});
+  return json;
+}
+
+// The ratios to each other contender, over the lists of these names; an empty one stands for all.
+Json summary_json(const CompareReport& report, const std::vector<std::string>& lists) {
+  Json json = Json::array();
+  for (const std::string& list : lists) {
+    for (std::size_t i = 0; i < report.others.size(); ++i) {
+      const Ratios ratios = summarize(report, i, list);
+      const bool any = ratios.count > 0;
+      json.push_back({{"list", or_null(list)},
+                      {"title", report.others[i].title},
+                      {"shapes", ratios.count},
+                      {"geometric_mean", any ? Json(ratios.mean()) : Json(nullptr)},
+                      {"worst", any ? Json(ratios.worst) : Json(nullptr)},
+                      {"worst_label", ratios.worst_label},
+                      {"below_1", ratios.below_1},
+                      {"below_095", ratios.below_095}});
+    }
   }
   return json;
 }
 
-// list: empty for all.
-void add_summary(Json& json, const CompareReport& report, const std::string& list) {
-  for (std::size_t i = 0; i < report.others.size(); ++i) {
-    const Ratios ratios = summarize(report, i, list);
-    const bool any = ratios.count > 0;
-    json.push_back({{"list", list.empty() ? Json(nullptr) : Json(list)},
-                    {"title", report.others[i].title},
-                    {"shapes", ratios.count},
-                    {"geometric_mean", any ? Json(ratios.mean()) : Json(nullptr)},
-                    {"worst", any ? Json(ratios.worst) : Json(nullptr)},
-                    {"worst_label", ratios.worst_label},
-                    {"below_1", ratios.below_1},
-                    {"below_095", ratios.below_095}});
-  }
-}
-
 Json report_json(const CompareReport& report, const CompareRequest& request) {
+  std::vector<std::string> lists = {""};
+  std::ranges::transform(request.lists, std::back_inserter(lists), &ShapeList::name);
   Json json = to_json(static_cast<const Machine&>(report));
-  json.update({{"warnings", report.warnings(request.measure.noise)},
-               {"others", to_json(report.others)},
-               {"rows", Json::array()},
-               {"summary", Json::array()}});
-  for (const ProblemRows& problem : report.problems) {
-    json["rows"].push_back(problem_json(report, problem));
-  }
-  add_summary(json["summary"], report, "");
-  for (const ShapeList& list : request.lists) {
-    add_summary(json["summary"], report, list.name);
-  }
+  json.update(
+      {{"warnings", report.warnings(request.measure.noise)},
+       {"others", to_json(report.others)},
+       {"rows", list_of(report.problems, [&](const auto& rows) { return problem_json(report, rows); })},
+       {"summary", summary_json(report, lists)}});
   return json;
 }
 
@@ -169,49 +160,53 @@ std::string head_text(const CompareReport& report) {
 }
 
 std::string list_text(const CompareReport& report, const std::string& list) {
-  Table table = empty_table(report, list);
-  for (const ProblemRows& problem : report.problems) {
-    if (problem.list == list) {
-      table.add_row(cells(report, problem));
-    }
-  }
-  return table.text();
+  const auto is_in_list = [&](const ProblemRows& problem) { return problem.list == list; };
+  return table_of(columns_of(report, list), report.problems | std::views::filter(is_in_list)).text();
 }
 
 ListTable::ListTable(const CompareReport& report, const ShapeList& list)
-    : table_(empty_table(report, list.name)) {
+    : columns_(columns_of(report, list.name)), table_(table_of(columns_)) {
   for (const NamedShape& shape : list.shapes) {
-    const ProblemRows to_come{.shape = shape, .skipped = "not yet", .rows = {Row()}};
-    std::vector<std::string> widest = cells(report, to_come);
+    std::vector<std::string> widest =
+        cells_of(columns_, {.shape = shape, .skipped = "not yet", .rows = {Row()}});
     std::fill(widest.begin() + first_figure, widest.end() - 1, "100000.0");
     widest.back().clear();
     table_.add_row(std::move(widest));
   }
 }
 
-std::string ListTable::row(const CompareReport& report, const ProblemRows& problem) const {
-  return table_.row(cells(report, problem));
-}
-
 std::string summary_text(const CompareReport& report) {
   if (report.others.empty()) {
     return {};
   }
-  Table table = {left("list"), left("ratio to"), "shapes",         "mean", "worst",
-                 "< 1",        "< 0.95",         left("the worst")};
-  std::string last;
-  std::size_t lists = 0;
+  std::vector<std::string> lists;
   for (const ProblemRows& problem : report.problems) {
-    if (problem.list != last) {
-      add_summary(table, report, problem.list);
-      last = problem.list;
-      ++lists;
+    if (lists.empty() || lists.back() != problem.list) {
+      lists.push_back(problem.list);
     }
   }
-  if (lists > 1) {
-    add_summary(table, report, "");
+  if (lists.size() > 1) {
+    lists.emplace_back();
   }
-  return table.text();
+  const auto count = [](const char* member) {
+    return [member](const Json& row) { return row[member].dump(); };
+  };
+  const auto figure = [](const char* member) {
+    return [member](const Json& row) {
+      return row[member].is_null() ? "-" : format("%.3f", row[member].get<double>());
+    };
+  };
+  const Columns<Json> columns = {
+      {left("list"),
+       [](const Json& row) { return row["list"].is_null() ? "all" : row["list"].get<std::string>(); }},
+      {left("ratio to"), [](const Json& row) { return row["title"].get<std::string>(); }},
+      {"shapes", count("shapes")},
+      {"mean", figure("geometric_mean")},
+      {"worst", figure("worst")},
+      {"< 1", count("below_1")},
+      {"< 0.95", count("below_095")},
+      {left("the worst"), [](const Json& row) { return row["worst_label"].get<std::string>(); }}};
+  return table_of(columns, summary_json(report, lists)).text();
 }
 
 Json compare_json(const std::vector<CompareReport>& reports, const CompareRequest& request) {
@@ -227,10 +222,7 @@ Json compare_json(const std::vector<CompareReport>& reports, const CompareReques
   if (conditions.callers > 1) {
     json["callers"] = conditions.callers;
   }
-  json["runs"] = Json::array();
-  for (const CompareReport& report : reports) {
-    json["runs"].push_back(report_json(report, request));
-  }
+  json["runs"] = list_of(reports, [&](const auto& report) { return report_json(report, request); });
   return json;
 }
 

@@ -8,19 +8,12 @@
 #include "support/shapes.h"
 
 namespace duogemm::bench {
-namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
-}
-
-}  // namespace
 
 Json dated_head(const char* schema) {
-  return {{"schema", schema}, {"version", DUOGEMM_VERSION}, {"date", utc_now()}};
+  const std::time_t now = std::time(nullptr);
+  char date[32];
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return {{"schema", schema}, {"version", DUOGEMM_VERSION}, {"date", date}};
 }
 
 Json file_head(const char* schema, bool cold, const MeasureOptions& measure) {
@@ -59,8 +52,7 @@ Json to_json(const std::vector<GpuMoment>& moments) {
   if (moments.empty()) {
     return nullptr;
   }
-  Json json = {{"seconds", Json::array()},       {"sm_mhz", Json::array()},  {"memory_mhz", Json::array()},
-               {"temperature_c", Json::array()}, {"power_w", Json::array()}, {"slowed_by", Json::array()}};
+  Json json;
   for (const auto& [seconds, state] : moments) {
     json["seconds"].push_back(seconds);
     json["sm_mhz"].push_back(state.sm_mhz);
@@ -73,8 +65,7 @@ Json to_json(const std::vector<GpuMoment>& moments) {
 }
 
 Json to_json(const Bandwidth& bandwidth) {
-  return {{"cache", bandwidth.cache > 0.0 ? Json(bandwidth.cache) : Json(nullptr)},
-          {"memory", bandwidth.memory}};
+  return {{"cache", or_null(bandwidth.cache)}, {"memory", bandwidth.memory}};
 }
 
 Json to_json(const Problem& p) {
@@ -112,14 +103,10 @@ Json to_json(const Machine& machine) {
 }
 
 Json to_json(const std::vector<Peer>& peers) {
-  Json json = Json::array();
-  for (const auto& [title, name] : peers) {
-    json.push_back({{"title", title}, {"name", name}});
-  }
-  return json;
+  return list_of(peers, [](const Peer& peer) -> Json {
+    return {{"title", peer.title}, {"name", peer.name}};
+  });
 }
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json gflops(double flops, const Samples& samples) {
   return samples.seconds.empty() ? Json(nullptr) : Json(flops / samples.median() / 1e9);

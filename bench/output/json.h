@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,24 @@ Json to_json(const Samples& samples);  // null when there are none
 Json to_json(const Machine& machine);  // device, gpu_before, gpu_after and gpu_during
 Json to_json(const std::vector<Peer>& peers);
 
-Json or_null(const std::optional<double>& value);
+// Null in place of what is not known: of an empty value or text, and of a figure that is not above zero.
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+inline Json or_null(double figure) { return figure > 0.0 ? Json(figure) : Json(nullptr); }
+
+// What the function makes of each item.
+template <std::ranges::input_range Items, typename Function>
+Json list_of(Items&& items, const Function& function) {
+  Json list = Json::array();
+  for (const auto& item : items) {
+    list.push_back(function(item));
+  }
+  return list;
+}
+
 // 10^9 operations per second; null without a time.
 Json gflops(double flops, const Samples& samples);
 // A kernel's row of a problem of `flops`.

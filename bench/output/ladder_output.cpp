@@ -1,28 +1,29 @@
-#include "output/ladder_output.h"
-
 #include <algorithm>
 #include <map>
 
 #include "families/kernel_source.h"
-#include "output/table.h"
+#include "output/reports.h"
 #include "support/program.h"
 
 namespace duogemm::bench {
 namespace {
 
 // GFLOP/s on a Tesla K40m at M = N = K = 4096 (C. Nugteren, "Tutorial: OpenCL SGEMM tuning for Kepler",
-// 2014).
-const std::map<std::string, double>& tutorial_figures() {
-  static const std::map<std::string, double> figures = {{"1", 139},  {"2", 373},  {"3", 689},  {"4", 729},
-                                                        {"5", 740},  {"6", 1371}, {"7", 1361}, {"8", 1563},
-                                                        {"9", 1153}, {"10", 1251}};
-  return figures;
-}
-constexpr double tutorial_cublas = 3056;
+// 2014), and of cuBLAS there.
+const std::map<std::string, std::string> tutorial_figures = {
+    {"1", "139"},  {"2", "373"},  {"3", "689"},  {"4", "729"},   {"5", "740"},      {"6", "1371"},
+    {"7", "1361"}, {"8", "1563"}, {"9", "1153"}, {"10", "1251"}, {"cuBLAS", "3056"}};
 
 std::string percent(double part, double whole) {
   return whole > 0.0 ? format("%.1f%%", 100.0 * part / whole) : "-";
 }
+
+double speed(const LadderReport& report, const Row& row) {
+  return row.samples.seconds.empty() ? 0.0 : report.shape.flops() / row.samples.median();
+}
+
+// The other library's row has no kernel.
+bool is_kernel(const Row& row) { return row.setting.spec != nullptr; }
 
 const Row* fastest_rung(const LadderReport& report) {
   const Row* best = nullptr;
@@ -37,18 +38,17 @@ const Row* fastest_rung(const LadderReport& report) {
 
 // A row's gain is told against the first setting of the rung before that ran, and that of duogemm's own
 // choice against the fastest rung.
-const Row* compared_with(const LadderReport& report, std::size_t index) {
-  const LadderSetting& own = report.rows[index].setting;
-  if (own.planned) {
+const Row* compared_with(const LadderReport& report, const Row& own) {
+  if (own.setting.planned) {
     return fastest_rung(report);
   }
-  if (const Rung* rung = as_rung(*own.spec); rung && rung->row_major) {
+  if (const Rung* rung = as_rung(*own.setting.spec); rung && rung->row_major) {
     return nullptr;  // no step of the ladder
   }
   const Row* found = nullptr;
-  for (std::size_t i = index; i-- > 0;) {
-    const Row& row = report.rows[i];
-    if (!row.missing.empty() || row.setting.spec == own.spec) {
+  for (auto i = &own - report.rows.data(); i-- > 0;) {
+    const Row& row = report.rows[static_cast<std::size_t>(i)];
+    if (!row.missing.empty() || row.setting.spec == own.setting.spec) {
       continue;
     }
     if (found && row.setting.spec != found->setting.spec) {
@@ -71,33 +71,34 @@ std::string set_text(const LadderSetting& setting) {
 }
 
 // "1.05x (7)"
-std::string gain_text(const LadderReport& report, std::size_t index) {
-  const Row* other = compared_with(report, index);
-  return other ? format("%.2fx", other->samples.median() / report.rows[index].samples.median()) + " (" +
+std::string gain_text(const LadderReport& report, const Row& row) {
+  const Row* other = compared_with(report, row);
+  return other ? format("%.2fx", other->samples.median() / row.samples.median()) + " (" +
                      label_of(other->setting) + ")"
                : "-";
 }
 
 // Noise may make the multiplication alone the slower of the two.
 std::string support_text(const Row& row) {
-  if (row.support_steps == 0) {
-    return "-";
-  }
-  return percent(std::max(row.samples.median() - row.multiply.median(), 0.0), row.samples.median());
+  return row.support_steps == 0
+             ? "-"
+             : percent(std::max(row.samples.median() - row.multiply.median(), 0.0), row.samples.median());
 }
 
 // The tutorial measured each rung with one setting.
-std::string tutorial_text(const LadderSetting& setting) {
-  const auto found = tutorial_figures().find(setting.distinct.empty() ? label_of(setting) : "");
-  return found == tutorial_figures().end() ? "-" : format("%.0f", found->second);
+std::string tutorial_text(const Row& row) {
+  const std::string label = !is_kernel(row)                ? "cuBLAS"
+                            : row.setting.distinct.empty() ? label_of(row.setting)
+                                                           : "";
+  const auto found = tutorial_figures.find(label);
+  return found == tutorial_figures.end() ? "-" : found->second;
 }
 
 std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
-  std::string text = device.name + " through " + device.runtime + ", driver " + device.driver;
-  text += "\nM=" + std::to_string(report.shape.m) + " N=" + std::to_string(report.shape.n) +
-          " K=" + std::to_string(report.shape.k) + ", measured peak " +
-          format("%.0f", report.peak / gigaflop) + " GFLOP/s";
+  std::string text = device.name + " through " + device.runtime + ", driver " + device.driver + "\n" +
+                     size_text(report.shape) + ", measured peak " + format("%.0f", report.peak / gigaflop) +
+                     " GFLOP/s";
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
@@ -105,44 +106,35 @@ std::string head_text(const LadderReport& report) {
          "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
 }
 
-// A row's cells: who, the figures, and how it ended.
-std::vector<std::string> cells_of(std::vector<std::string> who, std::vector<std::string> figures,
-                                  const std::string& k40m, bool tutorial, const std::string& status) {
-  who.insert(who.end(), figures.begin(), figures.end());
+// Who it is: the first columns of every table of rungs.
+Columns<Row> who() {
+  return {{"rung", [](const Row& row) { return is_kernel(row) ? label_of(row.setting) : ""; }},
+          {left("kernel"),
+           [](const Row& row) { return is_kernel(row) ? row.setting.spec->name : library_title(row.name); }},
+          {left("set"), [](const Row& row) { return is_kernel(row) ? set_text(row.setting) : ""; }}};
+}
+
+Columns<Row> columns_of(const LadderReport& report, bool tutorial) {
+  Columns<Row> columns = who();
+  // A figure of a row that ran.
+  const auto add = [&](const std::string& title, std::function<std::string(const Row&)> figure) {
+    columns.emplace_back(title, [figure = std::move(figure)](const Row& row) {
+      return row.missing.empty() ? figure(row) : "-";
+    });
+  };
+  add("GFLOP/s", [&](const Row& row) { return format("%.1f", speed(report, row) / gigaflop); });
+  add("spread", [](const Row& row) { return format("%.1f%%", 100.0 * row.samples.spread()); });
+  add("x (rung)", [&](const Row& row) { return is_kernel(row) ? gain_text(report, row) : "-"; });
+  add("of " + library_title(report.reference.name),
+      [&](const Row& row) { return percent(speed(report, row), speed(report, report.reference)); });
+  add("of peak", [&](const Row& row) { return percent(speed(report, row), report.peak); });
+  add("support", support_text);
+  add("error/bound", [](const Row& row) { return format("%.2f", row.verdict.worst_error); });
   if (tutorial) {
-    who.push_back(k40m);
+    columns.emplace_back("K40m", tutorial_text);
   }
-  who.push_back(status);
-  return who;
-}
-
-std::vector<std::string> row_cells(const LadderReport& report, std::size_t index, bool tutorial) {
-  const Row& row = report.rows[index];
-  std::vector<std::string> figures(7, "-");
-  if (row.missing.empty()) {
-    const double speed = report.shape.flops() / row.samples.median();
-    const double reference =
-        report.reference.name.empty() ? 0.0 : report.shape.flops() / report.reference.samples.median();
-    figures = {format("%.1f", speed / gigaflop),
-               format("%.1f%%", 100.0 * row.samples.spread()),
-               gain_text(report, index),
-               percent(speed, reference),
-               percent(speed, report.peak),
-               support_text(row),
-               format("%.2f", row.verdict.worst_error)};
-  }
-  return cells_of({label_of(row.setting), row.setting.spec->name, set_text(row.setting)}, figures,
-                  tutorial_text(row.setting), tutorial, status_text(row));
-}
-
-std::vector<std::string> reference_cells(const LadderReport& report, bool tutorial) {
-  const Row& reference = report.reference;
-  const double speed = report.shape.flops() / reference.samples.median();
-  return cells_of(
-      {"", library_title(reference.name), ""},
-      {format("%.1f", speed / gigaflop), format("%.1f%%", 100.0 * reference.samples.spread()), "-", "100.0%",
-       percent(speed, report.peak), "-", format("%.2f", reference.verdict.worst_error)},
-      format("%.0f", tutorial_cublas), tutorial, reference.name);
+  columns.emplace_back(left(""), [](const Row& row) { return is_kernel(row) ? status_text(row) : row.name; });
+  return columns;
 }
 
 // Who sees it in the table asks why.
@@ -160,16 +152,6 @@ std::string prefetch_note(const LadderReport& report) {
              : "";
 }
 
-// In the order of the enumerators in backend.h.
-const char* name_of(CachePreference preference) {
-  static constexpr const char* names[] = {"none", "local", "l1", "equal"};
-  return names[static_cast<int>(preference)];
-}
-
-int bytes_of(BankWidth width) {
-  return width == BankWidth::standard ? 0 : width == BankWidth::four_bytes ? 4 : 8;
-}
-
 Json report_json(const LadderReport& report, double wanted_noise) {
   const double flops = report.shape.flops();
   Json json = to_json(static_cast<const Machine&>(report));
@@ -179,54 +161,44 @@ Json report_json(const LadderReport& report, double wanted_noise) {
                {"peak_gflops", report.peak / gigaflop},
                {"bandwidth", to_json(report.bandwidth)},
                {"warnings", report.warnings(wanted_noise)},
-               {"rows", Json::array()},
+               {"rows", list_of(report.rows, [&](const Row& row) { return to_json(row, flops); })},
                {"reference", nullptr}});
-  for (const Row& row : report.rows) {
-    json["rows"].push_back(to_json(row, flops));
-  }
-  if (!report.reference.name.empty()) {
-    json["reference"] = {{"name", report.reference.name},
-                         {"gflops", gflops(flops, report.reference.samples)},
-                         {"error_per_bound", report.reference.verdict.worst_error},
-                         {"time", to_json(report.reference.samples)}};
+  if (const Row& other = report.reference; !other.name.empty()) {
+    json["reference"] = {{"name", other.name},
+                         {"gflops", gflops(flops, other.samples)},
+                         {"error_per_bound", other.verdict.worst_error},
+                         {"time", to_json(other.samples)}};
   }
   return json;
 }
 
 // A line of the CSV; of the other library, which has no rung, only what it has, too.
-Json csv_row(const LadderReport& report, const Row& row) {
-  const bool is_kernel = row.setting.spec != nullptr;
-  Json line = {{"backend", report.device.backend},
-               {"device", report.device.name},
-               {"m", report.shape.m},
-               {"n", report.shape.n},
-               {"k", report.shape.k},
-               {"rung", is_kernel ? label_of(row.setting) : ""},
-               {"kernel", is_kernel ? row.setting.spec->name : row.name},
-               {"tunables", to_text(row.setting.tunables)}};
-  for (const char* name : {"gflops", "median_s", "spread", "error_per_bound", "status", "multiply_median_s",
-                           "support_steps", "flops_per_byte", "different_bits", "overwritten"}) {
-    line[name] = nullptr;
-  }
-  line["peak_gflops"] = report.peak / gigaflop;
-  if (!row.missing.empty()) {
-    line["status"] = "unsupported";
-    return line;
-  }
-  line.update({{"gflops", gflops(report.shape.flops(), row.samples)},
-               {"median_s", row.samples.median()},
-               {"spread", row.samples.spread()},
-               {"error_per_bound", row.verdict.worst_error}});
-  if (is_kernel) {
-    line.update(
-        {{"status", row.right() ? "ok" : "WRONG"},
-         {"multiply_median_s", row.multiply.seconds.empty() ? Json(nullptr) : Json(row.multiply.median())},
-         {"support_steps", row.support_steps},
-         {"flops_per_byte", row.flops_per_byte},
-         {"different_bits", row.verdict.different_bits},
-         {"overwritten", row.verdict.overwritten}});
-  }
-  return line;
+Json csv_line(const Json& run, const Json& row) {
+  const auto at = [&](const char* pointer) {
+    return row.contains(Json::json_pointer(pointer)) ? row[Json::json_pointer(pointer)] : Json(nullptr);
+  };
+  const bool is_kernel = row.contains("kernel");
+  return {{"backend", run["device"]["backend"]},
+          {"device", run["device"]["name"]},
+          {"m", run["m"]},
+          {"n", run["n"]},
+          {"k", run["k"]},
+          {"rung", at("/rung")},
+          {"kernel", is_kernel ? row["kernel"] : row["name"]},
+          {"tunables", is_kernel ? to_text(row["tunables"].get<Tunables>()) : ""},
+          {"gflops", at("/gflops")},
+          {"median_s", at("/time/median_s")},
+          {"spread", at("/time/spread")},
+          {"error_per_bound", at("/error_per_bound")},
+          {"status", row.contains("unsupported") ? Json("unsupported")
+                     : !is_kernel                ? Json(nullptr)
+                                                 : Json(row["ok"].get<bool>() ? "ok" : "WRONG")},
+          {"multiply_median_s", at("/multiply_time/median_s")},
+          {"support_steps", at("/support_steps")},
+          {"flops_per_byte", at("/flops_per_byte")},
+          {"different_bits", at("/different_bits")},
+          {"overwritten", at("/overwritten")},
+          {"peak_gflops", run["peak_gflops"]}};
 }
 
 }  // namespace
@@ -246,65 +218,59 @@ std::string library_title(const std::string& reference) {
   return reference.empty() ? "a library" : reference.substr(0, reference.find(' '));
 }
 
+std::string size_text(const Shape& shape) {
+  return "M=" + std::to_string(shape.m) + " N=" + std::to_string(shape.n) + " K=" + std::to_string(shape.k);
+}
+
 std::string ladder_text(const LadderReport& report, bool tutorial) {
-  Table table = {"rung",
-                 left("kernel"),
-                 left("set"),
-                 "GFLOP/s",
-                 "spread",
-                 "x (rung)",
-                 "of " + library_title(report.reference.name),
-                 "of peak",
-                 "support",
-                 "error/bound"};
-  if (tutorial) {
-    table.add_column("K40m");
-  }
-  table.add_column(left(""));
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    table.add_row(row_cells(report, i, tutorial));
-  }
+  const Columns<Row> columns = columns_of(report, tutorial);
+  Table table = table_of(columns, report.rows);
   if (!report.reference.name.empty()) {
-    table.add_row(reference_cells(report, tutorial));
+    table.add_row(cells_of(columns, report.reference));
   }
   return head_text(report) + table.text() + prefetch_note(report);
 }
 
 std::string side_by_side_text(const LadderReport& cuda, const LadderReport& opencl) {
-  Table table = {"rung", left("kernel"), left("set"), "CUDA GFLOP/s", "OpenCL GFLOP/s", "OpenCL / CUDA"};
-  for (std::size_t i = 0; i < cuda.rows.size(); ++i) {
-    const Row& row = cuda.rows[i];
-    const Row& other = opencl.rows[i];
-    const auto speed = [](const LadderReport& report, const Row& of) {
-      return of.missing.empty() ? format("%.1f", report.shape.flops() / of.samples.median() / gigaflop) : "-";
-    };
-    const bool both = row.missing.empty() && other.missing.empty();
-    table.add_row({label_of(row.setting), row.setting.spec->name, set_text(row.setting), speed(cuda, row),
-                   speed(opencl, other),
-                   both ? format("%.3f", row.samples.median() / other.samples.median()) : "-"});
-  }
-  return "Both runtimes on " + cuda.device.name + "\n" + table.text();
+  const auto other = [&](const Row& row) -> const Row& {
+    return opencl.rows[static_cast<std::size_t>(&row - cuda.rows.data())];
+  };
+  const auto speed_of = [](const LadderReport& report, const Row& row) {
+    return row.missing.empty() ? format("%.1f", speed(report, row) / gigaflop) : "-";
+  };
+  Columns<Row> columns = who();
+  columns.emplace_back("CUDA GFLOP/s", [&](const Row& row) { return speed_of(cuda, row); });
+  columns.emplace_back("OpenCL GFLOP/s", [&](const Row& row) { return speed_of(opencl, other(row)); });
+  columns.emplace_back("OpenCL / CUDA", [&](const Row& row) {
+    const auto found =
+        row.missing.empty() && other(row).missing.empty() ? ratio(other(row), row) : std::nullopt;
+    return found ? format("%.3f", *found) : "-";
+  });
+  return "Both runtimes on " + cuda.device.name + "\n" + table_of(columns, cuda.rows).text();
 }
 
 Json ladder_json(const std::vector<LadderReport>& reports, const LadderRequest& request) {
+  constexpr const char* caches[] = {"none", "local", "l1", "equal"};  // in the order of backend.h
+  const BankWidth banks = request.device_options.banks;
   Json json = file_head("duogemm.ladder/1", request.cold, request.measure);
-  json.update({{"cache_preference", name_of(request.device_options.cache)},
-               {"bank_bytes", bytes_of(request.device_options.banks)},
-               {"runs", Json::array()}});
-  for (const LadderReport& report : reports) {
-    json["runs"].push_back(report_json(report, request.measure.noise));
-  }
+  json.update({{"cache_preference", caches[static_cast<int>(request.device_options.cache)]},
+               {"bank_bytes", banks == BankWidth::standard     ? 0
+                              : banks == BankWidth::four_bytes ? 4
+                                                               : 8},
+               {"runs", list_of(reports, [&](const LadderReport& report) {
+                  return report_json(report, request.measure.noise);
+                })}});
   return json;
 }
 
-std::string ladder_csv(const std::vector<LadderReport>& reports) {
+std::string ladder_csv(const Json& document) {
   std::vector<Json> lines;
-  for (const LadderReport& report : reports) {
-    for (const Row& row : report.rows) {
-      lines.push_back(csv_row(report, row));
+  for (const Json& run : document["runs"]) {
+    for (const Json& row : run["rows"]) {
+      lines.push_back(csv_line(run, row));
     }
-    if (!report.reference.name.empty()) {
-      lines.push_back(csv_row(report, report.reference));
+    if (!run["reference"].is_null()) {
+      lines.push_back(csv_line(run, run["reference"]));
     }
   }
   return csv(lines);

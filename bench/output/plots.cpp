@@ -14,31 +14,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first Python that has matplotlib: that of PATH may be another than the system's, which has its
-// packages.
-fs::path find_python() {
-  std::vector<fs::path> found;
-  if (const auto tool = find_tool("python3")) {
-    found.push_back(*tool);
-  }
-  if (fs::exists("/usr/bin/python3")) {
-    found.push_back("/usr/bin/python3");
-  }
-  for (const fs::path& candidate : found) {
-    if (run_tool(candidate, {"-c", "import matplotlib"}, ToolErrors::drop).status == 0) {
-      return candidate;
-    }
-  }
-  throw Error(Status::unsupported,
-              found.empty() ? "pictures need Python 3 with matplotlib: install the packages python3 "
-                              "and python3-matplotlib"
-                            : "pictures need matplotlib for Python 3: install the package "
-                              "python3-matplotlib");
-}
-
+// The first that has matplotlib: that of PATH may be another than the system's, which has its packages.
 // Looked for once, as importing matplotlib takes its time.
 const fs::path& python() {
-  static const fs::path found = find_python();
+  static const fs::path found = [] {
+    std::vector<fs::path> candidates = {find_tool("python3").value_or(""), "/usr/bin/python3"};
+    std::erase_if(candidates, [](const fs::path& candidate) { return !fs::exists(candidate); });
+    for (const fs::path& candidate : candidates) {
+      if (run_tool(candidate, {"-c", "import matplotlib"}, ToolErrors::drop).status == 0) {
+        return candidate;
+      }
+    }
+    throw Error(Status::unsupported,
+                candidates.empty() ? "pictures need Python 3 with matplotlib: install the packages python3 "
+                                     "and python3-matplotlib"
+                                   : "pictures need matplotlib for Python 3: install the package "
+                                     "python3-matplotlib");
+  }();
   return found;
 }
 
@@ -75,8 +67,7 @@ void require_picture_name(const std::string& option, const std::string& path) {
 int plot_report(const std::vector<std::string>& results, const std::string& folder) {
   std::vector<std::string> arguments = results;
   arguments.insert(arguments.end(), {"-o", folder});
-  const int status = call(arguments);
-  return status == 0 ? 0 : 2;
+  return call(std::move(arguments)) == 0 ? 0 : 2;
 }
 
 void plot_sweep(const std::string& json, const std::string& picture) {

@@ -74,37 +74,27 @@ class Cleaner {
 
   void clean(Json& value) {
     if (value.is_string()) {
-      value = text(value.get<std::string>());
-    } else if (value.is_array()) {
-      std::ranges::for_each(value, [this](Json& part) { clean(part); });
-    } else if (value.is_object()) {
-      clean_members(value);
+      std::string text = without_paths(value.get<std::string>());
+      for (const auto& [name, substitute] : names_) {
+        text = without_name(std::move(text), name, substitute);
+      }
+      value = std::move(text);
+    }
+    for (auto part = value.begin(); value.is_structured() && part != value.end();) {
+      const std::string member = value.is_object() ? part.key() : "";
+      if (private_members.contains(member)) {
+        part = value.erase(part);
+        ++replaced_;
+        continue;
+      }
+      if (!kept_members.contains(member)) {
+        clean(*part);
+      }
+      ++part;
     }
   }
 
  private:
-  void clean_members(Json& object) {
-    for (auto member = object.begin(); member != object.end();) {
-      if (private_members.contains(member.key())) {
-        member = object.erase(member);
-        ++replaced_;
-        continue;
-      }
-      if (!kept_members.contains(member.key())) {
-        clean(member.value());
-      }
-      ++member;
-    }
-  }
-
-  std::string text(const std::string& original) {
-    std::string cleaned = without_paths(original);
-    for (const auto& [name, substitute] : names_) {
-      cleaned = without_name(cleaned, name, substitute);
-    }
-    return cleaned;
-  }
-
   // A path begins a text or stands behind what is no part of a word.
   std::string without_paths(std::string_view rest) {
     constexpr std::string_view inside_paths = ".)/~";
@@ -182,8 +172,6 @@ std::string name_of(const Json& document, const std::string& kind) {
   return join(words, "_");
 }
 
-}  // namespace
-
 Identity own_identity() {
   Identity identity;
   if (const passwd* user = getpwuid(getuid())) {
@@ -195,6 +183,8 @@ Identity own_identity() {
   }
   return identity;
 }
+
+}  // namespace
 
 SharedFile shared_file(const std::string& path, const std::string& text, const Identity& identity) {
   try {

@@ -14,8 +14,6 @@ struct Identity {
   std::string host;
 };
 
-Identity own_identity();
-
 // The document without members such as "host" and "user", and with USER, HOST and PATH for the names and
 // paths in its texts. Throws invalid_argument, naming the file, unless it is a result file.
 struct SharedFile {

@@ -1,10 +1,7 @@
-#include "output/sweep_output.h"
-
 #include <algorithm>
 #include <set>
 
-#include "output/ladder_output.h"
-#include "output/table.h"
+#include "output/reports.h"
 
 namespace duogemm::bench {
 namespace {
@@ -14,50 +11,45 @@ std::string status_of(const SweepPoint& point) {
 }
 
 std::string speed_text(const SweepPoint& point) {
-  if (!point.ran()) {
-    return "-";
+  return !point.ran() ? "-" : point.row.right() ? format("%.1f", point.speed() / gigaflop) : "WRONG";
+}
+
+bool is_grid(const SweepReport& report) { return report.axes.size() == 2; }
+
+std::size_t points_in_line(const SweepReport& report) {
+  return is_grid(report) ? report.axes[1].values.size() : 1;
+}
+
+// A line is about its first point and those that follow it.
+Columns<const SweepPoint*> columns_of(const SweepReport& report) {
+  using Point = const SweepPoint*;
+  const auto value = [](Point point) { return std::to_string(point->at[0]); };
+  if (is_grid(report)) {
+    Columns<Point> columns = {{report.axes[0].name + " \\ " + report.axes[1].name, value}};
+    for (std::size_t i = 0; i < points_in_line(report); ++i) {
+      columns.emplace_back(std::to_string(report.axes[1].values[i]),
+                           [i](Point first) { return speed_text(first[i]); });
+    }
+    return columns;
   }
-  return point.row.right() ? format("%.1f", point.speed() / gigaflop) : "WRONG";
+  const auto percent = [](double share) { return format("%.1f%%", 100.0 * share); };
+  return {{report.axes[0].name, value},
+          {"GFLOP/s", [](Point point) { return speed_text(*point); }},
+          {"spread", [=](Point point) { return point->ran() ? percent(point->row.samples.spread()) : "-"; }},
+          {"of " + library_title(report.reference),
+           [=](Point point) {
+             return point->ran() && point->reference > 0.0 ? percent(point->speed() / point->reference) : "-";
+           }},
+          {left(""), [](Point point) { return status_of(*point); }}};
 }
 
-// As wide as figures that come later.
-constexpr const char* widest_speed = "100000.0";
-
-std::vector<std::string> line_cells(const SweepPoint& point) {
-  const bool ran = point.ran();
-  return {std::to_string(point.at[0]), speed_text(point),
-          ran ? format("%.1f%%", 100.0 * point.row.samples.spread()) : "-",
-          ran && point.reference > 0.0 ? format("%.1f%%", 100.0 * point.speed() / point.reference) : "-",
-          status_of(point)};
-}
-
-Table line_table(const SweepReport& report) {
-  Table table = {report.axes[0].name, "GFLOP/s", "spread", "of " + library_title(report.reference), left("")};
+// With lines as wide as those that come later.
+Table empty_table(const Columns<const SweepPoint*>& columns, const SweepReport& report) {
+  Table table = table_of(columns);
   for (const std::int64_t value : report.axes[0].values) {
-    table.add_row({std::to_string(value), widest_speed, "", "", ""});
-  }
-  return table;
-}
-
-std::vector<std::string> grid_cells(const SweepReport& report, std::size_t line) {
-  const std::size_t across = report.axes[1].values.size();
-  std::vector<std::string> cells = {std::to_string(report.axes[0].values[line])};
-  for (std::size_t i = 0; i < across; ++i) {
-    cells.push_back(speed_text(report.points[line * across + i]));
-  }
-  return cells;
-}
-
-Table grid_table(const SweepReport& report) {
-  const Axis& down = report.axes[0];
-  const Axis& across = report.axes[1];
-  Table table = {down.name + " \\ " + across.name};
-  for (const std::int64_t value : across.values) {
-    table.add_column(std::to_string(value));
-  }
-  for (const std::int64_t value : down.values) {
-    std::vector<std::string> cells(across.values.size() + 1, widest_speed);
+    std::vector<std::string> cells(columns.size(), is_grid(report) ? "100000.0" : "");
     cells[0] = std::to_string(value);
+    cells[1] = "100000.0";
     table.add_row(std::move(cells));
   }
   return table;
@@ -68,22 +60,10 @@ std::string reasons_text(const SweepReport& report) {
   std::set<std::string> reasons;
   for (const SweepPoint& point : report.points) {
     if (!point.ran() || !point.row.right()) {
-      reasons.insert(status_of(point));
+      reasons.insert("- " + status_of(point) + "\n");
     }
   }
-  std::string text;
-  for (const std::string& reason : reasons) {
-    text += "- " + reason + "\n";
-  }
-  return text;
-}
-
-std::string place_text(const SweepReport& report, const SweepPoint& point) {
-  std::string text;
-  for (std::size_t i = 0; i < report.axes.size(); ++i) {
-    text += (i > 0 ? " " : "") + report.axes[i].name + "=" + std::to_string(point.at[i]);
-  }
-  return text;
+  return join(reasons, "");
 }
 
 std::string best_text(const SweepReport& report) {
@@ -93,8 +73,14 @@ std::string best_text(const SweepReport& report) {
       best = &point;
     }
   }
-  return best ? "Fastest: " + place_text(report, *best) + format(", %.1f GFLOP/s\n", best->speed() / gigaflop)
-              : "";
+  if (!best) {
+    return "";
+  }
+  std::string text = "Fastest: ";
+  for (std::size_t i = 0; i < report.axes.size(); ++i) {
+    text += (i > 0 ? " " : "") + report.axes[i].name + "=" + std::to_string(best->at[i]);
+  }
+  return text + format(", %.1f GFLOP/s\n", best->speed() / gigaflop);
 }
 
 Json point_json(const SweepPoint& point) {
@@ -104,56 +90,53 @@ Json point_json(const SweepPoint& point) {
     return json;
   }
   json["row"] = to_json(point.row, point.shape.flops());
-  json["reference_gflops"] = point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr);
+  json["reference_gflops"] = or_null(point.reference / gigaflop);
   return json;
 }
 
 }  // namespace
 
 std::string SweepText::more(const SweepReport& report) {
-  const bool grid = report.axes.size() == 2;
-  const Table table = grid ? grid_table(report) : line_table(report);
+  const Columns<const SweepPoint*> columns = columns_of(report);
+  const Table table = empty_table(columns, report);
   std::string text;
   if (lines_ == 0) {
     text = report.spec->name + " on " + report.device.name + " through " + report.device.runtime +
-           (grid ? ", GFLOP/s" : "") + "\n" + table.head();
+           (is_grid(report) ? ", GFLOP/s" : "") + "\n" + table.head();
   }
-  const std::size_t points_in_line = grid ? report.axes[1].values.size() : 1;
-  const auto is_done = [&](std::size_t line) {
-    const auto first = report.points.begin() + static_cast<std::ptrdiff_t>(line * points_in_line);
-    return std::all_of(first, first + static_cast<std::ptrdiff_t>(points_in_line),
-                       [](const SweepPoint& point) { return point.done(); });
-  };
-  while (lines_ < report.axes[0].values.size() && is_done(lines_)) {
-    text += table.row(grid ? grid_cells(report, lines_) : line_cells(report.points[lines_]));
-    ++lines_;
+  for (; lines_ < report.axes[0].values.size(); ++lines_) {
+    const SweepPoint* first = &report.points[lines_ * points_in_line(report)];
+    if (!std::all_of(first, first + points_in_line(report), std::mem_fn(&SweepPoint::done))) {
+      break;
+    }
+    text += table.row(cells_of(columns, first));
   }
   return lines_ == 0 ? "" : text;
 }
 
 std::string SweepText::end(const SweepReport& report) {
   const std::string last_lines = more(report);
-  return last_lines + (lines_ == 0 ? "" : Table::foot()) +
-         (report.axes.size() == 2 ? reasons_text(report) : "") + best_text(report);
+  return last_lines + (lines_ == 0 ? "" : Table::foot()) + (is_grid(report) ? reasons_text(report) : "") +
+         best_text(report);
 }
 
 std::string sweep_csv(const SweepReport& report) {
   std::vector<Json> lines;
   for (const SweepPoint& point : report.points) {
+    const Samples& samples = point.row.samples;
+    const bool ran = point.ran();
     Json& line = lines.emplace_back(Json::object());
     for (std::size_t i = 0; i < report.axes.size(); ++i) {
       line[report.axes[i].name] = point.at[i];
     }
-    const bool ran = point.ran();
-    line.update(
-        {{"M", point.shape.m},
-         {"N", point.shape.n},
-         {"K", point.shape.k},
-         {"gflops", ran ? Json(point.speed() / gigaflop) : Json(nullptr)},
-         {"median_s", ran ? Json(point.row.samples.median()) : Json(nullptr)},
-         {"spread", ran ? Json(point.row.samples.spread()) : Json(nullptr)},
-         {"reference_gflops", point.reference > 0.0 ? Json(point.reference / gigaflop) : Json(nullptr)},
-         {"status", status_of(point)}});
+    line.update({{"M", point.shape.m},
+                 {"N", point.shape.n},
+                 {"K", point.shape.k},
+                 {"gflops", ran ? gflops(point.shape.flops(), samples) : Json(nullptr)},
+                 {"median_s", ran ? Json(samples.median()) : Json(nullptr)},
+                 {"spread", ran ? Json(samples.spread()) : Json(nullptr)},
+                 {"reference_gflops", or_null(point.reference / gigaflop)},
+                 {"status", status_of(point)}});
   }
   return csv(lines);
 }
@@ -164,17 +147,14 @@ Json sweep_json(const SweepReport& report, const SweepRequest& request) {
                {"rung", label_of(*report.spec)},
                {"kernel", report.spec->name},
                {"peak_gflops", report.peak / gigaflop},
-               {"reference", report.reference.empty() ? Json(nullptr) : Json(report.reference)},
+               {"reference", or_null(report.reference)},
                {"gpu_during", to_json(report.gpu_during)},
                {"warnings", report.warnings},
-               {"axes", Json::array()},
-               {"points", Json::array()}});
-  for (const Axis& axis : report.axes) {
-    json["axes"].push_back({{"name", axis.name}, {"values", axis.values}});
-  }
-  for (const SweepPoint& point : report.points) {
-    json["points"].push_back(point_json(point));
-  }
+               {"axes", list_of(report.axes,
+                                [](const Axis& axis) -> Json {
+                                  return {{"name", axis.name}, {"values", axis.values}};
+                                })},
+               {"points", list_of(report.points, point_json)}});
   return json;
 }
 

@@ -4,8 +4,6 @@
 
 namespace duogemm::bench {
 
-void Table::add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {

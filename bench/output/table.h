@@ -1,7 +1,7 @@
 // A table whose columns line up.
 #pragma once
 
-#include <initializer_list>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,8 +27,9 @@ class Table {
   Table(std::initializer_list<Column> columns) : columns_(columns) {}
   void add_column(std::string title, Align align) { add_column(Column(std::move(title), align)); }
   void add_column(Column column) { columns_.push_back(std::move(column)); }
-  void add_row(std::vector<std::string> cells);  // one per column
-  std::string text() const;                      // titles, rule and rows, each on a line
+  // One cell per column.
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  std::string text() const;  // titles, rule and rows, each on a line
   // For rows that are printed as they come: title and rule as wide as the rows there are, one more line below
   // them, which is not kept, and what ends the table.
   std::string head() const;
@@ -47,5 +48,30 @@ inline constexpr double gigaflop = 1e9;
 
 // A column of words.
 inline Table::Column left(std::string title) { return {std::move(title), Table::Align::left}; }
+
+// Columns of a table whose rows are about such things, each with what it says of one.
+template <typename Thing>
+using Columns = std::vector<std::pair<Table::Column, std::function<std::string(const Thing&)>>>;
+
+template <typename Thing>
+std::vector<std::string> cells_of(const Columns<Thing>& columns, const Thing& thing) {
+  std::vector<std::string> cells;
+  for (const auto& [column, cell] : columns) {
+    cells.push_back(cell(thing));
+  }
+  return cells;
+}
+
+template <typename Thing, std::ranges::input_range Things = std::vector<Thing>>
+Table table_of(const Columns<Thing>& columns, Things&& things = {}) {
+  Table table;
+  for (const auto& [column, cell] : columns) {
+    table.add_column(column);
+  }
+  for (const Thing& thing : things) {
+    table.add_row(cells_of(columns, thing));
+  }
+  return table;
+}
 
 }  // namespace duogemm::bench

@@ -1,11 +1,12 @@
 """Result files of the program, as bench/schema/README.md describes them."""
 
+import dataclasses
 import json
-import math
 import os
 import pathlib
-import stat
-import tempfile
+import shutil
+
+import numpy
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
@@ -15,9 +16,26 @@ class BadFile(Exception):
     """What is wrong with a file, in one line."""
 
 
+@dataclasses.dataclass
+class Section:
+    """A heading with what stands below it. pictures: figures with what they show in words. tables: rows of cells with a caption."""
+    name: str
+    title: str
+    text: str
+    pictures: list
+    tables: list = ()
+
+
 def load(path):
     """The document, and which of KINDS it is."""
-    document = parse(path)
+    try:
+        document = json.loads(pathlib.Path(path).read_text())
+    except OSError as error:
+        raise BadFile(f"{path}: {error.strerror}") from None
+    except RecursionError:
+        raise BadFile(f"{path}: this JSON is nested too deep") from None
+    except ValueError:  # UnicodeDecodeError, JSONDecodeError, and what an integer of thousands of digits raises
+        raise BadFile(f"{path}: this is no JSON") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     for kind in KINDS:
         if schema == f"duogemm.{kind}/1":
@@ -25,63 +43,31 @@ def load(path):
     raise BadFile(f"{path}: its schema is {schema!r}; known are " + ", ".join(f"duogemm.{kind}/1" for kind in KINDS))
 
 
-def parse(path):
-    try:
-        return json.loads(pathlib.Path(path).read_text())
-    except OSError as error:
-        raise BadFile(f"{path}: {error.strerror}") from None
-    except RecursionError:
-        raise BadFile(f"{path}: this JSON is nested too deep") from None
-    except ValueError:  # UnicodeDecodeError, JSONDecodeError, and what an integer of thousands of digits raises
-        raise BadFile(f"{path}: this is no JSON") from None
-
-
 def write(path, content):
     """Gives a file these bytes, as the program writes its own: a regular one is replaced whole, through links, and keeps its mode."""
+    file = pathlib.Path(os.path.realpath(path))
+    unfinished = file if file.exists() and not file.is_file() else file.with_name(f"{file.name}.unfinished-{os.getpid()}")
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            pathlib.Path(path).write_bytes(content)
-        else:
-            replace(pathlib.Path(os.path.realpath(path)), content)
+        unfinished.write_bytes(content)
+        if unfinished != file:
+            if file.exists():
+                shutil.copymode(file, unfinished)
+            os.replace(unfinished, file)
     except OSError as error:
+        if unfinished != file:
+            unfinished.unlink(missing_ok=True)
         raise BadFile(f"{path} could not be written: {error.strerror}") from None
 
 
-def replace(path, content):
-    mask = os.umask(0)
-    os.umask(mask)
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~mask
-    descriptor, unfinished = tempfile.mkstemp(prefix=f"{path.name}.unfinished-", dir=path.parent)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(unfinished, mode)
-        os.replace(unfinished, path)
-    except OSError:
-        os.unlink(unfinished)
-        raise
-
-
-def quantile(values, fraction=0.5):
-    """Between neighbours by linear interpolation, as the program does it."""
-    values = sorted(values)
-    position = fraction * (len(values) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(values) - 1)
-    return values[below] + (position - below) * (values[above] - values[below])
-
-
 def quartiles_of_ratio(numerator, denominator):
-    """Median and quartiles of the ratio of paired samples: those of the same turn."""
-    ratios = [a / b for a, b in zip(numerator, denominator)]
-    return quantile(ratios, 0.25), quantile(ratios), quantile(ratios, 0.75)
+    """Quartiles and median of the ratio of paired samples: those of the same turn."""
+    return numpy.quantile([a / b for a, b in zip(numerator, denominator)], [0.25, 0.5, 0.75])
 
 
 def speed_quartiles(row):
     """How far the quartiles of the speed are below and above it."""
-    middle, time = row["gflops"], row["time"]
-    return (middle - middle * time["median_s"] / quantile(time["seconds"], 0.75),
-            middle * time["median_s"] / quantile(time["seconds"], 0.25) - middle)
+    at_median, (fast, slow) = row["gflops"] * row["time"]["median_s"], numpy.quantile(row["time"]["seconds"], [0.25, 0.75])
+    return row["gflops"] - at_median / slow, at_median / fast - row["gflops"]
 
 
 def speed_text(gflops):
@@ -93,6 +79,11 @@ def name(row):
     return " ".join(filter(None, dict.fromkeys((row["rung"], row["kernel"]))))
 
 
+def names_of(rows):
+    """For the bars of a figure: each with what distinguishes it from the first of its rung."""
+    return [name(row) + short_setting(row, rows).replace(" ", "\n", 1) for row in rows]
+
+
 def switches(rows):
     """How the switches stand in the kernels that have them: "USE_LDG=1 USE_SHUFFLE=0"."""
     found = {switch: sorted({row["tunables"][switch] for row in rows if switch in row["tunables"]}) for switch in SWITCHES}
@@ -101,9 +92,7 @@ def switches(rows):
 
 def key(row):
     """Which kernel with which setting a ladder's row is about; duogemm's own choice is whatever it is on the device."""
-    if row["rung"] == "duogemm":
-        return (row["rung"],)
-    return row["rung"], row["kernel"], tuple(sorted(row["tunables"].items()))
+    return (row["rung"],) if row["rung"] == "duogemm" else (row["rung"], row["kernel"], tuple(sorted(row["tunables"].items())))
 
 
 def first_of_rung(row, rows):
@@ -117,22 +106,13 @@ def short_setting(row, rows, without=()):
     return f" {different['TSM']} wide" if "TSM" in different else "".join(f" {name}={value}" for name, value in different.items())
 
 
-def driver(run):
-    state = run.get("gpu_after")
-    return state["driver"] if state else run["device"]["driver"]
-
-
-def clock(run):
-    """In words: as seen while it was measured, or the highest that there is."""
-    seen = run.get("gpu_during")
-    if seen:
-        return f"{min(seen['sm_mhz'])} to {max(seen['sm_mhz'])} MHz" if len(set(seen["sm_mhz"])) > 1 else f"{seen['sm_mhz'][0]} MHz"
-    state = run.get("gpu_after")
-    return f"{state['sm_mhz']} MHz" if state else f"{run['device']['max_clock_mhz']} MHz"
-
-
 def runtime_caption(run):
-    return f"{run['device']['runtime']}, driver {driver(run)}, {clock(run)}"
+    """With the clock as seen while it was measured, or else the highest that there is."""
+    after, seen = run.get("gpu_after"), (run.get("gpu_during") or {}).get("sm_mhz")
+    clock = after["sm_mhz"] if after else run["device"]["max_clock_mhz"]
+    if seen:
+        clock = f"{min(seen)} to {max(seen)}" if len(set(seen)) > 1 else seen[0]
+    return f"{run['device']['runtime']}, driver {after['driver'] if after else run['device']['driver']}, {clock} MHz"
 
 
 def device_caption(run):

@@ -52,15 +52,17 @@ def bars_figure(names, bars_each=1):
     deepest = max(name.count("\n") for name in names) + 1
     each = max(0.19 * bars_each + 0.08, 0.16 * deepest + 0.06)
     figure, axis = plt.subplots(figsize=(WIDTH, each * len(names) + 0.1))
-    name_bars(axis, names)
-    return figure, axis
-
-
-def name_bars(axis, names):
     axis.set_yticks(range(len(names)), names, fontsize=8.5)
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.grid(False, axis="y")
     axis.tick_params(axis="y", length=0)
+    return figure, axis
+
+
+def quartile_bars(axis, positions, quartiles, height, base, **look):
+    """Horizontal bars from the base to the middle of each three quartiles, with whiskers to the others."""
+    axis.barh(positions, [middle - base for _, middle, _ in quartiles], height, left=base, error_kw=WHISKERS,
+              xerr=[[middle - low for low, middle, _ in quartiles], [high - middle for _, middle, high in quartiles]], **look)
 
 
 def stack_bars(axis, layers):
@@ -83,6 +85,16 @@ def count_by_magnitude(axis):
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter("{x:,.10g}")
     axis.set_minor_formatter("")
+
+
+def speed_scales(axis, what):
+    """GFLOP/s against something, both by their magnitudes."""
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    count_by_magnitude(axis.yaxis)
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.set_xlabel(what)
+    axis.set_ylabel("GFLOP/s")
 
 
 def count_speeds(axis):

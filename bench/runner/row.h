@@ -1,6 +1,7 @@
 // A run finds out a row for each contender on each problem.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +41,10 @@ struct Row {
 };
 
 // Says how many times as fast one contender is as another; nothing where one of the two has no time.
-std::optional<double> ratio(const Row& one, const Row& other);
+inline std::optional<double> ratio(const Row& one, const Row& other) {
+  const bool both = !one.samples.seconds.empty() && !other.samples.seconds.empty();
+  return both ? std::optional(other.samples.median() / one.samples.median()) : std::nullopt;
+}
 
 // All rows of a problem. This library's, where it takes part, is the first.
 struct ProblemRows {
@@ -73,8 +77,17 @@ struct Ratios {
   std::size_t below_095 = 0;
   double logarithms = 0.0;  // of all, added up
 
-  void add(const std::string& label, double ratio);
-  double mean() const;  // geometric; 1 of no ratio
+  void add(const std::string& label, double ratio) {
+    if (++count == 1 || ratio < worst) {
+      worst = ratio;
+      worst_label = label;
+    }
+    logarithms += std::log(ratio);
+    below_1 += ratio < 1.0;
+    below_095 += ratio < 0.95;
+  }
+  // Geometric; 1 of no ratio.
+  double mean() const { return count == 0 ? 1.0 : std::exp(logarithms / static_cast<double>(count)); }
 };
 
 }  // namespace duogemm::bench

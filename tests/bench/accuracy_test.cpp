@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "output/accuracy_output.h"
+#include "output/reports.h"
 
 namespace duogemm::bench {
 namespace {

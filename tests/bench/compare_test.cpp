@@ -3,9 +3,7 @@
 
 #include <cmath>
 
-#include "output/compare_output.h"
-#include "runner/exam.h"
-#include "runner/trial.h"
+#include "output/reports.h"
 #include "test_devices.h"
 
 namespace duogemm::bench {
@@ -44,17 +42,16 @@ class Contenders : public ::testing::TestWithParam<DeviceName> {
     Sessions sessions = sessions_of(conditions);
     for (const NamedShape& shape : shapes) {
       SCOPED_TRACE(shape.label);
-      const Trials trials = plan_trials(sessions, shape.problem);
-      SampledExam exam(shape.problem);
-      judge(sessions, trials, exam, {}, [](const std::string&) {});
-      std::vector<Contender> contenders;
-      trials.front()->add_contenders(contenders);
-      EXPECT_EQ(contenders.size(), sessions.front()->entries().size());
+      Trial trial(sessions, shape.problem);
+      const auto exam = sampled_exam(shape.problem);
+      trial.judge(*exam, [](const std::string&) {});
+      const std::vector<Contender> contenders = trial.contenders();
+      EXPECT_EQ(contenders.size(), sessions.front().entries().size());
       for (const Contender& contender : contenders) {
         EXPECT_GT(contender.run(1), 0.0) << contender.name;
         EXPECT_GT(contender.run(3), 0.0) << contender.name;
       }
-      const ProblemRows problem{.rows = trials.front()->take_rows()};
+      const ProblemRows problem{.rows = trial.take_rows()};
       EXPECT_TRUE(is_ok(problem)) << problem.rows.front().verdict.first_fault;
       EXPECT_NE(problem.rows.front().plan, "");
       for (const Row& row : problem.rows) {
@@ -66,7 +63,7 @@ class Contenders : public ::testing::TestWithParam<DeviceName> {
 
   static Sessions sessions_of(const CompareConditions& conditions) {
     Sessions sessions;
-    sessions.push_back(compare_session({GetParam().backend, GetParam().index}, conditions));
+    add_compare_session(sessions, {GetParam().backend, GetParam().index}, conditions);
     return sessions;
   }
 };
@@ -97,7 +94,7 @@ TEST_P(Contenders, AreRecorded) {
 TEST_P(Contenders, AreThoseThatWereAskedFor) {
   CompareConditions nobody;
   nobody.against.emplace();
-  EXPECT_EQ(sessions_of(nobody).front()->entries().size(), 1u);
+  EXPECT_EQ(sessions_of(nobody).front().entries().size(), 1u);
 }
 
 TEST_P(Contenders, SkipWhatTheDeviceHasNoMemoryFor) {

@@ -1,8 +1,7 @@
 // A doubtful measurement comes with a warning.
 #include <gtest/gtest.h>
 
-#include "runner/compare_run.h"
-#include "runner/ladder_run.h"
+#include "runner/runs.h"
 #include "timing/timing_warnings.h"
 
 namespace duogemm::bench {

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "bench" / "plots"))  # for ladder_table
+sys.path.insert(0, str(ROOT / "bench" / "plots"))  # for ladder
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What a browser makes of the page on a telephone, all that is folded opened, written where the test finds it.
@@ -169,13 +169,13 @@ def check_longer_ladder(program, folder, ladder):
 
 def check_steps():
     """A rung that the device cannot run is no step: neither the next one nor the one before."""
-    import ladder_table
+    import ladder
     rows = [{"rung": "15", "kernel": "split", "idea": "i", "tunables": {}, "gflops": 10.0},
             {"rung": "16", "kernel": "packed", "idea": "i", "tunables": {}, "unsupported": "a CPU"},
             {"rung": "17", "kernel": "tensor", "idea": "t", "tunables": {}, "gflops": 20.0}]
-    expect(ladder_table.next_step(rows[0], rows) == "17 tensor: t", "the next step is a rung that cannot run")
-    expect(ladder_table.next_step(rows[1], rows) == "", "a rung that cannot run has a next step")
-    expect(ladder_table.times_text(rows[2], rows) == "2.00 x rung 15", "a rung stands beside one that cannot run")
+    expect(ladder.next_step(rows[0], rows) == "17 tensor: t", "the next step is a rung that cannot run")
+    expect(ladder.next_step(rows[1], rows) == "", "a rung that cannot run has a next step")
+    expect(ladder.times_text(rows[2], rows) == "2.00 x rung 15", "a rung stands beside one that cannot run")
 
 
 def check_headings(page):

@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "explain/explain.h"
-#include "output/files.h"
 #include "support/format.h"
 #include "system/files.h"
 #include "system/reject.h"
@@ -147,7 +146,7 @@ int run(const ExplainFlags& flags) {
     std::printf("%s", warning_lines(run.warnings(request.measure.noise)).c_str());
     ok = ok && run.ok();
   }
-  write_result(flags.results.json, explain_json(report, request));
+  flags.results.write(explain_json(report, request));
   if (!flags.dump.empty()) {
     dump(report, flags.dump);
   }

@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "output/ladder_output.h"
+#include "output/reports.h"
 #include "support/interrupt.h"
 #include "timing/timing_warnings.h"
 
@@ -69,8 +69,9 @@ int run(const LadderFlags& flags) {
     std::printf("%s\n", side_by_side_text(reports[0], reports[1]).c_str());
   }
   if (!reports.empty()) {
-    flags.results.write(ladder_json(reports, request));
-    flags.results.write_csv(ladder_csv(reports));
+    const Json document = ladder_json(reports, request);
+    flags.results.write(document);
+    flags.results.write_csv(ladder_csv(document));
   }
   return status_unless_interrupted(ok ? 0 : 1);
 }

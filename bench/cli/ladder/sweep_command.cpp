@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "output/files.h"
 #include "output/plots.h"
-#include "output/sweep_output.h"
+#include "output/reports.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"
@@ -50,15 +50,16 @@ SweepRequest make_request(const SweepFlags& flags) {
   const std::vector<Axis> axes = axes_of(flags);
   const Tunables set = flags.tunables.assigned();
   kernel_setting(flags.kernel, set, flags.tunables.switched());  // bad input before there is a device
-  const ChosenDevice device = flags.device.choose().front();
-  return {.kernel = flags.kernel,
-          .set = set,
-          .switches = flags.tunables.switched(),
-          .shape = base_shape(flags, device.info()),
-          .axes = axes,
-          .device = device,
-          .measure = flags.timing.options(),
-          .cold = flags.timing.cold};
+  SweepRequest request;
+  request.devices = flags.device.choose();
+  request.shape = base_shape(flags, request.devices.front().info());
+  request.measure = flags.timing.options();
+  request.cold = flags.timing.cold;
+  request.kernel = flags.kernel;
+  request.set = set;
+  request.switches = flags.tunables.switched();
+  request.axes = axes;
+  return request;
 }
 
 int run(const SweepFlags& flags) {

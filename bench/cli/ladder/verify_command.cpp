@@ -13,7 +13,7 @@
 #include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
-#include "runner/exam.h"
+#include "runner/run.h"
 #include "support/progress.h"
 
 namespace duogemm::bench {
@@ -70,7 +70,8 @@ Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
 
 class Verifier {
  public:
-  Verifier(const ChosenDevice& chosen, Guards guards) : session_(chosen, {}), guards_(guards) {}
+  Verifier(const ChosenDevice& chosen, Guards guards)
+      : session_(sessions_.emplace_back(chosen, Conditions{})), guards_(guards) {}
 
   const DeviceInfo& info() { return session_.info(); }
 
@@ -89,10 +90,9 @@ class Verifier {
     Outcome outcome;
     for (const Problem& problem : problems) {
       auto trial = plan(setting, problem);
-      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards_, !is_rung(setting));
-      trial->judge(
-          *exam, [](const std::string&) {}, nullptr);
-      for (const Row& row : trial->rows()) {
+      auto exam = whole_exam(fill(problem, outcome.problems), guards_, !is_rung(setting));
+      trial->judge(*exam, [](const std::string&) {});
+      for (const Row& row : trial->take_rows()) {
         if (!row.missing.empty()) {
           outcome.unsupported = row.missing;
           return outcome;
@@ -117,7 +117,7 @@ class Verifier {
     session_.remove_entries();
     if (is_rung(setting)) {
       session_.add(setting);
-      return std::make_unique<Trial>(session_, problem);
+      return std::make_unique<Trial>(sessions_, problem);
     }
     session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
       return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
@@ -131,13 +131,14 @@ class Verifier {
         session_.add(setting, plan_of_schedule(split), true);
       }
     }
-    return std::make_unique<Trial>(session_, problem);
+    return std::make_unique<Trial>(sessions_, problem);
   }
 
-  Session session_;
+  Sessions sessions_;
+  Session& session_;  // the only one
   const Guards guards_;
   // A simulator may mistake a buffer for one that was freed.
-  std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
+  std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>> kept_;
 };
 
 std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {

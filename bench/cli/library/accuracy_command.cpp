@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "output/accuracy_output.h"
+#include "output/reports.h"
 #include "problem/precision.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"

@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "device/memory_limit.h"
-#include "output/compare_output.h"
+#include "output/reports.h"
 #include "support/interrupt.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
@@ -206,7 +206,7 @@ class Printer {
       table_.emplace(report, list);
       std::printf("%s", table_->head().c_str());
     }
-    std::printf("%s", table_->row(report, report.problems.back()).c_str());
+    std::printf("%s", table_->row(report.problems.back()).c_str());
     std::fflush(stdout);
   }
 

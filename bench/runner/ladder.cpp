@@ -1,11 +1,8 @@
-#include "runner/ladder_run.h"
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
 
-#include "runner/exam.h"
-#include "runner/trial.h"
+#include "runner/runs.h"
 #include "support/interrupt.h"
 #include "timing/device_speed.h"
 #include "timing/timing_warnings.h"
@@ -27,7 +24,7 @@ Sessions sessions_of(const LadderRequest& request) {
   Sessions sessions;
   for (const ChosenDevice& chosen : request.devices) {
     const Conditions conditions{.cold = request.cold, .device_options = request.device_options};
-    Session& session = *sessions.emplace_back(std::make_unique<Session>(chosen, conditions));
+    Session& session = sessions.emplace_back(chosen, conditions);
     for (const LadderSetting& setting : request.settings) {
       session.add(setting, std::bind_front(plan_rung, setting));
     }
@@ -40,17 +37,17 @@ Sessions sessions_of(const LadderRequest& request) {
 
 // A problem with everybody's plans for it.
 struct Planned {
-  Planned(const LadderRequest& request, const Sessions& sessions, const Shape& shape)
+  Planned(const LadderRequest& request, Sessions& sessions, const Shape& shape)
       : problem(Problem::packed(shape.m, shape.n, shape.k)),
-        trials(plan_trials(sessions, problem, request.each_step)),
-        lacking(lacking_memory(sessions, trials, WholeExam::host_bytes(problem),
-                               request.abilities ? bandwidth_bytes(sessions.front()->info()) : 0)) {}
+        trial(sessions, problem, request.each_step),
+        lacking(trial.lacking_memory(judged_need(problem).host,
+                                     request.abilities ? bandwidth_bytes(sessions.front().info()) : 0)) {}
   Problem problem;
-  Trials trials;
+  Trial trial;
   std::optional<std::string> lacking;  // the memory that is not there
 };
 
-Planned require_planned(const LadderRequest& request, const Sessions& sessions, const Shape& shape) {
+Planned require_planned(const LadderRequest& request, Sessions& sessions, const Shape& shape) {
   Planned planned(request, sessions, shape);
   if (planned.lacking) {
     throw Error(Status::out_of_memory, to_text(shape) + " " + *planned.lacking);
@@ -62,25 +59,14 @@ HostProblem make_numbers(const Problem& problem) {
   return random_problem(problem, Distribution::signed_unit, seed);
 }
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Estimates by one run of everything how long the whole ladder takes.
-double estimate_seconds(const LadderRequest& request, const Sessions& sessions, const Planned& planned,
-                        Progress& progress) {
+double estimate_seconds(const LadderRequest& request, Planned& planned, const ShowWho& show) {
   constexpr double runs = 9.0;  // check, warm-up and samples
-  const auto show = [&](const std::string& who) { progress.show(who + " (to choose a size)"); };
-  std::optional<WholeExam> exam;
-  double seconds = seconds_of([&] { exam.emplace(make_numbers(planned.problem)); });
-  judge(sessions, planned.trials, *exam, request.measure, show);
-  std::vector<Contender> contenders;
-  for (const auto& trial : planned.trials) {
-    trial->add_contenders(contenders);
-  }
-  for (const Contender& contender : contenders) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto exam = whole_exam(make_numbers(planned.problem));
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  planned.trial.judge(*exam, show, request.measure.stop);
+  for (const Contender& contender : planned.trial.contenders()) {
     show(contender.name);
     seconds += runs * contender.run(1);
   }
@@ -89,20 +75,17 @@ double estimate_seconds(const LadderRequest& request, const Sessions& sessions, 
 
 // The largest power of two up to the tutorial's 4096 for which there is memory and the whole ladder takes
 // well under a minute: time grows with the cube of the size, once the device is busy.
-Shape choose_shape(const LadderRequest& request, const Sessions& sessions, Progress& progress) {
+Shape choose_shape(const LadderRequest& request, Sessions& sessions, Progress& progress) {
   constexpr double budget_seconds = 40.0;
   std::int64_t size = 256;
+  const auto show = [&](const std::string& who) { progress.show(who + " (to choose a size)"); };
   const auto planned = [&](std::int64_t at) { return Planned(request, sessions, {at, at, at}); };
+  const auto seconds = [&](Planned now) { return estimate_seconds(request, now, show); };
   while (size < 4096 && !request.measure.stopped() && !planned(2 * size).lacking &&
-         8.0 * estimate_seconds(request, sessions, planned(size), progress) < budget_seconds) {
+         8.0 * seconds(planned(size)) < budget_seconds) {
     size *= 2;
   }
   return {size, size, size};
-}
-
-void measure_abilities(Session& session, LadderReport& report) {
-  report.peak = measure_peak(session.device(), session.queue(), session.programs(), interrupted());
-  report.bandwidth = measure_bandwidth(session.device(), session.queue(), session.programs(), interrupted());
 }
 
 // Judged by the fastest row.
@@ -121,9 +104,13 @@ std::optional<std::string> slow_reference(const std::vector<Row>& rows, const Ro
 
 }  // namespace
 
+std::string name_of(const LadderSetting& setting) {
+  const std::string extra = to_text(setting.distinct);
+  return setting.spec->name + (extra.empty() ? "" : " " + extra);
+}
+
 bool LadderReport::ok() const {
-  return std::all_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return !row.missing.empty() || row.right(); });
+  return std::ranges::all_of(rows, [](const Row& row) { return !row.missing.empty() || row.right(); });
 }
 
 void LadderReport::keep_measured() {
@@ -136,8 +123,7 @@ void LadderReport::keep_measured() {
 std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   std::vector<NamedSamples> samples;
   for (const Row& row : rows) {
-    const std::string extra = to_text(row.setting.distinct);
-    samples.push_back({row.setting.spec->name + (extra.empty() ? "" : " " + extra), &row.samples});
+    samples.push_back({name_of(row.setting), &row.samples});
   }
   samples.push_back({reference.name, &reference.samples});
   std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
@@ -155,33 +141,38 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
 
 std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& progress) {
   const std::optional<std::string> busy = request.abilities ? busy_warning() : std::nullopt;
-  const Sessions sessions = sessions_of(request);
+  Sessions sessions = sessions_of(request);
   const Shape shape = request.shape ? *request.shape : choose_shape(request, sessions, progress);
   if (!request.shape && request.measure.stopped()) {
     return {};
   }
-  const Planned planned = require_planned(request, sessions, shape);
+  Planned planned = require_planned(request, sessions, shape);
   const auto show = [&](const std::string& what) { progress.show(what); };
   show("random matrices and their product in double precision");
-  WholeExam exam(make_numbers(planned.problem));
-  judge(sessions, planned.trials, exam, request.measure, show);
-  std::vector<LadderReport> reports(sessions.size());
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    reports[i].device = sessions[i]->info();
-    reports[i].shape = shape;
+  const auto exam = whole_exam(make_numbers(planned.problem));
+  planned.trial.judge(*exam, show, request.measure.stop);
+  std::vector<LadderReport> reports;
+  for (Session& session : sessions) {
+    LadderReport& report = reports.emplace_back();
+    report.device = session.info();
+    report.shape = shape;
     if (request.abilities && !request.measure.stopped()) {
-      measure_abilities(*sessions[i], reports[i]);
+      const auto measured = [&](const auto& of) {
+        return of(session.device(), session.queue(), session.programs(), interrupted());
+      };
+      report.peak = measured(measure_peak);
+      report.bandwidth = measured(measure_bandwidth);
     }
-    reports[i].gpu_before = query_gpu(reports[i].device.pci_bus);
+    report.gpu_before = query_gpu(report.device.pci_bus);
   }
   // Both runtimes of one GPU: what is seen of it is the same.
   GpuWatch watch(reports.front().device.pci_bus);
-  time_in_turns(planned.trials, request.measure, watch, show);
+  planned.trial.time(request.measure, watch, show);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     LadderReport& report = reports[i];
     report.gpu_after = query_gpu(report.device.pci_bus);
     report.gpu_during = watch.moments();
-    report.rows = planned.trials[i]->take_rows();
+    report.rows = planned.trial.take_rows(i);
     if (report.rows.size() > request.settings.size()) {
       report.reference = std::move(report.rows.back());
       report.rows.pop_back();
@@ -193,7 +184,8 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
 }
 
 void require_ladder_memory(const LadderRequest& request, const Shape& shape) {
-  require_planned(request, sessions_of(request), shape);
+  Sessions sessions = sessions_of(request);
+  require_planned(request, sessions, shape);
 }
 
 }  // namespace duogemm::bench

@@ -1,12 +1,10 @@
-#include "runner/accuracy_run.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "check/oracle.h"
 #include "problem/precision.h"
-#include "runner/trial.h"
+#include "runner/runs.h"
 #include "support/format.h"
 #include "support/interrupt.h"
 
@@ -17,23 +15,24 @@ namespace {
 constexpr double reference_work = 1 << 26;
 constexpr std::int64_t fewest_lines = 32;
 
-// `count` numbers below `end`, at equal distances, the first and the last among them.
-std::vector<std::int64_t> spread(std::int64_t count, std::int64_t end) {
-  std::vector<std::int64_t> numbers;
+// These rows, and the columns of the same numbers: as many as may be, at equal distances, the first and the
+// last among them.
+std::vector<std::int64_t> lines_of(const Problem& problem) {
+  const auto affordable =
+      static_cast<std::int64_t>(std::sqrt(reference_work / static_cast<double>(problem.k)));
+  const std::int64_t count = std::min(problem.m, std::max(fewest_lines, affordable));
+  std::vector<std::int64_t> lines;
   for (std::int64_t i = 0; i < count; ++i) {
-    numbers.push_back(count == 1 ? 0 : i * (end - 1) / (count - 1));
+    lines.push_back(count == 1 ? 0 : i * (problem.m - 1) / (count - 1));
   }
-  return numbers;
+  return lines;
 }
 
-// Some elements are computed anew: where some rows cross the columns of the same numbers.
+// Those elements are computed anew where the rows cross the columns.
 class ErrorExam final : public Exam {
  public:
   ErrorExam(const InputClass& input, const Problem& problem, bool timed)
-      : lines_(spread(std::min(problem.m,
-                               std::max(fewest_lines, static_cast<std::int64_t>(std::sqrt(
-                                                          reference_work / static_cast<double>(problem.k))))),
-                      problem.m)),
+      : lines_(lines_of(problem)),
         host_{problem,
               make_a(input, problem.m, problem.k),
               make_b(input, problem.k, problem.n),
@@ -43,7 +42,6 @@ class ErrorExam final : public Exam {
               {},
               {}},
         oracle_(Problem::packed(count(), count(), problem.k), rows_of_a(), columns_of_b(), {}),
-        result_(host_.c.size()),
         timed_(timed) {}
 
   std::size_t elements() const { return lines_.size() * lines_.size(); }
@@ -56,13 +54,13 @@ class ErrorExam final : public Exam {
              Row& row) override {
     operands.restore_c(queue);
     multiply();
-    const Buffer& c = *operands.operands()[static_cast<std::size_t>(operand_c.slot)].buffer;
-    queue.read(c, result_.data(), result_.size() * sizeof(float));
+    std::vector<float> result(host_.c.size());
+    queue.read(*place_of(operands.operands(), operand_c).buffer, result.data(),
+               result.size() * sizeof(float));
     row.mean_error = 0.0;
     for (std::int64_t col = 0; col < count(); ++col) {
       for (std::int64_t at = 0; at < count(); ++at) {
-        const auto element = static_cast<std::size_t>(line(col) * host_.problem.m + line(at));
-        const double units = oracle_.units(at, col, result_[element]);
+        const double units = oracle_.units(at, col, result[index(line(col) * host_.problem.m + line(at))]);
         row.verdict.worst_error = std::max(row.verdict.worst_error, units);
         *row.mean_error += units / static_cast<double>(elements());
       }
@@ -71,14 +69,15 @@ class ErrorExam final : public Exam {
   }
 
  private:
+  static std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
   std::int64_t count() const { return static_cast<std::int64_t>(lines_.size()); }
-  std::int64_t line(std::int64_t i) const { return lines_[static_cast<std::size_t>(i)]; }
+  std::int64_t line(std::int64_t i) const { return lines_[index(i)]; }
 
   std::vector<float> rows_of_a() const {
     std::vector<float> chosen;
     for (std::int64_t p = 0; p < host_.problem.k; ++p) {
       for (const std::int64_t row : lines_) {
-        chosen.push_back(host_.a[static_cast<std::size_t>(p * host_.problem.m + row)]);
+        chosen.push_back(host_.a[index(p * host_.problem.m + row)]);
       }
     }
     return chosen;
@@ -95,13 +94,12 @@ class ErrorExam final : public Exam {
   std::vector<std::int64_t> lines_;
   HostProblem host_;
   Oracle oracle_;
-  std::vector<float> result_;
   bool timed_;
 };
 
 Sessions session_of(const AccuracyRequest& request) {
   Sessions sessions;
-  Session& session = *sessions.emplace_back(std::make_unique<Session>(request.device, Conditions{}));
+  Session& session = sessions.emplace_back(request.device, Conditions{});
   for (const Precision precision : request.precisions) {
     session.add(make_own_library(Through::device, session.runtime(), session.queue(), precision),
                 {.title = to_text(precision),
@@ -118,56 +116,22 @@ Sessions session_of(const AccuracyRequest& request) {
   return sessions;
 }
 
-// The largest product decides. On the host there are its matrices, and as much again of what is computed
-// anew.
-void require_memory(const AccuracyRequest& request, const Sessions& sessions) {
-  const std::int64_t k = *std::ranges::max_element(request.ks);
-  const Problem problem = Problem::packed(request.size, request.size, k);
-  const double host_bytes = 3.0 * guarded_need(problem).device;
-  if (const auto lacking = lacking_memory(sessions, plan_trials(sessions, problem), host_bytes)) {
-    throw Error(Status::out_of_memory, "K=" + std::to_string(k) + ": " + *lacking);
-  }
-}
-
-AccuracyRow measure_row(const AccuracyRequest& request, const Sessions& sessions, const InputClass& input,
+AccuracyRow measure_row(const AccuracyRequest& request, Sessions& sessions, const InputClass& input,
                         std::int64_t k) {
   const auto show = [](const std::string&) {};
   const Problem problem = Problem::packed(request.size, request.size, k);
-  const Trials trials = plan_trials(sessions, problem);
+  Trial trial(sessions, problem);
   ErrorExam exam(input, problem, request.timed);
-  judge(sessions, trials, exam, {}, show);
+  trial.judge(exam, show);
   if (request.timed) {
     GpuWatch nobody("");
-    time_in_turns(trials, {.noise = 0.005, .seconds = 0.2, .stop = &interrupted()}, nobody, show);
+    trial.time({.noise = 0.005, .seconds = 0.2, .stop = &interrupted()}, nobody, show);
   }
   return {.input = input,
           .k = k,
           .elements = exam.elements(),
           .bound = 2.0 * std::sqrt(static_cast<double>(k)) + 4.0,
-          .rows = trials.front()->take_rows()};
-}
-
-// The error of cuBLAS's FP32; nothing where there is none.
-std::optional<double> yardstick(const AccuracyRow& row) {
-  const auto found = std::ranges::find(row.rows, "cuBLAS", &Row::title);
-  return found != row.rows.end() && found->missing.empty() ? std::optional(found->verdict.worst_error)
-                                                           : std::nullopt;
-}
-
-// The largest error of FP32 in the row, ours and cuBLAS's.
-double error_of_fp32(const AccuracyRow& row, const std::vector<Precision>& precisions) {
-  double error = yardstick(row).value_or(0.0);
-  for (std::size_t i = 0; i < precisions.size(); ++i) {
-    error = precisions[i] == Precision::fp32 ? std::max(error, row.rows[i].verdict.worst_error) : error;
-  }
-  return error;
-}
-
-// A precision may reach this error. Where all roundings of a sum go the same way, a chain of FP32 has more
-// than the bound, but never more than k + 3.
-double limit_of(Precision precision, const AccuracyRow& row, double error_of_fp32) {
-  const double chain = static_cast<double>(row.k) + 3.0;
-  return precision == Precision::fp32 ? chain : std::max(row.bound, std::min(error_of_fp32, chain));
+          .rows = trial.take_rows()};
 }
 
 }  // namespace
@@ -177,22 +141,32 @@ bool AccuracyReport::ok() const {
 }
 
 std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& precisions) {
-  const std::optional<double> peer = yardstick(row);
+  const auto cublas = std::ranges::find(row.rows, "cuBLAS", &Row::title);
+  const bool has_peer = cublas != row.rows.end() && cublas->missing.empty();
+  const double peer = has_peer ? cublas->verdict.worst_error : 0.0;
+  // Where all roundings of a sum go the same way, a chain of FP32 has more than the bound, but never more
+  // than this; other precisions may have what FP32, ours or cuBLAS's, has there.
+  const double chain = static_cast<double>(row.k) + 3.0;
+  double of_fp32 = peer;
+  for (std::size_t i = 0; i < precisions.size(); ++i) {
+    of_fp32 = precisions[i] == Precision::fp32 ? std::max(of_fp32, row.rows[i].verdict.worst_error) : of_fp32;
+  }
   for (std::size_t i = 0; i < precisions.size(); ++i) {
     const double error = row.rows[i].verdict.worst_error;
     const std::string name = to_text(precisions[i]);
+    const bool is_fp32 = precisions[i] == Precision::fp32;
+    const double limit = is_fp32 ? chain : std::max(row.bound, std::min(of_fp32, chain));
     if (!row.rows[i].missing.empty()) {
       continue;
     }
     if (row.input.exact && error != 0.0) {
       return name + " is not exact";
     }
-    const double limit = limit_of(precisions[i], row, error_of_fp32(row, precisions));
     if (!(error <= limit)) {
       return name + format(" is above the bound of %.1f", limit);
     }
-    const bool compared = precisions[i] != Precision::fp32 && row.k >= least_compared_k && peer;
-    if (compared && !(error <= std::max(worst_ratio * *peer, always_good))) {
+    const bool compared = !is_fp32 && row.k >= least_compared_k && has_peer;
+    if (compared && !(error <= std::max(worst_ratio * peer, always_good))) {
       return name + format(" is above %.2f of cuBLAS's error", worst_ratio);
     }
   }
@@ -201,19 +175,22 @@ std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& preci
 
 AccuracyReport run_accuracy(const AccuracyRequest& request, Progress& progress,
                             const std::function<void(const AccuracyReport&)>& after_row) {
-  const Sessions sessions = session_of(request);
-  require_memory(request, sessions);
-  AccuracyReport report{
-      .device = sessions.front()->info(), .size = request.size, .precisions = request.precisions};
-  for (const Entry& entry : sessions.front()->entries()) {
-    if (!entry.is_own) {
-      report.others.push_back({entry.title, entry.name});
-    }
+  Sessions sessions = session_of(request);
+  // The largest product decides. On the host there are its matrices, and as much again of what is computed
+  // anew.
+  const std::int64_t longest = *std::ranges::max_element(request.ks);
+  const Problem largest = Problem::packed(request.size, request.size, longest);
+  const double host_bytes = 3.0 * guarded_need(largest).device;
+  if (const auto lacking = Trial(sessions, largest).lacking_memory(host_bytes)) {
+    throw Error(Status::out_of_memory, "K=" + std::to_string(longest) + ": " + *lacking);
   }
+  AccuracyReport report{.device = sessions.front().info(),
+                        .size = request.size,
+                        .precisions = request.precisions,
+                        .others = sessions.front().peers()};
   for (const InputClass& input : request.inputs) {
     for (const std::int64_t k : request.ks) {
       if (interrupted()) {
-        report.interrupted = true;
         return report;
       }
       progress.show(input.name + ", K=" + std::to_string(k));

@@ -1,11 +1,10 @@
-#include "runner/sweep_run.h"
-
 #include <algorithm>
 #include <charconv>
 #include <regex>
 #include <sstream>
 
 #include "families/kernel_source.h"
+#include "runner/runs.h"
 #include "support/format.h"
 #include "system/reject.h"
 
@@ -13,9 +12,10 @@ namespace duogemm::bench {
 namespace {
 
 constexpr std::size_t most_values = 1000;
+constexpr std::size_t most_points = 10000;
 
 [[noreturn]] void reject_axis(const std::string& text, const std::string& why) {
-  throw Error(Status::invalid_argument, "--over " + text + ": " + why);
+  reject("--over " + text + ": " + why);
 }
 
 std::int64_t number(const std::string& digits, const std::string& text) {
@@ -26,32 +26,6 @@ std::int64_t number(const std::string& digits, const std::string& text) {
   }
   return value;
 }
-
-std::vector<std::int64_t> listed(const std::string& values, const std::string& text) {
-  std::vector<std::int64_t> result;
-  std::istringstream parts(values);
-  for (std::string part; std::getline(parts, part, ',');) {
-    result.push_back(number(part, text));
-  }
-  return result;
-}
-
-std::vector<std::int64_t> ranged(std::int64_t from, std::int64_t to, std::int64_t step, bool factor,
-                                 const std::string& text) {
-  if (from > to || step < (factor ? 2 : 1) || (factor && from < 1)) {
-    reject_axis(text, "a range goes up, by steps of at least 1 or a factor of at least 2");
-  }
-  std::vector<std::int64_t> result;
-  for (std::int64_t value = from; value <= to; value = factor ? value * step : value + step) {
-    if (result.size() == most_values) {
-      reject_axis(text, "more than " + std::to_string(most_values) + " values");
-    }
-    result.push_back(value);
-  }
-  return result;
-}
-
-constexpr std::size_t most_points = 10000;
 
 bool overlap(const Axis& a, const Axis& b) {
   return a.name == b.name || (a.is_size() && b.is_size() && (a.name == "size" || b.name == "size"));
@@ -77,39 +51,14 @@ void require_axes(const SweepRequest& request, const KernelSpec& spec) {
 }
 
 void place(Shape& shape, const std::string& name, std::int64_t value) {
-  if (name == "m" || name == "size") {
-    shape.m = value;
-  }
-  if (name == "n" || name == "size") {
-    shape.n = value;
-  }
-  if (name == "k" || name == "size") {
-    shape.k = value;
+  for (const auto& [size, own] : {std::pair(&Shape::m, "m"), {&Shape::n, "n"}, {&Shape::k, "k"}}) {
+    if (name == own || name == "size") {
+      shape.*size = value;
+    }
   }
 }
 
-SweepPoint make_point(const SweepRequest& request, std::vector<std::int64_t> at) {
-  SweepPoint point{.at = std::move(at), .shape = request.shape, .invalid = {}, .row = {}};
-  Tunables set = request.set;
-  for (std::size_t i = 0; i < request.axes.size(); ++i) {
-    const Axis& axis = request.axes[i];
-    if (axis.is_size()) {
-      place(point.shape, axis.name, point.at[i]);
-    } else {
-      set[axis.name] = static_cast<int>(point.at[i]);
-    }
-  }
-  try {
-    point.row.setting = kernel_setting(request.kernel, set, request.switches);
-  } catch (const Error& error) {
-    if (error.status() != Status::invalid_argument) {
-      throw;
-    }
-    point.invalid = error.what();
-  }
-  return point;
-}
-
+// The last axis goes fastest.
 std::vector<SweepPoint> make_points(const SweepRequest& request) {
   std::size_t count = 1;
   for (const Axis& axis : request.axes) {
@@ -118,55 +67,47 @@ std::vector<SweepPoint> make_points(const SweepRequest& request) {
   if (count > most_points) {
     reject("--over: " + std::to_string(count) + " points are more than " + std::to_string(most_points));
   }
-  std::vector<SweepPoint> points;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::int64_t> at(request.axes.size());
-    std::size_t rest = i;
-    for (std::size_t axis = request.axes.size(); axis-- > 0;) {
-      const std::vector<std::int64_t>& values = request.axes[axis].values;
-      at[axis] = values[rest % values.size()];
-      rest /= values.size();
+  std::vector<SweepPoint> points(1);
+  points.front().shape = *request.shape;
+  points.front().row.setting.tunables = request.set;
+  for (const Axis& axis : request.axes) {
+    std::vector<SweepPoint> further;
+    for (const SweepPoint& point : points) {
+      for (const std::int64_t value : axis.values) {
+        SweepPoint& next = further.emplace_back(point);
+        next.at.push_back(value);
+        if (axis.is_size()) {
+          place(next.shape, axis.name, value);
+        } else {
+          next.row.setting.tunables[axis.name] = static_cast<int>(value);
+        }
+      }
     }
-    points.push_back(make_point(request, std::move(at)));
+    points = std::move(further);
+  }
+  for (auto& [at, shape, invalid, row, reference] : points) {
+    try {
+      row.setting = kernel_setting(request.kernel, row.setting.tunables, request.switches);
+    } catch (const Error& error) {
+      if (error.status() != Status::invalid_argument) {
+        throw;
+      }
+      invalid = error.what();
+    }
   }
   return points;
 }
 
-bool same(const Shape& a, const Shape& b) { return a.m == b.m && a.n == b.n && a.k == b.k; }
-
-// Takes the points of the first one's shape off the list.
-std::vector<SweepPoint*> take_shape(std::vector<SweepPoint*>& waiting) {
-  const Shape shape = waiting.front()->shape;
-  std::vector<SweepPoint*> together;
-  std::erase_if(waiting, [&](SweepPoint* point) {
-    const bool taken = same(point->shape, shape);
-    if (taken) {
-      together.push_back(point);
-    }
-    return taken;
-  });
-  return together;
-}
-
-LadderRequest ladder_of(const SweepRequest& request, const std::vector<SweepPoint*>& together) {
-  LadderRequest ladder{.settings = {},
-                       .devices = {request.device},
-                       .device_options = {},
-                       .shape = together.front()->shape,
-                       .measure = request.measure,
-                       .cold = request.cold};
+// Measures the points of one shape; where there is not the memory for it, none of them is possible.
+void run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& together, SweepReport& report,
+               Progress& progress) {
+  const Shape shape = together.front()->shape;
+  LadderRequest ladder = request;
+  ladder.shape = shape;
+  ladder.abilities = report.peak == 0.0;
   for (const SweepPoint* point : together) {
     ladder.settings.push_back(point->row.setting);
   }
-  return ladder;
-}
-
-// Points of one shape; false where there is not the memory for it, so that none of them is possible.
-bool run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& together, SweepReport& report,
-               Progress& progress) {
-  const Shape shape = together.front()->shape;
-  LadderRequest ladder = ladder_of(request, together);
-  ladder.abilities = report.peak == 0.0;
   LadderReport run;
   try {
     run = run_ladder(ladder, progress).front();
@@ -177,7 +118,7 @@ bool run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& toge
     for (SweepPoint* point : together) {
       point->invalid = error.what();
     }
-    return false;
+    return;
   }
   for (const std::string& warning : run.warnings(request.measure.noise)) {
     report.warnings.push_back(to_text(shape) + ": " + warning);
@@ -190,7 +131,6 @@ bool run_shape(const SweepRequest& request, const std::vector<SweepPoint*>& toge
     together[i]->reference =
         run.reference.samples.seconds.empty() ? 0.0 : shape.flops() / run.reference.samples.median();
   }
-  return true;
 }
 
 void give_up_the_rest(SweepReport& report) {
@@ -215,14 +155,31 @@ Axis parse_axis(const std::string& text) {
   static const std::regex range(R"((\w+)=(\d+):(\d+)(?::(x?)(\d+))?)");
   std::smatch match;
   if (std::regex_match(text, match, list)) {
-    return {match[1], listed(match[2], text)};
+    Axis axis{match[1], {}};
+    std::istringstream parts(match[2]);
+    for (std::string part; std::getline(parts, part, ',');) {
+      axis.values.push_back(number(part, text));
+    }
+    return axis;
   }
   if (!std::regex_match(text, match, range)) {
     reject_axis(text, "expected NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE");
   }
+  Axis axis{match[1], {}};
   const std::int64_t step = match[5].matched ? number(match[5], text) : 1;
-  return {match[1],
-          ranged(number(match[2], text), number(match[3], text), step, match[4].length() > 0, text)};
+  const bool factor = match[4].length() > 0;
+  const std::int64_t from = number(match[2], text);
+  const std::int64_t to = number(match[3], text);
+  if (from > to || step < (factor ? 2 : 1) || (factor && from < 1)) {
+    reject_axis(text, "a range goes up, by steps of at least 1 or a factor of at least 2");
+  }
+  for (std::int64_t value = from; value <= to; value = factor ? value * step : value + step) {
+    if (axis.values.size() == most_values) {
+      reject_axis(text, "more than " + std::to_string(most_values) + " values");
+    }
+    axis.values.push_back(value);
+  }
+  return axis;
 }
 
 double SweepPoint::speed() const { return shape.flops() / row.samples.median(); }
@@ -234,19 +191,26 @@ bool SweepReport::ok() const {
 
 SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape) {
   SweepReport report;
-  report.device = request.device.info();
+  report.device = request.devices.front().info();
   report.spec = kernel_setting(request.kernel, request.set, request.switches).spec;
   report.axes = request.axes;
   require_axes(request, *report.spec);
   report.points = make_points(request);
-  std::vector<SweepPoint*> waiting;
-  for (SweepPoint& point : report.points) {
-    if (point.invalid.empty()) {
-      waiting.push_back(&point);
+  for (const SweepPoint& first : report.points) {
+    if (first.done()) {
+      continue;
     }
-  }
-  while (!waiting.empty() && !request.measure.stopped()) {
-    if (run_shape(request, take_shape(waiting), report, progress) && !request.measure.stopped()) {
+    if (request.measure.stopped()) {
+      break;
+    }
+    std::vector<SweepPoint*> together;
+    for (SweepPoint& point : report.points) {
+      if (!point.done() && point.shape == first.shape) {
+        together.push_back(&point);
+      }
+    }
+    run_shape(request, together, report, progress);
+    if (first.invalid.empty() && !request.measure.stopped()) {
       after_shape(report);
     }
   }

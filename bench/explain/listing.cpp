@@ -1,12 +1,71 @@
-// One parser, and the description of each language that it reads.
-#include "explain/parsers.h"
+#include "explain/listing.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <regex>
 #include <sstream>
 
 namespace duogemm::bench {
 namespace {
+
+// The instructions from the target of a backward branch to the branch, by their places in the listing.
+struct Loop {
+  std::size_t begin;
+  std::size_t end;  // one after the last
+  Mix mix = {};
+
+  std::size_t size() const { return end - begin; }
+  bool holds(const Loop& other) const {
+    return begin <= other.begin && other.end <= end && size() > other.size();
+  }
+  bool fetches() const {
+    return mix[Kind::global_load].instructions + mix[Kind::global_load].bytes + mix[Kind::copy].instructions >
+           0.0;
+  }
+};
+
+void add(Mix& mix, const Listing& listing, const Loop& loop, double times) {
+  for (std::size_t i = loop.begin; i < loop.end; ++i) {
+    mix.add(listing[i], times);
+  }
+}
+
+std::vector<Loop> loops_of(const Listing& listing) {
+  std::vector<Loop> loops;
+  for (std::size_t i = 0; i < listing.size(); ++i) {
+    const std::optional<std::size_t>& target = listing[i].target;
+    if (target && *target <= listing[i].address && *target >= listing.front().address) {
+      const auto begin = std::ranges::lower_bound(listing, *target, {}, &Instruction::address);
+      loops.push_back({static_cast<std::size_t>(begin - listing.begin()), i + 1});
+      add(loops.back().mix, listing, loops.back(), 1.0);
+    }
+  }
+  return loops;
+}
+
+// Null when no loop multiplies.
+const Loop* heaviest_innermost(const std::vector<Loop>& loops) {
+  const Loop* best = nullptr;
+  for (const Loop& loop : loops) {
+    const bool is_innermost = std::ranges::none_of(
+        loops, [&](const Loop& other) { return loop.holds(other) && other.mix.multiply_adds > 0.0; });
+    if (is_innermost && loop.mix.multiply_adds > (best ? best->mix.multiply_adds : 0.0)) {
+      best = &loop;
+    }
+  }
+  return best;
+}
+
+const Loop* smallest_fetching_around(const Loop& inner, const std::vector<Loop>& loops) {
+  const Loop* best = nullptr;
+  for (const Loop& loop : loops) {
+    if (loop.holds(inner) && loop.fetches() && (!best || loop.size() < best->size())) {
+      best = &loop;
+    }
+  }
+  return best;
+}
 
 // Opcodes, with a space after them, in which the pattern is found are of the kind.
 struct Opcodes {
@@ -208,114 +267,76 @@ void tell_additions(Listing& listing) {
   }
 }
 
-class Parser {
- public:
-  explicit Parser(const Language& language) : language_(language) {}
+Kind kind_of(const Language& language, const std::string& opcode, const std::string& operands) {
+  const auto found = std::ranges::find_if(language.opcodes, [&](const Opcodes& opcodes) {
+    return std::regex_search(opcode + " ", opcodes.pattern);
+  });
+  return found == language.opcodes.end() ? language.other(operands) : found->kind;
+}
 
-  void read_line(const std::string& line) {
-    if (language_.separator == 0) {
-      if (!read_label(line)) {
-        read_instruction(line);
-      }
-      return;
-    }
-    std::istringstream parts(line.substr(0, line.find("//")));
-    for (std::string part; std::getline(parts, part, language_.separator);) {
-      if (parts.eof()) {
-        read_label(part);
-      } else {
-        read_instruction(part);
-      }
-    }
+// address: its place in the listing, where the language has no addresses.
+Instruction read_instruction(const Language& language, const std::smatch& match, std::size_t address) {
+  const std::string opcode = match[2];
+  const std::string operands = match[3];
+  Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : address,
+                          kind_of(language, opcode, operands)};
+  if (instruction.kind == Kind::multiply_add) {
+    instruction.multiply_adds = language.multiply_adds(opcode, operands);
   }
-
-  // Once all lines are read.
-  Listing listing() {
-    for (const auto& [from, label] : branches_) {
-      if (const auto found = labels_.find(label); found != labels_.end()) {
-        listing_[from].target = found->second;
-      }
-    }
-    tell_additions(listing_);
-    return std::move(listing_);
+  if (instruction.kind < Kind::shuffle) {
+    instruction.bytes = language.bytes(instruction.kind, opcode, operands);
   }
-
- private:
-  bool read_label(const std::string& text) {
-    std::smatch match;
-    const bool found = std::regex_search(text, match, language_.label);
-    if (found) {
-      pending_.push_back(match[1]);
-    }
-    return found;
-  }
-
-  void read_instruction(const std::string& text) {
-    std::smatch match;
-    if (!std::regex_search(text, match, language_.instruction)) {
-      return;
-    }
-    const std::string opcode = match[2];
-    const std::string operands = match[3];
-    Instruction instruction{match[1].length() > 0 ? std::stoul(match[1], nullptr, 16) : listing_.size(),
-                            kind_of(opcode, operands)};
-    for (const std::string& label : pending_) {
-      labels_[label] = instruction.address;
-    }
-    pending_.clear();
-    if (instruction.kind == Kind::multiply_add) {
-      instruction.multiply_adds = language_.multiply_adds(opcode, operands);
-    }
-    if (instruction.kind < Kind::shuffle) {
-      instruction.bytes = language_.bytes(instruction.kind, opcode, operands);
-    }
-    if (instruction.kind == Kind::control) {
-      find_target(instruction, opcode + " " + operands);
-    }
-    listing_.push_back(instruction);
-  }
-
-  Kind kind_of(const std::string& opcode, const std::string& operands) const {
-    for (const auto& [kind, pattern] : language_.opcodes) {
-      if (std::regex_search(opcode + " ", pattern)) {
-        return kind;
-      }
-    }
-    return language_.other(operands);
-  }
-
-  void find_target(Instruction& instruction, const std::string& text) {
-    std::smatch match;
-    if (!std::regex_search(text, match, language_.branch)) {
-      return;
-    }
-    if (match[1].length() > 0) {
-      instruction.target = std::stoul(match[1], nullptr, 16);
-    } else {
-      branches_.emplace_back(listing_.size(), match[2]);
-    }
-  }
-
-  const Language& language_;
-  Listing listing_;
-  std::vector<std::string> pending_;                           // labels of the next instruction
-  std::map<std::string, std::size_t> labels_;                  // their addresses
-  std::vector<std::pair<std::size_t, std::string>> branches_;  // which instruction leads to which label
-};
+  return instruction;
+}
 
 Listing parse(const Language& language, const std::string& text, const std::string& kernel) {
-  Parser parser(language);
+  Listing listing;
+  std::vector<std::string> pending;                           // labels of the next instruction
+  std::map<std::string, std::size_t> labels;                  // their addresses
+  std::vector<std::pair<std::size_t, std::string>> branches;  // which instruction leads to which label
   bool inside = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (std::regex_search(line, match, language.kernel)) {
       inside = std::any_of(match.begin() + 1, match.end(), [&](const auto& name) { return name == kernel; });
-    } else if (inside) {
-      parser.read_line(line);
+      continue;
+    }
+    const char separator = language.separator;
+    std::istringstream parts(separator == 0 ? line : line.substr(0, line.find("//")));
+    for (std::string part; inside && std::getline(parts, part, separator == 0 ? '\n' : separator);) {
+      if (std::regex_search(part, match, language.label)) {
+        pending.push_back(match[1]);
+        continue;
+      }
+      const bool is_whole = separator == 0 || !parts.eof();
+      if (!is_whole || !std::regex_search(part, match, language.instruction)) {
+        continue;
+      }
+      Instruction& instruction = listing.emplace_back(read_instruction(language, match, listing.size()));
+      for (const std::string& label : pending) {
+        labels[label] = instruction.address;
+      }
+      pending.clear();
+      const std::string branch = match[2].str() + " " + match[3].str();
+      std::smatch target;
+      if (instruction.kind != Kind::control || !std::regex_search(branch, target, language.branch)) {
+        continue;
+      }
+      if (target[1].length() > 0) {
+        instruction.target = std::stoul(target[1], nullptr, 16);
+      } else {
+        branches.emplace_back(listing.size() - 1, target[2]);
+      }
     }
   }
-  return parser.listing();
+  for (const auto& [from, label] : branches) {
+    if (const auto found = labels.find(label); found != labels.end()) {
+      listing[from].target = found->second;
+    }
+  }
+  tell_additions(listing);
+  return listing;
 }
 
 // The last of all.
@@ -330,6 +351,41 @@ std::optional<std::size_t> last_number(const std::string& log, const char* patte
 
 }  // namespace
 
+double Mix::instructions() const {
+  double sum = 0.0;
+  for (const Count& count : counts) {
+    sum += count.instructions;
+  }
+  return sum;
+}
+
+void Mix::add(const Instruction& instruction, double times) {
+  (*this)[instruction.kind].instructions += times;
+  const bool reads_memory = instruction.kind == Kind::multiply_add;
+  (*this)[reads_memory ? Kind::global_load : instruction.kind].bytes += times * instruction.bytes;
+  multiply_adds += times * instruction.multiply_adds;
+}
+
+std::optional<MainLoop> find_main_loop(const Listing& listing, double multiply_adds) {
+  const std::vector<Loop> loops = loops_of(listing);
+  const Loop* inner = heaviest_innermost(loops);
+  if (!inner) {
+    return std::nullopt;
+  }
+  const Loop* outer = inner->fetches() ? nullptr : smallest_fetching_around(*inner, loops);
+  const Loop& whole = outer ? *outer : *inner;
+  MainLoop result{listing[whole.begin].address, listing[whole.end - 1].address, 1.0, whole.mix};
+  if (outer) {
+    const double inside = inner->mix.multiply_adds;
+    const double trips = (multiply_adds - (outer->mix.multiply_adds - inside)) / inside;
+    if (trips >= 1.0 && trips == std::floor(trips)) {  // else the numbers do not come out even
+      result.inner_trips = trips;
+      add(result.mix, listing, *inner, trips - 1.0);
+    }
+  }
+  return result;
+}
+
 Listing parse_ptx(const std::string& text, const std::string& entry) { return parse(ptx(), text, entry); }
 
 Listing parse_sass(const std::string& text, const std::string& entry) { return parse(sass(), text, entry); }
@@ -339,8 +395,7 @@ Listing parse_x86(const std::string& text, const std::string& function) {
 }
 
 PtxasLog parse_ptxas_log(const std::string& log) {
-  return {last_number(log, R"(Used (\d+) registers)"), last_number(log, R"((\d+) bytes stack frame)"),
-          last_number(log, R"((\d+) bytes spill stores)")};
+  return {last_number(log, R"(Used (\d+) registers)"), last_number(log, R"((\d+) bytes spill stores)")};
 }
 
 }  // namespace duogemm::bench

@@ -1,0 +1,334 @@
+"""Ladders: for each rung how fast, how much faster than before, what binds it, and what comes next; the climb, the roofline, OpenCL
+against CUDA, and what switches change."""
+
+import itertools
+import textwrap
+
+import results
+import style
+from results import SWITCHES, Section, names_of, speed_text
+
+HEADS = ["rung", "idea", "GFLOP/s", "times the rung before", "what binds it", "next step"]
+
+# Of a bound, what a kernel has to reach to be bound by it, and of the time, what padding and transposing have to take to be told.
+REACHED = 2 / 3
+SUPPORT = 0.1
+
+CLIMB = ("Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none waits, "
+         "for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report as well. "
+         "`duogemm explain --diff 6:7` compares two rungs.")
+
+
+def groups_of(documents):
+    """The runs of a ladder's file on one device and problem, numbered, with their heading."""
+    groups = {}
+    for document in documents:
+        for run in document["runs"]:
+            groups.setdefault((run["device"]["name"].strip(), run["m"], run["n"], run["k"], id(document)), (document, []))[1].append(run)
+    for number, (document, runs) in enumerate(groups.values(), 1):
+        names = " and ".join(dict.fromkeys(results.runtime_name(run["device"]) for run in runs))
+        parts = [runs[0]["device"]["name"].strip(), names, results.size_caption(runs[0]), results.switches([row for run in runs for row in run["rows"]]),
+                 "cold operands" if document.get("operands") == "cold" else "",
+                 f"cache preference {document['cache_preference']}" if document["cache_preference"] != "none" else "",
+                 f"banks of {document['bank_bytes']} bytes" if document["bank_bytes"] else ""]
+        yield number, ", ".join(filter(None, parts)), runs
+
+
+def climb_sections(documents, explanations):
+    explained = explained_kernels(explanations)
+    for number, heading, runs in groups_of(documents):
+        tables = [(table(run, explained), f"{answer(run)} Measured through {results.runtime_caption(run)}.") for run in runs]
+        yield Section(f"ladder_{number}", f"The climb: {heading}", CLIMB, [climb(runs)], tables)
+
+
+def sections(documents):
+    for number, heading, runs in groups_of(documents):
+        rooflines = [roofline(run) for run in runs if roofs_of(run) and any("flops_per_byte" in row for row in run["rows"])]
+        if rooflines:
+            yield Section(f"roofline_{number}", f"Roofline: {heading}",
+                          "Rungs by their numbers. A point under a roof is held down by something else: see `duogemm explain`.", rooflines)
+        by_backend = {run["device"]["backend"]: run for run in runs}
+        if {"cuda", "opencl"} <= set(by_backend):
+            yield Section(f"runtimes_{number}", f"OpenCL against CUDA: {heading}", "Samples of one turn are paired; whiskers are quartiles.",
+                          [against(by_backend["cuda"], by_backend["opencl"])])
+
+
+def is_own(row):
+    """Whether it is duogemm's own kernel, which comes after the rungs."""
+    return "duogemm" in (row["rung"], row["kernel"])
+
+
+def climbs(row):
+    """Whether it is a step of the ladder, and not something to compare with."""
+    return row["rung"].isdigit() or is_own(row)
+
+
+def times_before(row, rows):
+    """How many times as fast as the first setting of the rung before that ran, and which; of duogemm's own kernel, as the fastest."""
+    if "gflops" not in row or not climbs(row):
+        return None
+    ran = [r for r in rows if r["rung"].isdigit() and "gflops" in r]
+    if is_own(row):
+        before = max(ran, key=lambda r: r["gflops"], default=None)
+    else:
+        earlier = [r for r in itertools.takewhile(lambda r: r is not row, ran) if r["rung"] != row["rung"]]
+        before = results.first_of_rung(earlier[-1], ran) if earlier else None
+    return (row["gflops"] / before["gflops"], before) if before else None
+
+
+def times_text(row, rows):
+    found = times_before(row, rows)
+    return f"{found[0]:.2f} x {'the fastest, ' if is_own(row) else ''}rung {found[1]['rung']}" if found else ""
+
+
+def next_step(row, rows):
+    """The idea of the next rung that ran, for the last setting of a rung that ran."""
+    index = next(i for i, r in enumerate(rows) if r is row)
+    after = next((r for r in rows[index + 1:] if climbs(r) and "gflops" in r), None)
+    is_last = row["rung"].isdigit() and "gflops" in row and after is not None and after["rung"] != row["rung"]
+    return f"{results.name(after)}: {after['idea']}" if is_last else ""
+
+
+def explained_kernels(documents):
+    """What files of `duogemm explain` say of kernels, by device and kernel."""
+    kernels = {}
+    for document in documents:
+        names = {entry["device"]["backend"]: entry["device"]["name"] for entry in document["devices"]}
+        for kernel in document["kernels"]:
+            if kernel["bounds"] and kernel["gflops"]:
+                kernels[names[kernel["backend"]], kernel["backend"], results.key(kernel)] = kernel
+    return kernels
+
+
+def binds(row, run, explained):
+    """What a kernel is bound by, as far as somebody measured it; empty otherwise."""
+    if "gflops" not in row:
+        return ""
+    kernel = explained.get((run["device"]["name"], run["device"]["backend"], results.key(row)))
+    found = by_explanation(kernel) if kernel else by_roofs(row, run)
+    multiply = row.get("multiply_time")
+    share = 1 - multiply["median_s"] / row["time"]["median_s"] if multiply else 0
+    return "; ".join(filter(None, [found, f"padding and transposing take {100 * share:.0f}%" if share > SUPPORT else ""]))
+
+
+def by_explanation(kernel):
+    lowest = kernel["bounds"][0]
+    reached = kernel["gflops"] / lowest["gflops"]
+    if reached < REACHED:
+        return f"waiting: only {100 * reached:.0f}% of what {lowest['name']} would allow"
+    return f"{lowest['name']}: {100 * reached:.0f}% of that bound"
+
+
+def by_roofs(row, run):
+    """Without explanation: a roof that is nearly reached, as far as the run measured it."""
+    roofs = [(run["peak_gflops"], "multiply-adds")]
+    cache = (run.get("bandwidth") or {}).get("cache")
+    if cache and "flops_per_byte" in row:
+        roofs.append((cache * row["flops_per_byte"] / 1e9, "shared cache"))
+    lowest, name = min(roofs)
+    reached = row["gflops"] / lowest
+    return f"{name}: {100 * reached:.0f}% of what was measured" if reached >= REACHED else ""
+
+
+def speed_cell(row):
+    if "unsupported" in row:
+        return f"not supported: needs {row['unsupported']}"
+    return speed_text(row["gflops"]) + ("" if row["ok"] else " WRONG")
+
+
+def table(run, explained):
+    """Rows of cells, the first of them the heads."""
+    rows, reference = run["rows"], run["reference"]
+    cells = [[results.name(row) + results.short_setting(row, rows), row["idea"], speed_cell(row), times_text(row, rows), binds(row, run, explained),
+              next_step(row, rows)] for row in rows]
+    limits = [[reference["name"], "", speed_text(reference["gflops"]), "", "", ""]] if reference else []
+    return [HEADS, *cells, *limits, ["measured peak", "multiply-adds in registers alone", speed_text(run["peak_gflops"]), "", "", ""]]
+
+
+def answer(run):
+    """The outcome in a sentence or two."""
+    timed = [row for row in run["rows"] if "gflops" in row and row["ok"]]
+    rungs = [row for row in timed if row["rung"].isdigit()]
+    where = results.where(run["device"])
+    if not rungs:
+        return f"{where}: no rung has run with a right result."
+    fastest = max(rungs, key=lambda row: row["gflops"])
+    words = [f"{where}: the fastest rung is {results.name(fastest)}{results.short_setting(fastest, run['rows'])} "
+             f"with {speed_text(fastest['gflops'])} GFLOP/s"]
+    if rungs[0]["rung"] == "1":
+        words.append(f"{fastest['gflops'] / rungs[0]['gflops']:.1f} times rung 1")
+    text = ", ".join(words + shares(fastest, run)) + "."
+    own = next((row for row in timed if is_own(row)), None)
+    return text + (f" duogemm's own kernel: {speed_text(own['gflops'])} GFLOP/s, " + ", ".join(shares(own, run)) + "." if own else "")
+
+
+def shares(row, run):
+    limits = [(run["reference"]["gflops"], run["reference"]["name"])] if run["reference"] else []
+    return [f"{100 * row['gflops'] / gflops:.0f}% of {name}" for gflops, name in [*limits, (run["peak_gflops"], "the measured peak")]]
+
+
+def climb(runs):
+    """Speed rung by rung, of runs of one problem on one device, and what each gained on the rung before. Lines: the other library, the peak."""
+    rows = runs[0]["rows"]
+    figure, axis = style.bars_figure(names_of(rows), len(runs))
+    height = 0.84 / len(runs)
+    for index, run in enumerate(runs):
+        found = {results.key(row): row for row in run["rows"]}
+        timed = [(i + (index - (len(runs) - 1) / 2) * height, found.get(results.key(row), {})) for i, row in enumerate(rows)]
+        bars = [(at, row, *results.speed_quartiles(row)) for at, row in timed if "gflops" in row]
+        axis.barh([at for at, *_ in bars], [row["gflops"] for _, row, *_ in bars], height, label=results.runtime_name(run["device"]),
+                  xerr=list(zip(*[quartiles for _, _, *quartiles in bars])) or None, error_kw=style.WHISKERS, **style.bar_style(index))
+        for at, row, _, above in bars:
+            before = times_before(row, run["rows"])
+            text = speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
+            axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
+                          bbox=style.PAPER, zorder=5)
+        for at in [at for at, row in timed if "unsupported" in row]:
+            axis.text(0.0, at, " not supported", va="center", fontsize=8)
+    limits = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]][:2]
+    limits.append(("measured peak", max(run["peak_gflops"] for run in runs)))
+    for line, (label, gflops) in zip(("--", ":", "-."), limits):
+        axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {speed_text(gflops)}")
+    speeds = [row["gflops"] for run in runs for row in run["rows"] if "gflops" in row]
+    axis.set_xlim(0, 1.18 * max(speeds + [gflops for _, gflops in limits]))
+    axis.set_xlabel("GFLOP/s (quartiles)\nx: times the rung before")
+    style.count_speeds(axis)
+    style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
+    return style.finish(figure, axis, "GFLOP/s", 1)
+
+
+def roofs_of(run):
+    """The roofs that a run measured, as name, bytes for each second, line."""
+    bandwidth = run.get("bandwidth") or {}
+    return [(name, bandwidth[member], line)
+            for name, member, line in (("shared cache", "cache", "-."), ("memory", "memory", ":")) if bandwidth.get(member)]
+
+
+def roofline(run):
+    """The rungs, at what a work-group computes for each byte that it gets from beyond it."""
+    figure, axis = style.lines_figure()
+    points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
+    peak = run["peak_gflops"]
+    intensities = [row["flops_per_byte"] for row in points]
+    left, right = min(intensities) / 4, max(intensities) * 32  # room for numbers right of the points
+    for name, bytes_per_second, line in roofs_of(run):
+        roof = bytes_per_second / 1e9
+        end = min(peak / roof, right)
+        if end > left:
+            axis.plot([left, end], [left * roof, end * roof], color="black", linestyle=line, linewidth=1.4, label=f"{name}: {roof:,.0f} GB/s")
+    axis.axhline(peak, color="black", linewidth=1.4, label=f"measured peak: {peak:,.0f} GFLOP/s")
+    if run["reference"]:
+        axis.axhline(run["reference"]["gflops"], color="black", linestyle="--", linewidth=0.9, label=run["reference"]["name"])
+    for x in dict.fromkeys(round(value, 2) for value in intensities):
+        label_points(axis, x, sorted((row for row in points if round(row["flops_per_byte"], 2) == x), key=lambda row: -row["gflops"]))
+    style.speed_scales(axis, "FLOP for each byte that a work-group\ngets from beyond it")
+    axis.set_xlim(left, right)
+    style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}")
+    rungs = [f"{results.name(row)} {speed_text(row['gflops'])} at {row['flops_per_byte']:.3g}" for row in points]
+    return style.finish(figure, axis, "GFLOP/s at FLOP per byte", 1, f"{style.words_of(axis)}; " + ", ".join(rungs))
+
+
+def label_points(axis, x, group):
+    """Markers, and rungs' numbers at them, the fastest first: those that are close share a label."""
+    look = style.line_style(0)
+    axis.plot([x] * len(group), [row["gflops"] for row in group], linestyle="none", marker=look["marker"], color=look["color"],
+              markeredgecolor="black", markersize=6)
+    labels = []
+    for row in group:
+        if not labels or labels[-1][0] / row["gflops"] >= 1.3:
+            labels.append((row["gflops"], []))
+        labels[-1][1].append(row["rung"] or row["kernel"])
+    for y, rungs in labels:
+        text = textwrap.fill(", ".join(dict.fromkeys(rungs)), 20)
+        axis.annotate(text, (x, y), textcoords="offset points", xytext=(7, 5), verticalalignment="top", fontsize=8.5)
+
+
+def against(cuda, opencl):
+    """OpenCL over CUDA, rung by rung; the samples of a turn are paired."""
+    found = {results.key(row): row for row in opencl["rows"]}
+    rows = [row for row in cuda["rows"] if "time" in row and "time" in found.get(results.key(row), {})]
+    figure, axis = style.bars_figure(names_of(rows))
+    ratios = [results.quartiles_of_ratio(row["time"]["seconds"], found[results.key(row)]["time"]["seconds"]) for row in rows]
+    style.quartile_bars(axis, range(len(rows)), ratios, 0.6, 1, **style.bar_style(1))
+    axis.axvline(1.0, color="black", linewidth=1)
+    axis.set_xlabel("speed, OpenCL / CUDA (quartiles)")
+    style.title(axis, f"{results.device_caption(cuda)}; {results.size_caption(cuda)}", results.device_caption(opencl))
+    words = [f"{name} {middle:.3f}".replace("\n", " ") for name, (_, middle, _) in zip(names_of(rows), ratios)]
+    return style.finish(figure, axis, "Speed through OpenCL over that through CUDA", words=", ".join(words))
+
+
+def switch_sections(effects, name):
+    """What switches change: the same kernel with and without."""
+    for number, (device, size) in enumerate(dict.fromkeys((effect["device"], effect["size"]) for effect in effects), 1):
+        chosen = [effect for effect in effects if (effect["device"], effect["size"]) == (device, size)]
+        how = " and ".join(dict.fromkeys(effect["how"] for effect in chosen))
+        yield Section(f"{name}_{number}", f"What switches change: {device.strip()}, M=N=K={size}, {how}",
+                      "By how many percent a kernel is faster with a switch on. Paired samples: those taken in turns, or in the same order in "
+                      "separate runs.", [switch_picture(chosen)])
+
+
+def effects_in_sweeps(documents):
+    """Of sweeps over switches: paired, because all points of a shape took turns."""
+    effects = []
+    for document in documents:
+        ran = [point for point in document["points"] if "time" in point.get("row", {})]
+        for with_it, without in itertools.product(ran, ran):
+            switch = toggled(without["row"]["tunables"], with_it["row"]["tunables"])
+            if switch and all(with_it[size] == without[size] for size in "mnk"):
+                effects.append(effect(switch, without["row"], with_it["row"], document, with_it["m"], "in turns"))
+    return effects
+
+
+def effects_between(documents):
+    """Of ladders that were run one after the other, with another switch or another cache preference."""
+    runs = [(document, run) for document in documents for run in document["runs"]]
+    pairs = [(one, other) for one, other in itertools.permutations(runs, 2) if same_problem(one[1], other[1])]
+    effects = [effect for one, other in pairs for effect in effects_between_runs(*one, *other)]
+    # Of several pairs of runs that say the same, the first.
+    return list({(e["name"], e["runtime"], e["device"], e["size"]): e for e in reversed(effects)}.values())[::-1]
+
+
+def same_problem(run, other):
+    return all(run["device"][member] == other["device"][member] for member in ("name", "backend")) and all(run[size] == other[size] for size in "mnk")
+
+
+def effects_between_runs(document, run, other_document, other):
+    same_cache = document["cache_preference"] == other_document["cache_preference"]
+    for row, with_it in itertools.product(run["rows"], other["rows"]):
+        if "time" not in row or "time" not in with_it or row["kernel"] != with_it["kernel"]:
+            continue
+        what = toggled(row["tunables"], with_it["tunables"]) if same_cache else None
+        if row["tunables"] == with_it["tunables"] and not same_cache and document["cache_preference"] == "none":
+            what = f"cache {other_document['cache_preference']}"
+        if what:
+            yield effect(what, row, with_it, run, run["m"], "separate runs", results.short_setting(row, run["rows"], without=SWITCHES))
+
+
+def toggled(before, after):
+    """The one switch that is off before and on after, where all else is the same."""
+    different = [name for name in before if before[name] != after.get(name)]
+    return different[0] if len(different) == 1 and different[0] in SWITCHES and after[different[0]] == 1 else None
+
+
+def effect(switch, without, with_it, run, size, how, variant=""):
+    extra = [other for other in SWITCHES if other != switch and with_it["tunables"].get(other) == 1]
+    name = f"{switch.replace('USE_', '')}\n{results.name(with_it)}{variant}" + "".join(f"\nwith {other.replace('USE_', '')}" for other in extra)
+    return {"name": name, "runtime": results.runtime_name(run["device"]), "device": run["device"]["name"], "caption": results.device_caption(run),
+            "size": size, "how": how,
+            "percent": [100 * (ratio - 1) for ratio in results.quartiles_of_ratio(without["time"]["seconds"], with_it["time"]["seconds"])]}
+
+
+def switch_picture(effects):
+    """By how many percent a kernel becomes faster; of effects on one device."""
+    names = list(dict.fromkeys(effect["name"] for effect in effects))
+    variants = list(dict.fromkeys((effect["runtime"], effect["how"]) for effect in effects))
+    figure, axis = style.bars_figure(names, len(variants))
+    height = 0.8 / len(variants)
+    for index, variant in enumerate(variants):
+        chosen = [effect for effect in effects if (effect["runtime"], effect["how"]) == variant]
+        positions = [names.index(effect["name"]) + (index - (len(variants) - 1) / 2) * height for effect in chosen]
+        style.quartile_bars(axis, positions, [effect["percent"] for effect in chosen], height, 0, label=", ".join(variant), **style.bar_style(index))
+    axis.axvline(0.0, color="black", linewidth=1)
+    axis.set_xlabel("percent faster by the switch (quartiles)")
+    style.title(axis, *dict.fromkeys(effect["caption"] for effect in effects), f"M=N=K={effects[0]['size']}")
+    return style.finish(figure, axis, "Percent faster with the switch on", 1)

@@ -16,12 +16,7 @@ _KINDS = {
     ("pyopencl", "Array"): "_pyopencl",
     ("cupy", "ndarray"): "_cupy",
     ("torch", "Tensor"): "_torch",
-    ("jax", "Array"): "_jax",
-    ("jaxlib", "Array"): "_jax",
-    ("jaxlib", "ArrayImpl"): "_jax",
-    ("jax", "ArrayImpl"): "_jax",
-    ("jax", "Tracer"): "_jax",
-    ("jaxlib", "Tracer"): "_jax",
+    **{(module, kind): "jax" for module in ("jax", "jaxlib") for kind in ("Array", "ArrayImpl", "Tracer")},
 }
 _multiply = {}  # by type
 _quick = {}  # by type: what multiplies usual arrays without any more of Python, and answers None for others

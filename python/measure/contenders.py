@@ -12,13 +12,6 @@ import sys
 import tempfile
 import threading
 
-PLAIN = "cuBLAS"
-PRECISIONS = ("fp32", "f16x3")
-CONTENDERS = (PLAIN, *PRECISIONS)
-SUMMED = re.compile(
-    r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(\n]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
-    re.MULTILINE)
-
 
 class Lazy:
     """A module that is imported where it is used."""
@@ -30,10 +23,17 @@ class Lazy:
         return getattr(importlib.import_module(self.name), member)
 
 
+torch = Lazy("torch")
+PLAIN = "cuBLAS"
+PRECISIONS = ("fp32", "f16x3")
+CONTENDERS = (PLAIN, *PRECISIONS)
+SUMMED = re.compile(
+    r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(\n]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
+    re.MULTILINE)
+
+
 def graph_of(step):
     """The step in a CUDA graph, as PyTorch's notes have it, some steps on another stream first; and what it will have computed."""
-    import torch
-
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):

@@ -1,7 +1,10 @@
 """duogemm.jax.sharded_matmul, on a mesh of a CPU's eight virtual devices, and of all GPUs where there are several."""
 
+import functools
+
 import numpy
 import pytest
+from cases import refused
 from conftest import has_cuda
 
 import duogemm
@@ -154,15 +157,11 @@ def test_copies_stand_before_products(mesh, random):
 
 
 def test_refusals(mesh, random):
-    rows = PartitionSpec("x", None)
-    a, b = random(M, K), random(K, N)
-    for words, call in (
-        ("is not sharded over a mesh", lambda: duogemm.jax.sharded_matmul(jax.numpy.asarray(a), jax.numpy.asarray(b))),
-        ("both must be matrices", lambda: duogemm.jax.sharded_matmul(random(2, M, K), b, mesh=mesh, a_spec=rows, b_spec=rows)),
-        ("cannot be spread", lambda: duogemm.jax.sharded_matmul(random(M + 1, K), b, mesh=mesh, a_spec=rows, b_spec=rows)),
-        ("one axis of the mesh", lambda: duogemm.jax.sharded_matmul(a, b, mesh=mesh, a_spec=PartitionSpec(("x", "y")), b_spec=rows)),
-        ("inner dimensions", lambda: duogemm.jax.sharded_matmul(a, a, mesh=mesh, a_spec=rows, b_spec=rows)),
-    ):
-        with pytest.raises(ValueError, match=words) as raised:
-            call()
-        assert isinstance(raised.value, duogemm.Error)
+    multiply = duogemm.jax.sharded_matmul
+    rows, a, b = PartitionSpec("x", None), random(M, K), random(K, N)
+    refused(ValueError, "is not sharded over a mesh", jax.numpy.asarray(a), jax.numpy.asarray(b), by=multiply)
+    multiply = functools.partial(multiply, mesh=mesh, b_spec=rows)
+    refused(ValueError, "both must be matrices", random(2, M, K), b, a_spec=rows, by=multiply)
+    refused(ValueError, "cannot be spread", random(M + 1, K), b, a_spec=rows, by=multiply)
+    refused(ValueError, "one axis of the mesh", a, b, a_spec=PartitionSpec(("x", "y")), by=multiply)
+    refused(ValueError, "inner dimensions", a, a, a_spec=rows, by=multiply)

@@ -1,4 +1,4 @@
-"""From shapes and strides to BLAS problems: which operand is transposed, its leading dimension, and what is a batch.
+"""From shapes and strides to BLAS problems: which operand is transposed, its leading dimension, and what is a batch; and their calls.
 
 Nothing here touches an array, and what was worked out once is kept: a call on arrays of known shapes and strides looks it up.
 """
@@ -9,8 +9,7 @@ import itertools
 import math
 from typing import NamedTuple
 
-from ._errors import ArgumentError
-from ._library import LEVELS, PRECISIONS, Problem
+from ._library import LEVELS, PRECISIONS, ArgumentError, DeviceError, Problem, cuda_sgemm, fail, host_sgemm, last_error
 
 ITEM = 4  # bytes of a float32
 _LARGEST = 2.0**128 - 2.0**104  # float32
@@ -285,3 +284,43 @@ def _beside(call, distance, i):
     pitch = math.gcd(*call.steps[i], *call.steps[2])
     offset = distance % pitch if pitch else 0
     return call.widths[2] <= offset and offset + call.widths[i] <= pitch
+
+
+def run_on_host(call, a, b, c):
+    """The arguments are addresses."""
+    require_apart(call, a, b, c)
+    for a_offset, b_offset, c_offset in call.offsets:
+        status = host_sgemm(call.reference, a + a_offset, b + b_offset, c + c_offset)
+        if status:
+            fail(status)
+
+
+def require_cuda():
+    """Raises where the library was built without CUDA."""
+    if cuda_sgemm is None:
+        raise DeviceError("arrays in CUDA's memory cannot be multiplied: this duogemm was built without CUDA")
+
+
+def run_on_stream(call, stream, device, a, b, c):
+    """stream and a, b, c are addresses; device is the number of theirs, which is the current one, for a thread in which nothing has
+    made its context current yet."""
+    require_apart(call, a, b, c)
+    for a_offset, b_offset, c_offset in call.offsets:
+        addresses = a + a_offset, b + b_offset, c + c_offset
+        status = cuda_sgemm(stream, call.reference, *addresses)
+        if status and _lacks_context(last_error()) and _make_current(device):
+            status = cuda_sgemm(stream, call.reference, *addresses)
+        if status:
+            fail(status)
+
+
+def _lacks_context(error):
+    """Whether a call failed because nothing has made a context current in this thread: on a stream of its own, or on the default."""
+    return "no CUDA context is current" in error or "CUDA_ERROR_INVALID_CONTEXT" in error
+
+
+def _make_current(device):
+    """Makes a device's primary context current, as the runtime does at a thread's first call that needs it."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    context = ctypes.c_void_p()
+    return driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0 and driver.cuCtxSetCurrent(context) == 0

@@ -3,8 +3,8 @@
 import importlib
 from typing import Literal, TypeVar
 
-from ._errors import ArrayTypeError
 from ._layout import number, words_to_numbers
+from ._library import ArrayTypeError
 
 Array = TypeVar("Array")
 Precision = Literal["fp32", "bf16x6", "f16x3"]
@@ -51,6 +51,11 @@ def learn_quick(kind, function):
 
 def _name(array):
     return f"{type(array).__module__}.{type(array).__qualname__}"
+
+
+def named(a, b, out):
+    """What there is of them, by names."""
+    return {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
 
 
 def require_kind(kind, **arrays):

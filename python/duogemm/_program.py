@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from ._errors import ArgumentError, DeviceError
+from ._library import ArgumentError, DeviceError
 from ._paths import PROGRAM
 
 _PATH = pathlib.Path(__file__).parent / PROGRAM

@@ -12,9 +12,8 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 from jax.sharding import NamedSharding, PartitionSpec
 
-from ._errors import ArgumentError, ArrayTypeError, DeviceError
 from ._layout import number, result_shape, words_to_numbers
-from ._library import FOLDER
+from ._library import FOLDER, ArgumentError, ArrayTypeError, DeviceError
 from ._matmul import Level, Precision
 
 __all__ = ["matmul", "sharded_matmul"]

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import duogemm
-from duogemm import _cuda
+from duogemm import _layout
 from duogemm._layout import call_for, contiguous
 
 
@@ -92,6 +92,6 @@ def test_no_cuda(monkeypatch):
 
         __cuda_array_interface__ = {"shape": (2, 2), "typestr": "<f4", "data": (4096, False), "version": 3}
 
-    monkeypatch.setattr(_cuda, "cuda_sgemm", None)
+    monkeypatch.setattr(_layout, "cuda_sgemm", None)
     with pytest.raises(duogemm.DeviceError, match="built without CUDA"):
         duogemm.matmul(Foreign(), Foreign(), out=numpy.zeros((2, 2), "float32"))

@@ -200,13 +200,6 @@ def _as_float(name, value):
     raise ArgumentError(f"{name} is {value!r}; it must be a real number")
 
 
-def problem_without_sizes(alpha, beta, precision, level):
-    """What a product is asked besides its sizes."""
-    problem = Problem(alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
-    problem.precision, problem.level = words_to_numbers(precision, level)
-    return problem
-
-
 def _span(shape, strides):
     return 0 if 0 in shape else ITEM * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
 
@@ -256,8 +249,8 @@ def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, pre
         _with_vectors(_in_elements("b", b_shape, b_strides, unit), b_shape, b_matrix, False),
         _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
     )
-    problem = problem_without_sizes(alpha, beta, precision, level)
-    problem.m, problem.n, problem.k = c_matrix[-2], c_matrix[-1], a_matrix[-1]
+    problem = Problem(m=c_matrix[-2], n=c_matrix[-1], k=a_matrix[-1], alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
+    problem.precision, problem.level = words_to_numbers(precision, level)
     shapes = (a_matrix, b_matrix, c_matrix)
     _set_matrices(problem, *(_matrix(name, *shape[-2:], stride[-2:]) for name, shape, stride in zip(("a", "b", "out"), shapes, strides)))
     batches = c_matrix[:-2]

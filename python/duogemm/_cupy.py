@@ -1,5 +1,7 @@
 """CuPy's arrays: on the current stream of their device."""
 
+import contextlib
+
 import cupy
 from cupy.cuda import get_current_stream, runtime
 
@@ -22,11 +24,9 @@ def multiply(a, b, out, alpha, beta, precision, level):
         if array.data.device_id != a.data.device_id:
             raise ArgumentError(f"{name} is on device {array.data.device_id}; a is on device {a.data.device_id}")
     device = a.data.device_id
-    if runtime.getDevice() != device:
-        with cupy.cuda.Device(device):
-            return multiply(a, b, out, alpha, beta, precision, level)
     layout = None if out is None else (out.shape, out.strides)
     call = call_for(a.shape, a.strides, b.shape, b.strides, layout, 4, alpha, beta, precision, level)
-    result = cupy.empty(call.shape, _FLOAT32) if out is None else out
-    run_on_stream(call, get_current_stream().ptr, device, a.data.ptr, b.data.ptr, result.data.ptr)
+    with contextlib.nullcontext() if runtime.getDevice() == device else cupy.cuda.Device(device):
+        result = cupy.empty(call.shape, _FLOAT32) if out is None else out
+        run_on_stream(call, get_current_stream().ptr, device, a.data.ptr, b.data.ptr, result.data.ptr)
     return result

@@ -1,5 +1,7 @@
 """PyTorch's tensors: on the current stream of their device, or on the host's memory."""
 
+import contextlib
+
 import torch
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
@@ -41,23 +43,6 @@ def _empty(sizes, strides, dtype):
 _is_quick = _learn_quick()
 
 
-def _check(a, b, out):
-    tensors = named(a, b, out)
-    require_kind(torch.Tensor, **tensors)
-    device = a.device
-    for name, tensor in tensors.items():
-        if tensor.dtype is not torch.float32:
-            raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
-        if tensor.layout is not torch.strided or tensor.is_nested:
-            raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
-        if tensor.device != device:
-            raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
-    if device.type not in ("cpu", "cuda"):
-        raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
-    if device.type == "cuda":
-        require_cuda()
-
-
 def is_lazy(tensor):
     """Whether its elements are others than those in its memory: negated when they are read, or zeros that take no memory."""
     return tensor.is_neg() or tensor._is_zerotensor()
@@ -93,8 +78,21 @@ def multiply_plain(a, b, out, alpha, beta, precision, level):
 
 
 def _multiply_in_python(a, b, out, alpha, beta, precision, level):
-    _check(a, b, out)
-    device = a.get_device()
+    tensors = named(a, b, out)
+    require_kind(torch.Tensor, **tensors)
+    device = a.device
+    for name, tensor in tensors.items():
+        if tensor.dtype is not torch.float32:
+            raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
+        if tensor.layout is not torch.strided or tensor.is_nested:
+            raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
+        if tensor.device != device:
+            raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
+    if device.type not in ("cpu", "cuda"):
+        raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
+    if device.type == "cuda":
+        require_cuda()
+    number = a.get_device()
     layout = None if out is None else (out.shape, out.stride())
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
     result = a.new_empty(call.shape) if out is None else out
@@ -104,15 +102,9 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
             increment_version(out)  # autograd then knows of gradients that would need what was there before
     except RuntimeError as error:  # it comes from a transform of torch.func that has ended
         raise ArgumentError(f"a tensor's memory cannot be used: {error}") from None
-    if device < 0:
+    if device.type == "cpu":
         run_on_host(call, *addresses)
-    elif torch._C._cuda_getDevice() == device:
-        _run(call, device, addresses)
-    else:
-        with torch.cuda.device(device):
-            _run(call, device, addresses)
+        return result
+    with contextlib.nullcontext() if torch._C._cuda_getDevice() == number else torch.cuda.device(number):
+        run_on_stream(call, torch._C._cuda_getCurrentRawStream(number), number, *addresses)
     return result
-
-
-def _run(call, device, addresses):
-    run_on_stream(call, torch._C._cuda_getCurrentRawStream(device), device, *addresses)

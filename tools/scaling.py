@@ -10,6 +10,7 @@ memory for the blocks of two steps: those of the next arrive while those of this
 """
 
 import argparse
+import functools
 import math
 from dataclasses import dataclass
 
@@ -51,33 +52,18 @@ def ring(machine, n, gpus):
     return seconds, FLOAT * n * columns * (gpus - 1)
 
 
-def summa(machine, n, gpus, panels=None):
-    """A square grid: panels of A go along rows and panels of B along columns, and each adds to C where it is."""
-    side = math.isqrt(gpus)
-    tile = n / side
-    steps = panels or 4 * side
-    depth = n / steps
-    share = (side - 1) / side  # of the panels, the others have
-    panel = FLOAT * 2 * tile * depth * share
-    first = machine.receive(panel, gpus)
-    return (first + pipeline(steps, machine.receive(panel, gpus), 2 * tile * tile * depth / machine.flops),
-            panel * steps)
-
-
-def replicated(machine, n, gpus, copies):
-    """2.5D: `copies` grids have all of A and B each, do a share of k each, and add up C."""
+def summa(machine, n, gpus, copies=1):
+    """A square grid: panels of A go along rows and panels of B along columns, and each adds to C where it is. With copies, 2.5D:
+    so many grids have all of A and B each, do a share of k each, and add up C."""
     side = math.isqrt(gpus // copies)
     tile = n / side
     steps = max(4 * side // copies, 1)
     depth = n / copies / steps
-    share = (side - 1) / side
-    panel = FLOAT * 2 * tile * depth * share
-    spread = 2 * FLOAT * tile * tile * (copies - 1) / copies  # of A and B, before
-    reduce = 2 * FLOAT * tile * tile * (copies - 1) / copies  # of C: scattered and gathered
-    seconds = (machine.receive(spread, gpus) + machine.receive(panel, gpus)
-               + pipeline(steps, machine.receive(panel, gpus), 2 * tile * tile * depth / machine.flops)
-               + machine.receive(reduce, gpus))
-    return seconds, panel * steps + spread + reduce
+    panel = FLOAT * 2 * tile * depth * (side - 1) / side  # what the others have of it
+    spread = 2 * FLOAT * tile * tile * (copies - 1) / copies  # of A and B before, and of C after, scattered and gathered
+    receive = machine.receive(panel, gpus)
+    seconds = receive + pipeline(steps, receive, 2 * tile * tile * depth / machine.flops)
+    return seconds + (2 * machine.receive(spread, gpus) if copies > 1 else 0), panel * steps + 2 * spread
 
 
 def efficiency(machine, n, gpus, seconds):
@@ -93,11 +79,9 @@ def sizes(gpus):
 
 def ways(gpus):
     yield "ring", ring
-    if gpus >= 4:
-        yield "SUMMA", summa if math.isqrt(gpus) ** 2 == gpus else None
-        for copies in (2, 4):
-            if gpus >= 64 and gpus % copies == 0 and math.isqrt(gpus // copies) ** 2 == gpus // copies:
-                yield f"2.5D, {copies} copies", lambda machine, n, all_gpus, c=copies: replicated(machine, n, all_gpus, c)
+    for copies, name, least in ((1, "SUMMA", 4), (2, "2.5D, 2 copies", 64), (4, "2.5D, 4 copies", 64)):
+        if gpus >= least and gpus % copies == 0 and math.isqrt(gpus // copies) ** 2 == gpus // copies:
+            yield name, functools.partial(summa, copies=copies)
 
 
 def table():
@@ -106,8 +90,6 @@ def table():
     for gpus in (2, 8, 64, 1024):
         for n in sizes(gpus):
             for name, way in ways(gpus):
-                if way is None:
-                    continue
                 (slow, size), (fast, _) = way(FP32, n, gpus), way(F16X3, n, gpus)
                 lines.append(f"| {gpus} | {n} | {name} | {size * 1e-9:.2f} | {slow:.4g} | {efficiency(FP32, n, gpus, slow):.2f} | "
                              f"{fast:.4g} | {efficiency(F16X3, n, gpus, fast):.2f} |")

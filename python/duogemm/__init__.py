@@ -1,6 +1,6 @@
 """Single-precision matrix multiplication on OpenCL and CUDA: duogemm.matmul for arrays of NumPy, pyopencl, CuPy, PyTorch and JAX."""
 
-from ._errors import ArgumentError, ArrayTypeError, DeviceError, Error
+from ._library import ArgumentError, ArrayTypeError, DeviceError, Error
 from ._library import version as _version
 from ._matmul import matmul
 from ._program import devices, frame, ladder, plan, replay, tune

@@ -2,9 +2,8 @@
 
 import numpy
 
-from ._cuda import require_cuda, run_on_stream
-from ._errors import ArgumentError, ArrayTypeError
-from ._layout import call_for, contiguous
+from ._layout import call_for, contiguous, require_cuda, run_on_stream
+from ._library import ArgumentError, ArrayTypeError
 from ._matmul import matmul, require_no_meaning
 
 

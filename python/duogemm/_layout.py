@@ -1,4 +1,4 @@
-"""From shapes and strides to BLAS problems: which operand is transposed, its leading dimension, and what is a batch.
+"""From shapes and strides to BLAS problems: which operand is transposed, its leading dimension, and what is a batch; and their calls.
 
 Nothing here touches an array, and what was worked out once is kept: a call on arrays of known shapes and strides looks it up.
 """
@@ -9,11 +9,18 @@ import itertools
 import math
 from typing import NamedTuple
 
-from ._errors import ArgumentError
-from ._library import LEVELS, PRECISIONS, Problem
+from ._library import LEVELS, PRECISIONS, ArgumentError, DeviceError, Problem, cuda_sgemm, fail, host_sgemm, last_error
 
 ITEM = 4  # bytes of a float32
 _LARGEST = 2.0**128 - 2.0**104  # float32
+
+
+class Extent(NamedTuple):
+    """What memory an array takes, in bytes."""
+
+    span: int  # from the first element to the end of the last
+    width: int  # of a contiguous row or column
+    steps: tuple  # the strides between those
 
 
 class Call(NamedTuple):
@@ -23,9 +30,7 @@ class Call(NamedTuple):
     problem: Problem
     offsets: tuple  # of a, b and c in bytes, for each call of the library
     shape: tuple  # of the result
-    spans: tuple  # bytes from the first element of a, b and c to the end of the last
-    widths: tuple  # bytes of a contiguous row or column of a, b and c
-    steps: tuple  # the strides in bytes between those, all of them, of a, b and c
+    extents: tuple  # of a, b and c
 
 
 class Matrix(NamedTuple):
@@ -51,13 +56,12 @@ def fits(shape, strides):
     return all(stride >= 0 for stride in strides) and any(_ways(*shape[-2:], strides[-2:]))
 
 
-def _matrix(name, rows, columns, strides):
-    ways = _ways(rows, columns, strides)
+def _matrix(name, shape, strides):
+    (rows, columns), (row_stride, column_stride) = shape[-2:], strides[-2:]
+    ways = _ways(rows, columns, (row_stride, column_stride))
     if not any(ways):
-        raise ArgumentError(
-            f"{name}: strides of {strides[0]} and {strides[1]} elements for {rows} x {columns}; one must be 1, and the other at "
-            "least as long as a row or column (make a contiguous copy)"
-        )
+        raise ArgumentError(f"{name}: strides of {row_stride} and {column_stride} elements for {rows} x {columns}; one must be 1, and the "
+                            "other at least as long as a row or column (make a contiguous copy)")
     return ways
 
 
@@ -201,23 +205,10 @@ def _as_float(name, value):
     raise ArgumentError(f"{name} is {value!r}; it must be a real number")
 
 
-def problem_without_sizes(alpha, beta, precision, level):
-    """What a product is asked besides its sizes."""
-    problem = Problem(alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
-    problem.precision, problem.level = words_to_numbers(precision, level)
-    return problem
-
-
-def _span(shape, strides):
-    return 0 if 0 in shape else ITEM * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
-
-
-def _width(shape, strides):
-    return ITEM * (1 + sum(size - 1 for size, stride in zip(shape, strides) if stride == 1))
-
-
-def _steps(shape, strides):
-    return tuple(ITEM * stride for size, stride in zip(shape, strides) if size > 1 and stride > 1)
+def _extent(shape, strides):
+    span = 0 if 0 in shape else ITEM * (1 + sum((size - 1) * stride for size, stride in zip(shape, strides)))
+    width = ITEM * (1 + sum(size - 1 for size, stride in zip(shape, strides) if stride == 1))
+    return Extent(span, width, tuple(ITEM * stride for size, stride in zip(shape, strides) if size > 1 and stride > 1))
 
 
 def _with_vectors(strides, shape, matrix_shape, front):
@@ -257,31 +248,63 @@ def call_for(a_shape, a_strides, b_shape, b_strides, out, unit, alpha, beta, pre
         _with_vectors(_in_elements("b", b_shape, b_strides, unit), b_shape, b_matrix, False),
         _out_strides(out, result, c_matrix, len(a_shape) == 1, unit),
     )
-    problem = problem_without_sizes(alpha, beta, precision, level)
-    problem.m, problem.n, problem.k = c_matrix[-2], c_matrix[-1], a_matrix[-1]
+    problem = Problem(m=c_matrix[-2], n=c_matrix[-1], k=a_matrix[-1], alpha=number("alpha", alpha), beta=number("beta", beta), batch=1)
+    problem.precision, problem.level = words_to_numbers(precision, level)
     shapes = (a_matrix, b_matrix, c_matrix)
-    _set_matrices(problem, *(_matrix(name, *shape[-2:], stride[-2:]) for name, shape, stride in zip(("a", "b", "out"), shapes, strides)))
+    _set_matrices(problem, *map(_matrix, ("a", "b", "out"), shapes, strides))
     batches = c_matrix[:-2]
     by_array = [_batch_strides(shape, stride, batches) for shape, stride in zip(shapes, strides)]
     offsets = () if 0 in c_matrix else _set_batches(problem, _merge(batches, list(zip(*by_array))))
     offsets = tuple(tuple(ITEM * offset for offset in step) for step in offsets)
-    spans = tuple(map(_span, shapes, strides))
-    widths, steps = (tuple(map(what, shapes, strides)) for what in (_width, _steps))
-    return Call(ctypes.addressof(problem), problem, offsets, result, spans, widths, steps)
+    return Call(ctypes.addressof(problem), problem, offsets, result, tuple(map(_extent, shapes, strides)))
 
 
 def require_apart(call, a, b, c):
     """Raises where the result would share memory with an operand. The arguments are addresses, or offsets in one buffer."""
-    a_span, b_span, c_span = call.spans
-    end = c + c_span
-    if a < end and c < a + a_span and not _beside(call, a - c, 0):
-        raise ArgumentError("out overlaps a")
-    if b < end and c < b + b_span and not _beside(call, b - c, 1):
-        raise ArgumentError("out overlaps b")
+    written = call.extents[2]
+    for name, start, read in (("a", a, call.extents[0]), ("b", b, call.extents[1])):
+        if start < c + written.span and c < start + read.span and not _beside(read, written, start - c):
+            raise ArgumentError(f"out overlaps {name}")
 
 
-def _beside(call, distance, i):
+def _beside(read, written, distance):
     """Whether the two stand side by side in the rows of one matrix, which is as far as it can be told by looking."""
-    pitch = math.gcd(*call.steps[i], *call.steps[2])
+    pitch = math.gcd(*read.steps, *written.steps)
     offset = distance % pitch if pitch else 0
-    return call.widths[2] <= offset and offset + call.widths[i] <= pitch
+    return written.width <= offset and offset + read.width <= pitch
+
+
+def run_on_host(call, a, b, c):
+    """The arguments are addresses."""
+    require_apart(call, a, b, c)
+    for a_offset, b_offset, c_offset in call.offsets:
+        status = host_sgemm(call.reference, a + a_offset, b + b_offset, c + c_offset)
+        if status:
+            fail(status)
+
+
+def require_cuda():
+    """Raises where the library was built without CUDA."""
+    if cuda_sgemm is None:
+        raise DeviceError("arrays in CUDA's memory cannot be multiplied: this duogemm was built without CUDA")
+
+
+def run_on_stream(call, stream, device, a, b, c):
+    """stream and a, b, c are addresses; device is the number of theirs, which is the current one, for a thread in which nothing has
+    made its context current yet."""
+    require_apart(call, a, b, c)
+    for a_offset, b_offset, c_offset in call.offsets:
+        addresses = a + a_offset, b + b_offset, c + c_offset
+        status = cuda_sgemm(stream, call.reference, *addresses)
+        lacks_context = status and any(words in last_error() for words in ("no CUDA context is current", "CUDA_ERROR_INVALID_CONTEXT"))
+        if lacks_context and _make_current(device):
+            status = cuda_sgemm(stream, call.reference, *addresses)
+        if status:
+            fail(status)
+
+
+def _make_current(device):
+    """Makes a device's primary context current, as the runtime does at a thread's first call that needs it."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    context = ctypes.c_void_p()
+    return driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0 and driver.cuCtxSetCurrent(context) == 0

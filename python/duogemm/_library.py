@@ -1,16 +1,36 @@
-"""libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native, which are `calls`."""
+"""libduogemm: the functions of duogemm.h and opencl.h that the package calls, through ctypes, and those of native, which are `calls`.
+Every exception of the package is a duogemm.Error."""
 
 import ctypes
 import importlib
 import pathlib
 
-from ._errors import ArgumentError, DeviceError
 from ._paths import LIBRARIES
 
 FOLDER = pathlib.Path(__file__).parent / LIBRARIES
 INVALID_ARGUMENT = 1  # duogemm_status
 PRECISIONS = {"fp32": 0, "bf16x6": 1, "f16x3": 2}  # duogemm_precision
 LEVELS = {"run_to_run": 0, "everywhere": 1}  # duogemm_reproducibility
+
+
+class Error(Exception):
+    """What all exceptions of this package have in common."""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument has the right type and a wrong value: sizes, strides, an overlap, a device. Nothing was written."""
+
+
+class ArrayTypeError(Error, TypeError):
+    """An operand is no array that can be multiplied, or not of float32. Nothing was written."""
+
+
+class DeviceError(Error, RuntimeError):
+    """The device, driver or build cannot serve a right request. The result is not to be relied upon."""
+
+
+for _error in (Error, ArgumentError, ArrayTypeError, DeviceError):
+    _error.__module__ = __package__  # in tracebacks they go by the names that programs know
 
 
 class Problem(ctypes.Structure):
@@ -25,14 +45,10 @@ class Problem(ctypes.Structure):
     )
 
 
-def _load():
-    try:
-        return ctypes.CDLL(str(FOLDER / "libduogemm.so"))
-    except OSError as error:
-        raise DeviceError(f"libduogemm cannot be loaded: {error}") from None
-
-
-_LIBRARY = _load()
+try:
+    _LIBRARY = ctypes.CDLL(str(FOLDER / "libduogemm.so"))
+except OSError as error:
+    raise DeviceError(f"libduogemm cannot be loaded: {error}") from None
 _LIBRARY.duogemm_last_error.restype = ctypes.c_char_p
 _LIBRARY.duogemm_version.restype = ctypes.c_char_p
 

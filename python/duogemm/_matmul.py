@@ -3,8 +3,8 @@
 import importlib
 from typing import Literal, TypeVar
 
-from ._errors import ArrayTypeError
 from ._layout import number, words_to_numbers
+from ._library import ArrayTypeError
 
 Array = TypeVar("Array")
 Precision = Literal["fp32", "bf16x6", "f16x3"]
@@ -16,12 +16,7 @@ _KINDS = {
     ("pyopencl", "Array"): "_pyopencl",
     ("cupy", "ndarray"): "_cupy",
     ("torch", "Tensor"): "_torch",
-    ("jax", "Array"): "_jax",
-    ("jaxlib", "Array"): "_jax",
-    ("jaxlib", "ArrayImpl"): "_jax",
-    ("jax", "ArrayImpl"): "_jax",
-    ("jax", "Tracer"): "_jax",
-    ("jaxlib", "Tracer"): "_jax",
+    **{(module, kind): "jax" for module in ("jax", "jaxlib") for kind in ("Array", "ArrayImpl", "Tracer")},
 }
 _multiply = {}  # by type
 _quick = {}  # by type: what multiplies usual arrays without any more of Python, and answers None for others
@@ -56,6 +51,11 @@ def learn_quick(kind, function):
 
 def _name(array):
     return f"{type(array).__module__}.{type(array).__qualname__}"
+
+
+def named(a, b, out):
+    """What there is of them, by names."""
+    return {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
 
 
 def require_kind(kind, **arrays):

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from ._errors import ArgumentError, DeviceError
+from ._library import ArgumentError, DeviceError
 from ._paths import PROGRAM
 
 _PATH = pathlib.Path(__file__).parent / PROGRAM
@@ -44,10 +44,13 @@ def _run(command, *positional, **options):
     return output
 
 
+def _result(command, *positional, **options):
+    return json.loads(_run(command, *positional, **options, json="-"))
+
+
 def devices() -> list[dict]:
     """What there is to run on: a list of dictionaries, as bench/schema/README.md describes a device, with its number."""
-    listed = json.loads(_run("devices", json="-"))["devices"]
-    return [{"number": entry["number"], **entry["device"]} for entry in listed]
+    return [{"number": entry["number"], **entry["device"]} for entry in _result("devices")["devices"]]
 
 
 def plan(
@@ -66,8 +69,7 @@ def plan(
 
     ops: how a and b are stored, column-major: NN, NT, TN or TT. top: how many candidates to list besides.
     """
-    text = _run("plan", m=m, n=n, k=k, ops=ops, batch=batch, level=level, top=top, backend=backend, device=device, json="-")
-    return json.loads(text)
+    return _result("plan", m=m, n=n, k=k, ops=ops, batch=batch, level=level, top=top, backend=backend, device=device)
 
 
 def ladder(
@@ -77,7 +79,7 @@ def ladder(
 
     kernels: rungs or names. options: the command's others, such as m, n, k, seconds, set, shuffle, ldg.
     """
-    return json.loads(_run("ladder", size=size, kernels=kernels, backend=backend, device=device, **options, json="-"))
+    return _result("ladder", size=size, kernels=kernels, backend=backend, device=device, **options)
 
 
 def tune(
@@ -103,8 +105,7 @@ def replay(
     device: int | None = None,
 ) -> dict:
     """Runs the calls of recorded programs (DUOGEMM_RECORD) again: the result file of `duogemm replay`."""
-    words = {"against": against, "through": through, "repeat": repeat, "warm": warm or None, "backend": backend, "device": device}
-    return json.loads(_run("replay", *traces, **words, json="-"))
+    return _result("replay", *traces, against=against, through=through, repeat=repeat, warm=warm or None, backend=backend, device=device)
 
 
 def frame(result):

@@ -5,16 +5,15 @@ import ctypes
 import pyopencl
 import pyopencl.array
 
-from ._errors import ArgumentError, DeviceError
 from ._layout import call_for, require_apart
-from ._library import fail, opencl_sgemm
-from ._matmul import require_float32, require_kind
+from ._library import ArgumentError, DeviceError, fail, opencl_sgemm
+from ._matmul import named, require_float32, require_kind
 
 
 def _check(a, b, out):
     if opencl_sgemm is None:
         raise DeviceError("pyopencl's arrays cannot be multiplied: this duogemm was built without OpenCL")
-    arrays = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
+    arrays = named(a, b, out)
     require_kind(pyopencl.array.Array, **arrays)
     require_float32(**arrays)
     for name, array in arrays.items():
@@ -25,21 +24,14 @@ def _check(a, b, out):
 
 
 def _queue(a, b, out):
-    for array in (out, a, b):
-        if array is not None and array.queue is not None:
-            queue = array.queue
-            break
-    else:
+    queue = next((array.queue for array in (out, a, b) if array is not None and array.queue is not None), None)
+    if queue is None:
         raise ArgumentError("none of the arrays has a queue (array.with_queue gives it one)")
     # The library would find it in the arrays' events first, which their owners have not made themselves.
-    for name, array in (("a", a), ("b", b), ("out", out)):
-        if array is not None and array.context != queue.context:
+    for name, array in named(a, b, out).items():
+        if array.context != queue.context:
             raise ArgumentError(f"{name} is in another context than the queue")
     return queue
-
-
-def _handle(array):
-    return array.base_data.int_ptr if array.size else None
 
 
 def _place(array):
@@ -64,8 +56,9 @@ def _enqueue(queue, call, wait_for, a, b, c):
     events = (ctypes.c_void_p * len(wait_for))(*(event.int_ptr for event in wait_for))
     done = ctypes.c_void_p()
     for steps in call.offsets:
-        places = [(array.offset + step) // 4 for array, step in zip((a, b, c), steps)]
-        operands = [value for array, place in zip((a, b, c), places) for value in (_handle(array), place)]
+        operands = []
+        for array, step in zip((a, b, c), steps):
+            operands += [array.base_data.int_ptr if array.size else None, (array.offset + step) // 4]
         status = opencl_sgemm(queue.int_ptr, call.reference, *operands, len(wait_for), events, ctypes.byref(done))
         if status:
             fail(status)

@@ -1,18 +1,16 @@
 """PyTorch's tensors: on the current stream of their device, or on the host's memory."""
 
+import contextlib
+
 import torch
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
-from ._cuda import require_cuda, run_on_stream
-from ._errors import ArgumentError, ArrayTypeError
-from ._layout import call_for
-from ._library import calls
-from ._matmul import learn_quick, matmul, matmul_in_python, require_kind
-from ._numpy import run_on_host
+from ._layout import call_for, require_cuda, run_on_host, run_on_stream
+from ._library import ArgumentError, ArrayTypeError, calls
+from ._matmul import learn_quick, matmul, matmul_in_python, named, require_kind
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-_FLOAT32, _DENSE = torch.float32, torch.strided
 _is_compiling = torch.compiler.is_dynamo_compiling
 # Each answers something that is true while a part of PyTorch wants to see all operations: modes, transforms of torch.func, a tracer.
 _OBSERVERS = (
@@ -30,7 +28,7 @@ def _learn_quick():
         return False
     empty = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None) or _empty
     functions = torch._C._cuda_getDevice, torch.is_grad_enabled, empty, increment_version
-    if not calls.know_torch(*_PLAIN, _FLOAT32, exchange, *functions, _OBSERVERS, forward_ad):
+    if not calls.know_torch(*_PLAIN, torch.float32, exchange, *functions, _OBSERVERS, forward_ad):
         return False
     matmul._torchdynamo_inline = matmul_in_python  # what torch.compile looks into in its place
     for kind in _PLAIN:
@@ -43,23 +41,6 @@ def _empty(sizes, strides, dtype):
 
 
 _is_quick = _learn_quick()
-
-
-def _check(a, b, out):
-    tensors = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
-    require_kind(torch.Tensor, **tensors)
-    device = a.device
-    for name, tensor in tensors.items():
-        if tensor.dtype is not torch.float32:
-            raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
-        if tensor.layout is not torch.strided or tensor.is_nested:
-            raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
-        if tensor.device != device:
-            raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
-    if device.type not in ("cpu", "cuda"):
-        raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
-    if device.type == "cuda":
-        require_cuda()
 
 
 def is_lazy(tensor):
@@ -77,17 +58,10 @@ def _is_plain(a, b, out):
     return not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors))
 
 
-def _is_right(tensor, device):
-    if tensor.dtype is not _FLOAT32 or tensor.layout is not _DENSE or tensor.get_device() != device or tensor.is_nested:
-        return False
-    return device >= 0 or tensor.is_cpu  # others than CUDA's have no number either
-
-
 def multiply(a, b, out, alpha, beta, precision, level):
     if _is_plain(a, b, out):
         return _multiply_in_python(a, b, out, alpha, beta, precision, level)
-    tensors = {"a": a, "b": b} if out is None else {"a": a, "b": b, "out": out}
-    require_kind(torch.Tensor, **tensors)
+    require_kind(torch.Tensor, **named(a, b, out))
     from . import torch as own
 
     if out is not None:
@@ -104,10 +78,21 @@ def multiply_plain(a, b, out, alpha, beta, precision, level):
 
 
 def _multiply_in_python(a, b, out, alpha, beta, precision, level):
-    # What is right is only glanced at; _check finds words for what is not.
-    device = a.get_device()
-    if not (_is_right(a, device) and _is_right(b, device) and (out is None or _is_right(out, device))):
-        _check(a, b, out)
+    tensors = named(a, b, out)
+    require_kind(torch.Tensor, **tensors)
+    device = a.device
+    for name, tensor in tensors.items():
+        if tensor.dtype is not torch.float32:
+            raise ArrayTypeError(f"{name} is of {tensor.dtype}; it must be of torch.float32")
+        if tensor.layout is not torch.strided or tensor.is_nested:
+            raise ArrayTypeError(f"{name} is {'nested' if tensor.is_nested else tensor.layout}; it must be dense")
+        if tensor.device != device:
+            raise ArgumentError(f"{name} is on {tensor.device}; a is on {device}")
+    if device.type not in ("cpu", "cuda"):
+        raise ArgumentError(f"a is on {device}; it must be on a CPU or on CUDA")
+    if device.type == "cuda":
+        require_cuda()
+    number = a.get_device()
     layout = None if out is None else (out.shape, out.stride())
     call = call_for(a.shape, a.stride(), b.shape, b.stride(), layout, 1, alpha, beta, precision, level)
     result = a.new_empty(call.shape) if out is None else out
@@ -117,15 +102,9 @@ def _multiply_in_python(a, b, out, alpha, beta, precision, level):
             increment_version(out)  # autograd then knows of gradients that would need what was there before
     except RuntimeError as error:  # it comes from a transform of torch.func that has ended
         raise ArgumentError(f"a tensor's memory cannot be used: {error}") from None
-    if device < 0:
+    if device.type == "cpu":
         run_on_host(call, *addresses)
-    elif torch._C._cuda_getDevice() == device:
-        _run(call, device, addresses)
-    else:
-        with torch.cuda.device(device):
-            _run(call, device, addresses)
+        return result
+    with contextlib.nullcontext() if torch._C._cuda_getDevice() == number else torch.cuda.device(number):
+        run_on_stream(call, torch._C._cuda_getCurrentRawStream(number), number, *addresses)
     return result
-
-
-def _run(call, device, addresses):
-    run_on_stream(call, torch._C._cuda_getCurrentRawStream(device), device, *addresses)

@@ -16,8 +16,8 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import register_flop_formula
 
-from ._errors import ArgumentError
 from ._layout import fits, is_scalar, number, result_shape, words_to_numbers
+from ._library import ArgumentError
 from ._matmul import Level, Precision, learn, require_kind
 from ._torch import is_lazy, multiply, multiply_plain
 

@@ -21,8 +21,9 @@ import os
 import site
 import sys
 
-from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, print_calls, program_named
+from contenders import CONTENDERS, PLAIN, PRECISIONS, Lazy, Process, last_line, print_calls, program_named
 
+torch, jax, jnp = map(Lazy, ("torch", "jax", "jax.numpy"))
 M, N, K = 256, 256, 20000  # C is so small that K must be split to use the device
 ALLOWED = 256 << 20  # bytes of 9,000 captures, which need several MiB each: of a few graphs more, or fewer, that have yet to end
 
@@ -54,8 +55,6 @@ def must_be(expected, found, what):
 
 
 def torch_part(times):
-    import torch
-
     torch.backends.cuda.matmul.allow_tf32 = False
     a, b = torch.ones(M, K, device="cuda"), torch.ones(K, N, device="cuda")
     out, eager = (torch.empty(M, N, device="cuda") for _ in range(2))
@@ -106,9 +105,6 @@ def torch_part(times):
 
 
 def jax_part(times):
-    import jax
-    import jax.numpy as jnp
-
     jax.config.update("jax_default_matmul_precision", "highest")
     runtime = opened("cudart")
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -11,12 +12,38 @@ import sys
 import tempfile
 import threading
 
+
+class Lazy:
+    """A module that is imported where it is used."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, member):
+        return getattr(importlib.import_module(self.name), member)
+
+
+torch = Lazy("torch")
 PLAIN = "cuBLAS"
 PRECISIONS = ("fp32", "f16x3")
 CONTENDERS = (PLAIN, *PRECISIONS)
 SUMMED = re.compile(
     r"^duogemm: (?P<entry>.*?)[:,]? (?P<served>\d+) served(?P<where>[^,(\n]*)(?:, (?P<passed>\d+) passed on)?(?: \((?P<why>.*)\))?",
     re.MULTILINE)
+
+
+def graph_of(step):
+    """The step in a CUDA graph, as PyTorch's notes have it, some steps on another stream first; and what it will have computed."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = step()
+    return graph, result
 
 
 class Process:

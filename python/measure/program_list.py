@@ -4,9 +4,14 @@ A program is a function of the machine that answers a step: a function of nothin
 from a fixed seed, and nothing is downloaded. A library is imported where it is used, so that a process imports only what it runs.
 """
 
-import importlib
 import pathlib
 import tempfile
+
+from contenders import Lazy, graph_of
+
+torch, transformers, torchvision, lightning, gpytorch, botorch, jax, optax, equinox, numpyro = map(Lazy, (
+    "torch", "transformers", "torchvision", "lightning", "gpytorch", "botorch", "jax", "optax", "equinox", "numpyro"))
+sentence_models, torch_geometric, jnp, linen = map(Lazy, ("sentence_transformers.models", "torch_geometric", "jax.numpy", "flax.linen"))
 
 PROGRAMS = {}
 
@@ -37,8 +42,6 @@ def program(about, *modules):
 
 def training(model, loss_of, **options):
     """A step of AdamW. The loss is the result."""
-    import torch
-
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **options)
 
     def step():
@@ -52,20 +55,10 @@ def training(model, loss_of, **options):
 
 
 def captured(machine, step, replays=1):
-    """The step in a CUDA graph, as PyTorch's notes have it: some steps on another stream first."""
-    import torch
-
+    """The step in a CUDA graph."""
     if machine.small:
         return step
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = step()
+    graph, result = graph_of(step)
 
     def replay():
         for _ in range(replays):
@@ -75,23 +68,22 @@ def captured(machine, step, replays=1):
     return replay
 
 
-def words_of(machine, batch, length, vocabulary):
-    import torch
+def words_of(machine, vocabulary, batch=8, length=512):
+    return torch.randint(vocabulary, (machine.pick(batch, 2), machine.pick(length, 16)), device=machine.device)
 
-    return torch.randint(vocabulary, (batch, length), device=machine.device)
+
+def language_model(machine, kind, config):
+    """A model of transformers, and words for it."""
+    with torch.device(machine.device):
+        return kind(config).train(), words_of(machine, config.vocab_size)
 
 
 def gpt2(machine):
     """The model, and its inputs."""
-    import torch
-    import transformers
-
     config = transformers.GPT2Config(
         n_layer=machine.pick(8, 1), n_embd=machine.pick(1024, 32), n_head=machine.pick(16, 2), vocab_size=machine.pick(50257, 97),
         n_positions=512, embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0, use_cache=False, bos_token_id=0, eos_token_id=0)
-    with torch.device(machine.device):
-        model = transformers.GPT2LMHeadModel(config).train()
-    words = words_of(machine, machine.pick(8, 2), machine.pick(512, 16), config.vocab_size)
+    model, words = language_model(machine, transformers.GPT2LMHeadModel, config)
     return model, {"input_ids": words, "labels": words}
 
 
@@ -103,8 +95,6 @@ def gpt2_eager(machine):
 
 @program("GPT-2, training step, torch.compile reduce-overhead", "torch", "transformers")
 def gpt2_compiled(machine):
-    import torch
-
     model, inputs = gpt2(machine)
     compiled = torch.compile(model, mode="reduce-overhead")
 
@@ -124,8 +114,6 @@ def gpt2_graph(machine):
 
 @program("eight Linear(2048) + GELU, batch 512, in a CUDA graph, ten times", "torch")
 def linear_graph(machine):
-    import torch
-
     width = machine.pick(2048, 32)
     with torch.device(machine.device):
         layers = [layer for _ in range(8) for layer in (torch.nn.Linear(width, width), torch.nn.GELU())]
@@ -135,72 +123,51 @@ def linear_graph(machine):
 
 @program("torch.nn.TransformerEncoder (6 layers of 1024), training step", "torch")
 def encoder(machine):
-    import torch
-
     width, vocabulary = machine.pick(1024, 32), machine.pick(8192, 97)
     with torch.device(machine.device):
         layer = torch.nn.TransformerEncoderLayer(width, machine.pick(16, 2), 4 * width, dropout=0.0, batch_first=True, norm_first=True)
         layers = torch.nn.TransformerEncoder(layer, machine.pick(6, 1), enable_nested_tensor=False)
         model = torch.nn.Sequential(torch.nn.Embedding(vocabulary, width), layers, torch.nn.Linear(width, vocabulary))
-    words = words_of(machine, machine.pick(8, 2), machine.pick(512, 16), vocabulary)
-    target = words_of(machine, 1, words.numel(), vocabulary)[0]
+    words = words_of(machine, vocabulary)
+    target = torch.randint(vocabulary, (words.numel(),), device=machine.device)
     return training(model, lambda: torch.nn.functional.cross_entropy(model(words).flatten(0, 1), target))
 
 
 @program("Llama (transformers, 8 layers of 1024), training step", "torch", "transformers")
 def llama(machine):
-    import torch
-    import transformers
-
     config = transformers.LlamaConfig(
         vocab_size=machine.pick(8192, 97), hidden_size=machine.pick(1024, 32), intermediate_size=machine.pick(2816, 64),
         num_hidden_layers=machine.pick(8, 1), num_attention_heads=machine.pick(16, 2), num_key_value_heads=machine.pick(8, 1),
         max_position_embeddings=512, use_cache=False)
-    with torch.device(machine.device):
-        model = transformers.LlamaForCausalLM(config).train()
-    words = words_of(machine, machine.pick(8, 2), machine.pick(512, 16), config.vocab_size)
+    model, words = language_model(machine, transformers.LlamaForCausalLM, config)
     return training(model, lambda: model(input_ids=words, labels=words).loss)
 
 
 @program("T5 (transformers, 6 + 6 layers of 768), training step", "torch", "transformers")
 def t5(machine):
-    import torch
-    import transformers
-
     config = transformers.T5Config(
         vocab_size=machine.pick(8192, 97), d_model=machine.pick(768, 32), d_kv=machine.pick(64, 16), d_ff=machine.pick(3072, 64),
         num_layers=machine.pick(6, 1), num_heads=machine.pick(12, 2), dropout_rate=0.0, use_cache=False, decoder_start_token_id=0)
-    with torch.device(machine.device):
-        model = transformers.T5ForConditionalGeneration(config).train()
-    words = words_of(machine, machine.pick(8, 2), machine.pick(512, 16), config.vocab_size)
+    model, words = language_model(machine, transformers.T5ForConditionalGeneration, config)
     labels = words[:, :128].contiguous()  # the model makes a view of them
     return training(model, lambda: model(input_ids=words, labels=labels).loss)
 
 
 def bert_config(machine, vocabulary):
-    import transformers
-
     small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
     return transformers.BertConfig(vocab_size=vocabulary, **machine.pick({}, small))
 
 
 @program("BERT-base (transformers), inference, 32 x 256 words", "torch", "transformers")
 def bert(machine):
-    import torch
-    import transformers
-
     with torch.device(machine.device):
         model = transformers.BertModel(bert_config(machine, 30522)).eval()
-    words = words_of(machine, machine.pick(32, 2), machine.pick(256, 16), 30522)
+    words = words_of(machine, 30522, 32, 256)
     return torch.no_grad()(lambda: model(input_ids=words).last_hidden_state)
 
 
 @program("sentence-transformers on BERT-base, encode of 256 sentences", "torch", "sentence_transformers")
 def sentences(machine):
-    import sentence_transformers.models
-    import torch
-    import transformers
-
     letters = [chr(letter) for letter in range(ord("a"), ord("z") + 1)]
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *("##" + letter for letter in letters)]
     with tempfile.TemporaryDirectory() as folder:
@@ -208,9 +175,9 @@ def sentences(machine):
         (path / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
         transformers.BertModel(bert_config(machine, len(vocabulary))).save_pretrained(folder)
         transformers.BertTokenizerFast(str(path / "vocab.txt")).save_pretrained(folder)
-        words = sentence_transformers.models.Transformer(folder)
-    pooling = sentence_transformers.models.Pooling(machine.pick(768, 32))
-    model = sentence_transformers.SentenceTransformer(modules=[words, pooling], device=machine.device)
+        words = sentence_models.Transformer(folder)
+    pooling = sentence_models.Pooling(machine.pick(768, 32))
+    model = Lazy("sentence_transformers").SentenceTransformer(modules=[words, pooling], device=machine.device)
     draw = torch.Generator().manual_seed(0)
     texts = [" ".join("".join(letters[i] for i in torch.randint(26, (7,), generator=draw)) for _ in range(machine.pick(16, 2)))
              for _ in range(machine.pick(256, 4))]
@@ -218,8 +185,6 @@ def sentences(machine):
 
 
 def vision(machine, build, batch, **small):
-    import torch
-
     with torch.device(machine.device):
         model = build(**machine.pick({}, small)).train()
         images = torch.randn(machine.pick(batch, 2), 3, machine.pick(224, 32), machine.pick(224, 32))
@@ -229,8 +194,6 @@ def vision(machine, build, batch, **small):
 
 @program("ViT-L/16 (torchvision), training step, batch 32", "torch", "torchvision")
 def vit(machine):
-    import torchvision
-
     if machine.small:
         sizes = {"image_size": 32, "patch_size": 16, "num_layers": 1, "num_heads": 2, "hidden_dim": 32, "mlp_dim": 64}
         return vision(machine, torchvision.models.VisionTransformer, 2, **sizes)
@@ -239,16 +202,11 @@ def vit(machine):
 
 @program("Swin-S (torchvision), training step, batch 32", "torch", "torchvision")
 def swin(machine):
-    import torchvision
-
     return vision(machine, torchvision.models.swin_t if machine.small else torchvision.models.swin_s, 32)
 
 
 @program("autoencoder of three layers under lightning's Fabric, training step, batch 4096", "torch", "lightning")
 def fabric(machine):
-    import lightning
-    import torch
-
     width, hidden = machine.pick(1024, 32), machine.pick(4096, 64)
     lightning_fabric = lightning.Fabric(accelerator=machine.pick("gpu", "cpu"), devices=1)
     linear, rectified = torch.nn.Linear, torch.nn.ReLU
@@ -269,9 +227,6 @@ def fabric(machine):
 
 @program("exact Gaussian process of 6000 points (GPyTorch), training step", "torch", "gpytorch")
 def gaussian_process(machine):
-    import gpytorch
-    import torch
-
     class Exact(gpytorch.models.ExactGP):
         def __init__(self, x, y, likelihood):
             super().__init__(x, y, likelihood)
@@ -295,9 +250,6 @@ def gaussian_process(machine):
 
 @program("upper confidence bound on 2000 points (BoTorch), gradient for 2048 pairs", "torch", "botorch")
 def acquisition(machine):
-    import botorch
-    import torch
-
     with torch.device(machine.device):
         x, pairs = torch.rand(machine.pick(2000, 30), 6), torch.rand(machine.pick(2048, 3), 2, 6)
     y = torch.sin(4 * x.sum(1, keepdim=True))
@@ -315,9 +267,6 @@ def acquisition(machine):
 
 @program("GraphSAGE (torch-geometric, 20000 nodes, 3 layers of 1024), training step", "torch", "torch_geometric")
 def graph_network(machine):
-    import torch
-    import torch_geometric
-
     nodes, width = machine.pick(20000, 50), machine.pick(1024, 16)
     with torch.device(machine.device):
         x, edges, classes = torch.randn(nodes, width), torch.randint(nodes, (2, 3 * nodes)), torch.randint(width, (nodes,))
@@ -329,7 +278,7 @@ def graph_network(machine):
 
 
 def cupy_or_numpy(machine):
-    return importlib.import_module(machine.pick("cupy", "numpy"))
+    return Lazy(machine.pick("cupy", "numpy"))
 
 
 @program("CuPy, 4000 x 3000 x 3500", "cupy")
@@ -361,9 +310,6 @@ def cupy_polar(machine):
 
 @program("gradient of an MLP of two layers (JAX), batch 8192, 1024 - 4096 - 1024", "jax")
 def jax_mlp(machine):
-    import jax
-    import jax.numpy as jnp
-
     batch, width, hidden = machine.pick((8192, 1024, 4096), (8, 16, 32))
     keys = jax.random.split(jax.random.key(0), 4)
     weights = [jax.random.normal(keys[0], (width, hidden)) / width**0.5, jax.random.normal(keys[1], (hidden, width)) / hidden**0.5]
@@ -387,13 +333,21 @@ def stateful(update, state):
     return step
 
 
+def trained_by(optimizer, weights, loss_of):
+    """A step of an optimizer of optax. The loss is the result."""
+
+    @jax.jit
+    def update(state):
+        weights, moments = state
+        loss, gradient = jax.value_and_grad(loss_of)(weights)
+        change, moments = optimizer.update(gradient, moments, weights)
+        return (optax.apply_updates(weights, change), moments), loss
+
+    return stateful(update, (weights, optimizer.init(weights)))
+
+
 @program("transformer (flax and optax, 4 layers of 1024), training step", "jax", "flax", "optax")
 def flax_transformer(machine):
-    import jax
-    import jax.numpy as jnp
-    import optax
-    from flax import linen
-
     width = machine.pick(1024, 32)
 
     class Transformer(linen.Module):
@@ -409,23 +363,11 @@ def flax_transformer(machine):
     model, optimizer = Transformer(), optax.adamw(1e-4)
     weights = jax.jit(model.init)(keys[1], x)
 
-    @jax.jit
-    def update(state):
-        weights, moments = state
-        loss, gradient = jax.value_and_grad(lambda w: jnp.mean((model.apply(w, x) - y) ** 2))(weights)
-        change, moments = optimizer.update(gradient, moments, weights)
-        return (optax.apply_updates(weights, change), moments), loss
-
-    return stateful(update, (weights, optimizer.init(weights)))
+    return trained_by(optimizer, weights, lambda w: jnp.mean((model.apply(w, x) - y) ** 2))
 
 
 @program("MLP of four layers (equinox and optax), training step, batch 4096", "jax", "equinox", "optax")
 def equinox_mlp(machine):
-    import equinox
-    import jax
-    import jax.numpy as jnp
-    import optax
-
     width, hidden, batch = machine.pick((1024, 4096, 4096), (16, 32, 8))
     keys = jax.random.split(jax.random.key(0), 2)
     model = equinox.nn.MLP(width, width, hidden, 3, jax.nn.gelu, key=keys[0])
@@ -433,22 +375,11 @@ def equinox_mlp(machine):
     optimizer = optax.sgd(1e-3, momentum=0.9)
     weights, form = equinox.partition(model, equinox.is_array)
 
-    @jax.jit
-    def update(state):
-        weights, moments = state
-        loss, gradient = jax.value_and_grad(lambda w: jnp.mean((jax.vmap(equinox.combine(w, form))(x) - y) ** 2))(weights)
-        change, moments = optimizer.update(gradient, moments, weights)
-        return (optax.apply_updates(weights, change), moments), loss
-
-    return stateful(update, (weights, optimizer.init(weights)))
+    return trained_by(optimizer, weights, lambda w: jnp.mean((jax.vmap(equinox.combine(w, form))(x) - y) ** 2))
 
 
 @program("Bayesian network of 1024 - 4096 - 1 (numpyro), SVI step, 8192 points", "jax", "numpyro")
 def bayesian_network(machine):
-    import jax
-    import jax.numpy as jnp
-    import numpyro
-
     points, width, hidden = machine.pick((8192, 1024, 4096), (8, 16, 32))
     keys = jax.random.split(jax.random.key(0), 2)
     x = jax.random.normal(keys[0], (points, width))

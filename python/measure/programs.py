@@ -24,9 +24,10 @@ import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "plots"))  # files are written as the report writes them
 import results  # noqa: E402
-from contenders import CONTENDERS, PLAIN, Process, last_line, program_named, summed_up
+from contenders import CONTENDERS, PLAIN, Lazy, Process, last_line, program_named, summed_up
 from program_list import PROGRAMS, Machine
 
+torch, jax, cupy = map(Lazy, ("torch", "jax", "cupy"))
 CHECKED = 3  # steps at first, whose results are compared
 UNTIMED = 2  # steps before those that are timed, each time
 DIFFERENCE = 1e-3  # of results, relative to the largest: a step starts where the last one ended, and training amplifies rounding
@@ -38,31 +39,21 @@ PATIENCE = 240  # seconds for a process to answer
 
 def without_tf32(modules):
     if "torch" in modules:
-        import torch
-
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         torch.manual_seed(0)
     if "jax" in modules:
-        import jax
-
         jax.config.update("jax_default_matmul_precision", "highest")
 
 
 def waiting(library, machine):
     """A function that waits for the result of a step, and the device's name."""
     if library == "jax":
-        import jax
-
         return jax.block_until_ready, jax.devices()[0].device_kind
     if machine.small:
         return lambda result: result, "CPU"
     if library == "cupy":
-        import cupy
-
         device = cupy.cuda.Device()
         return lambda result: device.synchronize(), cupy.cuda.runtime.getDeviceProperties(device.id)["name"].decode()
-    import torch
-
     return lambda result: torch.cuda.synchronize(), torch.cuda.get_device_name()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ScaLAPACK's psgemm on four ranks of this machine, over the drop-in BLAS beside the system's: tests/mpi/run, with its times recorded.
 
-    python/measure/psgemm.py FILE PSGEMM LIBRARY [SIZE [ROUNDS]]
+    python/measure/psgemm.py FILE tests/mpi/psgemm LIBRARY [SIZE [ROUNDS]]
 """
 
 import pathlib

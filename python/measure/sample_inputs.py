@@ -22,7 +22,9 @@ import pathlib
 import sys
 import tempfile
 
-from contenders import CONTENDERS, PLAIN, PRECISIONS, Process, last_line, print_calls, program_named
+from contenders import CONTENDERS, PLAIN, PRECISIONS, Lazy, Process, graph_of, last_line, print_calls, program_named
+
+torch = Lazy("torch")
 
 PRODUCTS = [
     "mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul", "__rmatmul__", "mv", "addmv", "dot", "vdot", "inner", "tensordot", "einsum",
@@ -44,8 +46,6 @@ WORSE = 4  # times as far from the reference as PyTorch alone, where that is bey
 
 def changed(sample, change):
     """The sample on the CPU, with each of its tensors and scalars of the product changed."""
-    import torch
-
     def of(value, name=""):
         if isinstance(value, torch.Tensor):
             return change(value.detach()).requires_grad_(value.requires_grad) if value.is_floating_point() else value.cpu()
@@ -62,8 +62,6 @@ def changed(sample, change):
 
 
 def tensors_in(value):
-    import torch
-
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, dict):
@@ -73,8 +71,6 @@ def tensors_in(value):
 
 def computed(op, sample, change=lambda tensor: tensor, backward=True):
     """Results by name: those of the operation, and the gradients of its inputs for gradients that come in, drawn from a fixed seed."""
-    import torch
-
     answer = sample.output_process_fn_grad(op(sample.input, *sample.args, **sample.kwargs))
     outputs = tensors_in(answer)
     results = {f"result {number}": output.detach() for number, output in enumerate(outputs)}
@@ -88,10 +84,12 @@ def computed(op, sample, change=lambda tensor: tensor, backward=True):
     return results
 
 
+def largest(values):
+    return float(values.abs().max()) if values.numel() else 0.0
+
+
 def reference(op, sample):
     """Results in float64 on the CPU, and the bound of each."""
-    import torch
-
     def in_double(change):
         def wide(tensor):
             return change(tensor.to("cpu", torch.float64))
@@ -105,21 +103,16 @@ def reference(op, sample):
     k = max([extent for tensor in tensors_in([sample.input, sample.args, sample.kwargs]) for extent in tensor.shape] or [1])
     draw = torch.Generator().manual_seed(2)
     near = [in_double(lambda t: t * (1 + (k + 4) * U * (2 * torch.rand(t.shape, generator=draw, dtype=t.dtype) - 1))) for _ in range(4)]
-    bounds = {}
-    for key, values in right.items():
-        if not values.numel():
-            bounds[key] = values
-            continue
-        moved = max(float((values - other[key]).abs().max()) for other in near)
-        largest = float(values.abs().max())
-        bounds[key] = torch.full(values.shape, 10 * moved + (k + 4) * U * largest, dtype=torch.float64)
-    return right, bounds
+
+    def bound(key, values):
+        moved = max(largest(values - other[key]) for other in near)
+        return torch.full(values.shape, 10 * moved + (k + 4) * U * largest(values), dtype=torch.float64)
+
+    return right, {key: bound(key, values) for key, values in right.items()}
 
 
 def judged(results, right, bounds):
     """The largest error over its bound. Results that differ in shape, or in which elements are finite, are infinitely far."""
-    import torch
-
     worst = 0.0
     for key, values in results.items():
         ours, expected = values.detach().cpu().double(), right[key].detach().double()
@@ -128,27 +121,17 @@ def judged(results, right, bounds):
             return float("inf")
         errors = (ours - expected).abs()[finite]
         limits = bounds[key].expand(expected.shape)[finite].nan_to_num(0.0)
-        beyond = torch.where(errors == 0, 0.0, errors / limits)
-        worst = max([worst, *beyond.max().reshape(1).tolist()] if beyond.numel() else [worst])
+        worst = max(worst, largest(torch.where(errors == 0, 0.0, errors / limits)))
     return worst
 
 
 def in_graph(op, sample):
     """The operation's results as a CUDA graph computes them the second time."""
-    import torch
-
     def forward():
         with torch.no_grad():
             return computed(op, sample, backward=False)
 
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        forward()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        results = forward()
+    graph, results = graph_of(forward)
     graph.replay()
     for values in results.values():
         values.fill_(float("nan"))
@@ -167,8 +150,6 @@ def attempt(compute):
 
 def records_of(op, cpu):
     """A record for each sample of an operation, and for each of its inputs that are in error."""
-    import torch
-
     device = "cpu" if cpu else "cuda"
     torch.manual_seed(0)
     for number, sample in enumerate(op.sample_inputs(device, torch.float32, requires_grad=op.supports_autograd)):
@@ -193,8 +174,6 @@ def records_of(op, cpu):
 
 def compute_all(options):
     """A line for each operation in the file: its name before it begins, so that a crash names it, and then its records."""
-    import torch
-
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False  # which PyTorch's tests fix
     from torch.testing._internal.common_methods_invocations import op_db
 

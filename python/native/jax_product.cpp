@@ -1,5 +1,6 @@
 // What JAX calls: products in XLA's buffers, which are row-major. Leading dimensions are batches; one of
 // length 1 is shared.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,42 +33,6 @@ std::vector<std::int64_t> batch_strides(ffi::Span<const std::int64_t> dimensions
   return strides;
 }
 
-// A product for each element of the outer dimensions. The innermost that can be one are one call's batch.
-struct Batches {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> a;
-  std::vector<std::int64_t> b;
-  std::int64_t inner = 1;
-  std::int64_t a_stride = 0;
-  std::int64_t b_stride = 0;
-};
-
-Batches batches_of(const Matrices& a, const Matrices& b, const Matrices& c) {
-  const auto dimensions = c.dimensions();
-  Batches batches{{dimensions.begin(), dimensions.end() - 2},
-                  batch_strides(a.dimensions()),
-                  batch_strides(b.dimensions())};
-  while (!batches.sizes.empty()) {
-    const std::int64_t size = batches.sizes.back();
-    const std::int64_t a_stride = batches.a.back();
-    const std::int64_t b_stride = batches.b.back();
-    const bool first = batches.inner == 1;
-    if (size != 1 && !first &&
-        (a_stride != batches.a_stride * batches.inner || b_stride != batches.b_stride * batches.inner)) {
-      break;
-    }
-    if (size != 1 && first) {
-      batches.a_stride = a_stride;
-      batches.b_stride = b_stride;
-    }
-    batches.inner *= size;
-    batches.sizes.pop_back();
-    batches.a.pop_back();
-    batches.b.pop_back();
-  }
-  return batches;
-}
-
 // What is asked of a product besides its shapes; numbers as the library has them.
 struct Request {
   bool transpose_a;
@@ -76,24 +41,56 @@ struct Request {
   std::int32_t precision;
 };
 
-duogemm_problem problem_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
-  const auto rows = [](auto dimensions) { return dimensions[dimensions.size() - 2]; };
-  const auto columns = [](auto dimensions) { return dimensions[dimensions.size() - 1]; };
-  const auto at_least_1 = [](std::int64_t length) { return length > 0 ? length : 1; };
-  duogemm_problem problem = DUOGEMM_PROBLEM_INIT;
+// What is to be done: `calls` calls of the library, one for each element of the outer dimensions. The
+// innermost that can be one are a call's batch.
+struct Product {
+  duogemm_problem problem;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> a_strides;
+  std::vector<std::int64_t> b_strides;
+  std::int64_t calls;
+};
+
+Product product_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
+  const auto rows = [](const Matrices& matrices) { return matrices.dimensions().end()[-2]; };
+  const auto columns = [](const Matrices& matrices) { return matrices.dimensions().end()[-1]; };
+  const auto dimensions = c.dimensions();
+  Product product{DUOGEMM_PROBLEM_INIT,
+                  {dimensions.begin(), dimensions.end() - 2},
+                  batch_strides(a.dimensions()),
+                  batch_strides(b.dimensions()),
+                  0};
+  auto& [problem, sizes, a_strides, b_strides, calls] = product;
   problem.layout = DUOGEMM_ROW_MAJOR;
   problem.a_op = request.transpose_a ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
   problem.b_op = request.transpose_b ? DUOGEMM_TRANSPOSE : DUOGEMM_NO_TRANSPOSE;
-  problem.m = rows(c.dimensions());
-  problem.n = columns(c.dimensions());
-  problem.k = request.transpose_a ? rows(a.dimensions()) : columns(a.dimensions());
-  problem.lda = at_least_1(columns(a.dimensions()));
-  problem.ldb = at_least_1(columns(b.dimensions()));
-  problem.ldc = at_least_1(columns(c.dimensions()));
+  problem.m = rows(c);
+  problem.n = columns(c);
+  problem.k = request.transpose_a ? rows(a) : columns(a);
+  problem.lda = std::max<std::int64_t>(columns(a), 1);
+  problem.ldb = std::max<std::int64_t>(columns(b), 1);
+  problem.ldc = std::max<std::int64_t>(columns(c), 1);
   problem.c_stride = problem.m * problem.n;
   problem.level = static_cast<duogemm_reproducibility>(request.level);
   problem.precision = static_cast<duogemm_precision>(request.precision);
-  return problem;
+  if (c.element_count() == 0) {
+    return product;
+  }
+  while (!sizes.empty()) {
+    if (sizes.back() != 1 && problem.batch == 1) {
+      problem.a_stride = a_strides.back();
+      problem.b_stride = b_strides.back();
+    } else if (sizes.back() != 1 && (a_strides.back() != problem.a_stride * problem.batch ||
+                                     b_strides.back() != problem.b_stride * problem.batch)) {
+      break;
+    }
+    problem.batch *= sizes.back();
+    sizes.pop_back();
+    a_strides.pop_back();
+    b_strides.pop_back();
+  }
+  calls = static_cast<std::int64_t>(c.element_count()) / (problem.c_stride * problem.batch);
+  return product;
 }
 
 ffi::Error error_of(duogemm_status status) {
@@ -105,38 +102,17 @@ ffi::Error error_of(duogemm_status status) {
       std::string("duogemm: ") + duogemm_last_error());
 }
 
-// What is to be done: `calls` calls of the library, which differ in where their matrices begin.
-struct Product {
-  duogemm_problem problem;
-  Batches batches;
-  std::int64_t calls = 0;
-};
-
-Product product_of(const Matrices& a, const Matrices& b, const Matrices& c, const Request& request) {
-  Product product{problem_of(a, b, c, request), {}, 0};
-  const auto elements = static_cast<std::int64_t>(c.element_count());
-  if (elements > 0) {
-    product.batches = batches_of(a, b, c);
-    product.problem.batch = product.batches.inner;
-    product.problem.a_stride = product.batches.a_stride;
-    product.problem.b_stride = product.batches.b_stride;
-    product.calls = elements / (product.problem.c_stride * product.problem.batch);
-  }
-  return product;
-}
-
 // `call` is given the three addresses of each call.
 template <typename Call>
 ffi::Error multiply(const Product& product, const Matrices& a, const Matrices& b, const Matrices& c,
                     const Call& call) {
-  const Batches& batches = product.batches;
   for (std::int64_t i = 0; i < product.calls; ++i) {
     std::int64_t a_offset = 0;
     std::int64_t b_offset = 0;
     std::int64_t rest = i;
-    for (std::size_t d = batches.sizes.size(); d-- > 0; rest /= batches.sizes[d]) {
-      a_offset += rest % batches.sizes[d] * batches.a[d];
-      b_offset += rest % batches.sizes[d] * batches.b[d];
+    for (std::size_t d = product.sizes.size(); d-- > 0; rest /= product.sizes[d]) {
+      a_offset += rest % product.sizes[d] * product.a_strides[d];
+      b_offset += rest % product.sizes[d] * product.b_strides[d];
     }
     const std::int64_t c_offset = i * product.problem.batch * product.problem.c_stride;
     const duogemm_status status =

@@ -1,4 +1,10 @@
-"""Arrays by shape and by how they are stored, for every kind of array."""
+"""Shapes and ways to store arrays, and the tests that all kinds of arrays have in common."""
+
+import numpy
+import pytest
+from conftest import expect_product, host
+
+import duogemm
 
 SHAPES = [
     ((33, 17), (17, 29)),
@@ -18,6 +24,7 @@ SHAPES = [
     ((3, 0), (0, 4)),
     ((0, 5, 7), (7, 4)),
 ]
+NOT_EMPTY = [shapes for shapes in SHAPES if 0 not in shapes[0]]
 
 
 def wide(array):
@@ -37,3 +44,47 @@ STORED = {
     "columns": (lambda *shape: (*shape[:-1], shape[-1] + 3), wide),
     "rows": (lambda *shape: (*shape[:-2], shape[-1], shape[-2] + 3), lambda array: transposed(wide(array))),
 }
+
+
+def refused(kind, words, *arrays, by=duogemm.matmul, **named):
+    """Raises unless the call raises that, and writes nothing."""
+    out = named.get("out")
+    before = None if out is None else host(out).copy()
+    with pytest.raises(kind, match=words) as raised:
+        by(*arrays, **named)
+    assert isinstance(raised.value, duogemm.Error)
+    assert out is None or (host(out) == before).all()
+
+
+class Products:
+    """Of arrays that the fixture `array` makes of a shape."""
+
+    @pytest.mark.parametrize("shapes", SHAPES, ids=str)
+    def test_shapes(self, array, shapes):
+        a, b = (array(*shape) for shape in shapes)
+        expect_product(duogemm.matmul(a, b), a, b)
+
+    @pytest.mark.parametrize("precision", ["fp32", "bf16x6", "f16x3"])
+    def test_precisions(self, array, precision):
+        a, b = array(40, 3000), array(3000, 30)
+        expect_product(duogemm.matmul(a, b, precision=precision), a, b)
+
+
+class StridedProducts(Products):
+    """Of arrays that have views, and of which usual ones are multiplied in C alone."""
+
+    @pytest.mark.parametrize("stored", STORED)
+    def test_views(self, array, stored):
+        shape_of, view = STORED[stored]
+        a, b, out = (view(array(*shape_of(3, *shape))) for shape in ((6, 5), (5, 7), (6, 7)))
+        assert duogemm.matmul(a, b, out=out, alpha=2) is out
+        expect_product(out, a, b, 2)
+
+    def test_short_way(self, array, monkeypatch):
+        monkeypatch.setattr(self.module(), "call_for", None)
+        a, by_columns, b, out = array(60, 50), transposed(array(50, 60)), array(50, 70), array(60, 70)
+        expect_product(duogemm.matmul(a, b), a, b)
+        expect_product(duogemm.matmul(by_columns, b, out=out, precision="f16x3"), by_columns, b)
+        before = host(out)
+        duogemm.matmul(a, b, out=out, alpha=0.5, beta=-1)
+        assert numpy.allclose(host(out), 0.5 * (host(a) @ host(b)) - before, rtol=1e-4, atol=1e-4)

@@ -13,19 +13,20 @@ import duogemm
 from duogemm._library import cuda_sgemm
 
 
-def error_bound(a, b, alpha=1.0):
-    """The library's, for each element: (2 sqrt(k) + 4) u |alpha| |a| |b|."""
-    k = a.shape[-1]
-    return (2 * k**0.5 + 4) * 2.0**-24 * abs(alpha) * (numpy.abs(a.astype("float64")) @ numpy.abs(b.astype("float64")))
+def host(array):
+    """Of any kind, as an array of NumPy's."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+    return array.get() if hasattr(array, "get") else numpy.asarray(array)
 
 
 def expect_product(result, a, b, alpha=1.0):
-    """Raises unless `result` is alpha * (a @ b) within the bound."""
-    result = numpy.asarray(result)
-    exact = alpha * (a.astype("float64") @ b.astype("float64"))
+    """Raises unless `result` is alpha * (a @ b) within the library's bound for each element: (2 sqrt(k) + 4) u |alpha| |a| |b|."""
+    result, a, b = host(result), host(a).astype("float64"), host(b).astype("float64")
+    exact = alpha * (a @ b)
     assert result.shape == exact.shape
     assert result.dtype == numpy.float32
-    assert (numpy.abs(result - exact) <= error_bound(a, b, alpha)).all()
+    assert (abs(result - exact) <= (2 * a.shape[-1] ** 0.5 + 4) * 2.0**-24 * abs(alpha) * (abs(a) @ abs(b))).all()
 
 
 @pytest.fixture(scope="session")
@@ -46,11 +47,6 @@ def host_device():
         if "device" in str(error):
             pytest.skip(str(error))
         raise
-
-
-def host(tensor):
-    """A tensor of PyTorch's as an array of NumPy's."""
-    return tensor.detach().cpu().numpy()
 
 
 @pytest.fixture(scope="module", params=["cpu", "cuda"])

@@ -1,8 +1,10 @@
 """CuPy's arrays, on the current stream of their device."""
 
+import threading
+
 import numpy
 import pytest
-from cases import SHAPES, STORED
+from cases import StridedProducts, refused
 from conftest import expect_product, has_cuda
 
 import duogemm
@@ -18,37 +20,11 @@ def array(random):
     return lambda *shape: cupy.asarray(random(*shape))
 
 
-@pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_shapes(array, shapes):
-    a, b = (array(*shape) for shape in shapes)
-    expect_product(duogemm.matmul(a, b).get(), a.get(), b.get())
+class TestProducts(StridedProducts):
+    def module(self):
+        from duogemm import _cupy
 
-
-@pytest.mark.parametrize("stored", STORED)
-def test_views(array, stored):
-    shape_of, view = STORED[stored]
-    a, b, out = (view(array(*shape_of(3, *shape))) for shape in ((6, 5), (5, 7), (6, 7)))
-    assert duogemm.matmul(a, b, out=out, alpha=2) is out
-    expect_product(out.get(), a.get(), b.get(), 2)
-
-
-def test_short_way(array, monkeypatch):
-    """Usual products are looked at in C alone."""
-    from duogemm import _cupy
-
-    monkeypatch.setattr(_cupy, "call_for", None)
-    a, b, out = array(60, 50), array(50, 70), array(60, 70)
-    expect_product(duogemm.matmul(a, b).get(), a.get(), b.get())
-    expect_product(duogemm.matmul(cupy.asfortranarray(a), b, out=out, precision="f16x3").get(), a.get(), b.get())
-    before = out.get()
-    duogemm.matmul(a, b, out=out, alpha=0.5, beta=-1)
-    assert numpy.allclose(out.get(), 0.5 * (a.get() @ b.get()) - before, rtol=1e-4, atol=1e-4)
-
-
-def test_precisions(array):
-    a, b = array(300, 2000), array(2000, 200)
-    for precision in ("fp32", "bf16x6", "f16x3"):
-        expect_product(duogemm.matmul(a, b, precision=precision).get(), a.get(), b.get())
+        return _cupy
 
 
 def test_stream(array):
@@ -59,17 +35,15 @@ def test_stream(array):
         result = duogemm.matmul(a, b)
         copy = result.copy()
     stream.synchronize()
-    expect_product(copy.get(), a.get(), b.get())
+    expect_product(copy, a, b)
 
 
 def test_new_thread(array):
-    import threading
-
     a, b, results = array(64, 64), array(64, 64), []
     thread = threading.Thread(target=lambda: results.append(duogemm.matmul(a, b, out=cupy.empty((64, 64), "float32"))))
     thread.start()
     thread.join()
-    expect_product(results[0].get(), a.get(), b.get())
+    expect_product(results[0], a, b)
 
 
 def test_other_arrays(array):
@@ -83,24 +57,15 @@ def test_other_arrays(array):
     foreign = Foreign(out)
     assert duogemm.matmul(Foreign(a), Foreign(b.T.copy().T), out=foreign) is foreign
     cupy.cuda.Device().synchronize()
-    expect_product(out.get(), a.get(), b.get())
-    with pytest.raises(ValueError, match="out is missing"):
-        duogemm.matmul(Foreign(a), Foreign(b))
-    with pytest.raises(TypeError, match="of float64"):
-        duogemm.matmul(Foreign(a.astype("float64")), Foreign(b), out=foreign)
+    expect_product(out, a, b)
+    refused(ValueError, "out is missing", Foreign(a), Foreign(b))
+    refused(TypeError, "of float64", Foreign(a.astype("float64")), Foreign(b), out=foreign)
 
 
 def test_refusals(array):
     a, out = array(4, 4), array(4, 4)
-    before = out.get()
-    for kind, words, arrays in (
-        (TypeError, "b is of float64", (a, a.astype("float64"))),
-        (TypeError, "b is numpy.ndarray", (a, numpy.ones((4, 4), "float32"))),
-        (ValueError, "inner dimensions", (a, array(5, 4))),
-        (ValueError, "one must be 1", (array(8, 8)[::2, ::2], a)),
-        (ValueError, "out overlaps a", (out, a)),
-    ):
-        with pytest.raises(kind, match=words) as raised:
-            duogemm.matmul(*arrays, out=out)
-        assert isinstance(raised.value, duogemm.Error)
-    assert (out.get() == before).all()
+    refused(TypeError, "b is of float64", a, a.astype("float64"), out=out)
+    refused(TypeError, "b is numpy.ndarray", a, numpy.ones((4, 4), "float32"), out=out)
+    refused(ValueError, "inner dimensions", a, array(5, 4), out=out)
+    refused(ValueError, "one must be 1", array(8, 8)[::2, ::2], a, out=out)
+    refused(ValueError, "out overlaps a", out, a, out=out)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import duogemm
-from duogemm import _cuda
+from duogemm import _layout
 from duogemm._layout import call_for, contiguous
 
 
@@ -18,46 +18,27 @@ def call(a, b, out=None, a_strides=None, b_strides=None, out_strides=None):
     return call_for(a, a_strides or contiguous(a), b, b_strides or contiguous(b), layout, 1, 1, 0, "fp32", "run_to_run")
 
 
-def test_a_shared_operand_makes_one_multiplication():
-    problem = call((8, 5, 7), (7, 4)).problem
-    assert (problem.batch, problem.m, problem.n, problem.k) == (1, 40, 4, 7)
-
-
-def test_a_decoding_step_makes_one_multiplication():
-    problem = call((8, 1, 7), (7, 4)).problem
-    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 8, 7, 4)
-
-
-def test_rows_of_wider_arrays_make_one_multiplication():
-    problem = call((8, 1, 7), (7, 4), (8, 1, 4), a_strides=(11, 11, 1), out_strides=(9, 9, 1)).problem
-    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 8, 11, 9)
-    problem = call((8, 5, 7), (7, 4), (8, 5, 4), a_strides=(55, 11, 1), out_strides=(45, 9, 1)).problem
-    assert (problem.batch, problem.m, problem.lda, problem.ldc) == (1, 40, 11, 9)
-
-
-def test_a_wider_out_beside_contiguous_rows_is_a_batch():
-    problem = call((8, 5, 7), (7, 4), (8, 5, 4), out_strides=(50, 9, 1)).problem
-    assert (problem.batch, problem.m, problem.ldc, problem.c_stride) == (8, 5, 9, 50)
-
-
-def test_a_shared_first_operand_is_a_batch():
-    problem = call((5, 7), (8, 7, 4)).problem
-    assert (problem.batch, problem.a_stride, problem.b_stride, problem.c_stride) == (8, 0, 28, 20)
-
-
-def test_neighbouring_dimensions_are_one_batch():
-    found = call((2, 3, 5, 7), (2, 3, 7, 4))
-    assert (found.problem.batch, len(found.offsets)) == (6, 1)
+@pytest.mark.parametrize("arrays, expected", [
+    (dict(a=(8, 5, 7), b=(7, 4)), dict(batch=1, m=40, n=4, k=7)),  # a shared operand makes one multiplication
+    (dict(a=(8, 1, 7), b=(7, 4)), dict(batch=1, m=8, lda=7, ldc=4)),  # as does a decoding step
+    (dict(a=(8, 1, 7), b=(7, 4), out=(8, 1, 4), a_strides=(11, 11, 1), out_strides=(9, 9, 1)),  # and rows of wider arrays
+     dict(batch=1, m=8, lda=11, ldc=9)),
+    (dict(a=(8, 5, 7), b=(7, 4), out=(8, 5, 4), a_strides=(55, 11, 1), out_strides=(45, 9, 1)), dict(batch=1, m=40, lda=11, ldc=9)),
+    (dict(a=(8, 5, 7), b=(7, 4), out=(8, 5, 4), out_strides=(50, 9, 1)),  # a wider out beside contiguous rows is a batch
+     dict(batch=8, m=5, ldc=9, c_stride=50)),
+    (dict(a=(5, 7), b=(8, 7, 4)), dict(batch=8, a_stride=0, b_stride=28, c_stride=20)),  # as is a shared first operand
+    (dict(a=(2, 3, 5, 7), b=(2, 3, 7, 4)), dict(batch=6)),  # neighbouring dimensions are one
+    (dict(a=(5, 7), b=(7, 4), a_strides=(1, 5)), dict(layout=1, a_op=1, lda=5, b_op=0, ldb=4)),  # a transposed view is a transpose
+], ids=str)
+def test_one_call(arrays, expected):
+    found = call(**arrays)
+    assert {name: getattr(found.problem, name) for name in expected} == expected
+    assert len(found.offsets) == 1
 
 
 def test_what_is_no_single_batch_is_several_calls():
     found = call((2, 1, 5, 7), (3, 7, 4))
     assert (found.problem.batch, found.offsets) == (3, ((0, 0, 0), (4 * 35, 0, 4 * 60)))
-
-
-def test_a_transposed_view_is_a_transpose():
-    problem = call((5, 7), (7, 4), a_strides=(1, 5)).problem
-    assert (problem.layout, problem.a_op, problem.lda, problem.b_op, problem.ldb) == (1, 1, 5, 0, 4)
 
 
 def test_an_empty_result_is_no_call():
@@ -92,6 +73,6 @@ def test_no_cuda(monkeypatch):
 
         __cuda_array_interface__ = {"shape": (2, 2), "typestr": "<f4", "data": (4096, False), "version": 3}
 
-    monkeypatch.setattr(_cuda, "cuda_sgemm", None)
+    monkeypatch.setattr(_layout, "cuda_sgemm", None)
     with pytest.raises(duogemm.DeviceError, match="built without CUDA"):
         duogemm.matmul(Foreign(), Foreign(), out=numpy.zeros((2, 2), "float32"))

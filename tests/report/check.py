@@ -210,10 +210,24 @@ def check_in_browser(page, browser, folder):
     print(f"{browser} shows {light['pictures']} pictures, letters of at least {light['smallest']:.1f} pixels")
 
 
-def check_refused(done, *words):
-    """In one line with these words."""
-    expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(word in done.stderr for word in words),
-           f"it ends with {done.returncode} and says: {done.stderr}")
+def check_refusals(program, folder, ladder):
+    """In one line that says why."""
+    def refused(file, target, word):
+        done = run_program(program, "report", file, "-o", target)
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and word in done.stderr,
+               f"of {file.read_text()[:40]!r} it ends with {done.returncode} and says: {done.stderr}")
+
+    whole, deep, bad = ladder.read_text(), "[" * 100_000 + "]" * 100_000, folder / "bad.json"
+    for text, word in (("{}", "schema"), ("no json", "JSON"), (deep, "nested"), ('{"a":' + deep + "}", "nested"), ("1" * 5000, "JSON"),
+                       (re.sub(r'"gflops": [0-9.e+-]+', f'"gflops": {"9" * 400}', whole), "bad.json"),
+                       (re.sub(r'"m": [0-9]+', f'"m": {"[" * 300}{"]" * 300}', whole), "bad.json"),
+                       *((whole.replace(f'"{name}"', '"other"'), name) for name in ("gflops", "tunables", "date"))):
+        bad.write_text(text)
+        refused(bad, folder / "none", word)
+    (folder / "file").write_text("")
+    for nowhere in (folder / "file" / "below", pathlib.Path("/proc/nowhere")):
+        refused(ladder, nowhere, str(nowhere))
+    expect(not (folder / "none").exists(), "a refused report left a folder")
 
 
 def main():
@@ -236,23 +250,7 @@ def main():
         check_headings(page)
         check_longer_ladder(program, folder, files["ladder"])
         check_steps()
-        deep = "[" * 100_000 + "]" * 100_000
-        for bad, word in (("{}", "schema"), ("no json", "JSON"), (deep, "nested"), ('{"a":' + deep + "}", "nested"), ("1" * 5000, "JSON")):
-            (folder / "bad.json").write_text(bad)
-            refused = run_program(program, "report", folder / "bad.json", "-o", folder / "none")
-            expect(refused.returncode == 2 and word in refused.stderr and refused.stderr.count("\n") == 1,
-                   f"of {bad[:40]!r} it says: {refused.stderr}")
-        whole = files["ladder"].read_text()
-        for spoilt in (re.sub(r'"gflops": [0-9.e+-]+', f'"gflops": {"9" * 400}', whole), re.sub(r'"m": [0-9]+', f'"m": {"[" * 300}{"]" * 300}', whole)):
-            (folder / "bad.json").write_text(spoilt)
-            check_refused(run_program(program, "report", folder / "bad.json", "-o", folder / "none"), "bad.json")
-        for spoil, word in (("gflops", "gflops"), ("tunables", "tunables"), ("date", "date")):
-            (folder / "bad.json").write_text(whole.replace(f'"{spoil}"', '"other"'))
-            check_refused(run_program(program, "report", folder / "bad.json", "-o", folder / "none"), "bad.json", word)
-        (folder / "file").write_text("")
-        for nowhere in (folder / "file" / "below", pathlib.Path("/proc/nowhere")):
-            check_refused(run_program(program, "report", files["ladder"], "-o", nowhere), str(nowhere))
-        expect(not (folder / "none").exists(), "a refused report left a folder")
+        check_refusals(program, folder, files["ladder"])
         browser = next(filter(None, map(shutil.which, BROWSERS)), None)
         if not browser:
             print("skipped: there is no Chromium (package chromium) to open the page in; all else is as it should be")

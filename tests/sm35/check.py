@@ -21,7 +21,6 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("kernels/ladder", "kernels/ladder/beyond", "kernels/support")
-SKIPPED = 77
 UNSUPPORTED = 1  # of the rungs: 17_tensor_cores
 
 NVRTC = "nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2"  # the name that every NVRTC from 11.2 to 11.8 has
@@ -32,8 +31,9 @@ PTXAS = "nvidia/cuda_nvcc/bin/ptxas"
 INSTRUCTIONS = {"USE_LDG": "ld.global.nc", "USE_SHUFFLE": "shfl"}
 
 
-class Absent(Exception):
-    pass
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
 
 
 class CompilerError(Exception):
@@ -48,8 +48,8 @@ def find(name, folders):
     for folder in folders:
         if (path := pathlib.Path(folder) / name).is_file():
             return path
-    raise Absent(f"{name} is in none of the folders of Python's packages; "
-                 "pip install nvidia-cuda-nvrtc-cu11==11.8.* nvidia-cuda-nvcc-cu11==11.8.*")
+    skip(f"{name} is in none of the folders of Python's packages; "
+         "pip install nvidia-cuda-nvrtc-cu11==11.8.* nvidia-cuda-nvcc-cu11==11.8.*")
 
 
 class Nvrtc:
@@ -101,7 +101,7 @@ class Ptxas:
         self.program = find(PTXAS, folders)
         version = subprocess.run([self.program, "--version"], capture_output=True, text=True, check=True).stdout
         if "release 11." not in version:
-            raise Absent(f"{self.program} is not CUDA 11's")
+            skip(f"{self.program} is not CUDA 11's")
 
     def assemble(self, ptx):
         """What ptxas says about registers and spills."""
@@ -143,13 +143,7 @@ def main():
     parser.add_argument("--packages", help="folder that has the packages; default: where Python looks")
     arguments = parser.parse_args()
     folders = [arguments.packages] if arguments.packages else sys.path
-    try:
-        nvrtc = Nvrtc(folders)
-        ptxas = Ptxas(folders)
-    except Absent as reason:
-        print(f"skipped: {reason}")
-        return SKIPPED
-
+    nvrtc, ptxas = Nvrtc(folders), Ptxas(folders)
     passed = failed = unsupported = 0
     for path in sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.cl")):
         for defines in combinations(path.read_text()):

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "check/judge.h"
-#include "families/calibration.h"
+#include "families/kernel_spec.h"
 #include "timing/stopwatch.h"
 #include "tune/search_space.h"
 

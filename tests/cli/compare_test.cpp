@@ -57,7 +57,7 @@ TEST_F(ProgramOnADevice, ComparesWhatSeveralThreadsCall) {
 
 // Kernels of a folder take part, unless their bits are others.
 TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
-  use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.000001f;");
+  use_kernels_with("kernels/update.h", "(acc), addend);", "(acc) * 1.000001f, addend);");
   unsetenv("DUOGEMM_KERNEL_DIR");
   const Outcome outcome =
       run("compare --size 33 --against none --kernels " DUOGEMM_SOURCE ",. --seconds 0.001 --json r.json");
@@ -98,14 +98,14 @@ TEST_F(ProgramOnADevice, MeasuresErrors) {
 }
 
 TEST_F(ProgramOnADevice, MeasuresTheErrorOfWhatIsWrong) {
-  use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 1.001f * (acc);");
+  use_kernels_with("kernels/update.h", "(acc), addend);", "(acc) * 1.001f, addend);");
   const Outcome outcome = run("accuracy --inputs unit -k 64 --size 40 --precision bf16x6");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.out.find("WRONG: bf16x6 is above the bound"), std::string::npos) << outcome.out;
 }
 
 TEST_F(ProgramOnADevice, DoesNotTimeWhatIsWrong) {
-  use_kernels_with("kernels/update.h", "(alpha) * (acc);", "(alpha) * 2.0f;");
+  use_kernels_with("kernels/update.h", "(acc), addend);", "(type)(2.0f), addend);");
   // No multiple of a vector: kernels for CPUs store whole vectors without update.h.
   const Outcome outcome = run("compare --size 33 --against none --seconds 0.001 --json r.json");
   EXPECT_EQ(outcome.status, 1);

@@ -82,16 +82,15 @@ Json error_json(const std::string& title, const Row& row) {
 }
 
 Json row_json(const std::vector<std::string>& titles, const AccuracyRow& row) {
-  const auto contenders = std::views::iota(std::size_t{0}, titles.size());
-  return {
-      {"input", row.input.name},
-      {"about", row.input.about},
-      {"k", row.k},
-      {"elements", row.elements},
-      {"bound", row.bound},
-      {"ok", row.fault.empty()},
-      {"fault", or_null(row.fault)},
-      {"errors", list_of(contenders, [&](std::size_t i) { return error_json(titles[i], row.rows.at(i)); })}};
+  return {{"input", row.input.name},
+          {"about", row.input.about},
+          {"k", row.k},
+          {"elements", row.elements},
+          {"bound", row.bound},
+          {"ok", row.fault.empty()},
+          {"fault", or_null(row.fault)},
+          {"errors",
+           list_of(titles.size(), [&](std::size_t i) { return error_json(titles[i], row.rows.at(i)); })}};
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ Json problem_json(const CompareReport& report, const ProblemRows& problem) {
                {"overwritten", ours.verdict.overwritten},
                {"gflops", gflops(problem.shape.problem.flops(), ours.samples)},
                {"time", to_json(ours.samples)},
-               {"others", list_of(std::views::iota(std::size_t{0}, report.others.size()), [&](std::size_t i) {
+               {"others", list_of(report.others.size(), [&](std::size_t i) {
                   return other_json(problem.rows[i + 1], ratio(problem, i));
                 })}});
   return json;
@@ -160,8 +160,14 @@ std::string head_text(const CompareReport& report) {
 }
 
 std::string list_text(const CompareReport& report, const std::string& list) {
-  const auto is_in_list = [&](const ProblemRows& problem) { return problem.list == list; };
-  return table_of(columns_of(report, list), report.problems | std::views::filter(is_in_list)).text();
+  const Columns<ProblemRows> columns = columns_of(report, list);
+  Table table = table_of(columns);
+  for (const ProblemRows& problem : report.problems) {
+    if (problem.list == list) {
+      table.add_row(cells_of(columns, problem));
+    }
+  }
+  return table.text();
 }
 
 ListTable::ListTable(const CompareReport& report, const ShapeList& list)

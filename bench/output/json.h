@@ -47,6 +47,16 @@ Json list_of(Items&& items, const Function& function) {
   return list;
 }
 
+// The same of numbers from 0 on.
+template <typename Function>
+Json list_of(std::size_t count, const Function& function) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    list.push_back(function(i));
+  }
+  return list;
+}
+
 // 10^9 operations per second; null without a time.
 Json gflops(double flops, const Samples& samples);
 // A kernel's row of a problem of `flops`.

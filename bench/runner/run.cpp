@@ -186,16 +186,18 @@ std::unique_ptr<Exam> sampled_exam(const Problem& problem) { return std::make_un
 
 Trial::Trial(Sessions& sessions, const Problem& problem, bool each_step)
     : problem_(problem), each_step_(each_step) {
-  for (Session& session : sessions) {
-    sides_.push_back({&session, {}, std::vector<std::optional<Plan>>(session.entries_.size())});
-    Side& side = sides_.back();
-    for (const Entry& entry : session.entries_) {
-      std::optional<Plan>& its_plan = side.plans[side.rows.size()];
-      side.rows.push_back({.title = entry.title, .name = entry.name, .setting = entry.setting});
-      Row& row = side.rows.back();
-      if (!entry.library || entry.is_own) {
-        spare(entry, row, [&] { plan(entry, session.info(), row, its_plan); });
-      }
+  std::ranges::for_each(sessions, [this](Session& session) { add(session); });
+}
+
+void Trial::add(Session& session) {
+  sides_.push_back({&session, {}, std::vector<std::optional<Plan>>(session.entries_.size())});
+  Side& side = sides_.back();
+  for (const Entry& entry : session.entries_) {
+    std::optional<Plan>& its_plan = side.plans[side.rows.size()];
+    side.rows.push_back({.title = entry.title, .name = entry.name, .setting = entry.setting});
+    Row& row = side.rows.back();
+    if (!entry.library || entry.is_own) {
+      spare(entry, row, [&] { plan(entry, session.info(), row, its_plan); });
     }
   }
 }

@@ -110,6 +110,7 @@ class Trial {
  public:
   // each_step: the first steps of a kernel's plan are timed without the later ones, too.
   Trial(Sessions& sessions, const Problem& problem, bool each_step = false);
+  Trial(Session& session, const Problem& problem) : problem_(problem) { add(session); }
 
   // Why all that is too much; nothing when it is there. host_bytes: of the exam, and of whatever else takes
   // the machine's memory. extra_bytes: of a buffer on each device.
@@ -145,6 +146,7 @@ class Trial {
     std::unique_ptr<Recording> recording = nullptr;
     int recorded_repeats = 0;
   };
+  void add(Session& session);
   Problem problem_of(const Entry& entry) const;
   void plan(const Entry& entry, const DeviceInfo& device, Row& row, std::optional<Plan>& plan) const;
   std::size_t sets_of(const Session& session, const DeviceInfo& device) const;
@@ -157,7 +159,7 @@ class Trial {
   static double run(Timed& timed, int repeats);
 
   const Problem problem_;
-  const bool each_step_;
+  const bool each_step_ = false;
   std::vector<Side> sides_;
   std::vector<Timed> timed_;
 };

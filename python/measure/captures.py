@@ -273,23 +273,12 @@ def runtime_part(times):
 PARTS = {"torch": torch_part, "jax": jax_part, "runtime": runtime_part}
 
 
-def run(part, times):
-    try:
-        PARTS[part](times)
-    except Failed as failure:
-        sys.exit(f"captures.py: {failure}")
-
-
-def contenders_of(part):
-    """cuBLAS without a workspace captures nodes that allocate memory, which CUDA refuses to clone."""
-    return PRECISIONS if part == "runtime" else CONTENDERS
-
-
 def run_all(options):
     """Each part under each contender, a process each, one after the other: what is in use is the whole device's."""
     status = 0
     for part in options.parts or PARTS:
-        for contender in contenders_of(part):
+        # cuBLAS without a workspace captures nodes that allocate memory, which CUDA refuses to clone.
+        for contender in PRECISIONS if part == "runtime" else CONTENDERS:
             print(f"{part}, {contender}", flush=True)
             process = Process(options.duogemm, contender, __file__, "run", part, "--times", options.times)
             for line in process.process.stdout:
@@ -319,7 +308,12 @@ def main():
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     if options.times < 10:
         parser.error("--times must be at least 10")
-    return run(options.part, options.times) if alone else run_all(options)
+    if not alone:
+        return run_all(options)
+    try:
+        return PARTS[options.part](options.times)
+    except Failed as failure:
+        sys.exit(f"captures.py: {failure}")
 
 
 if __name__ == "__main__":

@@ -74,38 +74,35 @@ def timed(step, wait, count):
     return times[UNTIMED:]
 
 
-def run(name, small, seconds, turn, answer):
-    """Answers what was imported, what the first steps computed, and then the times of some steps, each at its turn."""
-    _, modules, build = PROGRAMS[name]
-    if small:
+def run(options):
+    """Answers what was imported, what the first steps computed, and then the times of some steps, each at its turn: a line on the standard
+    input. Alone, it does everything once."""
+    if options.command == "run":
+        answers, turns = sys.stdout, iter([True, True, False])
+    else:  # Libraries print: only the answers go to the standard output.
+        answers, turns = os.fdopen(os.dup(1), "w"), iter(sys.stdin.readline, None)
+        os.dup2(2, 1)
+
+    def answer(line):
+        print(json.dumps(line), file=answers, flush=True)
+
+    _, modules, build = PROGRAMS[options.name]
+    if options.small:
         modules = [module.replace("cupy", "numpy") for module in modules]
     for module in modules:
         importlib.import_module(module)
     answer({"libraries": ", ".join(f"{module} {sys.modules[module].__version__}" for module in modules)})
-    turn()
-    machine = Machine(small)
+    next(turns)
+    machine = Machine(options.small)
     without_tf32(modules)
     wait, device = waiting(modules[0], machine)
     step = build(machine)
     results = [samples(step()) for _ in range(CHECKED)]
     answer({"device": device, "results": results})
     count = None
-    while turn():
-        count = count or min(100, max(3, round(1e3 * seconds / statistics.median(timed(step, wait, 3)))))
+    while next(turns):
+        count = count or min(100, max(3, round(1e3 * options.seconds / statistics.median(timed(step, wait, 3)))))
         answer({"ms": [round(ms, 4) for ms in timed(step, wait, count)]})
-
-
-def run_alone(options):
-    """Without anybody whose turn it could be: everything once."""
-    turns = iter([True, True, False])
-    run(options.name, options.small, options.seconds, lambda: next(turns), lambda line: print(json.dumps(line), flush=True))
-
-
-def run_in_turns(options):
-    """A line on the standard input is a turn. Libraries print: only the answers go to the standard output."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    run(options.name, options.small, options.seconds, sys.stdin.readline, lambda line: print(json.dumps(line), file=answers, flush=True))
 
 
 # The comparison
@@ -122,7 +119,7 @@ class Comparison:
         self.name, self.rounds = name, options.rounds
         words = [__file__, "turns", name, "--seconds", options.seconds, *(["--small"] if options.small else [])]
         self.processes = {contender: Process(options.duogemm, contender, *words) for contender in CONTENDERS}
-        self.libraries = {}
+        self.imported = {}
 
     def hear(self, contender):
         answer = self.processes[contender].hear(PATIENCE)
@@ -132,10 +129,7 @@ class Comparison:
         return answer
 
     def hear_imported(self):
-        if self.libraries:
-            return
-        for contender in CONTENDERS:
-            self.libraries[contender] = self.processes[contender].hear(PATIENCE)
+        self.imported = self.imported or {contender: process.hear(PATIENCE) for contender, process in self.processes.items()}
 
     def row(self, upcoming):
         """What the file says of the program. What comes next is imported while this one is built, and not while it is timed."""
@@ -150,7 +144,11 @@ class Comparison:
         return row
 
     def measured(self, upcoming):
-        first = {contender: self.built(contender) for contender in CONTENDERS}
+        first, calls = {}, {}
+        for contender, process in self.processes.items():
+            if self.imported[contender]:
+                process.tell("build")
+            first[contender] = self.hear(contender)
         if upcoming:
             upcoming.hear_imported()
         times = {contender: [] for contender in CONTENDERS}
@@ -161,21 +159,13 @@ class Comparison:
                 times[contender].append(self.hear(contender)["ms"])
         for process in self.processes.values():
             process.close()
-        return {"device": first[PLAIN]["device"], "libraries": self.libraries[PLAIN]["libraries"],
-                "contenders": [contender_row(contender, times, first, self.calls(contender)) for contender in CONTENDERS]}
-
-    def built(self, contender):
-        if self.libraries[contender]:
-            self.processes[contender].tell("build")
-        return self.hear(contender)
-
-    def calls(self, contender):
-        """Served and passed on, as the process says when it ends."""
-        process = self.processes[contender]
-        status = process.end(60)
-        if status != 0:
-            raise Failed(f"{contender}: ended with {status}: {last_line(process.error_output())}")
-        return summed_up(process.error_output())
+        for contender, process in self.processes.items():  # which says at its end what was served and passed on
+            status = process.end(60)
+            if status != 0:
+                raise Failed(f"{contender}: ended with {status}: {last_line(process.error_output())}")
+            calls[contender] = summed_up(process.error_output())
+        return {"device": first[PLAIN]["device"], "libraries": self.imported[PLAIN]["libraries"],
+                "contenders": [contender_row(contender, times, first, calls[contender]) for contender in CONTENDERS]}
 
 
 def contender_row(contender, times, first, calls):
@@ -282,7 +272,7 @@ def main():
     if options.command == "list":
         print("\n".join(f"{name:18} {about}" for name, (about, _, _) in PROGRAMS.items()))
         return 0
-    return {"compare": compare, "run": run_alone, "turns": run_in_turns}[options.command](options)
+    return compare(options) if options.command == "compare" else run(options)
 
 
 if __name__ == "__main__":

@@ -183,10 +183,8 @@ def compute_all(options):
         for op in sorted((op for op in op_db if op.name in wanted), key=lambda op: wanted.index(op.name)):
             name = op.name + (f" ({op.variant_test_name})" if op.variant_test_name else "")
             print(json.dumps({"op": name}), file=file)
-            try:
-                print(json.dumps({"op": name, "records": list(records_of(op, options.cpu))}), file=file)
-            except Exception as error:  # the others still count
-                print(json.dumps({"op": name, "records": [{"what": "all", "error": f"{type(error).__name__}: {error}"}]}), file=file)
+            records, failure = attempt(lambda: list(records_of(op, options.cpu)))
+            print(json.dumps({"op": name, "records": [{"what": "all", "error": failure}] if failure else records}), file=file)
 
 
 # The comparison

@@ -37,12 +37,8 @@ def beside(record, case, size, contenders, a, b):
     compiled = {name: jax.jit(call).lower(a, b).compile() for name, call in contenders.items()}
     for call in compiled.values():
         check(a, b, call(a, b))
-    samples = in_turns({name: functools.partial(wait, call, a, b) for name, call in compiled.items()}, ROUNDS)
+    samples = in_turns({name: lambda call=call: jax.block_until_ready(call(a, b)) for name, call in compiled.items()}, ROUNDS)
     return {name: record.add(case, name, values, 2 * size**3) for name, values in samples.items()}
-
-
-def wait(call, a, b):
-    jax.block_until_ready(call(a, b))
 
 
 def check(a, b, product):
@@ -56,20 +52,10 @@ def check(a, b, product):
         sys.exit(f"WRONG: {error:.3f} of the largest error that is allowed")
 
 
-def ours(mesh, specs, precision):
-    return lambda a, b: duogemm.jax.sharded_matmul(a, b, mesh=mesh, a_spec=specs[0], b_spec=specs[1], precision=precision)
-
-
-def single(record, size, precisions):
-    """On one device alone."""
-    device = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-    a, b = made(size, device, 1), made(size, device, 2)
-    contenders = {f"duogemm {name}": functools.partial(duogemm.jax.matmul, precision=name) for name in precisions}
-    return beside(record, "one device", size, {**contenders, "JAX": own_product}, a, b)
-
-
-def own_product(a, b):
-    return jnp.matmul(a, b, precision=jax.lax.Precision.HIGHEST)
+def contenders(ours, **where):
+    """Our product by precisions, and JAX's own."""
+    return {**{f"duogemm {name}": functools.partial(ours, precision=name, **where) for name in ("fp32", "f16x3")},
+            "JAX": functools.partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)}
 
 
 def main():
@@ -77,12 +63,12 @@ def main():
     devices = jax.devices()
     record = Record(f"sharded products, n = {size}, {len(devices)} devices", devices[0].device_kind, [jax, jaxlib])
     mesh = jax.make_mesh((len(devices),), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-    precisions = ("fp32", "f16x3")
-    alone = single(record, size, precisions)
+    one = jax.sharding.SingleDeviceSharding(devices[0])
+    alone = beside(record, "one device", size, contenders(duogemm.jax.matmul), made(size, one, 1), made(size, one, 2))
     for layout, specs in LAYOUTS.items():
         a, b = (made(size, NamedSharding(mesh, spec), seed) for seed, spec in enumerate(specs))
-        contenders = {f"duogemm {name}": ours(mesh, specs, name) for name in precisions}
-        together = beside(record, layout, size, {**contenders, "JAX": own_product}, a, b)
+        calls = contenders(duogemm.jax.sharded_matmul, mesh=mesh, a_spec=specs[0], b_spec=specs[1])
+        together = beside(record, layout, size, calls, a, b)
         for name, median in together.items():
             print(f"{layout}, {name}: {alone[name] / median / len(devices):.3f} of {len(devices)} times one device")
         record.write()

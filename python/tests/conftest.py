@@ -63,8 +63,8 @@ def torch_device(request):
 
 
 @pytest.fixture(scope="module")
-def tensor(torch_device, random):
-    """Makes a random tensor of a shape."""
+def array(torch_device, random):
+    """Makes a random tensor of a shape. Tests of other kinds of arrays have their own."""
     import torch
 
     return lambda *shape, **named: torch.from_numpy(random(*shape)).to(torch_device).requires_grad_(named.get("grad", False))

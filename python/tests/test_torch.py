@@ -10,12 +10,6 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 import duogemm.torch  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def array(tensor):
-    """Makes a random tensor of a shape."""
-    return tensor
-
-
 class TestProducts(StridedProducts):
     def module(self):
         from duogemm import _torch
@@ -28,10 +22,10 @@ class TestProducts(StridedProducts):
         super().test_short_way(array, monkeypatch)
 
 
-def test_stream(tensor, torch_device):
+def test_stream(array, torch_device):
     if torch_device == "cpu":
         pytest.skip("streams are CUDA's")
-    a, b = tensor(2048, 2048), tensor(2048, 2048)
+    a, b = array(2048, 2048), array(2048, 2048)
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -40,10 +34,10 @@ def test_stream(tensor, torch_device):
     assert torch.allclose(result.double(), a.double() @ b.double() @ b.double(), rtol=1e-3, atol=1e-1)
 
 
-def test_graph(tensor, torch_device):
+def test_graph(array, torch_device):
     if torch_device == "cpu":
         pytest.skip("graphs are CUDA's")
-    a, b, out = tensor(256, 256), tensor(256, 256), tensor(256, 256)
+    a, b, out = array(256, 256), array(256, 256), array(256, 256)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         duogemm.matmul(a, b, out=out)
@@ -57,9 +51,9 @@ def test_graph(tensor, torch_device):
     expect_product(out, a, b)
 
 
-def test_refusals(tensor, torch_device):
-    a = tensor(4, 4)
-    out = tensor(4, 4)
+def test_refusals(array, torch_device):
+    a = array(4, 4)
+    out = array(4, 4)
     numpys = numpy.ones((4, 4), "float32")
     refused(TypeError, "b is of torch.float64", a, a.double(), out=out)
     refused(TypeError, "b is numpy.ndarray", a, numpys, out=out)
@@ -67,18 +61,18 @@ def test_refusals(tensor, torch_device):
     refused(TypeError, "out is numpy.ndarray", a, a, out=numpys)
     refused(TypeError, "must be dense", a, a.to_sparse(), out=out)
     refused(ValueError, "b is on meta", a, a.to("meta"), out=out)
-    refused(ValueError, "inner dimensions", a, tensor(5, 4), out=out)
-    refused(ValueError, "one must be 1", tensor(8, 8)[::2, ::2], a, out=out)
-    refused(TypeError, "b is nested", a, torch.nested.nested_tensor([tensor(4)]), out=out)
+    refused(ValueError, "inner dimensions", a, array(5, 4), out=out)
+    refused(ValueError, "one must be 1", array(8, 8)[::2, ::2], a, out=out)
+    refused(TypeError, "b is nested", a, torch.nested.nested_tensor([array(4)]), out=out)
     refused(ValueError, "out overlaps a", out, a, out=out)
-    refused(ValueError, "autograd", tensor(4, 4, grad=True), a, out=out)
+    refused(ValueError, "autograd", array(4, 4, grad=True), a, out=out)
     refused(ValueError, "transform of torch.func", a, by=torch.vmap(lambda row: duogemm.matmul(row, a, out=out[0])))
     for alpha, words in (("2", "alpha is '2'"), (1j, "must be a real number"), (torch.tensor(2j), "must be a real number"), (1e40, "too large")):
         for function in (duogemm.matmul, duogemm.torch.matmul):
             refused(ValueError, words, a, a, by=function, alpha=alpha)
     assert torch.equal(duogemm.matmul(a, a, alpha=torch.tensor(2.0)), 2 * duogemm.matmul(a, a))
     with torch.no_grad():
-        assert duogemm.matmul(tensor(4, 4, grad=True), a, out=out) is out
+        assert duogemm.matmul(array(4, 4, grad=True), a, out=out) is out
 
 
 def products(monkeypatch):
@@ -91,9 +85,9 @@ def products(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["mm", "addmm", "bmm", "baddbmm", "linear", "linear_batch", "matmul", "einsum"])
-def test_enabled(tensor, monkeypatch, name):
-    a, b, bias = tensor(6, 5), tensor(5, 7), tensor(7)
-    batch_a, batch_b, batch_c = tensor(3, 6, 5), tensor(3, 5, 7), tensor(3, 6, 7)
+def test_enabled(array, monkeypatch, name):
+    a, b, bias = array(6, 5), array(5, 7), array(7)
+    batch_a, batch_b, batch_c = array(3, 6, 5), array(3, 5, 7), array(3, 6, 7)
     call, operands = {
         "mm": (lambda a, b: torch.mm(a[:, ::1], b), (a, b)),
         "addmm": (lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=2), (bias, a, b)),
@@ -111,13 +105,13 @@ def test_enabled(tensor, monkeypatch, name):
     assert torch.allclose(result.double(), call(*(operand.double() for operand in operands)), rtol=1e-5, atol=1e-5)
 
 
-def test_enabled_leaves_the_rest(tensor, monkeypatch):
+def test_enabled_leaves_the_rest(array, monkeypatch):
     counted = products(monkeypatch)
-    a = tensor(4, 4).double()
+    a = array(4, 4).double()
     with duogemm.torch.enabled():
         assert torch.equal(a @ a, a.mm(a))
     assert not counted
-    assert (tensor(4, 4) @ tensor(4, 4)).shape == (4, 4)
+    assert (array(4, 4) @ array(4, 4)).shape == (4, 4)
     assert not counted
     with pytest.raises(ValueError, match="precision is 'fp8'"):
         duogemm.torch.enabled("fp8")
@@ -136,21 +130,21 @@ def outcome(call):
                                   "addmm with a wrong C", "addmm with beta 0 and a wrong C", "baddbmm with a wrong C", "addmm of a scalar",
                                   "alpha too large", "complex alpha", "float64", "meta", "sparse", "quantized", "nested", "negated", "zero",
                                   "subclass", "mm of nothing"])
-def test_enabled_leaves_what_is_not_plain(tensor, monkeypatch, name):
+def test_enabled_leaves_what_is_not_plain(array, monkeypatch, name):
     class Mine(torch.Tensor):
         """Nothing more than a subclass."""
 
-    a, b, c, x = tensor(5, 7), tensor(7, 3), tensor(5, 3), tensor(2, 5, 7)
+    a, b, c, x = array(5, 7), array(7, 3), array(5, 3), array(2, 5, 7)
     call = {
         "mm of 3-D": lambda: torch.mm(x, b),
         "mm of 1-D": lambda: torch.mm(a[0], b),
         "mm that does not fit": lambda: torch.mm(a, c),
-        "bmm of two batches": lambda: torch.bmm(tensor(1, 5, 7), tensor(4, 7, 3)),
+        "bmm of two batches": lambda: torch.bmm(array(1, 5, 7), array(4, 7, 3)),
         "bmm of 2-D": lambda: torch.bmm(a, b),
         "addmm of 3-D": lambda: torch.addmm(c, x, b),
         "addmm with a wrong C": lambda: torch.addmm(a, a, b),
         "addmm with beta 0 and a wrong C": lambda: torch.addmm(a, a, b, beta=0),
-        "baddbmm with a wrong C": lambda: torch.baddbmm(tensor(3, 5, 3), x, tensor(2, 7, 3)),
+        "baddbmm with a wrong C": lambda: torch.baddbmm(array(3, 5, 3), x, array(2, 7, 3)),
         "addmm of a scalar": lambda: torch.addmm(c[0, 0].double(), a, b),
         "alpha too large": lambda: torch.addmm(c, a, b, alpha=1e40),
         "complex alpha": lambda: torch.addmm(c, a, b, alpha=1j),

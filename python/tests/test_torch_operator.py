@@ -47,19 +47,19 @@ both = through("duogemm.matmul", "duogemm.torch.matmul")
 
 
 @every_way
-def test_make_fx(tensor, product):
+def test_make_fx(array, product):
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
+    a, b, other = array(6, 5), array(5, 7), array(6, 5)
     traced = make_fx(lambda a, b: product(a, b))(a, b)
     assert "duogemm" in traced.code
     expect_product(traced(other, b), other, b)
 
 
-def test_enabled_around_make_fx(tensor):
+def test_enabled_around_make_fx(array):
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
+    a, b, other = array(6, 5), array(5, 7), array(6, 5)
     with duogemm.torch.enabled():
         traced = make_fx(torch.mm)(a, b)
     assert "duogemm" in traced.code
@@ -68,17 +68,17 @@ def test_enabled_around_make_fx(tensor):
 
 @every_way
 @pytest.mark.filterwarnings("ignore")
-def test_jit_trace(tensor, product):
-    a, b, other = tensor(6, 5), tensor(5, 7), tensor(6, 5)
+def test_jit_trace(array, product):
+    a, b, other = array(6, 5), array(5, 7), array(6, 5)
     expect_product(torch.jit.trace(product, (a, b), check_trace=False)(other, b), other, b)
 
 
 @every_way
-def test_flop_counter(tensor, product):
+def test_flop_counter(array, product):
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter:
-        product(tensor(6, 5), tensor(5, 7))
+        product(array(6, 5), array(5, 7))
     assert counter.get_total_flops() == 2 * 6 * 5 * 7
 
 
@@ -97,10 +97,10 @@ def log_of(kind, method):
 
 
 @every_way
-def test_dispatch_modes_see_the_product(tensor, product):
+def test_dispatch_modes_see_the_product(array, product):
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    a, b = tensor(6, 5), tensor(5, 7)
+    a, b = array(6, 5), array(5, 7)
     with log_of(TorchDispatchMode, "__torch_dispatch__") as log:
         result = product(a, b)
     assert "duogemm.matmul" in log.seen
@@ -108,24 +108,24 @@ def test_dispatch_modes_see_the_product(tensor, product):
 
 
 @both
-def test_function_modes_see_the_product(tensor, product):
+def test_function_modes_see_the_product(array, product):
     with log_of(torch.overrides.TorchFunctionMode, "__torch_function__") as log:
-        product(tensor(6, 5), tensor(5, 7))
+        product(array(6, 5), array(5, 7))
     assert "duogemm" in log.seen
 
 
 @every_way
-def test_fake_tensors(tensor, product):
+def test_fake_tensors(array, product):
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
     with FakeTensorMode() as mode:
-        result = product(mode.from_tensor(tensor(6, 5)), mode.from_tensor(tensor(5, 7)))
+        result = product(mode.from_tensor(array(6, 5)), mode.from_tensor(array(5, 7)))
     assert isinstance(result, FakeTensor)
     assert result.shape == (6, 7)
 
 
-def test_version_of_out(tensor):
-    p, a = torch.ones(4, 4, device=tensor(1).device, requires_grad=True), tensor(4, 4)
+def test_version_of_out(array):
+    p, a = torch.ones(4, 4, device=array(1).device, requires_grad=True), array(4, 4)
     h = 3 * p
     loss = (h * h).sum()
     duogemm.matmul(a, a, out=h.detach())
@@ -133,16 +133,16 @@ def test_version_of_out(tensor):
         loss.backward()
 
 
-def test_inference_mode(tensor):
-    a, b = tensor(6, 5), tensor(5, 7)
+def test_inference_mode(array):
+    a, b = array(6, 5), array(5, 7)
     with torch.inference_mode():
         out = torch.empty(6, 7, device=a.device)
         expect_product(duogemm.matmul(a, b, out=out), a, b)
 
 
 @with_derivatives
-def test_forward_mode(tensor, product):
-    a, b, to_a, to_b = tensor(6, 5), tensor(5, 7), tensor(6, 5), tensor(5, 7)
+def test_forward_mode(array, product):
+    a, b, to_a, to_b = array(6, 5), array(5, 7), array(6, 5), array(5, 7)
     forward = torch.autograd.forward_ad
     for tangents in ((to_a, to_b), (to_a, None), (None, to_b)):
         with forward.dual_level():
@@ -152,9 +152,9 @@ def test_forward_mode(tensor, product):
         close(found, expected)
 
 
-def test_forward_mode_refuses_out(tensor):
-    a, forward = tensor(4, 4), torch.autograd.forward_ad
-    out = tensor(4, 4)
+def test_forward_mode_refuses_out(array):
+    a, forward = array(4, 4), torch.autograd.forward_ad
+    out = array(4, 4)
     with forward.dual_level():
         assert duogemm.matmul(a, a, out=out) is out
         with pytest.raises(duogemm.ArgumentError, match="autograd"):
@@ -163,9 +163,9 @@ def test_forward_mode_refuses_out(tensor):
 
 @with_derivatives
 @pytest.mark.parametrize("transform", ["jvp", "grad", "hessian", "jacrev", "jacfwd", "vmap", "vmap of grad", "gradient of jvp"])
-def test_transforms(tensor, product, transform):
-    func, a, b = torch.func, tensor(3, 4), tensor(4, 5)
-    stacked_a, stacked_b, weights = tensor(3, 2, 4), tensor(4, 5, 2), tensor(3, 5)
+def test_transforms(array, product, transform):
+    func, a, b = torch.func, array(3, 4), array(4, 5)
+    stacked_a, stacked_b, weights = array(3, 2, 4), array(4, 5, 2), array(3, 5)
 
     def loss(product):
         return lambda a: (product(a, b) * weights).square().sum()
@@ -185,28 +185,28 @@ def test_transforms(tensor, product, transform):
 
 @pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0), (1, 1), (-1, 0)], ids=str)
 @pytest.mark.parametrize("shapes", NOT_EMPTY, ids=str)
-def test_vmap(tensor, shapes, axes):
+def test_vmap(array, shapes, axes):
     operands = []
     for shape, axis in zip(shapes, axes):
         whole = list(shape)
         if axis is not None:
             whole.insert(axis if axis >= 0 else len(shape), 2)
-        operands.append(tensor(*whole))
+        operands.append(array(*whole))
     found, expected = (torch.vmap(product, in_dims=axes)(*operands) for product in (duogemm.matmul, torch.matmul))
     close(found, expected)
 
 
 @both
-def test_functionalize(tensor, product):
-    func, a, b = torch.func, tensor(6, 5), tensor(5, 7)
+def test_functionalize(array, product):
+    func, a, b = torch.func, array(6, 5), array(5, 7)
     expect_product(func.functionalize(lambda a: product(a, b))(a), a, b)
     found = func.functionalize(func.jacrev(lambda a: product(a, b)))(a)
     close(found, func.jacrev(lambda a: torch.mm(a, b))(a))
 
 
 @pytest.mark.parametrize("transform", ["vmap", "jvp", "grad"])
-def test_compiled_transforms(tensor, transform):
-    func, a, b = torch.func, tensor(3, 5), tensor(5, 7)
+def test_compiled_transforms(array, transform):
+    func, a, b = torch.func, array(3, 5), array(5, 7)
 
     def step(product):
         return {
@@ -220,40 +220,40 @@ def test_compiled_transforms(tensor, transform):
 
 
 @every_way
-def test_lazy_tensors(tensor, product):
-    a, b = tensor(6, 5), tensor(5, 7)
+def test_lazy_tensors(array, product):
+    a, b = array(6, 5), array(5, 7)
     zero = torch._efficientzerotensor((5, 7), device=a.device)
     assert torch.equal(product(a, zero), torch.zeros(6, 7, device=a.device))
     expect_product(product(a, torch._neg_view(b)), a, -b)
 
 
-def test_lazy_out(tensor):
-    a = tensor(4, 4)
-    for out in (torch._neg_view(tensor(4, 4)), torch._efficientzerotensor((4, 4), device=a.device)):
+def test_lazy_out(array):
+    a = array(4, 4)
+    for out in (torch._neg_view(array(4, 4)), torch._efficientzerotensor((4, 4), device=a.device)):
         with pytest.raises(duogemm.ArgumentError, match="out is negated lazily, or"):
             duogemm.matmul(a, a, out=out)
 
 
 @with_derivatives
-def test_zero_gradients(tensor, product):
+def test_zero_gradients(array, product):
     """As autograd makes them, of what a loss does not depend on in the end."""
-    a, b = tensor(6, 5, grad=True), tensor(5, 7)
+    a, b = array(6, 5, grad=True), array(5, 7)
     forward = torch.autograd.forward_ad
     with forward.dual_level():
         loss = forward.unpack_dual(product(forward.make_dual(a, torch._efficientzerotensor((6, 5), device=a.device)), b))
     assert loss.tangent is None or not loss.tangent.any()
 
 
-def test_checkpoint(tensor):
+def test_checkpoint(array):
     from torch.utils.checkpoint import checkpoint
 
-    a, b = tensor(6, 5, grad=True), tensor(5, 7)
+    a, b = array(6, 5, grad=True), array(5, 7)
     loss = checkpoint(lambda a: duogemm.matmul(a, b).relu().sum(), a, use_reentrant=False)
     close(torch.autograd.grad(loss, a), torch.autograd.grad(torch.mm(a, b).relu().sum(), a))
 
 
-def test_compiled_with_out(tensor):
-    a, b, out = tensor(6, 5), tensor(5, 7), tensor(6, 7)
+def test_compiled_with_out(array):
+    a, b, out = array(6, 5), array(5, 7), array(6, 7)
 
     def step(a, b, out):
         return duogemm.matmul(a, b, out=out, alpha=2, beta=0.5) + 1
@@ -264,24 +264,24 @@ def test_compiled_with_out(tensor):
 
 
 @pytest.mark.parametrize("shapes", NOT_EMPTY, ids=str)
-def test_gradients(tensor, shapes):
-    a, b = (tensor(*shape, grad=True) for shape in shapes)
-    weights = tensor(*(a @ b).shape)
+def test_gradients(array, shapes):
+    a, b = (array(*shape, grad=True) for shape in shapes)
+    weights = array(*(a @ b).shape)
     ours, theirs = (torch.autograd.grad((product(a, b) * weights).sum(), (a, b)) for product in (duogemm.matmul, torch.matmul))
     close(ours, theirs)
 
 
-def test_operator(tensor):
-    a, b = tensor(4, 5, grad=True), tensor(5, 6, grad=True)
+def test_operator(array):
+    a, b = array(4, 5, grad=True), array(5, 6, grad=True)
     torch.library.opcheck(torch.ops.duogemm.matmul, (a, b))
-    torch.library.opcheck(torch.ops.duogemm.matmul_out, (a.detach(), b.detach(), tensor(4, 6), 2.0, 0.5))
+    torch.library.opcheck(torch.ops.duogemm.matmul_out, (a.detach(), b.detach(), array(4, 6), 2.0, 0.5))
 
 
 @both
-def test_compiled(tensor, product):
+def test_compiled(array, product):
     def step(a, b):
         return torch.relu(product(a, b)).sum()
 
-    a, b = tensor(8, 5, grad=True), tensor(5, 6, grad=True)
+    a, b = array(8, 5, grad=True), array(5, 6, grad=True)
     loss = torch.compile(step, fullgraph=True, backend="aot_eager")(a, b)
     close(torch.autograd.grad(loss, (a, b)), torch.autograd.grad(torch.relu(a @ b).sum(), (a, b)))

@@ -70,8 +70,7 @@ Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
 
 class Verifier {
  public:
-  Verifier(const ChosenDevice& chosen, Guards guards)
-      : session_(sessions_.emplace_back(chosen, Conditions{})), guards_(guards) {}
+  Verifier(const ChosenDevice& chosen, Guards guards) : session_(chosen, {}), guards_(guards) {}
 
   const DeviceInfo& info() { return session_.info(); }
 
@@ -117,7 +116,7 @@ class Verifier {
     session_.remove_entries();
     if (is_rung(setting)) {
       session_.add(setting);
-      return std::make_unique<Trial>(sessions_, problem);
+      return std::make_unique<Trial>(session_, problem);
     }
     session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
       return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
@@ -131,11 +130,10 @@ class Verifier {
         session_.add(setting, plan_of_schedule(split), true);
       }
     }
-    return std::make_unique<Trial>(sessions_, problem);
+    return std::make_unique<Trial>(session_, problem);
   }
 
-  Sessions sessions_;
-  Session& session_;  // the only one
+  Session session_;
   const Guards guards_;
   // A simulator may mistake a buffer for one that was freed.
   std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>> kept_;

@@ -36,25 +36,23 @@ std::optional<std::size_t> number_in(const fs::path& path, const std::string& af
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-std::size_t available_in_group(const fs::path& folder, const GroupFiles& files) {
-  const std::optional<std::size_t> limit = number_in(folder / files.limit);
-  const std::optional<std::size_t> usage = number_in(folder / files.usage);
-  if (!limit || !usage) {
-    return unlimited;
-  }
-  const std::size_t reclaimable = number_in(folder / "memory.stat", files.reclaimable).value_or(0);
-  const std::size_t used = *usage - std::min(*usage, reclaimable);
-  return *limit - std::min(*limit, used);
-}
-
 // A group is limited by those above it, too. In a container its path may be one that only the outside has:
 // then those folders are not there, and the first, which is, is the container's.
-std::size_t available_in_groups(const fs::path& mount, const std::string& path, const GroupFiles& files) {
-  fs::path folder = mount;
-  std::size_t least = available_in_group(folder, files);
-  for (const fs::path& name : fs::path(path).relative_path()) {
+std::size_t available_in_groups(fs::path folder, const fs::path& group, const GroupFiles& files) {
+  std::size_t least = unlimited;
+  const auto look = [&] {
+    const std::optional<std::size_t> limit = number_in(folder / files.limit);
+    const std::optional<std::size_t> usage = number_in(folder / files.usage);
+    if (limit && usage) {
+      const std::size_t reclaimable = number_in(folder / "memory.stat", files.reclaimable).value_or(0);
+      const std::size_t used = *usage - std::min(*usage, reclaimable);
+      least = std::min(least, *limit - std::min(*limit, used));
+    }
+  };
+  look();
+  for (const fs::path& name : group.relative_path()) {
     folder /= name;
-    least = std::min(least, available_in_group(folder, files));
+    look();
   }
   return least;
 }
@@ -67,15 +65,12 @@ constexpr double piece_bytes = 1 << 24;  // that GuardedArray looks at, at a tim
 // Of A, B and C. The members of a batch that is not strided lie one after the other, with gaps of less than
 // `batch` elements.
 std::array<double, 3> array_bytes(const Problem& problem) {
-  const double batch = static_cast<double>(problem.batch);
-  std::array<double, 3> bytes{};
-  std::ranges::transform(
-      std::array{problem.a_extent(), problem.b_extent(), problem.c_extent()}, bytes.begin(),
-      [&](std::int64_t extent) {
-        const double elements = static_cast<double>(extent);
-        return sizeof(float) * (problem.batch_by == BatchBy::strides ? elements : batch * (elements + batch));
-      });
-  return bytes;
+  const auto bytes = [&](std::int64_t extent) {
+    const double batch = static_cast<double>(problem.batch);
+    const double elements = static_cast<double>(extent);
+    return sizeof(float) * (problem.batch_by == BatchBy::strides ? elements : batch * (elements + batch));
+  };
+  return {bytes(problem.a_extent()), bytes(problem.b_extent()), bytes(problem.c_extent())};
 }
 
 std::string gigabytes(double bytes) { return format("%.2f GB", 1e-9 * bytes); }

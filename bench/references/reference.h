@@ -120,7 +120,7 @@ struct Surroundings {
 // Each file of a library makes it, or answers null where there is none of that title: cublasXt, and cuBLAS,
 // also in modes that multiply FP32 matrices in another way than FP32; and cublasLt.
 using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
-MakeLibrary make_cublas, make_cublaslt, make_clblast, make_openblas;
+MakeLibrary make_cublas, make_cublaslt, make_clblast;
 
 bool build_has(const std::string& title);
 

@@ -382,24 +382,23 @@ void Tuner::tune_shapes() {
 }
 
 std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<Schedule>& schedules) {
-  std::vector<std::pair<double, Schedule>> timed;
+  std::vector<Schedule> timed;  // with what was measured in the place of the prediction
   double best = infinity;
-  for (const Schedule& schedule : schedules) {
+  for (Schedule schedule : schedules) {
     succeeds([&] {
-      timed.emplace_back(stopwatch_.seconds(schedule, problem, {.hopeless = far_slower * best}), schedule);
-      best = std::min(best, timed.back().first);
+      schedule.seconds = stopwatch_.seconds(schedule, problem, {.hopeless = far_slower * best});
+      best = std::min(best, *schedule.seconds);
+      timed.push_back(schedule);
     });
   }
   if (timed.empty()) {
     return std::nullopt;
   }
-  std::ranges::stable_sort(timed, {}, &std::pair<double, Schedule>::first);
+  std::ranges::stable_sort(timed, {}, &Schedule::seconds);
   timed.resize(std::min(timed.size(), finalists));
-  std::vector<Schedule> best_ones;
-  std::ranges::transform(timed, std::back_inserter(best_ones), &std::pair<double, Schedule>::second);
-  const std::vector<double> again = stopwatch_.seconds(best_ones, problem, {.samples = 7});
+  const std::vector<double> again = stopwatch_.seconds(timed, problem, {.samples = 7});
   const auto first = static_cast<std::size_t>(std::ranges::min_element(again) - again.begin());
-  const Schedule& winner = best_ones[first];
+  const Schedule& winner = timed[first];
   // Without those that the schedule's operands fix.
   Tunables open = winner.kernel->tunables;
   const auto fixed = fixed_tunables(*winner.kernel->spec, packed(problem, winner.pack_a, winner.pack_b));

@@ -285,30 +285,6 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
 
 }  // namespace
 
-DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
-  DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device));
-}
-
-DeviceContext::~DeviceContext() {
-  if (retained_) {
-    driver()->cuDevicePrimaryCtxRelease(*retained_);
-  }
-}
-
-CurrentContext::CurrentContext(const SharedContext& context) {
-  DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
-  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
-}
-
-CurrentContext::~CurrentContext() {
-  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
-  CUcontext popped = nullptr;
-  driver()->cuCtxPopCurrent(&popped);
-}
-
-CudaDevice::CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
-    : info_(std::move(info)), options_(options), context_(std::move(context)) {}
-
 std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
   const CurrentContext current(context_);
   CUdeviceptr pointer = 0;

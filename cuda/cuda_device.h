@@ -25,6 +25,7 @@ Versions versions();
 std::string toolkit_version();
 
 class DeviceContext;
+using SharedContext = std::shared_ptr<const DeviceContext>;
 
 // What calls keep between their commands while these are captured. A piece of it lives as long as the graph
 // that it was lent for, its copies and its executables: all of them hold a user object of the driver's, whose
@@ -32,14 +33,10 @@ class DeviceContext;
 class GraphMemory {
  public:
   GraphMemory();
-  ~GraphMemory();
-  GraphMemory(const GraphMemory&) = delete;
-  GraphMemory& operator=(const GraphMemory&) = delete;
 
   // So many bytes at least, for what is put on the captured stream as long as the result lives. A later call
   // of the same capture gets the same piece if its commands run after these. Throws out_of_memory.
-  std::unique_ptr<Buffer> lend(const std::shared_ptr<const DeviceContext>& context, CUstream stream,
-                               std::size_t bytes);
+  std::unique_ptr<Buffer> lend(const SharedContext& context, CUstream stream, std::size_t bytes);
 
   // Whether there are pieces that no graph has any more.
   bool has_unused() const;
@@ -58,9 +55,15 @@ class GraphMemory {
 // this lives, or one that somebody else owns.
 class DeviceContext {
  public:
-  explicit DeviceContext(CUdevice device);
+  explicit DeviceContext(CUdevice device) : retained_(device) {
+    DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device));
+  }
   explicit DeviceContext(CUcontext borrowed) : context_(borrowed) {}
-  ~DeviceContext();
+  ~DeviceContext() {
+    if (retained_) {
+      driver()->cuDevicePrimaryCtxRelease(*retained_);
+    }
+  }
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
   CUcontext get() const { return context_; }
@@ -72,15 +75,20 @@ class DeviceContext {
   mutable GraphMemory graph_memory_;
 };
 
-using SharedContext = std::shared_ptr<const DeviceContext>;
-
 // Makes the context current for a scope, and puts back what the caller had. Meanwhile this thread may do what
 // is forbidden while a stream is captured, as long as it leaves that stream alone, such as allocating memory
 // and loading a kernel: otherwise the driver would end the capture, whichever thread began it.
 class CurrentContext {
  public:
-  explicit CurrentContext(const SharedContext& context);
-  ~CurrentContext();
+  explicit CurrentContext(const SharedContext& context) {
+    DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
+    driver()->cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+  ~CurrentContext() {
+    driver()->cuThreadExchangeStreamCaptureMode(&mode_);
+    CUcontext popped = nullptr;
+    driver()->cuCtxPopCurrent(&popped);
+  }
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
 
@@ -90,7 +98,8 @@ class CurrentContext {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options);
+  CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
+      : info_(std::move(info)), options_(options), context_(std::move(context)) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
   Staging allocate_staging(std::size_t bytes) override;

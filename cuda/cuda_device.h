@@ -96,24 +96,8 @@ class CurrentContext {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // afterwards what the thread had
 };
 
-class CudaDevice final : public Device {
- public:
-  CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
-      : info_(std::move(info)), options_(options), context_(std::move(context)) {}
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
-  Staging allocate_staging(std::size_t bytes) override;
-  std::unique_ptr<Queue> create_queue() override;
-  std::string build_options(const ProgramSource& source) const override;
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
-  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override;
-  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
-
- private:
-  DeviceInfo info_;
-  DeviceOptions options_;
-  SharedContext context_;
-};
+std::unique_ptr<Device> open_device(const SharedContext& context, const DeviceInfo& info,
+                                    const DeviceOptions& options);
 
 // A device, a queue and a buffer on what the caller owns: none of them frees anything of the caller's.
 std::unique_ptr<Device> borrow_context(const SharedContext& context);

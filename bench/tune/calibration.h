@@ -1,7 +1,7 @@
 // Measures what the cost model wants to know of a kernel (common/plan/cost_model.h).
 #pragma once
 
-#include "families/schedule.h"
+#include "families/plan.h"
 #include "plan/tuning.h"
 #include "timing/stopwatch.h"
 #include "tune/probes.h"

@@ -177,8 +177,7 @@ class CudaBackend final : public Backend {
                                                 std::to_string(device_count()));
     }
     const CUdevice device = device_at(index);
-    return std::make_unique<CudaDevice>(std::make_shared<DeviceContext>(device), describe(device, index),
-                                        options);
+    return open_device(std::make_shared<DeviceContext>(device), describe(device, index), options);
   }
 
   std::unique_ptr<Device> absent(int compute_capability) const override {

@@ -283,89 +283,83 @@ void CudaQueue::launch(const Kernel& kernel, const Geometry& geometry, std::span
                               dimension(local[2]), dynamic_local_bytes, stream_, parameters.data(), nullptr));
 }
 
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
+      : info_(std::move(info)), options_(options), context_(std::move(context)) {}
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    const CurrentContext current(context_);
+    CUdeviceptr pointer = 0;
+    DUOGEMM_CUDA(cuMemAlloc(&pointer, bytes));
+    return std::make_unique<CudaBuffer>(context_, pointer, bytes, true);
+  }
+
+  Staging allocate_staging(std::size_t bytes) override {
+    const CurrentContext current(context_);
+    void* data = nullptr;
+    DUOGEMM_CUDA(cuMemHostAlloc(&data, bytes, 0));
+    return Staging(static_cast<std::byte*>(data), [context = context_](std::byte* pinned) {
+      const CurrentContext current(context);
+      driver()->cuMemFreeHost(pinned);
+    });
+  }
+
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CudaQueue>(context_); }
+
+  std::string build_options(const ProgramSource& source) const override {
+    return nvrtc_option_text(source, info_.compute_capability);
+  }
+
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
+    const auto kernel =
+        std::make_shared<const CudaKernel>(context_, program.image.data(), source.entry, program.image,
+                                           options_.explain ? texts_of(program) : KernelFacts{});
+    kernel->apply(options_);
+    return kernel;
+  }
+
+  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
+    const std::optional<std::string> cubin = options_.explain
+                                                 ? std::nullopt  // its texts are gone
+                                                 : shipped_program(source, "cuda", info_.compute_capability);
+    try {
+      return cubin ? load(source.entry, *cubin) : nullptr;
+    } catch (const Error& error) {
+      if (error.status() != Status::build_failed) {
+        throw;
+      }
+      return nullptr;  // the driver is older than the toolkit
+    }
+  }
+
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override {
+    const auto kernel = std::make_shared<const CudaKernel>(context_, binary.data(), entry);
+    kernel->apply(options_);
+    return kernel;
+  }
+
+ private:
+  DeviceInfo info_;
+  DeviceOptions options_;
+  SharedContext context_;
+};
+
 }  // namespace
 
-DeviceContext::DeviceContext(CUdevice device) : retained_(device) {
-  DUOGEMM_CUDA(cuDevicePrimaryCtxRetain(&context_, device));
-}
-
-DeviceContext::~DeviceContext() {
-  if (retained_) {
-    driver()->cuDevicePrimaryCtxRelease(*retained_);
-  }
-}
-
-CurrentContext::CurrentContext(const SharedContext& context) {
-  DUOGEMM_CUDA(cuCtxPushCurrent(context->get()));
-  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
-}
-
-CurrentContext::~CurrentContext() {
-  driver()->cuThreadExchangeStreamCaptureMode(&mode_);
-  CUcontext popped = nullptr;
-  driver()->cuCtxPopCurrent(&popped);
-}
-
-CudaDevice::CudaDevice(SharedContext context, DeviceInfo info, const DeviceOptions& options)
-    : info_(std::move(info)), options_(options), context_(std::move(context)) {}
-
-std::unique_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
-  const CurrentContext current(context_);
-  CUdeviceptr pointer = 0;
-  DUOGEMM_CUDA(cuMemAlloc(&pointer, bytes));
-  return std::make_unique<CudaBuffer>(context_, pointer, bytes, true);
-}
-
-Staging CudaDevice::allocate_staging(std::size_t bytes) {
-  const CurrentContext current(context_);
-  void* data = nullptr;
-  DUOGEMM_CUDA(cuMemHostAlloc(&data, bytes, 0));
-  return Staging(static_cast<std::byte*>(data), [context = context_](std::byte* pinned) {
-    const CurrentContext current(context);
-    driver()->cuMemFreeHost(pinned);
-  });
-}
-
-std::unique_ptr<Queue> CudaDevice::create_queue() { return std::make_unique<CudaQueue>(context_); }
-
-std::string CudaDevice::build_options(const ProgramSource& source) const {
-  return nvrtc_option_text(source, info_.compute_capability);
-}
-
-std::shared_ptr<const Kernel> CudaDevice::compile(const ProgramSource& source) {
-  const NvrtcProgram program = compile_with_nvrtc(source, info_.compute_capability, options_.explain);
-  const auto kernel =
-      std::make_shared<const CudaKernel>(context_, program.image.data(), source.entry, program.image,
-                                         options_.explain ? texts_of(program) : KernelFacts{});
-  kernel->apply(options_);
-  return kernel;
-}
-
-std::shared_ptr<const Kernel> CudaDevice::find_built(const ProgramSource& source) {
-  const std::optional<std::string> cubin = options_.explain
-                                               ? std::nullopt  // its texts are gone
-                                               : shipped_program(source, "cuda", info_.compute_capability);
-  try {
-    return cubin ? load(source.entry, *cubin) : nullptr;
-  } catch (const Error& error) {
-    if (error.status() != Status::build_failed) {
-      throw;
-    }
-    return nullptr;  // the driver is older than the toolkit
-  }
-}
-
-std::shared_ptr<const Kernel> CudaDevice::load(const std::string& entry, const std::string& binary) {
-  const auto kernel = std::make_shared<const CudaKernel>(context_, binary.data(), entry);
-  kernel->apply(options_);
-  return kernel;
+std::unique_ptr<Device> open_device(const SharedContext& context, const DeviceInfo& info,
+                                    const DeviceOptions& options) {
+  return std::make_unique<CudaDevice>(context, info, options);
 }
 
 std::unique_ptr<Device> borrow_context(const SharedContext& context) {
   const CurrentContext current(context);
   CUdevice device = 0;
   DUOGEMM_CUDA(cuCtxGetDevice(&device));
-  return std::make_unique<CudaDevice>(context, describe(device, 0), DeviceOptions{});
+  return open_device(context, describe(device, 0), {});
 }
 
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream) {

@@ -1,8 +1,8 @@
-#include "driver.h"
-
 #include <dlfcn.h>
 
 #include <optional>
+
+#include "cuda_device.h"
 
 namespace duogemm::cuda {
 namespace {

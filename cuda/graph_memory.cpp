@@ -246,8 +246,7 @@ struct GraphMemory::Pool : std::enable_shared_from_this<Pool> {
 
 class GraphMemory::Lent final : public Buffer {
  public:
-  Lent(std::shared_ptr<const DeviceContext> context, CUstream stream, std::shared_ptr<Pool> pool,
-       Piece& piece)
+  Lent(SharedContext context, CUstream stream, std::shared_ptr<Pool> pool, Piece& piece)
       : context_(std::move(context)), stream_(stream), pool_(std::move(pool)), piece_(piece) {}
   // A piece of which it is not known what uses it is lent no more.
   ~Lent() override {
@@ -265,17 +264,15 @@ class GraphMemory::Lent final : public Buffer {
   std::uintptr_t native() const override { return piece_.pointer; }
 
  private:
-  std::shared_ptr<const DeviceContext> context_;
+  SharedContext context_;
   CUstream stream_;
   std::shared_ptr<Pool> pool_;
   Piece& piece_;
 };
 
 GraphMemory::GraphMemory() : pool_(std::make_shared<Pool>()) {}
-GraphMemory::~GraphMemory() = default;
 
-std::unique_ptr<Buffer> GraphMemory::lend(const std::shared_ptr<const DeviceContext>& context,
-                                          CUstream stream, std::size_t bytes) {
+std::unique_ptr<Buffer> GraphMemory::lend(const SharedContext& context, CUstream stream, std::size_t bytes) {
   const GraphInCapture capture = capture_of(stream);
   std::vector<Piece*> passed;
   for (auto [piece, last] = pool_->claim(capture.id, bytes, passed); piece != nullptr;

@@ -355,158 +355,179 @@ double ClQueue::timed(const std::function<void()>& enqueue) {
   });
 }
 
-ClDevice::ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain)
-    : device_(std::move(device)), info_(std::move(info)), context_(std::move(context)), explain_(explain) {}
+namespace {
 
-std::unique_ptr<Buffer> ClDevice::allocate(std::size_t bytes) {
-  return translated(
-      [&] { return std::make_unique<ClBuffer>(cl::Buffer(context_, CL_MEM_READ_WRITE, bytes)); });
-}
+class ClDevice final : public Device {
+ public:
+  ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain)
+      : device_(std::move(device)), info_(std::move(info)), context_(std::move(context)), explain_(explain) {}
 
-// A buffer in the host's memory, mapped as long as it lives: NVIDIA's driver pins such memory.
-Staging ClDevice::allocate_staging(std::size_t bytes) {
-  return translated([&] {
-    const cl::CommandQueue queue(context_, device_);
-    const cl::Buffer buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
-    void* const data = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
-    return Staging(static_cast<std::byte*>(data), [queue, buffer](std::byte* mapped) {
-      clEnqueueUnmapMemObject(queue(), buffer(), mapped, 0, nullptr, nullptr);
-      clFinish(queue());
+  const DeviceInfo& info() const override { return info_; }
+
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    return translated(
+        [&] { return std::make_unique<ClBuffer>(cl::Buffer(context_, CL_MEM_READ_WRITE, bytes)); });
+  }
+
+  // A buffer in the host's memory, mapped as long as it lives: NVIDIA's driver pins such memory.
+  Staging allocate_staging(std::size_t bytes) override {
+    return translated([&] {
+      const cl::CommandQueue queue(context_, device_);
+      const cl::Buffer buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
+      void* const data = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
+      return Staging(static_cast<std::byte*>(data), [queue, buffer](std::byte* mapped) {
+        clEnqueueUnmapMemObject(queue(), buffer(), mapped, 0, nullptr, nullptr);
+        clFinish(queue());
+      });
     });
-  });
-}
-
-std::unique_ptr<Buffer> ClDevice::wrap(const void* host) {
-  if (!info_.host_memory) {
-    return Device::wrap(host);
   }
-  return std::make_unique<ClHostMemory>(host);
-}
 
-std::unique_ptr<Queue> ClDevice::create_queue() {
-  return translated([&] {
-    return std::make_unique<ClQueue>(cl::CommandQueue(context_, device_, cl::QueueProperties::Profiling));
-  });
-}
+  std::unique_ptr<Buffer> wrap(const void* host) override {
+    if (!info_.host_memory) {
+      return Device::wrap(host);
+    }
+    return std::make_unique<ClHostMemory>(host);
+  }
 
-std::string ClDevice::build_options(const ProgramSource& source) const {
-  // Sub-group functions need OpenCL C 3.0 where they are not NVIDIA's inline PTX.
-  std::string options = info_.shuffle && !info_.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
-  if (info_.is_nvidia()) {
-    options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
-    options += explain_ ? std::string(" ") + verbose : "";
+  std::unique_ptr<Queue> create_queue() override {
+    return translated([&] {
+      return std::make_unique<ClQueue>(cl::CommandQueue(context_, device_, cl::QueueProperties::Profiling));
+    });
   }
-  if (is_pocl(info_)) {
-    // It says on the error output how many warnings there were. Without AVX-512, float16 makes some in every
-    // program: that functions take it in another way than with it, which no kernel minds.
-    options += " -w";
-  }
-  for (const auto& [name, value] : source.defines) {
-    options += " -D" + name + "=" + std::to_string(value);
-  }
-  return options;
-}
 
-std::shared_ptr<const Kernel> ClDevice::compile(const ProgramSource& source) {
-  const std::string options = build_options(source);
-  const auto compile_once = [&] {
-    return build([&] { return cl::Program(context_, source.text); }, source.entry, options);
-  };
-  if (is_pocl(info_)) {
-    require_room_in_pocl_cache();
+  std::string build_options(const ProgramSource& source) const override {
+    // Sub-group functions need OpenCL C 3.0 where they are not NVIDIA's inline PTX.
+    std::string options = info_.shuffle && !info_.is_nvidia() ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
+    if (info_.is_nvidia()) {
+      options += " -DDUOGEMM_COMPUTE_CAPABILITY=" + std::to_string(info_.compute_capability);
+      options += explain_ ? std::string(" ") + verbose : "";
+    }
+    if (is_pocl(info_)) {
+      // It says on the error output how many warnings there were. Without AVX-512, float16 makes some in
+      // every program: that functions take it in another way than with it, which no kernel minds.
+      options += " -w";
+    }
+    for (const auto& [name, value] : source.defines) {
+      options += " -D" + name + "=" + std::to_string(value);
+    }
+    return options;
+  }
+
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    const std::string options = build_options(source);
+    const auto compile_once = [&] {
+      return build([&] { return cl::Program(context_, source.text); }, source.entry, options);
+    };
+    if (is_pocl(info_)) {
+      require_room_in_pocl_cache();
+      try {
+        return compile_once();
+      } catch (const Error&) {
+        return compile_once();  // it may fail where other processes compile at the same time
+      }
+    }
+    const std::shared_ptr<const Kernel> kernel = compile_once();
+    const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
+    const std::string better = info_.is_nvidia() ? with_more_than_opencl_says(binary, source) : binary;
+    return better != binary ? load(source.entry, better) : kernel;
+  }
+
+  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
+    const std::optional<std::string> cubin = explain_ ? std::nullopt : shipped_program(source, info_);
+    if (!cubin) {
+      return nullptr;
+    }
     try {
-      return compile_once();
+      std::shared_ptr<const Kernel> kernel = load(source.entry, *cubin);
+      return takes_buffers(*kernel) ? kernel : nullptr;
     } catch (const Error&) {
-      return compile_once();  // it may fail where other processes compile at the same time
+      return nullptr;  // the driver is older than the assembler; whatever else it is, the compiler helps or
+                       // says so
     }
   }
-  const std::shared_ptr<const Kernel> kernel = compile_once();
-  const std::string binary = info_.is_nvidia() ? kernel->binary() : std::string();
-  const std::string better = info_.is_nvidia() ? with_more_than_opencl_says(binary, source) : binary;
-  return better != binary ? load(source.entry, better) : kernel;
-}
 
-std::shared_ptr<const Kernel> ClDevice::find_built(const ProgramSource& source) {
-  const std::optional<std::string> cubin = explain_ ? std::nullopt : shipped_program(source, info_);
-  if (!cubin) {
-    return nullptr;
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override {
+    const auto create = [&] {
+      // By OpenCL's own function: cl::Program has copies of all binaries made.
+      const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+      const std::size_t size = binary.size();
+      cl_int status = CL_SUCCESS;
+      cl::Program program(
+          clCreateProgramWithBinary(context_(), 1, &device_(), &size, &bytes, nullptr, &status));
+      cl::detail::errHandler(status, "clCreateProgramWithBinary");
+      return program;
+    };
+    return build(create, entry, info_.is_nvidia() && explain_ ? verbose : "");
   }
-  try {
-    std::shared_ptr<const Kernel> kernel = load(source.entry, *cubin);
-    return takes_buffers(*kernel) ? kernel : nullptr;
-  } catch (const Error&) {
-    return nullptr;  // the driver is older than the assembler; whatever else it is, the compiler helps or
-                     // says so
-  }
-}
 
-std::shared_ptr<const Kernel> ClDevice::load(const std::string& entry, const std::string& binary) {
-  const auto create = [&] {
-    // By OpenCL's own function: cl::Program has copies of all binaries made.
-    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
-    const std::size_t size = binary.size();
-    cl_int status = CL_SUCCESS;
-    cl::Program program(
-        clCreateProgramWithBinary(context_(), 1, &device_(), &size, &bytes, nullptr, &status));
-    cl::detail::errHandler(status, "clCreateProgramWithBinary");
-    return program;
-  };
-  return build(create, entry, info_.is_nvidia() && explain_ ? verbose : "");
-}
-
-// Whatever fails here but for lack of memory, the program could not be built.
-std::shared_ptr<const Kernel> ClDevice::build(const std::function<cl::Program()>& create,
-                                              const std::string& entry, const std::string& options) {
-  // NVIDIA's compiler works on one program at a time, and has crashed with 15 threads waiting for it.
-  static std::mutex nvidias;
-  std::unique_lock one_at_a_time(nvidias, std::defer_lock);
-  if (info_.is_nvidia()) {
-    one_at_a_time.lock();
-  }
-  const auto failure = [&](Status status, const std::string& why) {
-    return Error(status, "OpenCL: " + entry + ": " + why);
-  };
-  return on_driver_stack([&]() -> std::shared_ptr<const Kernel> {
-    cl::Program program;
-    try {
-      program = create();
-      program.build(device_, options.c_str());
-      return std::make_shared<ClKernel>(program, entry, device_, info_, explain_);
-    } catch (const cl::BuildError&) {
-      const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-      throw failure(Status::build_failed,
-                    log.empty() ? "the compiler failed and says nothing" + remedy() : log);
-    } catch (const cl::Error& error) {
-      const bool no_memory = status_of(error.err()) == Status::out_of_memory;
-      throw failure(no_memory ? Status::out_of_memory : Status::build_failed,
-                    std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
+  // Some drivers give wrong results and no error, as rusticl (Mesa 22.3.6). That one was right is kept on
+  // disk for this version of the driver and of the library.
+  std::string refusal(const KnownProduct& product) override {
+    if (product.on_tensor_cores) {
+      return refusal_of_tensor_cores(product, info_);
     }
-  });
-}
-
-// Some drivers give wrong results and no error, as rusticl (Mesa 22.3.6). That one was right is kept on disk
-// for this version of the driver and of the library.
-std::string ClDevice::refusal(const KnownProduct& product) {
-  if (product.on_tensor_cores) {
-    return refusal_of_tensor_cores(product, info_);
+    if (info_.is_nvidia() || is_known_to_be_right(product, info_)) {
+      return {};
+    }
+    return info_.name + " through the OpenCL driver " + info_.platform + " " + info_.driver +
+           " gives wrong results, as a product that is known shows; choose another device (DUOGEMM_DEVICE) "
+           "or "
+           "driver";
   }
-  if (info_.is_nvidia() || is_known_to_be_right(product, info_)) {
-    return {};
+
+  std::unique_lock<std::mutex> exclusive_use() override {
+    return is_pocl(info_) ? exclusive_use_of_pocl() : std::unique_lock<std::mutex>();
   }
-  return info_.name + " through the OpenCL driver " + info_.platform + " " + info_.driver +
-         " gives wrong results, as a product that is known shows; choose another device (DUOGEMM_DEVICE) or "
-         "driver";
-}
 
-std::unique_lock<std::mutex> ClDevice::exclusive_use() {
-  return is_pocl(info_) ? exclusive_use_of_pocl() : std::unique_lock<std::mutex>();
-}
+  std::optional<std::size_t> kernels_compiled_by_launches() const override {
+    return is_pocl(info_) ? std::optional(kernels_kept_by_pocl()) : std::nullopt;
+  }
 
-std::optional<std::size_t> ClDevice::kernels_compiled_by_launches() const {
-  return is_pocl(info_) ? std::optional(kernels_kept_by_pocl()) : std::nullopt;
-}
+ private:
+  // Whatever fails here but for lack of memory, the program could not be built.
+  std::shared_ptr<const Kernel> build(const std::function<cl::Program()>& create, const std::string& entry,
+                                      const std::string& options) {
+    // NVIDIA's compiler works on one program at a time, and has crashed with 15 threads waiting for it.
+    static std::mutex nvidias;
+    std::unique_lock one_at_a_time(nvidias, std::defer_lock);
+    if (info_.is_nvidia()) {
+      one_at_a_time.lock();
+    }
+    const auto failure = [&](Status status, const std::string& why) {
+      return Error(status, "OpenCL: " + entry + ": " + why);
+    };
+    return on_driver_stack([&]() -> std::shared_ptr<const Kernel> {
+      cl::Program program;
+      try {
+        program = create();
+        program.build(device_, options.c_str());
+        return std::make_shared<ClKernel>(program, entry, device_, info_, explain_);
+      } catch (const cl::BuildError&) {
+        const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+        throw failure(Status::build_failed,
+                      log.empty() ? "the compiler failed and says nothing" + remedy() : log);
+      } catch (const cl::Error& error) {
+        const bool no_memory = status_of(error.err()) == Status::out_of_memory;
+        throw failure(no_memory ? Status::out_of_memory : Status::build_failed,
+                      std::string(error.what()) + " returned " + std::to_string(error.err()) + remedy());
+      }
+    });
+  }
 
-// Files that were cut off, as on a full disk, are among what PoCL fails at, and it does not say so.
-std::string ClDevice::remedy() const { return is_pocl(info_) ? ": " + pocl_cache_remedy() : ""; }
+  // Files that were cut off, as on a full disk, are among what PoCL fails at, and it does not say so.
+  std::string remedy() const { return is_pocl(info_) ? ": " + pocl_cache_remedy() : ""; }
+
+  cl::Device device_;
+  DeviceInfo info_;
+  cl::Context context_;
+  const bool explain_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_device(const cl::Device& device, const DeviceInfo& info,
+                                    const cl::Context& context, bool explain) {
+  return std::make_unique<ClDevice>(device, info, context, explain);
+}
 
 }  // namespace duogemm::opencl

@@ -65,31 +65,7 @@ class ClQueue final : public Queue {
   bool timing_ = false;
 };
 
-class ClDevice final : public Device {
- public:
-  ClDevice(cl::Device device, DeviceInfo info, cl::Context context, bool explain = false);
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes) override;
-  Staging allocate_staging(std::size_t bytes) override;
-  std::unique_ptr<Buffer> wrap(const void* host) override;
-  std::unique_ptr<Queue> create_queue() override;
-  std::string build_options(const ProgramSource& source) const override;
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override;
-  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override;
-  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override;
-  std::string refusal(const KnownProduct& product) override;
-  std::unique_lock<std::mutex> exclusive_use() override;
-  std::optional<std::size_t> kernels_compiled_by_launches() const override;
-
- private:
-  std::shared_ptr<const Kernel> build(const std::function<cl::Program()>& create, const std::string& entry,
-                                      const std::string& options);
-  std::string remedy() const;  // for the end of a message
-
-  cl::Device device_;
-  DeviceInfo info_;
-  cl::Context context_;
-  const bool explain_;
-};
+std::unique_ptr<Device> open_device(const cl::Device& device, const DeviceInfo& info,
+                                    const cl::Context& context, bool explain = false);
 
 }  // namespace duogemm::opencl

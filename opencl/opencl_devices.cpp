@@ -224,7 +224,7 @@ class OpenClBackend final : public Backend {
       if (is_pocl(info)) {
         keep_threads_apart(context, device, info.compute_units);
       }
-      return std::make_unique<ClDevice>(device, info, context, options.explain);
+      return open_device(device, info, context, options.explain);
     });
   }
 };

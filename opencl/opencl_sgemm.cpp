@@ -55,8 +55,7 @@ std::shared_ptr<Runtime> runtime_of(cl_command_queue queue, cl_context context) 
   std::shared_ptr<Runtime>& found = all.runtimes[{context, id}];
   if (!found) {
     const cl::Device device(id, true);
-    found = std::make_shared<Runtime>(
-        std::make_unique<ClDevice>(device, describe(device, 0), cl::Context(context, true)));
+    found = std::make_shared<Runtime>(open_device(device, describe(device, 0), cl::Context(context, true)));
   }
   return found;
 }

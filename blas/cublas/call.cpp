@@ -1,5 +1,3 @@
-#include "call.h"
-
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -9,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "entry.h"
 #include "next.h"
 #include "system/log.h"
 

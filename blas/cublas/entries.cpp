@@ -160,6 +160,8 @@ extern "C" {
 #define ENTRY(name) name##_64
 #define SIZE int64_t
 #include "products.h"
+#undef ENTRY
+#undef SIZE
 
 // What becomes of a handle's workspace.
 

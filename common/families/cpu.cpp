@@ -9,7 +9,6 @@
 #include "families/kernel_source.h"
 #include "families/kernel_spec.h"
 #include "families/plan.h"
-#include "families/schedule.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

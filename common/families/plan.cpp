@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "families/kernel_parts.h"
-#include "families/schedule.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 

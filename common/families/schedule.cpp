@@ -1,9 +1,8 @@
-#include "families/schedule.h"
-
 #include <algorithm>
 #include <charconv>
 #include <map>
 
+#include "families/plan.h"
 #include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/reject.h"

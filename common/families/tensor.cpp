@@ -7,7 +7,6 @@
 
 #include "families/kernel_parts.h"
 #include "families/plan.h"
-#include "families/schedule.h"
 #include "problem/problem.h"
 
 namespace duogemm {

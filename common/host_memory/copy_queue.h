@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "host_memory/stream_plan.h"
+#include "host_memory/host_call.h"
 
 namespace duogemm {
 

@@ -1,5 +1,3 @@
-#include "host_memory/stream_plan.h"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <tuple>
 
 #include "duogemm/error.h"
+#include "host_memory/host_call.h"
 #include "problem/rounding.h"
 
 namespace duogemm {

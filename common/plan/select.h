@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "families/schedule.h"
+#include "families/plan.h"
 #include "plan/cost_model.h"
 
 namespace duogemm {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "families/kernel_spec.h"
-#include "families/schedule.h"
+#include "families/plan.h"
 
 namespace duogemm {
 

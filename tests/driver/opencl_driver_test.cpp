@@ -167,8 +167,8 @@ TEST_F(OpenClDriver, KeepsTheProgramsOfKernels) {
   const cl::Device device = opencl::find_devices().at(0);
   DeviceInfo info = opencl::describe(device, 0);
   info.platform = "some platform";  // PoCL's programs are not asked for
-  opencl::ClDevice with_binaries(device, info, cl::Context(device), true);
-  const std::shared_ptr<const Kernel> kernel = compile(with_binaries);
+  const auto with_binaries = opencl::open_device(device, info, cl::Context(device), true);
+  const std::shared_ptr<const Kernel> kernel = compile(*with_binaries);
   EXPECT_NE(kernel->binary(), "");
   EXPECT_NO_THROW(kernel->facts({}));
   faults = {};

@@ -154,7 +154,7 @@ std::unique_ptr<Device> open_with_binaries(const DeviceName& name) {
     const cl::Device device = opencl::find_devices().at(name.index);
     DeviceInfo info = opencl::describe(device, name.index);
     info.platform = "some platform";
-    return std::make_unique<opencl::ClDevice>(device, info, cl::Context(device));
+    return opencl::open_device(device, info, cl::Context(device));
   }
 #endif
   return name.backend->open(name.index, {});

@@ -45,7 +45,8 @@ def number(value):
 
 
 def spread_of(samples):
-    return (results.quantile(samples, 0.75) - results.quantile(samples, 0.25)) / results.quantile(samples)
+    first, median, third = results.quartiles(samples)
+    return (third - first) / median
 
 
 def timed(group, row, problem, flops, seconds, spread, ratios):

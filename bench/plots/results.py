@@ -5,8 +5,7 @@ import json
 import os
 import pathlib
 import shutil
-
-import numpy
+import statistics
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
@@ -26,16 +25,21 @@ class Section:
     tables: list = ()
 
 
-def load(path):
-    """The document, and which of KINDS it is."""
+def parse(path):
+    """What a file of JSON says."""
     try:
-        document = json.loads(pathlib.Path(path).read_text())
+        return json.loads(pathlib.Path(path).read_text())
     except OSError as error:
         raise BadFile(f"{path}: {error.strerror}") from None
     except RecursionError:
         raise BadFile(f"{path}: this JSON is nested too deep") from None
     except ValueError:  # UnicodeDecodeError, JSONDecodeError, and what an integer of thousands of digits raises
         raise BadFile(f"{path}: this is no JSON") from None
+
+
+def load(path):
+    """The document, and which of KINDS it is."""
+    document = parse(path)
     schema = document.get("schema") if isinstance(document, dict) else None
     for kind in KINDS:
         if schema == f"duogemm.{kind}/1":
@@ -59,14 +63,18 @@ def write(path, content):
         raise BadFile(f"{path} could not be written: {error.strerror}") from None
 
 
+def quartiles(values):
+    return statistics.quantiles(values if len(values) > 1 else 2 * values, n=4, method="inclusive")
+
+
 def quartiles_of_ratio(numerator, denominator):
-    """Quartiles and median of the ratio of paired samples: those of the same turn."""
-    return numpy.quantile([a / b for a, b in zip(numerator, denominator)], [0.25, 0.5, 0.75])
+    """Of the ratio of paired samples: those of the same turn."""
+    return quartiles([a / b for a, b in zip(numerator, denominator)])
 
 
 def speed_quartiles(row):
     """How far the quartiles of the speed are below and above it."""
-    at_median, (fast, slow) = row["gflops"] * row["time"]["median_s"], numpy.quantile(row["time"]["seconds"], [0.25, 0.75])
+    at_median, (fast, _, slow) = row["gflops"] * row["time"]["median_s"], quartiles(row["time"]["seconds"])
     return row["gflops"] - at_median / slow, at_median / fast - row["gflops"]
 
 
@@ -106,13 +114,18 @@ def short_setting(row, rows, without=()):
     return f" {different['TSM']} wide" if "TSM" in different else "".join(f" {name}={value}" for name, value in different.items())
 
 
+def driver(run):
+    """That of the GPU where it was asked, or else the runtime's."""
+    return (run.get("gpu_after") or run["device"])["driver"]
+
+
 def runtime_caption(run):
     """With the clock as seen while it was measured, or else the highest that there is."""
     after, seen = run.get("gpu_after"), (run.get("gpu_during") or {}).get("sm_mhz")
     clock = after["sm_mhz"] if after else run["device"]["max_clock_mhz"]
     if seen:
         clock = f"{min(seen)} to {max(seen)}" if len(set(seen)) > 1 else seen[0]
-    return f"{run['device']['runtime']}, driver {after['driver'] if after else run['device']['driver']}, {clock} MHz"
+    return f"{run['device']['runtime']}, driver {driver(run)}, {clock} MHz"
 
 
 def device_caption(run):

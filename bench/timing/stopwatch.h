@@ -6,7 +6,7 @@
 #include <span>
 
 #include "check/guarded_operands.h"
-#include "families/schedule.h"
+#include "families/plan.h"
 
 namespace duogemm::bench {
 

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "check/input_classes.h"
-#include "check/judge.h"
+#include "check_plan.h"
 #include "families/kernel_source.h"
-#include "plan/lower.h"
 #include "problem/precision.h"
 #include "tensor_oracle.h"
-#include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {
@@ -89,18 +86,6 @@ HostProblem host_problem(const BitsCase& each, Precision precision) {
   return host;
 }
 
-// C as the device computes it, packed.
-std::vector<float> multiply(const Schedule& schedule, const HostProblem& host, TestDevice& on) {
-  const SelfContainedPlan plan(lower(schedule, host.problem, on.device->info()), *on.device, *on.programs);
-  GuardedOperands operands(host, *on.device, *on.queue);
-  plan.enqueue(*on.queue, operands.operands());
-  const Verdict verdict = Judge(host).look_at_all(operands, *on.queue);
-  EXPECT_TRUE(verdict.ok()) << verdict.fault();
-  std::vector<float> c(host.c.size());
-  on.queue->read(*operands.operands()[2].buffer, c.data(), sizeof(float) * c.size());
-  return gather(c, host.problem.m, host.problem.n, host.problem.ldc, Transpose::no);
-}
-
 std::size_t differing(const std::vector<float>& x, const std::vector<float>& y) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -125,66 +110,6 @@ const std::vector<Model>& other_models() {
                                             {"rounded terms", {.rounds_terms = true}},
                                             {"rounded sums", {.rounds_result = true}}};
   return models;
-}
-
-float add(float acc, const std::vector<float>& a, const std::vector<float>& b, const TensorCore& core = {}) {
-  std::vector<Term> of_a, of_b;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    of_a.push_back(to_term(a[i], Precision::f16x3));
-    of_b.push_back(to_term(b[i], Precision::f16x3));
-  }
-  return add_products(acc, of_a, of_b, Precision::f16x3, core);
-}
-
-TEST(TensorCoreModel, KeepsOneBitMoreThanFp32AndTheCarries) {
-  EXPECT_EQ(add(1.0f, {0x1p-12f}, {0x1p-12f}), 1.0f);  // below what FP32 has, and cut off
-  EXPECT_EQ(add(1.0f, {0x1p-12f, 0x1p-12f}, {0x1p-12f, 0x1p-12f}), 1.0f + 0x1p-23f);
-  EXPECT_EQ(add(1.0f, {0x1p-13f, 0x1p-12f}, {0x1p-13f, 0x1p-12f}), 1.0f);  // 2^-26 is out of sight
-  EXPECT_EQ(add(-1.0f, {0x1p-12f}, {0x1p-12f}), -1.0f + 0x1p-24f);         // FP32 has it below 1
-  EXPECT_EQ(add(-1.0f, {0x1p-13f}, {0x1p-13f}), -1.0f);
-  EXPECT_EQ(add(1.0f, {0x1p-12f}, {0x1p-12f}, {.rounds_result = true}), 1.0f) << "to even";
-  EXPECT_EQ(add(1.0f, {0x1.8p-12f}, {0x1p-12f}, {.rounds_result = true}), 1.0f + 0x1p-23f);
-  EXPECT_EQ(add(0.0f, {3.0f, 0.0f, -2.0f}, {5.0f, 7.0f, 0.5f}), 14.0f);
-}
-
-TEST(TensorCoreModel, AddsBlocksOneAfterTheOther) {
-  std::vector<float> ones(32, 0.0f), tiny(32, 0.0f);
-  ones[0] = tiny[0] = 1.0f;
-  ones[8] = ones[9] = tiny[8] = tiny[9] = 0x1p-12f;  // together the last bit of 1, each for itself nothing
-  EXPECT_EQ(add(0.0f, ones, tiny), 1.0f + 0x1p-23f);
-  std::swap(ones[9], ones[17]);
-  std::swap(tiny[9], tiny[17]);
-  EXPECT_EQ(add(0.0f, ones, tiny), 1.0f);
-  EXPECT_EQ(add(0.0f, ones, tiny, {.block = 32}), 1.0f + 0x1p-23f);
-}
-
-TEST(TensorCoreModel, HasTheNearestTerms) {
-  const auto nearest = [](float value, Precision precision) {
-    return to_float(to_term(value, precision), precision);
-  };
-  EXPECT_EQ(nearest(1.0f + 0x1p-11f, Precision::f16x3), 1.0f) << "to even";
-  EXPECT_EQ(nearest(1.0f + 0x1.8p-10f, Precision::f16x3), 1.0f + 0x1p-9f);
-  EXPECT_EQ(nearest(-0x1.ffep13f, Precision::f16x3), -0x1p14f);
-  EXPECT_EQ(nearest(0x1.8p-24f, Precision::f16x3), 0x1p-23f) << "a denormal";
-  EXPECT_EQ(nearest(0x1p-26f, Precision::f16x3), 0.0f);
-  EXPECT_EQ(nearest(1.0f + 0x1.8p-7f, Precision::bf16x6), 1.0f + 0x1p-6f);
-}
-
-// The split, the products that are left out, and the order of promotion keep the bound: here without a
-// device.
-TEST(TensorCoreModel, KeepsTheBound) {
-  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
-    for (const InputClass& input : input_classes()) {
-      SCOPED_TRACE(std::string(to_text(precision)) + ", " + input.name);
-      const bool wide = precision == Precision::bf16x6;
-      const HostProblem host =
-          host_problem({"", Problem::packed(140, 20, 300), 1, {}, input.name.c_str()}, precision);
-      const std::vector<float> c = predicted(host, {precision, 128, wide ? 32 : 64, 1}, {});
-      const Verdict verdict = Oracle(host.problem, host.a, host.b, host.c).compare(c);
-      EXPECT_LE(verdict.worst_error, 1.0) << verdict.fault();
-      EXPECT_TRUE(!input.exact || verdict.same_bits());
-    }
-  }
 }
 
 std::vector<std::pair<const KernelSpec*, Precision>> kernels_on_tensor_cores() {
@@ -228,7 +153,10 @@ TEST_P(TensorBits, AreThoseOfTheModelAndOfNoOther) {
                        device.device->info());
       const Multiples& tile = schedule.kernel->tile;
       const TensorProduct product{precision, tile.m, tile.k, schedule.splits};
-      const std::vector<float> found = multiply(schedule, host, device);
+      const Checked checked = run_plan(lower(schedule, host.problem, device.device->info()), host, device);
+      EXPECT_TRUE(checked.verdict.ok()) << checked.verdict.fault();
+      const Problem& p = host.problem;
+      const std::vector<float> found = gather(checked.c, p.m, p.n, p.ldc, Transpose::no);
       const std::size_t wrong = differing(found, predicted(host, product, {}));
       const bool tells_models_apart = std::string(each.name) == "one_sign";
       std::string others;

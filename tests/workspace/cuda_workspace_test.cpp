@@ -228,13 +228,6 @@ class Graph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-std::size_t free_bytes() {
-  std::size_t free = 0, all = 0;
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(cudaMemGetInfo(&free, &all), cudaSuccess);
-  return free;
-}
-
 // Gives how much memory `work` takes that stays afterwards, of what was there.
 std::ptrdiff_t taken_by(const std::function<void()>& work) {
   const std::size_t before = free_bytes();

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "compiling_device.h"
+#include "fake_device.h"
 #include "files.h"
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
@@ -274,7 +274,8 @@ class Together {
     };
   }
 
-  testing::CompilingDevice device;
+  testing::Faults faults;
+  testing::FakeDevice device{faults};
 
  private:
   std::mutex mutex_;

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "check_plan.h"
-#include "support/shapes.h"
+#include "problems.h"
 
 namespace duogemm::testing {
 namespace {
@@ -19,7 +19,7 @@ struct ClusterCase {
 
 Problem scaled_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops,
                        std::int64_t batch = 1, Precision precision = Precision::fp32) {
-  Problem p = bench::packed_problem(m, n, k, ops, batch);
+  Problem p = problem_of(m, n, k, ops, 0, batch);
   p.alpha = 0.5f;
   p.beta = -1.5f;
   p.precision = precision;

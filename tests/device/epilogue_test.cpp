@@ -9,6 +9,7 @@
 #include "check_plan.h"
 #include "devices.h"
 #include "draw.h"
+#include "problems.h"
 #include "refusal.h"
 
 namespace duogemm::testing {
@@ -19,16 +20,9 @@ constexpr std::int64_t guard = 64;
 // op(A) op(B) and a bias, with gaps between the columns and matrices, and guard bands around C, which has
 // numbers where it is read.
 Problem with_bias(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t gap) {
-  Problem p = Problem::packed(m, n, k, 0.75f, -1.5f);
-  p.a_op = ops[0] == 'T' ? Transpose::yes : Transpose::no;
-  p.b_op = ops[1] == 'T' ? Transpose::yes : Transpose::no;
-  p.lda = p.a_rows() + gap;
-  p.ldb = p.b_rows() + gap;
-  p.ldc = m + gap;
-  p.batch = 2;
-  p.a_stride = p.a_elements() + gap;
-  p.b_stride = p.b_elements() + gap;
-  p.c_stride = p.c_elements() + gap;
+  Problem p = problem_of(m, n, k, ops, gap, 2);
+  p.alpha = 0.75f;
+  p.beta = -1.5f;
   p.addend_apart = true;
   p.addend_stride = m + 1;  // the second is not aligned
   return p;
@@ -271,9 +265,7 @@ TEST(Plan, NeedsNoWorkspaceWhereThereIsNone) {
                                 {2048, 2048, 2048},
                                 {3, 4000, 7000}}) {
     for (const Precision precision : {Precision::fp32, Precision::f16x3}) {
-      Problem p = Problem::packed(m, n, k);
-      p.a_op = Transpose::yes;
-      p.lda = k;
+      Problem p = problem_of(m, n, k, "TN");
       p.precision = precision;
       needed += plan_sgemm(p, hopper()).workspace_bytes.empty() ? 0 : 1;
       p.no_workspace = true;
@@ -289,9 +281,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, Epilogues, ::testing::ValuesIn(test_devices())
 TEST(Epilogue, OfALinearLayerTakesNoStepOfItsOwn) {
   const DeviceInfo info = hopper();
   for (const std::int64_t outputs : {1024, 3072, 4096}) {
-    Problem p = Problem::packed(outputs, 4096, 1024, 1.0f, 1.0f);
-    p.a_op = Transpose::yes;
-    p.lda = 1024;
+    Problem p = problem_of(outputs, 4096, 1024, "TN");
+    p.beta = 1.0f;
     const Plan without = plan_sgemm(p, info);
     p.addend_apart = true;
     EXPECT_EQ(steps_of(plan_sgemm(p, info)), steps_of(without));

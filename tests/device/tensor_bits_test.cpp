@@ -9,6 +9,7 @@
 #include "check_plan.h"
 #include "families/kernel_source.h"
 #include "problem/precision.h"
+#include "problems.h"
 #include "tensor_oracle.h"
 
 namespace duogemm::testing {
@@ -26,34 +27,22 @@ struct BitsCase {
   bool outlier = false;  // a number in A's second panel of rows that makes terms inexact
 };
 
-Problem problem_with_gaps(Transpose a_op, Transpose b_op, std::int64_t m, std::int64_t n, std::int64_t k) {
-  Problem p = Problem::packed(m, n, k);
-  p.a_op = a_op;
-  p.b_op = b_op;
-  p.lda = p.a_rows() + 3;
-  p.ldb = p.b_rows() + 1;
-  p.ldc = m + 2;
-  return p;
-}
-
 std::vector<BitsCase> bits_cases() {
-  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
-  Problem scaled = problem_with_gaps(yes, no, 150, 40, 200);
+  Problem scaled = problem_of(150, 40, 200, "TN", 3);
   scaled.alpha = 0.75f;
   scaled.beta = -1.5f;
-  Problem updated =
-      problem_with_gaps(no, no, 400, 130, 200);  // what was written before its time would be read
+  Problem updated = problem_of(400, 130, 200, "NN", 3);  // what was written before its time would be read
   updated.beta = 0.5f;
-  return {{"uniform", problem_with_gaps(no, no, 260, 140, 300), 1, {{"TSM", 256}}, "signed_unit"},
-          {"one_sign", problem_with_gaps(no, yes, 130, 130, 517), 1, {{"TSM", 128}}, "unit"},
-          {"sizes", problem_with_gaps(yes, yes, 100, 100, 256), 1, {{"TSM", 256}}, "log_normal"},
-          {"exponents", problem_with_gaps(yes, no, 129, 60, 192), 1, {{"TSM", 128}}, "exponents_40"},
-          {"cancelling", problem_with_gaps(no, no, 64, 129, 256), 1, {{"TSM", 128}}, "cancelling"},
-          {"slices", problem_with_gaps(no, no, 257, 129, 700), 4, {{"TSM", 256}}, "log_normal"},
+  return {{"uniform", problem_of(260, 140, 300, "NN", 3), 1, {{"TSM", 256}}, "signed_unit"},
+          {"one_sign", problem_of(130, 130, 517, "NT", 3), 1, {{"TSM", 128}}, "unit"},
+          {"sizes", problem_of(100, 100, 256, "TT", 3), 1, {{"TSM", 256}}, "log_normal"},
+          {"exponents", problem_of(129, 60, 192, "TN", 3), 1, {{"TSM", 128}}, "exponents_40"},
+          {"cancelling", problem_of(64, 129, 256, "NN", 3), 1, {{"TSM", 128}}, "cancelling"},
+          {"slices", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal"},
           {"scalars", scaled, 3, {{"TSM", 128}}, "normal"},
-          {"clustered", problem_with_gaps(no, no, 257, 129, 700), 4, {{"TSM", 256}}, "log_normal", true},
+          {"clustered", problem_of(257, 129, 700, "NN", 3), 4, {{"TSM", 256}}, "log_normal", true},
           {"clustered_scalars", scaled, 3, {{"TSM", 128}}, "normal", true},
-          {"patched", problem_with_gaps(no, no, 300, 200, 400), 1, {{"TSM", 256}}, "adversarial"},
+          {"patched", problem_of(300, 200, 400, "NN", 3), 1, {{"TSM", 256}}, "adversarial"},
           {"half_patched", updated, 1, {{"TSM", 256}}, "signed_unit", false, true}};
 }
 

@@ -6,21 +6,12 @@
 
 #include "check_plan.h"
 #include "families/storage.h"
-#include "support/shapes.h"
+#include "problems.h"
 
 namespace duogemm::testing {
 namespace {
 
 const KernelSpec& pipelined() { return find_kernel("pipelined"); }
-
-// With columns as far apart as the operands are high, and `gap` elements more.
-Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t gap) {
-  Problem p = bench::packed_problem(m, n, k, ops, 1);
-  p.lda += gap;
-  p.ldb += gap;
-  p.ldc += gap;
-  return p;
-}
 
 int width_of(const Problem& problem) { return fixed_tunables(pipelined(), problem)->at("V"); }
 
@@ -33,9 +24,7 @@ TEST(Vectors, AreOfFourWhereAllColumnsOfBothOperandsAllow) {
   EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 4)), 4);
   EXPECT_EQ(width_of(problem_of(64, 64, 64, "NT", 1)), 1);
   EXPECT_EQ(width_of(problem_of(61, 64, 64, "NT", 3)), 1) << "a last vector would end in the gap";
-  Problem batch = problem_of(64, 64, 64, "NT", 0);
-  batch.batch = 3;
-  batch.a_stride = 64 * 64;
+  Problem batch = problem_of(64, 64, 64, "NT", 0, 3);
   EXPECT_EQ(width_of(batch), 4);
   batch.a_aligned = false;
   EXPECT_EQ(width_of(batch), 1);
@@ -174,11 +163,7 @@ TEST_P(Schedules, CoverTheLastStripOfTiles) {
 TEST_P(Schedules, AddUpAnyNumberOfSlices) {
   DUOGEMM_TEST_DEVICE(device, GetParam());
   const auto add_up = [&](std::int64_t m, std::int64_t splits) {
-    Problem problem = Problem::packed(m, 33, 8 * splits);
-    problem.batch = 2;
-    problem.a_stride = problem.a_elements();
-    problem.b_stride = problem.b_elements();
-    problem.c_stride = problem.c_elements();
+    const Problem problem = problem_of(m, 33, 8 * splits, "NN", 0, 2);
     const ScheduleRequest request = parse_schedule(small + ",slices=" + std::to_string(splits));
     return expect_right(request, problem, 2, device).at("ITEMS");
   };
@@ -207,11 +192,8 @@ TEST_P(PackedBatches, GiveTheSameBits) {
   std::uint32_t seed = 0;
   for (const char* ops : {"NN", "TT"}) {
     for (const bool shares_a : {false, true}) {
-      Problem batch = problem_of(35, 70, 21, ops, 1);
-      batch.batch = 3;
-      batch.a_stride = shares_a ? 0 : batch.a_elements() + 1;
-      batch.b_stride = batch.b_elements() + 2;
-      batch.c_stride = batch.c_elements() + 3;
+      Problem batch = problem_of(35, 70, 21, ops, 1, 3);
+      batch.a_stride = shares_a ? 0 : batch.a_stride;
       expect_right({&pipelined(), tunables, 1, false, true, true}, batch, ++seed, device);
     }
   }

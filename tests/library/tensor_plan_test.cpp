@@ -4,39 +4,25 @@
 #include <algorithm>
 #include <set>
 
+#include "check_plan.h"
 #include "devices.h"
 #include "families/tensor.h"
 #include "plan/analytic.h"
-#include "plan/lower.h"
+#include "problems.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
-using testing::hopper;
-
 Problem square(std::int64_t n, Precision precision) {
-  Problem problem = Problem::packed(n, n, n);
+  Problem problem = problem_of(n, n, n);
   problem.precision = precision;
   return problem;
 }
 
-std::vector<std::string> kernels_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const Step& step : plan.steps) {
-    names.push_back(step.kernel->spec->name);
-  }
-  return names;
-}
-
-bool uses_terms(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const Step& step) { return step.kernel->spec->name == "split"; });
-}
-
-const std::vector<std::string> on_tensor_cores = {"split", "tensor", "fixup"};
+bool uses_terms(const Plan& plan) { return steps_of(plan).find("split") != std::string::npos; }
 
 bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hopper()) {
-  return kernels_of(plan_sgemm(problem, device)) == on_tensor_cores;
+  return steps_of(plan_sgemm(problem, device)) == "split tensor fixup";
 }
 
 TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermitted) {
@@ -50,7 +36,7 @@ TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermitted) {
 
 TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
   EXPECT_FALSE(is_on_tensor_cores(square(64, Precision::f16x3)));
-  Problem skinny = Problem::packed(4096, 8, 4096);
+  Problem skinny = problem_of(4096, 8, 4096);
   skinny.precision = Precision::f16x3;
   EXPECT_FALSE(is_on_tensor_cores(skinny));
 }
@@ -63,20 +49,20 @@ TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
   unsetenv("DUOGEMM_FORCE");
 }
 
-const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "fixup"};
+constexpr const char* by_mma_sync = "split tensor_mma fixup";
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
   for (const auto& [capability, precision] :
        {std::pair(80, Precision::bf16x6), {80, Precision::f16x3}, {100, Precision::f16x3}}) {
-    EXPECT_EQ(kernels_of(plan_sgemm(square(4096, precision), hopper(capability))), by_mma_sync) << capability;
+    EXPECT_EQ(steps_of(plan_sgemm(square(4096, precision), hopper(capability))), by_mma_sync) << capability;
   }
 }
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereWarpgroupsDoNotWork) {
   const Planner planner(hopper(), tuning_without(find_kernel("tensor"), hopper()));
-  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
-  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::fp32), planner)),
-            kernels_of(plan_sgemm(square(4096, Precision::fp32), hopper())));
+  EXPECT_EQ(steps_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
+  EXPECT_EQ(steps_of(plan_sgemm(square(4096, Precision::fp32), planner)),
+            steps_of(plan_sgemm(square(4096, Precision::fp32), hopper())));
 }
 
 TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
@@ -108,7 +94,6 @@ TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
   const auto groups_of_fixup = [](std::int64_t n, std::int64_t batch) {
     Problem problem = square(n, Precision::f16x3);
     problem.batch = batch;
-    problem.a_stride = problem.b_stride = problem.c_stride = n * n;
     const Step fixup = plan_sgemm(problem, hopper()).steps.back();
     EXPECT_EQ(fixup.kernel->spec->name, "fixup");
     return fixup.geometry.groups;
@@ -122,8 +107,7 @@ TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
 TEST(TensorPlan, RasterisesNoMoreRowsOfTilesThanThereAre) {
   Problem problem = Problem::packed(200, 4096, 4096);
   problem.precision = Precision::f16x3;
-  const Schedule schedule = schedule_for(parse_schedule("tensor:TSM=128"), problem, hopper());
-  const Plan plan = lower(schedule, problem, hopper());
+  const Plan plan = plan_of(parse_schedule("tensor:TSM=128"), problem, hopper());
   const StepArgument& sizes = plan.steps.at(plan.multiply).arguments.at(0);
   EXPECT_EQ(std::get<StructArgument>(sizes).as<TensorArguments>().group_m, 2);
 }
@@ -146,7 +130,6 @@ TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   Problem problem = square(300, Precision::f16x3);
   problem.batch = 3;
   problem.b_stride = 0;
-  problem.a_stride = problem.a_elements();
   // Two tiles of 256 rows are four panels; 300 of k are five blocks of 64; two terms are as long as a float.
   const OperandTerms a = terms_of_a(setting, problem);
   EXPECT_EQ(a.panels, 4);
@@ -176,4 +159,4 @@ TEST(TensorPlan, ShipsWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace duogemm
+}  // namespace duogemm::testing

@@ -34,8 +34,6 @@ std::string value(const void* scalar) {
   return scalar == nullptr ? "null" : std::to_string(*static_cast<const float*>(scalar));
 }
 
-const void* at(const void* place) { return place; }
-
 // Values that were set of a product or a layout of cuBLASLt.
 using Attributes = std::map<int, std::string>;
 

@@ -12,6 +12,12 @@
 namespace duogemm::testing {
 namespace {
 
+// NVIDIA documents nothing of how its tensor cores add up. This is the model of MMA-Sim (Xie, Wang, Yang and
+// Yang, arXiv:2511.10909): exact products and the accumulator are aligned to the largest exponent among them,
+// cut off there, added, and the sum is cut off to FP32. The figures are those for compute capability 9.0.
+constexpr std::size_t products_at_once = 16;
+constexpr int sum_bits = 25;  // that the largest of them keeps, and the others down to its last
+
 struct TermType {
   int fraction_bits;
   int least_exponent;
@@ -20,6 +26,13 @@ constexpr TermType type_of(Precision precision) {
   return precision == Precision::f16x3 ? TermType{10, -14} : TermType{7, -126};
 }
 
+// A number of half the width: significand * 2^(exponent - fraction bits of its type). The exponent is that of
+// its leading bit, or the least of its type.
+struct Term {
+  std::int32_t significand = 0;
+  std::int32_t exponent = 0;
+};
+
 constexpr int fraction_bits = 23;  // of FP32
 constexpr int least_exponent = -126;
 constexpr int none = -10000;  // the exponent of zero
@@ -27,25 +40,22 @@ constexpr int none = -10000;  // the exponent of zero
 int exponent_of(float value) { return value == 0.0f ? none : std::max(std::ilogb(value), least_exponent); }
 
 // An integer in units of 2^from, in units of 2^to.
-std::int64_t align(std::int64_t significand, int from, int to, bool rounds) {
+std::int64_t align(std::int64_t significand, int from, int to) {
   if (from >= to) {
     return significand << (from - to);
   }
-  const int shift = std::min(to - from, 62);
-  const std::int64_t half = rounds ? std::int64_t{1} << (shift - 1) : 0;
-  const std::int64_t magnitude = (std::abs(significand) + half) >> shift;
+  const std::int64_t magnitude = std::abs(significand) >> std::min(to - from, 62);
   return significand < 0 ? -magnitude : magnitude;
 }
 
-float to_fp32(std::int64_t sum, int exponent, bool rounds) {
+float to_fp32(std::int64_t sum, int exponent) {
   const double exact = std::ldexp(static_cast<double>(sum), exponent);
   const float nearest = static_cast<float>(exact);
   const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(exact);
-  return away && !rounds ? std::nextafter(nearest, 0.0f) : nearest;
+  return away ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-float add_block(float acc, std::span<const Term> a, std::span<const Term> b, int product_bits,
-                const TensorCore& core) {
+float add_block(float acc, std::span<const Term> a, std::span<const Term> b, int product_bits) {
   int largest = exponent_of(acc);
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].significand != 0 && b[i].significand != 0) {
@@ -55,23 +65,22 @@ float add_block(float acc, std::span<const Term> a, std::span<const Term> b, int
   if (largest == none) {
     return acc;
   }
-  const int unit = largest - core.fraction_bits;
+  const int unit = largest - sum_bits;
   std::int64_t sum = 0;
   if (acc != 0.0f) {
     const int last = exponent_of(acc) - fraction_bits;
-    sum = align(static_cast<std::int64_t>(std::ldexp(acc, -last)), last, unit, core.rounds_terms);
+    sum = align(static_cast<std::int64_t>(std::ldexp(acc, -last)), last, unit);
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].significand != 0 && b[i].significand != 0) {
       sum += align(std::int64_t{a[i].significand} * b[i].significand,
-                   a[i].exponent + b[i].exponent - product_bits, unit, core.rounds_terms);
+                   a[i].exponent + b[i].exponent - product_bits, unit);
     }
   }
-  return to_fp32(sum, unit, core.rounds_result);
+  return to_fp32(sum, unit);
 }
 
-}  // namespace
-
+// The nearest number of the type of a precision's terms, FP16 or BF16, which must not overflow.
 Term to_term(float value, Precision precision) {
   if (value == 0.0f) {
     return {};
@@ -90,18 +99,14 @@ float to_float(const Term& term, Precision precision) {
   return std::ldexp(static_cast<float>(term.significand), term.exponent - type_of(precision).fraction_bits);
 }
 
-float add_products(float acc, std::span<const Term> a, std::span<const Term> b, Precision precision,
-                   const TensorCore& core) {
-  const auto block = static_cast<std::size_t>(core.block);
-  for (std::size_t i = 0; i < a.size(); i += block) {
-    const std::size_t count = std::min(block, a.size() - i);
-    acc =
-        add_block(acc, a.subspan(i, count), b.subspan(i, count), 2 * type_of(precision).fraction_bits, core);
+// acc + a[0] b[0] + a[1] b[1] + ..., in blocks one after the other.
+float add_products(float acc, std::span<const Term> a, std::span<const Term> b, Precision precision) {
+  for (std::size_t i = 0; i < a.size(); i += products_at_once) {
+    const std::size_t count = std::min(products_at_once, a.size() - i);
+    acc = add_block(acc, a.subspan(i, count), b.subspan(i, count), 2 * type_of(precision).fraction_bits);
   }
   return acc;
 }
-
-namespace {
 
 // kernels/gemm/tensor/ says this of them, too: an oracle that read it there would see no fault in it.
 constexpr int largest_exponent = 14;   // of the values of a block, when they are scaled
@@ -236,8 +241,8 @@ class OperandTerms {
 
 class Product {
  public:
-  Product(const OperandTerms& a, const OperandTerms& b, const TensorProduct& product, const TensorCore& core)
-      : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
+  Product(const OperandTerms& a, const OperandTerms& b, const TensorProduct& product)
+      : a_(a), b_(b), product_(product), accumulations_(accumulations_of(product.precision)) {}
 
   float sum(std::int64_t i, std::int64_t j) const {
     const std::int64_t first_panel = i / product_.tile_m * product_.tile_m / panel;
@@ -260,8 +265,7 @@ class Product {
       for (const Accumulation& accumulation : accumulations_) {
         float acc = 0.0f;
         for (const auto& [of_a, of_b] : accumulation.products) {
-          acc = add_products(acc, a_.terms(of_a, i, block), b_.terms(of_b, j, block), product_.precision,
-                             core_);
+          acc = add_products(acc, a_.terms(of_a, i, block), b_.terms(of_b, j, block), product_.precision);
         }
         sum = std::fma(acc, scale * accumulation.scale, sum);
       }
@@ -293,7 +297,6 @@ class Product {
   const OperandTerms& a_;
   const OperandTerms& b_;
   TensorProduct product_;
-  TensorCore core_;
   std::vector<Accumulation> accumulations_;
 };
 
@@ -302,11 +305,10 @@ Transpose other(Transpose op) { return op == Transpose::no ? Transpose::yes : Tr
 }  // namespace
 
 std::vector<float> multiply_in_terms(const Problem& p, std::span<const float> a, std::span<const float> b,
-                                     std::span<const float> c, const TensorProduct& product,
-                                     const TensorCore& core) {
+                                     std::span<const float> c, const TensorProduct& product) {
   const OperandTerms of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
   const OperandTerms of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
-  const Product sums(of_a, of_b, product, core);
+  const Product sums(of_a, of_b, product);
   std::vector<float> result(static_cast<std::size_t>(p.m * p.n));
   in_parts(p.n, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = from; j < to; ++j) {

@@ -4,7 +4,7 @@
 #include <cublas_v2.h>
 #include <gtest/gtest.h>
 
-#include "noting_cublas.h"
+#include "netlib/noting_blas.h"
 
 namespace {
 
@@ -18,15 +18,15 @@ class CublasPassedOn : public ::testing::Test {
  protected:
   CublasPassedOn() {
     EXPECT_EQ(cublasCreate(&handle_), CUBLAS_STATUS_SUCCESS);
-    calls_of_next_cublas().clear();
+    calls_of_next_blas().clear();
   }
   ~CublasPassedOn() override { cublasDestroy(handle_); }
 
   // The one call that cuBLAS has got meanwhile, which answered `status`.
   static void expect_passed_on(cublasStatus_t status, const std::string& call) {
     EXPECT_EQ(status, noted_status);
-    EXPECT_EQ(calls_of_next_cublas(), std::vector<std::string>{call});
-    calls_of_next_cublas().clear();
+    EXPECT_EQ(calls_of_next_blas(), std::vector<std::string>{call});
+    calls_of_next_blas().clear();
   }
 
   cublasHandle_t handle_ = nullptr;
@@ -110,7 +110,7 @@ TEST_F(CublasPassedOn, WhatIsSetOfAHandle) {
   EXPECT_EQ(cublasGetStream(handle_, &told), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(told, stream);
   EXPECT_EQ(cublasSetWorkspace(handle_, a_, 12), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EQ(calls_of_next_cublas(), std::vector<std::string>{noted("cublasSetWorkspace_v2", a_, 12)});
+  EXPECT_EQ(calls_of_next_blas(), std::vector<std::string>{noted("cublasSetWorkspace_v2", a_, 12)});
 }
 
 TEST_F(CublasPassedOn, LtMatmul) {

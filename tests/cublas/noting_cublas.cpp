@@ -1,12 +1,12 @@
 // A cuBLAS and cuBLASLt that compute nothing: handles keep what is set, and products are noted.
-#include "noting_cublas.h"
-
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
 #include <cstring>
 #include <map>
+
+#include "netlib/noting_blas.h"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -64,7 +64,7 @@ cublasStatus_t get(const Attributes& all, int which, void* buffer, std::size_t s
 
 }  // namespace
 
-std::vector<std::string>& calls_of_next_cublas() { return calls; }
+std::vector<std::string>& calls_of_next_blas() { return calls; }
 
 extern "C" {
 
@@ -121,9 +121,9 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasCom
   (*all)[CUBLASLT_MATMUL_DESC_POINTER_MODE] = bytes(static_cast<int32_t>(CUBLASLT_POINTER_MODE_HOST));
   (*all)[CUBLASLT_MATMUL_DESC_EPILOGUE] = bytes(static_cast<uint32_t>(CUBLASLT_EPILOGUE_DEFAULT));
   (*all)[CUBLASLT_MATMUL_DESC_FILL_MODE] = bytes(static_cast<int32_t>(CUBLAS_FILL_MODE_FULL));
-  for (const auto which :
+  for (const auto transpose :
        {CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSC}) {
-    (*all)[which] = bytes(static_cast<int32_t>(CUBLAS_OP_N));
+    (*all)[transpose] = bytes(static_cast<int32_t>(CUBLAS_OP_N));
   }
   return answer(product, opaque<cublasLtMatmulDescOpaque_t>(all));
 }

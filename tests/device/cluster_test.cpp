@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "check_plan.h"
-#include "problems.h"
+#include "devices.h"
 
 namespace duogemm::testing {
 namespace {

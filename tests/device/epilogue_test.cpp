@@ -9,7 +9,6 @@
 #include "check_plan.h"
 #include "devices.h"
 #include "draw.h"
-#include "problems.h"
 #include "refusal.h"
 
 namespace duogemm::testing {

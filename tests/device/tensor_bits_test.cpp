@@ -7,9 +7,9 @@
 
 #include "check/input_classes.h"
 #include "check_plan.h"
+#include "devices.h"
 #include "families/kernel_source.h"
 #include "problem/precision.h"
-#include "problems.h"
 #include "tensor_oracle.h"
 
 namespace duogemm::testing {

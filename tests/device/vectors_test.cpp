@@ -5,8 +5,8 @@
 #include <array>
 
 #include "check_plan.h"
+#include "devices.h"
 #include "families/storage.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {
@@ -46,21 +46,6 @@ TEST(Vectors, AreWhatPackingIsFor) {
   EXPECT_EQ(width_of(one), 4);
   EXPECT_EQ(fixed_tunables(pipelined(), one)->at("TRANS_B"), 0);
   EXPECT_EQ(one.ldb, 64);
-}
-
-TEST(Vectors, AreNotTriedWithACompilerThatMakesWrongCode) {
-  DeviceInfo info;
-  info.platform = "Portable Computing Language";
-  const auto with = [&](const char* version) {
-    info.platform_version = version;
-    return miscompiles_pipelined(info);
-  };
-  EXPECT_FALSE(with("OpenCL 1.2 pocl 1.1 None+Asserts, LLVM 6.0.0"));
-  EXPECT_FALSE(with("OpenCL 3.0 PoCL 3.1+debian  Linux, None+Asserts, RELOC, SPIR, LLVM 15.0.6"));
-  EXPECT_TRUE(with("OpenCL 3.0 PoCL 5.0+debian  Linux, None+Asserts, RELOC, SPIR, LLVM 16.0.6"));
-  EXPECT_FALSE(with("OpenCL 3.0 PoCL 6.0  Linux, Release, RELOC, LLVM 18.1.8"));
-  info.platform = "NVIDIA CUDA";
-  EXPECT_FALSE(with("OpenCL 3.0 CUDA 13.0.84"));
 }
 
 class Widths : public ::testing::TestWithParam<DeviceName> {

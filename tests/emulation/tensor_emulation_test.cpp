@@ -11,7 +11,6 @@
 #include "devices.h"
 #include "emulation/kernels.h"
 #include "plan/lower.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {

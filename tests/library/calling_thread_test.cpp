@@ -10,8 +10,8 @@
 #include "check/oracle.h"
 #include "cpu_backend.h"
 #include "cpu_programs.h"
+#include "devices.h"
 #include "plan/lower.h"
-#include "problems.h"
 #include "runtime/runtime.h"
 
 namespace duogemm::testing {

@@ -5,7 +5,6 @@
 #include "devices.h"
 #include "families/cpu.h"
 #include "plan/select.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {

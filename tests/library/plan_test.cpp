@@ -12,7 +12,6 @@
 #include "devices.h"
 #include "files.h"
 #include "plan/analytic.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {
@@ -61,11 +60,13 @@ TEST(EmbeddedTunings, AreWhatTheirFilesSay) {
   }
 }
 
-TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
+// And ranks it first. The planner tells its programs before the first problem comes.
+TEST(Planner, ChoosesWhatCanRunForAnyProblemAndAsksOnlyForProgramsThatItNames) {
   const std::vector<Problem> problems = random_problems(400);
   for (const Tuning& tuning : tunings_for_gpus()) {
     for (const DeviceInfo& device : {large_gpu(), gpu_with_clusters()}) {
       const Planner planner(device, tuning);
+      const std::vector<const Variant*> named = programs_of(planner);
       for (const Problem& problem : problems) {
         const Schedule schedule = planner.select(problem);
         const Plan plan = lower(schedule, problem, device);  // throws where it cannot
@@ -76,33 +77,14 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
           EXPECT_FALSE(schedule.kernel->reorders) << to_text(schedule);
         }
         EXPECT_TRUE(device.clusters || !schedule.clustered);
+        const std::vector<Schedule> ranked = planner.rank(problem);
+        EXPECT_EQ(to_text(schedule), to_text(ranked.front()));
+        EXPECT_TRUE(std::ranges::is_sorted(ranked, {}, &Schedule::seconds));
+        for (const Step& step : plan_sgemm(problem, planner).steps) {
+          EXPECT_TRUE(device.clusters || std::ranges::find(named, step.kernel) != named.end())
+              << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
+        }
       }
-    }
-  }
-}
-
-// The planner tells its programs before the first problem comes.
-TEST(Planner, AsksOnlyForProgramsThatItNames) {
-  for (const Tuning& tuning : tunings_for_gpus()) {
-    const Planner planner(large_gpu(), tuning);
-    const std::vector<const Variant*> named = programs_of(planner);
-    for (const Problem& problem : random_problems(300)) {
-      for (const Step& step : plan_sgemm(problem, planner).steps) {
-        EXPECT_NE(std::find(named.begin(), named.end(), step.kernel), named.end())
-            << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
-      }
-    }
-  }
-}
-
-TEST(Planner, RanksWhatItSelectsFirst) {
-  for (const Tuning& tuning : tunings_for_gpus()) {
-    const Planner planner(gpu_with_clusters(), tuning);
-    for (const Problem& problem : random_problems(300)) {
-      const std::vector<Schedule> ranked = planner.rank(problem);
-      EXPECT_EQ(to_text(planner.select(problem)), to_text(ranked.front()));
-      EXPECT_TRUE(std::is_sorted(ranked.begin(), ranked.end(),
-                                 [](const Schedule& a, const Schedule& b) { return a.seconds < b.seconds; }));
     }
   }
 }

@@ -7,7 +7,6 @@
 
 #include "devices.h"
 #include "fake_device.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {

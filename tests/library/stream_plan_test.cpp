@@ -16,10 +16,10 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "device/memory_limit.h"
+#include "devices.h"
 #include "draw.h"
 #include "fake_device.h"
 #include "host_memory/host_call.h"
-#include "problems.h"
 #include "refusal.h"
 
 namespace duogemm::testing {

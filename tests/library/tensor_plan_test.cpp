@@ -8,7 +8,6 @@
 #include "devices.h"
 #include "families/tensor.h"
 #include "plan/analytic.h"
-#include "problems.h"
 
 namespace duogemm::testing {
 namespace {

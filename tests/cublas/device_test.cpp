@@ -51,15 +51,9 @@ struct Product {
   int batch() const { return static_cast<int>(p.batch); }
 };
 
-// A handle of cuBLASLt's, a layout, or a description of a product.
+// A layout, or a description of a product.
 template <typename T>
 using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
-
-Owned<cublasLtHandle_t> make_lt() {
-  cublasLtHandle_t handle = nullptr;
-  EXPECT_EQ(cublasLtCreate(&handle), CUBLAS_STATUS_SUCCESS);
-  return {handle, cublasLtDestroy};
-}
 
 template <typename T>
 void set(const Owned<cublasLtMatrixLayout_t>& layout, cublasLtMatrixLayoutAttribute_t which, T value) {
@@ -94,6 +88,11 @@ Owned<cublasLtMatmulDesc_t> describe_product(cublasLtEpilogue_t epilogue = CUBLA
   return product;
 }
 
+struct LtMatrix {
+  float* data;
+  const Owned<cublasLtMatrixLayout_t>& layout;
+};
+
 class CublasDropIn : public CudaDeviceTest {
  protected:
   void SetUp() override {
@@ -104,10 +103,12 @@ class CublasDropIn : public CudaDeviceTest {
     current_.emplace(context_);
     stream_ = make_stream();
     ASSERT_EQ(cublasCreate(&handle_), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasLtCreate(&lt_), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasSetStream(handle_, stream_), CUBLAS_STATUS_SUCCESS);
   }
   void TearDown() override {
     if (handle_ != nullptr) {
+      cublasLtDestroy(lt_);
       cublasDestroy(handle_);
     }
   }
@@ -168,9 +169,18 @@ class CublasDropIn : public CudaDeviceTest {
     });
   }
 
+  // D = alpha A B + beta C, which is laid out as D.
+  cublasStatus_t multiply_by_lt(const Owned<cublasLtMatmulDesc_t>& product, const float* alpha,
+                                const LtMatrix& a, const LtMatrix& b, const float* beta, const float* c,
+                                const LtMatrix& d) const {
+    return cublasLtMatmul(lt_, product.get(), alpha, a.data, a.layout.get(), b.data, b.layout.get(), beta, c,
+                          d.layout.get(), d.data, d.layout.get(), nullptr, nullptr, 0, stream_);
+  }
+
   std::optional<cuda::CurrentContext> current_;
   CUstream stream_ = nullptr;
   cublasHandle_t handle_ = nullptr;
+  cublasLtHandle_t lt_ = nullptr;
 };
 
 constexpr auto algorithm = CUBLAS_GEMM_DEFAULT;
@@ -236,7 +246,6 @@ TEST_P(CublasDropIn, GemmStridedBatchedEx) {
 }
 
 TEST_P(CublasDropIn, LtMatmul) {
-  const auto lt = make_lt();
   check([&](const Product& x) {
     const Problem& p = x.p;
     if (p.is_empty() || p.k == 0) {  // of which cuBLASLt makes no layout
@@ -249,8 +258,7 @@ TEST_P(CublasDropIn, LtMatmul) {
     const auto product = describe_product();
     set(product, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(x.a_op()));
     set(product, CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(x.b_op()));
-    return cublasLtMatmul(lt.get(), product.get(), &p.alpha, x.a, a.get(), x.b, b.get(), &p.beta, x.c,
-                          c.get(), x.c, c.get(), nullptr, nullptr, 0, stream_);
+    return multiply_by_lt(product, &p.alpha, {x.a, a}, {x.b, b}, &p.beta, x.c, {x.c, c});
   });
 }
 
@@ -364,7 +372,6 @@ TEST_P(CublasDropIn, IsCapturedInAGraph) {
 // D = A B + bias in each column, for a batch of two whose A is stored by rows.
 TEST_P(CublasDropIn, LtAddsABias) {
   constexpr int m = 60, n = 50, k = 20, count = 2;
-  const auto lt = make_lt();
   const CudaMemory a(std::vector<float>(m * k * count, 2.0f)), b(std::vector<float>(k * n * count, 0.5f));
   const CudaMemory d(std::vector<float>(m * n * count, std::nanf("")));
   std::vector<float> values(m * count), expected;
@@ -384,9 +391,8 @@ TEST_P(CublasDropIn, LtAddsABias) {
   set(product, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{m});
   const float one = 1.0f, zero = 0.0f;
   EXPECT_TRUE(is_served([&] {
-    return cublasLtMatmul(lt.get(), product.get(), &one, a.data(), by_rows.get(), b.data(), b_layout.get(),
-                          &zero, d.data(), d_layout.get(), d.data(), d_layout.get(), nullptr, nullptr, 0,
-                          stream_);
+    return multiply_by_lt(product, &one, {a.data(), by_rows}, {b.data(), b_layout}, &zero, d.data(),
+                          {d.data(), d_layout});
   }));
   std::vector<float> result(expected.size());
   d.read(result, stream_);
@@ -397,7 +403,6 @@ TEST_P(CublasDropIn, LtAddsABias) {
 // epilogue, factors on the host and on the device.
 TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
   constexpr int m = 60, n = 50, k = 20;
-  const auto lt = make_lt();
   std::vector<float> of_a(m * k), of_b(k * n), of_c(m * n), values(m);
   const auto fill = [](std::vector<float>& numbers, int step) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -428,11 +433,10 @@ TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
                                                   : CUBLASLT_POINTER_MODE_HOST));
           const CudaMemory d(of_c);
           EXPECT_EQ(is_served([&] {
-                      return cublasLtMatmul(lt.get(), product.get(), on_device ? scalars.data() : &alpha,
-                                            a.data(), a_layout.get(), b.data(), b_layout.get(),
+                      return multiply_by_lt(product, on_device ? scalars.data() : &alpha,
+                                            {a.data(), a_layout}, {b.data(), b_layout},
                                             on_device ? scalars.data() + 1 : &beta,
-                                            apart ? c.data() : d.data(), d_layout.get(), d.data(),
-                                            d_layout.get(), nullptr, nullptr, 0, stream_);
+                                            apart ? c.data() : d.data(), {d.data(), d_layout});
                     }),
                     served);
           std::vector<float> result(m * n);
@@ -450,13 +454,12 @@ TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
 }
 
 TEST_P(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
-  const auto lt = make_lt();
   const Small x;
   const auto a = make_layout(100, 70, 100), b = make_layout(70, 90, 70), c = make_layout(100, 90, 100);
   const auto served = [&](const Owned<cublasLtMatmulDesc_t>& product) {
     return is_served([&] {
-      return cublasLtMatmul(lt.get(), product.get(), &x.one, x.a.data(), a.get(), x.b.data(), b.get(), &x.one,
-                            x.c.data(), c.get(), x.c.data(), c.get(), nullptr, nullptr, 0, stream_);
+      return multiply_by_lt(product, &x.one, {x.a.data(), a}, {x.b.data(), b}, &x.one, x.c.data(),
+                            {x.c.data(), c});
     });
   };
   EXPECT_TRUE(served(describe_product()));

@@ -9,6 +9,7 @@
 #include "fake_device.h"
 #include "plan/select.h"
 #include "processes.h"
+#include "refusal.h"
 #include "runtime/queue_workspaces.h"
 #include "workspace_plan.h"
 
@@ -62,15 +63,12 @@ class Workspaces : public ::testing::Test {
   std::string refusal(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
     const std::size_t launched = faults_.launched.size();
     const int live = faults_.live_buffers;
-    try {
-      enqueue(plan, queue, lent);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::invalid_argument);
+    const std::string said = testing::refusal([&] { enqueue(plan, queue, lent); });
+    if (said != "accepted") {
       EXPECT_EQ(faults_.launched.size(), launched);
       EXPECT_EQ(faults_.live_buffers, live);
-      return error.what();
     }
-    return "accepted";
+    return said;
   }
 
   // Gives where the workspaces of the launches since the last time begin.
@@ -105,21 +103,16 @@ class Workspaces : public ::testing::Test {
   QueueWorkspaces workspaces_{device_};
 };
 
-TEST_F(Workspaces, AreInOnePieceThatStaysWithTheQueue) {
-  FakeQueue queue(faults_);
-  const Prepared p = plan(33);
-  const std::set<const float*> first = used_by(p, queue);
-  EXPECT_EQ(first.size(), 3u);
-  EXPECT_EQ(pieces(), 1);
-  expect_warm(p, queue);
-  EXPECT_EQ(used_by(p, queue), first);
-}
-
-TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
+// In one piece.
+TEST_F(Workspaces, StayWithTheQueueAndGrow) {
   FakeQueue queue(faults_);
   const Prepared small = plan(33);
   const Prepared large = plan(1025);
-  enqueue(small, queue);
+  const std::set<const float*> first = used_by(small, queue);
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_EQ(pieces(), 1);
+  expect_warm(small, queue);
+  EXPECT_EQ(used_by(small, queue), first);
   const std::set<const float*> of_large = used_by(large, queue);
   EXPECT_EQ(pieces(), 1);
   expect_warm(small, queue);

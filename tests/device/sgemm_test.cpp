@@ -90,28 +90,6 @@ TEST_P(SgemmOnHost, NanAndInfinityStayInTheirRowAndColumn) {
   }
 }
 
-// Dot products, of which a CPU adds up vectors of sums, and a GPU several lanes', unless told otherwise: a
-// plan that was made for one level must not serve the other.
-TEST_P(SgemmOnHost, BothLevelsOnOneContext) {
-  Problem p = Problem::packed(3, 40, 1000);
-  p.a_op = Transpose::yes;
-  p.lda = p.k;
-  const HostProblem host = random_problem(p, Distribution::unit, 4);
-  const auto multiply = [&](Reproducibility level) {
-    Sgemm request = request_of(p);
-    request.level = level;
-    std::vector<float> c = host.c;
-    context_->sgemm(request, host.a.data(), host.b.data(), c.data());
-    return c;
-  };
-  const std::vector<float> fast = multiply(Reproducibility::run_to_run);
-  const std::vector<float> chains = multiply(Reproducibility::everywhere);
-  const Oracle oracle(p, host.a, host.b, host.c);
-  EXPECT_TRUE(oracle.compare(fast).ok());
-  EXPECT_TRUE(oracle.compare(chains).same_bits());
-  EXPECT_EQ(multiply(Reproducibility::run_to_run), fast);
-}
-
 TEST_P(SgemmOnHost, EightThreadsOnOneContext) {
   std::vector<std::jthread> threads;
   for (std::uint32_t t = 0; t < 8; ++t) {

@@ -9,7 +9,7 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "devices.h"
-#include "emulation/kernels.h"
+#include "emulation/work_group.h"
 #include "plan/lower.h"
 
 namespace duogemm::testing {

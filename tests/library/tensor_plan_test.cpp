@@ -18,26 +18,50 @@ Problem square(std::int64_t n, Precision precision) {
   return problem;
 }
 
-bool uses_terms(const Plan& plan) { return steps_of(plan).find("split") != std::string::npos; }
-
 bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hopper()) {
   return steps_of(plan_sgemm(problem, device)) == "split tensor fixup";
 }
 
-TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermitted) {
-  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
-    for (const std::int64_t n : {2048, 4096, 8192}) {
-      EXPECT_TRUE(is_on_tensor_cores(square(n, precision))) << n;
+constexpr const char* by_mma_sync = "split tensor_mma fixup";
+constexpr const char* by_warpgroups = "split tensor fixup";
+
+struct Steps {
+  int capability;
+  Precision precision;
+  std::int64_t m, n;
+  const char* steps = nullptr;  // those of FP32
+};
+
+// By mma.sync where there are no warpgroups. On other devices FP32 is as fast as tensor cores are in three or
+// six products.
+TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermittedAndFaster) {
+  constexpr Precision bf16x6 = Precision::bf16x6, f16x3 = Precision::f16x3;
+  for (const Steps& each : {Steps{90, bf16x6, 2048, 2048, by_warpgroups},
+                            {90, bf16x6, 8192, 8192, by_warpgroups},
+                            {90, f16x3, 2048, 2048, by_warpgroups},
+                            {90, f16x3, 8192, 8192, by_warpgroups},
+                            {90, Precision::fp32, 4096, 4096},
+                            {90, f16x3, 64, 64},
+                            {90, f16x3, 4096, 8},
+                            {80, bf16x6, 4096, 4096, by_mma_sync},
+                            {80, f16x3, 4096, 4096, by_mma_sync},
+                            {100, f16x3, 4096, 4096, by_mma_sync},
+                            {86, bf16x6, 4096, 4096},
+                            {89, bf16x6, 4096, 4096},
+                            {120, bf16x6, 4096, 4096},
+                            {75, f16x3, 4096, 4096}}) {
+    Problem problem = problem_of(each.m, each.n, each.m);
+    problem.precision = each.precision;
+    const std::string steps = steps_of(plan_sgemm(problem, hopper(each.capability)));
+    if (each.steps != nullptr) {
+      EXPECT_EQ(steps, each.steps) << each.capability << " " << each.m;
+    } else {
+      EXPECT_EQ(steps.find("split"), std::string::npos) << each.capability << " " << each.m;
     }
   }
-  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::fp32)));
-}
-
-TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
-  EXPECT_FALSE(is_on_tensor_cores(square(64, Precision::f16x3)));
-  Problem skinny = problem_of(4096, 8, 4096);
-  skinny.precision = Precision::f16x3;
-  EXPECT_FALSE(is_on_tensor_cores(skinny));
+  DeviceInfo cpu = hopper(0);
+  cpu.kind = DeviceKind::cpu;
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
 }
 
 TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
@@ -46,15 +70,6 @@ TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::fp32)));
   EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::f16x3), hopper(80)));
   unsetenv("DUOGEMM_FORCE");
-}
-
-constexpr const char* by_mma_sync = "split tensor_mma fixup";
-
-TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
-  for (const auto& [capability, precision] :
-       {std::pair(80, Precision::bf16x6), {80, Precision::f16x3}, {100, Precision::f16x3}}) {
-    EXPECT_EQ(steps_of(plan_sgemm(square(4096, precision), hopper(capability))), by_mma_sync) << capability;
-  }
 }
 
 TEST(TensorPlan, MultipliesByMmaSyncWhereWarpgroupsDoNotWork) {
@@ -75,17 +90,6 @@ TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
     }
     EXPECT_EQ(precisions, (std::set{0, 1})) << capability;
   }
-}
-
-// FP32 is as fast there as tensor cores are in three or six products.
-TEST(TensorPlan, RunsInFp32OnOtherDevices) {
-  for (const int capability : {86, 89, 120}) {
-    EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;
-  }
-  EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::f16x3), hopper(75))));
-  DeviceInfo cpu = hopper(0);
-  cpu.kind = DeviceKind::cpu;
-  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
 }
 
 // One for each tile, as long as they run at the same time. Those of a batch share what room there is.

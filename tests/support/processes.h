@@ -18,7 +18,7 @@ inline void expect_in_processes(int count, const std::function<bool(int process)
   for (int process = 0; process < count; ++process) {
     children.push_back(fork());
     if (children.back() == 0) {
-      alarm(60);  // where nothing answers any more
+      alarm(300);  // where nothing answers any more
       _exit(work(process) ? 0 : 1);
     }
   }

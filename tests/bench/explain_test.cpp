@@ -1,21 +1,17 @@
 // `duogemm explain` reads compiled kernels, here loops that compilers wrote, and computes bounds of numbers.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
+#include <map>
 
 #include "explain/roofline.h"
+#include "files.h"
 #include "support/tools.h"
 
 namespace duogemm::bench {
 namespace {
 
 std::string read(const std::string& name) {
-  std::ifstream file(DUOGEMM_SOURCE "/tests/data/explain/" + name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  EXPECT_TRUE(file) << name;
-  return text.str();
+  return testing::contents_of(DUOGEMM_SOURCE "/tests/data/explain/" + name);
 }
 
 double count(const MainLoop& loop, Kind kind) { return loop.mix[kind].instructions; }
@@ -26,39 +22,37 @@ MainLoop main_loop(const Listing& listing, double multiply_adds) {
   return loop.value_or(MainLoop{});
 }
 
+// That a loop has these multiply-adds, instructions of these kinds, and bytes of some.
+void expect_loop(const MainLoop& loop, double multiply_adds, const std::map<Kind, double>& counts,
+                 const std::map<Kind, double>& bytes = {}) {
+  EXPECT_EQ(loop.mix.multiply_adds, multiply_adds);
+  for (const auto& [kind, instructions] : counts) {
+    EXPECT_EQ(count(loop, kind), instructions) << static_cast<int>(kind);
+  }
+  for (const auto& [kind, many] : bytes) {
+    EXPECT_EQ(loop.mix[kind].bytes, many) << static_cast<int>(kind);
+  }
+}
+
 // Per tile of 16 in K a work-item of 4 x 2 does 128 multiply-adds, which the compiler has in a loop of eight
 // k within the loop over tiles.
 constexpr double tile_of_4x2x16 = 128;
 
-TEST(Sass, OfTheNaiveKernelLoadsTwiceForEachMultiplyAdd) {
-  const MainLoop loop = main_loop(parse_sass(read("naive.sass"), "naive"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 16);
-  EXPECT_EQ(count(loop, Kind::global_load), 32);
-  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 128);
-  EXPECT_EQ(count(loop, Kind::local_load), 0);
-  EXPECT_EQ(loop.first, 0x260u);
-  EXPECT_EQ(loop.last, 0x6b0u);
-}
-
-TEST(Sass, OfNvdisasmHasLabelsAndAnInnerLoop) {
-  const MainLoop loop =
+TEST(Sass, IsReadOfCuobjdumpAndNvdisasm) {
+  const MainLoop naive = main_loop(parse_sass(read("naive.sass"), "naive"), 0);
+  expect_loop(naive, 16, {{Kind::global_load, 32}, {Kind::local_load, 0}}, {{Kind::global_load, 128}});
+  EXPECT_EQ(naive.first, 0x260u);
+  EXPECT_EQ(naive.last, 0x6b0u);
+  const MainLoop wide =  // with labels and an inner loop, and three vectors of two for each k
       main_loop(parse_sass(read("register_wide.nvdisasm.sass"), "register_wide"), tile_of_4x2x16);
-  EXPECT_EQ(loop.inner_trips, 2);
-  EXPECT_EQ(loop.mix.multiply_adds, 128);
-  EXPECT_EQ(count(loop, Kind::local_load), 48);  // three vectors of two for each k
-  EXPECT_EQ(loop.mix[Kind::local_load].bytes, 384);
-  EXPECT_EQ(count(loop, Kind::local_store), 6);
-  EXPECT_EQ(count(loop, Kind::global_load), 6);
-  EXPECT_EQ(count(loop, Kind::barrier), 2);
-  EXPECT_EQ(count(loop, Kind::stack_load), 0);
-}
-
-TEST(Sass, CountsShuffles) {
-  const MainLoop loop =
-      main_loop(parse_sass(read("ldg_shuffle.nvdisasm.sass"), "ldg_shuffle"), tile_of_4x2x16);
-  EXPECT_EQ(loop.mix.multiply_adds, 128);
-  EXPECT_EQ(count(loop, Kind::shuffle), 32);     // two for each k
-  EXPECT_EQ(count(loop, Kind::local_load), 48);  // two vectors of A, and one value of B
+  EXPECT_EQ(wide.inner_trips, 2);
+  expect_loop(wide, 128,
+              {{Kind::local_load, 48},
+               {Kind::local_store, 6},
+               {Kind::global_load, 6},
+               {Kind::barrier, 2},
+               {Kind::stack_load, 0}},
+              {{Kind::local_load, 384}});
 }
 
 TEST(Sass, OfAnotherKernelIsNotRead) {
@@ -73,12 +67,10 @@ TEST(Sass, OfKeplerAndBlackwellHasItsOwnSpellings) {
       "        /*0010*/         {         FFMA R0, R1, R2, R0;\n"
       "        /*0018*/              @!P0 STL.64 [R1], R2;  }\n"
       "        /*0020*/                   FFMA2 R0, R2, R4, R0 ;\n"
+      "        /*0024*/                   SHFL.IDX PT, R27, R25, R11, 0x1f ;\n"
       "        /*0028*/              @P0  BRA 0x8;\n";
-  const MainLoop loop = main_loop(parse_sass(text, "k"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 3);
-  EXPECT_EQ(count(loop, Kind::multiply_add), 2);
-  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 16);
-  EXPECT_EQ(loop.mix[Kind::stack_store].bytes, 8);
+  expect_loop(main_loop(parse_sass(text, "k"), 0), 3, {{Kind::multiply_add, 2}, {Kind::shuffle, 1}},
+              {{Kind::global_load, 16}, {Kind::stack_store, 8}});
 }
 
 TEST(Sass, OfTensorCoresHasAdditionsWhereOthersHaveMultiplyAdds) {
@@ -89,10 +81,7 @@ TEST(Sass, OfTensorCoresHasAdditionsWhereOthersHaveMultiplyAdds) {
       "        /*0030*/                   FFMA R0, R1, R2, R0 ;\n"
       "        /*0040*/                   FADD R0, R1, R0 ;\n"
       "        /*0050*/               @P0 BRA 0x10;\n";
-  const MainLoop loop = main_loop(parse_sass(text, "k"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 1024);
-  EXPECT_EQ(count(loop, Kind::multiply_add), 1);
-  EXPECT_EQ(count(loop, Kind::addition), 2);
+  expect_loop(main_loop(parse_sass(text, "k"), 0), 1024, {{Kind::multiply_add, 1}, {Kind::addition, 2}});
 }
 
 TEST(Ptx, OfTensorCoresIsReadWithinInlineStatements) {
@@ -101,35 +90,17 @@ TEST(Ptx, OfTensorCoresIsReadWithinInlineStatements) {
       "\t{.reg .pred p; setp.ne.s32 p, %r1, 0; "
       "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%f1, %f2}, {%r1, %r2}, %rd1, p, 1, 1, 0;}\n"
       "\tfma.rn.f32 %f1, %f2, %f3, %f4;\n\t@%p1 bra $L0;\n\tret;\n}\n";
-  const MainLoop loop = main_loop(parse_ptx(text, "k"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 1024);
-  EXPECT_EQ(count(loop, Kind::addition), 1);
+  expect_loop(main_loop(parse_ptx(text, "k"), 0), 1024, {{Kind::addition, 1}});
 }
 
-TEST(Ptx, OfTwoBuffersHasOneBarrier) {
-  const MainLoop loop = main_loop(parse_ptx(read("double_buffer.ptx"), "double_buffer"), tile_of_4x2x16);
-  EXPECT_EQ(loop.mix.multiply_adds, 128);
-  EXPECT_EQ(count(loop, Kind::local_load), 48);
-  EXPECT_EQ(loop.mix[Kind::local_load].bytes, 384);
-  EXPECT_EQ(count(loop, Kind::barrier), 1);
-}
-
-TEST(Ptx, OfThePipelinedKernelCopiesPastTheRegisters) {
-  const MainLoop loop = main_loop(parse_ptx(read("pipelined.ptx"), "pipelined"), 128);
-  EXPECT_EQ(loop.mix.multiply_adds, 128);
-  EXPECT_EQ(count(loop, Kind::copy), 1);
-  EXPECT_EQ(loop.mix[Kind::copy].bytes, 16);
-  EXPECT_EQ(count(loop, Kind::barrier), 1);
-}
-
-// The program binary of NVIDIA's OpenCL; read-only loads are inline PTX there.
-TEST(Ptx, OfNvidiasOpenClIsReadAsWell) {
-  const MainLoop loop = main_loop(parse_ptx(read("registers_only.opencl.ptx"), "registers_only"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 32);
-  EXPECT_EQ(count(loop, Kind::global_load), 3);
-  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 48);
-  EXPECT_EQ(count(loop, Kind::barrier), 0);
-  EXPECT_EQ(count(loop, Kind::arithmetic), 3);
+// Of copies past the registers; and of the program binary of NVIDIA's OpenCL, in which read-only loads are
+// inline PTX.
+TEST(Ptx, IsReadOfBothRuntimes) {
+  expect_loop(main_loop(parse_ptx(read("pipelined.ptx"), "pipelined"), 128), 128,
+              {{Kind::copy, 1}, {Kind::barrier, 1}, {Kind::local_load, 16}},
+              {{Kind::copy, 16}, {Kind::local_load, 256}});
+  expect_loop(main_loop(parse_ptx(read("registers_only.opencl.ptx"), "registers_only"), 0), 32,
+              {{Kind::global_load, 3}, {Kind::barrier, 0}, {Kind::arithmetic, 3}}, {{Kind::global_load, 48}});
 }
 
 TEST(Ptx, EndsWithItsKernel) {
@@ -141,22 +112,12 @@ TEST(Ptx, EndsWithItsKernel) {
   EXPECT_TRUE(parse_ptx(text, "fir").empty());
 }
 
-TEST(X86, OfPoclComputesInVectors) {
-  const MainLoop loop =
-      main_loop(parse_x86(read("registers_only.s"), "_pocl_kernel_registers_only_workgroup"), 0);
-  EXPECT_EQ(count(loop, Kind::multiply_add), 4);
-  EXPECT_EQ(loop.mix.multiply_adds, 32);  // of eight values
-  EXPECT_EQ(count(loop, Kind::stack_load), 1);
-  EXPECT_EQ(loop.mix[Kind::stack_load].bytes, 32);
-}
-
-TEST(X86, OfPoclLoadsTilesByAddress) {
-  const MainLoop loop =
-      main_loop(parse_x86(read("register_wide.s"), "_pocl_kernel_register_wide_workgroup"), 0);
-  EXPECT_EQ(count(loop, Kind::multiply_add), 32);
-  EXPECT_EQ(loop.mix.multiply_adds, 128);  // of four values
-  EXPECT_EQ(count(loop, Kind::global_load), 16);
-  EXPECT_EQ(count(loop, Kind::stack_load), 0);
+// In vectors of eight values, and of four.
+TEST(X86, OfPoclIsRead) {
+  expect_loop(main_loop(parse_x86(read("registers_only.s"), "_pocl_kernel_registers_only_workgroup"), 0), 32,
+              {{Kind::multiply_add, 4}, {Kind::stack_load, 1}}, {{Kind::stack_load, 32}});
+  expect_loop(main_loop(parse_x86(read("register_wide.s"), "_pocl_kernel_register_wide_workgroup"), 0), 128,
+              {{Kind::multiply_add, 32}, {Kind::global_load, 16}, {Kind::stack_load, 0}});
 }
 
 TEST(X86, ReadsMultiplyAddsOfMemoryAndOfOneValue) {
@@ -168,12 +129,9 @@ TEST(X86, ReadsMultiplyAddsOfMemoryAndOfOneValue) {
       "    1016:\tmov    %rax,0x8(%rsp)\n"
       "    101b:\tlea    0x8(%rsp),%rax\n"
       "    1020:\tjne    1000 <f>\n";
-  const MainLoop loop = main_loop(parse_x86(text, "f"), 0);
-  EXPECT_EQ(loop.mix.multiply_adds, 17);
-  EXPECT_EQ(count(loop, Kind::multiply_add), 2);  // double precision is not counted
-  EXPECT_EQ(loop.mix[Kind::global_load].bytes, 8);
-  EXPECT_EQ(loop.mix[Kind::stack_store].bytes, 8);
-  EXPECT_EQ(count(loop, Kind::arithmetic), 2);
+  // Double precision is not counted.
+  expect_loop(main_loop(parse_x86(text, "f"), 0), 17, {{Kind::multiply_add, 2}, {Kind::arithmetic, 2}},
+              {{Kind::global_load, 8}, {Kind::stack_store, 8}});
 }
 
 // The innermost loop with the most multiply-adds, not the longest and not the outermost.
@@ -229,6 +187,14 @@ TEST(AMultiprocessor, IsThatOfTheSameGeneration) {
   EXPECT_EQ(multiprocessor_of(210), nullptr);
 }
 
+void expect_bound(const Mix& mix, const Abilities& abilities, const char* name, double flops,
+                  int products = 1) {
+  const Roofline found = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities, products);
+  ASSERT_NE(found.binding(), nullptr);
+  EXPECT_EQ(found.binding()->name, name);
+  EXPECT_NEAR(found.binding()->flops, flops, 1e-9);
+}
+
 TEST(TheRoofline, IsAsLowAsItsLowestBound) {
   Mix mix;
   for (int i = 0; i < 8; ++i) {
@@ -236,14 +202,10 @@ TEST(TheRoofline, IsAsLowAsItsLowestBound) {
     mix.add({0, Kind::local_load, 0, 4}, 1);
   }
   Abilities abilities{1000.0, {50.0, 1.0}, multiprocessor_of(90), 0};
-  const Roofline by_memory = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
-  EXPECT_EQ(by_memory.binding()->name, "memory");
-  EXPECT_NEAR(by_memory.binding()->flops, 2.0 * 64 / 12, 1e-9);
+  expect_bound(mix, abilities, "memory", 2.0 * 64 / 12);
   // One load for each multiply-add, and a load takes the path four times as long as a multiply-add its own.
   abilities.bandwidth.memory = 1e6;
-  const Roofline by_loads = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
-  EXPECT_EQ(by_loads.binding()->name, "loads, stores and shuffles");
-  EXPECT_NEAR(by_loads.binding()->flops, 250.0, 1e-9);
+  expect_bound(mix, abilities, "loads, stores and shuffles", 250.0);
   // Nothing measured, nothing bounds.
   EXPECT_EQ(roofline(mix, {64, 64, 64}, {32, 32, 8}, {}).binding(), nullptr);
 }
@@ -251,25 +213,19 @@ TEST(TheRoofline, IsAsLowAsItsLowestBound) {
 TEST(TheRoofline, KnowsTensorCores) {
   Mix mix;  // six products of BF16 for each of FP32, which an H200's tensor cores do 16 times as fast
   mix.add({0, Kind::multiply_add, 64}, 6);
-  const Abilities abilities{1000.0, {0.0, 1e9}, multiprocessor_of(90), 0};
-  const Roofline tensor = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities, 6);
-  EXPECT_EQ(tensor.binding()->name, "tensor cores");
-  EXPECT_NEAR(tensor.binding()->flops, 1000.0 * 16 / 6, 1e-9);
+  expect_bound(mix, {1000.0, {0.0, 1e9}, multiprocessor_of(90), 0}, "tensor cores", 1000.0 * 16 / 6, 6);
 }
 
 TEST(TheRoofline, OfACpuKnowsVectors) {
   Mix mix;
   mix.add({0, Kind::multiply_add, 4}, 10);
   const Abilities abilities{1000.0, {0.0, 1e9}, nullptr, 16};
-  const Roofline narrow = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
-  EXPECT_EQ(narrow.binding()->name, "vector width");
-  EXPECT_EQ(narrow.bounds.size(),
-            4u);  // memory, multiply-adds, vector width, instructions: it stores nothing
-  EXPECT_NEAR(narrow.binding()->flops, 500.0, 1e-9);  // two of a quarter of the width for each full one
+  // Two of a quarter of the width for each full one.
+  expect_bound(mix, abilities, "vector width", 500.0);
+  // Memory, multiply-adds, vector width, instructions: it stores nothing.
+  EXPECT_EQ(roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities).bounds.size(), 4u);
   mix.add({0, Kind::global_load, 0, 16}, 30);
-  const Roofline loading = roofline(mix, {64, 64, 64}, {32, 32, 8}, abilities);
-  EXPECT_EQ(loading.binding()->name, "loads");
-  EXPECT_NEAR(loading.binding()->flops, 250.0, 1e-9);
+  expect_bound(mix, abilities, "loads", 250.0);
 }
 
 TEST(ATool, IsFoundAndRun) {

@@ -1,12 +1,12 @@
 // The memory that work needs is counted, and so is what is there.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
+#include "files.h"
 #include "machine/memory_need.h"
+#include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {
@@ -19,14 +19,14 @@ constexpr std::size_t gigabyte = 1000000000;
 class HostMemory : public ::testing::Test {
  protected:
   void SetUp() override { write("proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable:    4000000 kB\n"); }
-  void TearDown() override { fs::remove_all(root_); }
 
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
+    testing::overwrite(root_ / path, text);
   }
 
-  const fs::path root_ = fs::temp_directory_path() / ("duogemm_memory_test_" + std::to_string(getpid()));
+  const TemporaryDirectory folder_;
+  const fs::path root_ = folder_.path();
 };
 
 TEST_F(HostMemory, IsWhatIsAvailableWithoutControlGroups) {
@@ -65,35 +65,27 @@ TEST_F(HostMemory, IsLimitedByTheGroupOfAContainer) {
   EXPECT_EQ(available_host_memory(root_), gigabyte);
 }
 
-DeviceInfo device_with(DeviceKind kind, std::size_t memory, std::size_t largest) {
-  DeviceInfo info;
-  info.kind = kind;
-  info.name = "Testing";
-  info.memory_bytes = memory;
-  info.max_allocation_bytes = largest;
-  return info;
-}
-
-void expect_lacking(const MemoryNeed& need, const DeviceInfo& info, std::size_t host,
-                    const std::string& reason) {
-  EXPECT_EQ(lacking_memory(need, info, host).value_or("nothing"), reason);
-}
-
 TEST(MemoryNeed, IsRefusedByWhatThereIsAndKeepsATenthFree) {
-  const DeviceInfo gpu = device_with(DeviceKind::gpu, 10 * gigabyte, 5 * gigabyte);
-  const DeviceInfo cpu = device_with(DeviceKind::cpu, 10 * gigabyte, 5 * gigabyte);
+  DeviceInfo info;
+  info.name = "Testing";
+  info.memory_bytes = 10 * gigabyte;
+  info.max_allocation_bytes = 5 * gigabyte;
+  const auto lacking = [&](DeviceKind kind, const MemoryNeed& need, std::size_t host) {
+    info.kind = kind;
+    return lacking_memory(need, info, host).value_or("nothing");
+  };
   const MemoryNeed need{.device = 8.9e9, .largest = 4.9e9, .host = 0.8e9};
-  expect_lacking(need, gpu, gigabyte, "nothing");
-  expect_lacking({9.1e9, 1.0, 0.0}, gpu, gigabyte,
-                 "needs 9.10 GB of device memory; Testing has 10.00 GB, a tenth of which stays free");
-  expect_lacking({6e9, 5.5e9, 0.0}, gpu, gigabyte,
-                 "needs 5.50 GB of device memory in one buffer; Testing gives up to 5.00 GB");
-  expect_lacking({1.0, 1.0, 0.95e9}, gpu, gigabyte,
-                 "needs 0.95 GB of the machine's memory; it has 1.00 GB, a tenth of which stays free");
-  expect_lacking(need, cpu, 10 * gigabyte,
-                 "needs 9.70 GB of the machine's memory, the device's included; it has 10.00 GB, a tenth of "
-                 "which stays free");
-  expect_lacking(need, cpu, 11 * gigabyte, "nothing");
+  EXPECT_EQ(lacking(DeviceKind::gpu, need, gigabyte), "nothing");
+  EXPECT_EQ(lacking(DeviceKind::gpu, {9.1e9, 1.0, 0.0}, gigabyte),
+            "needs 9.10 GB of device memory; Testing has 10.00 GB, a tenth of which stays free");
+  EXPECT_EQ(lacking(DeviceKind::gpu, {6e9, 5.5e9, 0.0}, gigabyte),
+            "needs 5.50 GB of device memory in one buffer; Testing gives up to 5.00 GB");
+  EXPECT_EQ(lacking(DeviceKind::gpu, {1.0, 1.0, 0.95e9}, gigabyte),
+            "needs 0.95 GB of the machine's memory; it has 1.00 GB, a tenth of which stays free");
+  EXPECT_EQ(lacking(DeviceKind::cpu, need, 10 * gigabyte),
+            "needs 9.70 GB of the machine's memory, the device's included; it has 10.00 GB, a tenth of "
+            "which stays free");
+  EXPECT_EQ(lacking(DeviceKind::cpu, need, 11 * gigabyte), "nothing");
 }
 
 TEST(MemoryNeed, CountsEveryCopy) {

@@ -4,26 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <functional>
-#include <set>
 
-#include "duogemm/error.h"
 #include "files.h"
+#include "refusal.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::bench {
 namespace {
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::invalid_argument);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return {};
-}
 
 TEST(Shapes, ReadsSizesTransposesAndOptions) {
   const std::vector<NamedShape> shapes = parse_shapes(
@@ -36,20 +23,17 @@ TEST(Shapes, ReadsSizesTransposesAndOptions) {
       "list");
   ASSERT_EQ(shapes.size(), 4u);
   EXPECT_EQ(shapes[0].label, "plain");
-  EXPECT_EQ(shapes[0].problem.m, 3);
-  EXPECT_EQ(shapes[0].problem.n, 4);
-  EXPECT_EQ(shapes[0].problem.k, 5);
-  EXPECT_EQ(ops_of(shapes[0].problem), "NN");
-  EXPECT_EQ(shapes[0].problem.beta, 0.0f);
-  EXPECT_EQ(shapes[0].problem.a_stride, 0);
+  const Problem& plain = shapes[0].problem;
+  EXPECT_EQ(ops_of(plain), "NN");
+  EXPECT_EQ((std::vector{plain.m, plain.n, plain.k, plain.a_stride}),
+            (std::vector<std::int64_t>{3, 4, 5, 0}));
+  EXPECT_EQ(plain.beta, 0.0f);
   EXPECT_EQ(ops_of(shapes[1].problem), "TN");
   EXPECT_EQ(shapes[1].problem.lda, 5);
-  EXPECT_EQ(shapes[2].problem.batch, 7);
-  EXPECT_EQ(shapes[2].problem.a_stride, 8 * 5);
-  EXPECT_EQ(shapes[2].problem.b_stride, 0);
-  EXPECT_EQ(shapes[2].problem.ldb, 4);
-  EXPECT_EQ(shapes[2].problem.c_stride, 3 * 4);
-  EXPECT_EQ(shapes[2].problem.beta, 0.5f);
+  const Problem& batch = shapes[2].problem;
+  EXPECT_EQ((std::vector{batch.batch, batch.a_stride, batch.b_stride, batch.ldb, batch.c_stride}),
+            (std::vector<std::int64_t>{7, 8 * 5, 0, 4, 3 * 4}));
+  EXPECT_EQ(batch.beta, 0.5f);
   EXPECT_EQ(shapes[3].problem.c_stride, 64);
 }
 
@@ -74,7 +58,7 @@ TEST(Shapes, SaysWhatIsWrongWithWhichLineAndWhatIsAllowed) {
       {"# nothing\n", "list: there are no shapes in it"},
   };
   for (const auto& [text, message] : wrong) {
-    const std::string found = message_of([&text = text] { parse_shapes(text, "list"); });
+    const std::string found = testing::refusal([&text = text] { parse_shapes(text, "list"); });
     EXPECT_EQ(found.find(message), 0u) << text << " -> " << found;
   }
 }
@@ -83,30 +67,18 @@ TEST(Shapes, ReadsAFileByItsPathAndNamesTheListAfterIt) {
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "mine.txt";
   testing::overwrite(file, "one 1 2 3\ntwo 4 five 6\n");
-  EXPECT_EQ(message_of([&] { load_shapes(file.string()); }).find(file.string() + ":2: 'five'"), 0u);
+  EXPECT_EQ(testing::refusal([&] { load_shapes(file.string()); }).find(file.string() + ":2: 'five'"), 0u);
   testing::overwrite(file, "one 1 2 3\n");
   EXPECT_EQ(load_shapes(file.string()).name, "mine");
   EXPECT_EQ(load_shapes(file.string()).shapes.size(), 1u);
 }
 
-class ShippedShapes : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(ShippedShapes, AreReadable) {
-  const ShapeList list = load_shapes(DUOGEMM_SOURCE "/bench/shapes/" + GetParam() + ".txt");
-  EXPECT_GE(list.shapes.size(), 10u);
-  EXPECT_LE(list.shapes.size(), 32u);
-}
-
-std::vector<std::string> shipped_lists() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(DUOGEMM_SOURCE "/bench/shapes")) {
-    names.insert(entry.path().stem().string());
+TEST(Shapes, ThatAreShippedAreReadable) {
+  for (const auto& file : testing::files_in(DUOGEMM_SOURCE "/bench/shapes")) {
+    const std::size_t count = load_shapes(file.string()).shapes.size();
+    EXPECT_TRUE(count >= 10 && count <= 32) << file;
   }
-  return {names.begin(), names.end()};
 }
-
-INSTANTIATE_TEST_SUITE_P(Lists, ShippedShapes, ::testing::ValuesIn(shipped_lists()),
-                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace duogemm::bench

@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "compiling_device.h"
+#include "fake_device.h"
 #include "files.h"
 #include "plan/cost_model.h"
 #include "system/temporary_directory.h"
@@ -244,7 +244,8 @@ TEST(PlannerFit, KeepsTheOnlyKernelHoweverSlow) {
 }
 
 TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
-  testing::CompilingDevice device;
+  testing::Faults faults;
+  testing::FakeDevice device{faults};
   std::atomic<int> at_work = 0;
   device.at_work = [&](const std::string& entry) {
     ++at_work;
@@ -266,7 +267,8 @@ TEST(CompilingAll, CompilesSeveralAtOnceAndTellsWhatWasRefused) {
 }
 
 TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
-  testing::CompilingDevice device;
+  testing::Faults faults;
+  testing::FakeDevice device{faults};
   ProgramCache programs(device, DiskCache({}));
   const KernelSpec& spec = find_kernel("general");
   const std::vector<const Variant*> kernels(1000, &variant_of(spec, resolve(spec, {})));

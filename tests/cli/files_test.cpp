@@ -1,8 +1,6 @@
 // The program is to write or read a file where something else stands.
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/program.h"
 
 namespace duogemm::testing {
@@ -19,7 +17,7 @@ class ProgramWrites : public Program {
     const auto json = nlohmann::json::parse(text, nullptr, false);
     return json.is_object() && json.value("schema", "") == "duogemm.devices/1";
   }
-  bool is_result_in(const std::string& file) const { return is_result(contents_of(folder_ / file)); }
+  bool is_result_in(const std::string& file) const { return is_result(read(file)); }
 };
 
 TEST_F(ProgramWrites, IntoDevicesAndPipes) {
@@ -38,14 +36,14 @@ TEST_F(ProgramWrites, IntoDevicesAndPipes) {
 
 // A comparison has a result after each list, and a FIFO takes one.
 TEST_F(ProgramOnADevice, WritesTheLastResultAloneIntoAFifo) {
-  std::ofstream(folder_ / "one.txt") << "first 8 8 8\n";
-  std::ofstream(folder_ / "two.txt") << "second 9 9 9\n";
+  write("one.txt", "first 8 8 8\n");
+  write("two.txt", "second 9 9 9\n");
   ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   const Outcome outcome =
       run_shell("(cat fifo >copy.json & " + program +
                 "compare --shapes one.txt two.txt --against none --seconds 0.001 --json fifo; wait)");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(nlohmann::json::parse(contents_of(folder_ / "copy.json"))["runs"][0]["rows"].size(), 2u);
+  EXPECT_EQ(json_in("copy.json")["runs"][0]["rows"].size(), 2u);
 }
 
 TEST_F(ProgramWrites, NothingByHalves) {

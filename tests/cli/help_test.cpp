@@ -14,8 +14,7 @@ TEST_F(Program, Helps) {
 }
 
 TEST_F(Program, TellsWhatItIsMadeOf) {
-  const Outcome outcome = run("--version");
-  EXPECT_EQ(outcome.status, 0);
+  const Outcome outcome = run_well("--version");
   EXPECT_EQ(outcome.err, "");
   std::vector<std::string> lines = {"duogemm [0-9.]+ \\(commit ([0-9a-f]{4,40}|unknown)\\)", "backends: .+",
                                     "build switches: BACKEND=.+, USE_LDG=(ON|OFF), USE_SHUFFLE=(ON|OFF)"};
@@ -26,7 +25,7 @@ TEST_F(Program, TellsWhatItIsMadeOf) {
   lines.insert(lines.end(), {"CUDA toolkit: [0-9.]+", "NVRTC: [0-9.]+", "CUDA driver: (for CUDA|none:) .+"});
 #endif
   for (const std::string& line : lines) {
-    EXPECT_TRUE(matches(outcome.out, "(^|\n)" + line + "\n")) << line << "\n" << outcome.out;
+    expect_match(outcome.out, "(^|\n)" + line + "\n");
   }
 }
 
@@ -39,14 +38,13 @@ TEST_F(Program, NoticesThatItsOutputDoesNotArrive) {
 }
 
 TEST_F(Program, ListsDevicesOfEveryRuntimeInTheBuild) {
-  const Outcome outcome = run("devices");
-  EXPECT_EQ(outcome.status, 0);
+  const Outcome outcome = run_well("devices");
   EXPECT_EQ(outcome.err, "");
 #ifdef DUOGEMM_WITH_CUDA
-  EXPECT_NE(outcome.out.find("cuda:"), std::string::npos);
+  expect_match(outcome.out, "cuda:");
 #endif
 #ifdef DUOGEMM_WITH_OPENCL
-  EXPECT_NE(outcome.out.find("opencl:"), std::string::npos);
+  expect_match(outcome.out, "opencl:");
 #endif
 }
 
@@ -71,7 +69,7 @@ class ProgramsPages : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    std::ofstream(folder_ / "completion") << run("completion bash").out;
+    write("completion", run("completion bash").out);
   }
 
   // As --help lists them.
@@ -127,7 +125,7 @@ TEST_F(ProgramsPages, NameEveryOptionOfEveryCommand) {
 }
 
 TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
-  std::ofstream(folder_ / "result one.json") << "{}";
+  write("result one.json", "{}");
   EXPECT_EQ(completed({"re"}), (Words{"replay", "report"}));
   EXPECT_EQ(completed({"--v"}), Words{"--version"});
   EXPECT_EQ(completed({"ladder", "--no-"}), (Words{"--no-ldg", "--no-shuffle"}));
@@ -145,10 +143,10 @@ TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
 
 // By the shells and by what shows pages, as far as they are here.
 TEST_F(ProgramsPages, AreWellFormed) {
-  std::ofstream(folder_ / "page") << run("man").out;
+  write("page", run("man").out);
   EXPECT_EQ(run_shell("bash -n completion").status, 0);
   for (const std::string shell : {"zsh", "fish"}) {
-    std::ofstream(folder_ / shell) << run("completion " + shell).out;
+    write(shell, run("completion " + shell).out);
     const Outcome outcome = run_shell("{ ! command -v " + shell + " || " + shell + " -n " + shell + "; }");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
   }

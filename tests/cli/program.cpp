@@ -12,6 +12,10 @@ bool matches(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, std::regex(pattern));
 }
 
+void expect_match(const std::string& text, const std::string& pattern) {
+  EXPECT_TRUE(matches(text, pattern)) << pattern << " is not in\n" << text;
+}
+
 Outcome Program::run_shell(const std::string& command) const {
   const std::string redirected = "cd '" + folder_.string() + "' && " + command + " >stdout.txt 2>stderr.txt";
   const int status = std::system(redirected.c_str());
@@ -26,6 +30,30 @@ Outcome Program::run(const std::string& arguments) const {
   return run_shell("'" DUOGEMM_PROGRAM "' " + arguments);
 }
 
+Outcome Program::run_well(const std::string& arguments) const {
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.status, 0) << arguments << "\n" << outcome.out << outcome.err;
+  return outcome;
+}
+
+nlohmann::json Program::result_of(const std::string& arguments) const {
+  run_well(arguments + " --json r.json");
+  return json_in("r.json");
+}
+
+nlohmann::json Program::json_in(const std::string& file) const { return nlohmann::json::parse(read(file)); }
+
+void Program::expect_all_refused(const std::vector<BadInput>& inputs) const {
+  for (const BadInput& bad : inputs) {
+    SCOPED_TRACE(bad.arguments);
+    expect_refused(run(bad.arguments), bad.named);
+  }
+}
+
+void Program::write(const std::string& file, const std::string& text) const {
+  overwrite(folder_ / file, text);
+}
+
 std::vector<std::string> Program::files() const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
@@ -34,12 +62,12 @@ std::vector<std::string> Program::files() const {
   return names;
 }
 
-void expect_refused(const Outcome& outcome, const BadInput& bad) {
-  SCOPED_TRACE(bad.arguments + " -> " + outcome.err);
+void expect_refused(const Outcome& outcome, const std::vector<std::string>& named) {
+  SCOPED_TRACE(outcome.err);
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
-  for (const std::string& part : bad.named) {
+  for (const std::string& part : named) {
     EXPECT_NE(outcome.err.find(part), std::string::npos) << part;
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,16 @@ struct Outcome {
 
 // Tells whether the regular expression is found in the text.
 bool matches(const std::string& text, const std::string& pattern);
+void expect_match(const std::string& text, const std::string& pattern);
+
+// That the program says in one line what it refuses, with these parts.
+void expect_refused(const Outcome& outcome, const std::vector<std::string>& named);
+
+// Arguments that are wrong, and the parts of the one line that must say so.
+struct BadInput {
+  std::string arguments;
+  std::vector<std::string> named;
+};
 
 class Program : public ::testing::Test {
  protected:
@@ -30,7 +41,15 @@ class Program : public ::testing::Test {
   // By a shell, in the test's folder.
   Outcome run_shell(const std::string& command) const;
   Outcome run(const std::string& arguments) const;
+  // It must succeed.
+  Outcome run_well(const std::string& arguments) const;
+  // What it writes then as JSON.
+  nlohmann::json result_of(const std::string& arguments) const;
+  nlohmann::json json_in(const std::string& file) const;
+  void expect_all_refused(const std::vector<BadInput>& inputs) const;
 
+  void write(const std::string& file, const std::string& text) const;
+  std::string read(const std::string& file) const { return contents_of(folder_ / file); }
   std::vector<std::string> files() const;
 
   const std::filesystem::path folder_ =
@@ -38,14 +57,6 @@ class Program : public ::testing::Test {
       ("duogemm_cli_test_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
        "_" + std::to_string(getpid()));
 };
-
-// Arguments that are wrong, and the parts of the one line that must say so.
-struct BadInput {
-  std::string arguments;
-  std::vector<std::string> named;
-};
-
-void expect_refused(const Outcome& outcome, const BadInput& bad);
 
 // Skipped where there is no device.
 class ProgramOnADevice : public Program {

@@ -85,42 +85,37 @@ TEST_F(Program, RefusesBadInputInOneLine) {
       {"verify --gemm --smallest-tiles --set TSK=9", {"TSK=9", "8, 16, 32"}},
       {"verify --smallest-tiles", {"--smallest-tiles", "--gemm"}},
       {"warm --jobs 0", {"--jobs", "0", "range"}},
+      {"accuracy --precision tf32", {"--precision", "tf32", "bf16x6"}},
   };
-  for (const BadInput& bad : inputs) {
-    expect_refused(run(bad.arguments), bad);
-  }
+  expect_all_refused(inputs);
   EXPECT_TRUE(files().empty());
 }
 
 TEST_F(Program, RefusesAListOfShapesByLine) {
-  std::ofstream(folder_ / "mine.txt") << "good 8 8 8\nbad 8 8 8 TX\n";
-  const BadInput bad{"compare --shapes mine.txt", {"mine.txt:2: 'TX'", "NN, NT, TN and TT"}};
-  expect_refused(run(bad.arguments), bad);
+  write("mine.txt", "good 8 8 8\nbad 8 8 8 TX\n");
+  expect_all_refused({{"compare --shapes mine.txt", {"mine.txt:2: 'TX'", "NN, NT, TN and TT"}}});
 }
 
 // The refusal says instead that a runtime has no device, or the build no such runtime.
 TEST_F(Program, NamesTheRuntimesOrDevicesThereAre) {
 #ifndef DUOGEMM_WITH_CUDA
-  expect_refused(run("ladder --backend cuda"),
-                 {"ladder --backend cuda", {"--backend cuda", "this build has opencl"}});
+  expect_refused(run("ladder --backend cuda"), {"--backend cuda", "this build has opencl"});
 #endif
 #ifndef DUOGEMM_WITH_OPENCL
-  expect_refused(run("ladder --backend opencl"),
-                 {"ladder --backend opencl", {"--backend opencl", "this build has cuda"}});
+  expect_refused(run("ladder --backend opencl"), {"--backend opencl", "this build has cuda"});
 #endif
 #ifdef DUOGEMM_WITH_CUDA
   if (run("devices").out.find("cuda: no device was found") != std::string::npos) {
-    expect_refused(run("ladder --backend cuda"),
-                   {"ladder --backend cuda", {"--backend cuda", "no cuda device"}});
+    expect_refused(run("ladder --backend cuda"), {"--backend cuda", "no cuda device"});
   }
 #endif
 }
 
 TEST_F(Program, LeavesAnExistingResultAloneWhenItRefuses) {
-  std::ofstream(folder_ / "result.json") << "precious";
+  write("result.json", "precious");
   run("ladder --size 0 --json result.json");
   run("ladder --size 64 --kernels 77 --json result.json");
-  EXPECT_EQ(contents_of(folder_ / "result.json"), "precious");
+  EXPECT_EQ(read("result.json"), "precious");
   EXPECT_EQ(files().size(), 1u);
 }
 
@@ -129,32 +124,26 @@ TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
       {"ladder --device 99 --size 64", {"--device 99", "0 to"}},
       {"ladder --size 16000000", {"16000000 x 16000000", "2147483647"}},
       {"ladder -m 10000000 -n 300 -k 1 --kernels 1", {"10000000 x 300", "2147483647"}},
+      {"ladder --size 64 --kernels 1 --set TS=128",
+       {"TS=128", "kernel naive", "work-group of 16384 work-items", "the device allows"}},
+      {"compare --size 33 --precision f16x3 --level everywhere",
+       {"precision is f16x3", "fp32", "everywhere"}},
+      {"plan --size 40 --precision bf16x6 --level everywhere", {"precision is bf16x6", "fp32"}},
   };
 #ifdef DUOGEMM_WITH_OPENCL
   inputs.push_back({"ladder --backend opencl --size 64 --cache-config l1", {"cache preference", "cuda"}});
-  inputs.push_back({"compare --backend opencl --size 64 --graph", {"--graph", "only cuda"}});
-  inputs.push_back({"compare --backend opencl --size 64 --through host --cold",
-                    {"--through host", "--cold", "--through device"}});
-  inputs.push_back({"compare --backend opencl --size 64 --through blas --level everywhere",
-                    {"--through blas", "--level", "run_to_run"}});
-  inputs.push_back({"compare --backend opencl --size 64 --device-memory 4G",
-                    {"--device-memory", "--through host or blas"}});
-  inputs.push_back(
-      {"compare --backend opencl --size 64 --callers 8", {"--callers", "--through host or blas"}});
-  inputs.push_back({"compare --backend opencl --size 64 --through host --device-memory 4Q",
-                    {"--device-memory '4Q'", "such as 512M"}});
-  inputs.push_back({"compare --backend opencl --size 64 --against cuBLAS", {"--against cuBLAS", "no such"}});
+  const std::string compare = "compare --backend opencl --size 64 ";
+  inputs.insert(inputs.end(),
+                {{compare + "--graph", {"--graph", "only cuda"}},
+                 {compare + "--through host --cold", {"--through host", "--cold", "--through device"}},
+                 {compare + "--through blas --level everywhere", {"--through blas", "--level", "run_to_run"}},
+                 {compare + "--device-memory 4G", {"--device-memory", "--through host or blas"}},
+                 {compare + "--callers 8", {"--callers", "--through host or blas"}},
+                 {compare + "--through host --device-memory 4Q", {"--device-memory '4Q'", "such as 512M"}},
+                 {compare + "--against cuBLAS", {"--against cuBLAS", "no such"}}});
 #endif
-  for (const BadInput& bad : inputs) {
-    expect_refused(run(bad.arguments), bad);
-  }
+  expect_all_refused(inputs);
   EXPECT_TRUE(files().empty());
-}
-
-TEST_F(ProgramOnADevice, RefusesAWorkGroupThatTheUserMadeTooLarge) {
-  const BadInput bad{"ladder --size 64 --kernels 1 --set TS=128",
-                     {"TS=128", "kernel naive", "work-group of 16384 work-items", "the device allows"}};
-  expect_refused(run(bad.arguments), bad);
 }
 
 // Bytes of the largest device that the program lists. PoCL takes no more than POCL_MEMORY_LIMIT says.
@@ -190,9 +179,7 @@ TEST_F(ProgramOnADevice, RefusesWhatThereIsNoMemoryForHoweverManyCopiesItTakes) 
   }
   const std::string larger = std::to_string(2 * size);
   inputs.push_back({"compare --against none --size " + larger, {"m" + larger, "needs", "GB", "memory"}});
-  for (const BadInput& bad : inputs) {
-    expect_refused(run(bad.arguments), bad);
-  }
+  expect_all_refused(inputs);
   unsetenv("POCL_MEMORY_LIMIT");
 }
 

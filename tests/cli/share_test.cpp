@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "cli/program.h"
 
@@ -19,9 +18,9 @@ class ProgramShares : public Program {
       "schema": "duogemm.ladder/1", "version": "0.1.0", "date": "2026-11-25T14:17:00Z",
       "runs": [{"device": {"name": "Some device(R)", "backend": "opencl", "driver": "3.1"}, "warnings": [],
                 "rows": [{"rung": "1", "kernel": "naive", "tunables": {"TS": 32}, "gflops": 1.84}]}]})json");
-    std::ofstream(folder_ / "clean.json") << document.dump(1) << "\n";
+    write("clean.json", document.dump(1) + "\n");
     document["runs"][0]["warnings"] = {"read from /home/alice/duogemm/kernels", "run on " + host()};
-    std::ofstream(folder_ / "private.json") << document;
+    write("private.json", document.dump());
   }
 
   static std::string host() {
@@ -31,12 +30,10 @@ class ProgramShares : public Program {
 };
 
 TEST_F(ProgramShares, SeveralFilesAtOnce) {
-  const Outcome outcome = run("report --share clean.json private.json -o out");
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\nNext: "), std::string::npos) << outcome.out;
+  const Outcome outcome = run_well("report --share clean.json private.json -o out");
+  expect_match(outcome.out, "\nNext: ");
   EXPECT_NE(outcome.out.find(copy_name), std::string::npos) << outcome.out;
-  EXPECT_EQ(contents_of(folder_ / "out" / copy_name), contents_of(folder_ / "clean.json"))
-      << "a clean file has changed";
+  EXPECT_EQ(contents_of(folder_ / "out" / copy_name), read("clean.json")) << "a clean file has changed";
   const std::string second = contents_of(folder_ / "out" / "some_device_r_opencl_ladder_2.json");
   EXPECT_NE(second.find("read from PATH"), std::string::npos);
   EXPECT_EQ(second.find("alice"), std::string::npos);
@@ -45,21 +42,19 @@ TEST_F(ProgramShares, SeveralFilesAtOnce) {
 }
 
 TEST_F(ProgramShares, ReplacesNoCopy) {
-  std::ofstream(folder_ / copy_name) << "precious";
-  expect_refused(run("report --share private.json"),
-                 {"report --share", {copy_name, "is there already", "-o"}});
-  EXPECT_EQ(contents_of(folder_ / copy_name), "precious");
+  write(copy_name, "precious");
+  expect_refused(run("report --share private.json"), {copy_name, "is there already", "-o"});
+  EXPECT_EQ(read(copy_name), "precious");
 }
 
 TEST_F(ProgramShares, WritesNothingWhereOneFileIsBad) {
-  std::ofstream(folder_ / "bad.json") << "no json";
-  std::ofstream(folder_ / "other.json") << R"({"schema": "duogemm.trace/1"})";
-  std::ofstream(folder_ / "half.json") << R"({"schema": "duogemm.ladder/1"})";
-  expect_refused(run("report --share clean.json bad.json -o out"), {"bad", {"bad.json", "no JSON"}});
-  expect_refused(run("report --share clean.json other.json -o out"),
-                 {"other", {"other.json", "duogemm.ladder/1"}});
-  expect_refused(run("report --share clean.json half.json -o out"), {"half", {"half.json", "device"}});
-  expect_refused(run("report clean.json"), {"report clean.json", {"-o FOLDER", "--share"}});
+  write("bad.json", "no json");
+  write("other.json", R"({"schema": "duogemm.trace/1"})");
+  write("half.json", R"({"schema": "duogemm.ladder/1"})");
+  expect_refused(run("report --share clean.json bad.json -o out"), {"bad.json", "no JSON"});
+  expect_refused(run("report --share clean.json other.json -o out"), {"other.json", "duogemm.ladder/1"});
+  expect_refused(run("report --share clean.json half.json -o out"), {"half.json", "device"});
+  expect_refused(run("report clean.json"), {"-o FOLDER", "--share"});
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 

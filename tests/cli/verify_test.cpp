@@ -7,22 +7,20 @@ namespace duogemm::testing {
 namespace {
 
 TEST_F(ProgramOnADevice, AppliesTunablesAndSwitches) {
-  const Outcome outcome = run("verify --size 40 --kernels 6,8 --set TSM=64,TSN=32,WPTM=4,WPTN=4 --no-ldg");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("TSM=64 TSN=32 WPTM=4 WPTN=4"), std::string::npos);
-  EXPECT_NE(outcome.out.find("USE_LDG=0"), std::string::npos);
+  const Outcome outcome =
+      run_well("verify --size 40 --kernels 6,8 --set TSM=64,TSN=32,WPTM=4,WPTN=4 --no-ldg");
+  expect_match(outcome.out, "TSM=64 TSN=32 WPTM=4 WPTN=4");
+  expect_match(outcome.out, "USE_LDG=0");
 }
 
 // Tiles of the kernel `general` that PoCL compiles in the shortest time.
 const std::string small_tiles = "TSM=16,TSN=16,TSK=8,WPTM=2,WPTN=1";
 
 TEST_F(ProgramOnADevice, VerifiesTheLibrarysKernels) {
-  const Outcome outcome = run("verify --gemm --kernels general,finish --size 19 --set " + small_tiles);
-  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const Outcome outcome = run_well("verify --gemm --kernels general,finish --size 19 --set " + small_tiles);
   // Fifteen problems to multiply, three of them with factors in memory, and nine with nothing to multiply.
-  EXPECT_TRUE(matches(outcome.out, "general +TSK=8 TSM=16 .* +finish general +15 +0[.][0-9]+ +ok"))
-      << outcome.out;
-  EXPECT_TRUE(matches(outcome.out, "finish +finish +9 +0[.]00 +ok")) << outcome.out;
+  expect_match(outcome.out, "general +TSK=8 TSM=16 .* +finish general +15 +0[.][0-9]+ +ok");
+  expect_match(outcome.out, "finish +finish +9 +0[.]00 +ok");
 }
 
 // Direct and transposed tiles of equal sizes, and with a side that is three times a power of two. Fifteen
@@ -34,10 +32,9 @@ TEST_F(ProgramOnADevice, VerifiesThePipelinedKernel) {
   }
   for (const char* tiles : {"TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8,STAGES=3",
                             "TSM=48,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=4,STAGES=2"}) {
-    const Outcome outcome = run(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
-    EXPECT_EQ(outcome.status, 0) << tiles << "\n" << outcome.out << outcome.err;
-    EXPECT_TRUE(matches(outcome.out, "pipelined +.* +finish pack pipelined reduce +(25|35) +0[.][0-9]+ +ok"))
-        << outcome.out;
+    const Outcome outcome =
+        run_well(std::string("verify --gemm --kernels pipelined --size 35 --set ") + tiles);
+    expect_match(outcome.out, "pipelined +.* +finish pack pipelined reduce +(25|35) +0[.][0-9]+ +ok");
   }
 }
 
@@ -59,7 +56,7 @@ TEST_F(ProgramOnADevice, SaysThatFmaRoundsTwice) {
   use_kernels_with("compat/opencl.h", contract, contract + "\n#define fma(a, b, c) ((a) * (b) + (c))");
   const Outcome outcome = run("verify --backend opencl --kernels 1");
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
-  EXPECT_TRUE(matches(outcome.out, "arithmetic is not IEEE 754's, .*: fma \\(not fused\\)")) << outcome.out;
+  expect_match(outcome.out, "arithmetic is not IEEE 754's, .*: fma \\(not fused\\)");
 }
 
 TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
@@ -84,7 +81,7 @@ TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
     use_kernels_with(mistake.file, mistake.right, mistake.wrong);
     const Outcome outcome = run(mistake.arguments);
     EXPECT_EQ(outcome.status, 1) << mistake.wrong;
-    EXPECT_TRUE(matches(outcome.out, mistake.verdict)) << mistake.wrong << "\n" << outcome.out << outcome.err;
+    expect_match(outcome.out, mistake.verdict);
   }
 }
 

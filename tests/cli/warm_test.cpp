@@ -28,18 +28,14 @@ class ProgramThatWarms : public ProgramOnADevice {
 };
 
 TEST_F(ProgramThatWarms, CompilesAndThenFindsThePrograms) {
-  const Outcome first = run("warm");
-  ASSERT_EQ(first.status, 0) << first.err;
-  EXPECT_TRUE(matches(first.out,
-                      "through [a-z]+: [1-9][0-9]* programs, [0-9]+ compiled, [0-9]+ there already, "
-                      "[0-9.]+ s\n$"))
-      << first.out;
-  const Outcome second = run("warm --jobs 3");
-  EXPECT_EQ(second.status, 0) << second.err;
-  EXPECT_TRUE(matches(second.out, " programs, 0 compiled, [1-9][0-9]* there already,")) << second.out;
-  const Outcome worker = run("warm --share 2/5");
-  EXPECT_EQ(worker.status, 0) << worker.err;
-  EXPECT_TRUE(matches(worker.out, "^[1-9][0-9]* 0\\n$")) << worker.out;
+  const Outcome first = run_well("warm");
+  expect_match(first.out,
+               "through [a-z]+: [1-9][0-9]* programs, [0-9]+ compiled, [0-9]+ there already, "
+               "[0-9.]+ s\n$");
+  const Outcome second = run_well("warm --jobs 3");
+  expect_match(second.out, " programs, 0 compiled, [1-9][0-9]* there already,");
+  const Outcome worker = run_well("warm --share 2/5");
+  expect_match(worker.out, "^[1-9][0-9]* 0\\n$");
 
   // A common multiplication then needs no compiler; in PoCL's cache that shows.
   const std::size_t kept = kernels_kept_by_pocl();
@@ -50,7 +46,7 @@ TEST_F(ProgramThatWarms, CompilesAndThenFindsThePrograms) {
   const Outcome failed = run("warm --jobs 2");
   EXPECT_EQ(failed.status, 1) << failed.out;
   EXPECT_EQ(failed.out, "");
-  EXPECT_TRUE(matches(failed.err, "(^|\n)duogemm: finish GROUP=")) << failed.err;
+  expect_match(failed.err, "(^|\n)duogemm: finish GROUP=");
 }
 
 TEST_F(ProgramThatWarms, NeedsAPlaceForPrograms) {
@@ -58,10 +54,10 @@ TEST_F(ProgramThatWarms, NeedsAPlaceForPrograms) {
     GTEST_SKIP() << "PoCL has a place of its own";
   }
   setenv("DUOGEMM_CACHE_DIR", "", 1);
-  expect_refused(run("warm"), {"warm", {"DUOGEMM_CACHE_DIR"}});
-  std::ofstream(folder_ / "programs") << "a file";
+  expect_refused(run("warm"), {"DUOGEMM_CACHE_DIR"});
+  write("programs", "a file");
   setenv("DUOGEMM_CACHE_DIR", (folder_ / "programs").c_str(), 1);
-  expect_refused(run("warm"), {"warm", {"programs", "folder"}});
+  expect_refused(run("warm"), {"programs", "folder"});
 }
 
 }  // namespace

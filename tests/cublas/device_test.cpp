@@ -5,14 +5,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <memory>
+#include <type_traits>
 
 #include "cuda_caller.h"
+#include "files.h"
 #include "problem/problem.h"
 #include "random_sgemm.h"
 
@@ -26,17 +25,11 @@ const std::string& record_file() {
 }
 [[maybe_unused]] const int recorded = setenv("DUOGEMM_RECORD", record_file().c_str(), 0);
 
-std::string record() {
-  std::ostringstream text;
-  text << std::ifstream(record_file()).rdbuf();
-  return text.str();
-}
-
-// Tells whether duogemm has computed something meanwhile: it changes the record then.
-bool is_served(const std::function<void()>& call) {
-  const std::string before = record();
-  call();
-  return record() != before;
+// Tells whether duogemm has computed something by a call, which succeeds: it changes the record then.
+bool is_served(const std::function<cublasStatus_t()>& call) {
+  const std::string before = contents_of(record_file());
+  EXPECT_EQ(call(), CUBLAS_STATUS_SUCCESS);
+  return contents_of(record_file()) != before;
 }
 
 cublasOperation_t operation(Transpose op) { return op == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
@@ -58,61 +51,46 @@ struct Product {
   int batch() const { return static_cast<int>(p.batch); }
 };
 
-class LtHandle {
- public:
-  LtHandle() { EXPECT_EQ(cublasLtCreate(&handle_), CUBLAS_STATUS_SUCCESS); }
-  ~LtHandle() { cublasLtDestroy(handle_); }
-  LtHandle(const LtHandle&) = delete;
-  LtHandle& operator=(const LtHandle&) = delete;
-  cublasLtHandle_t get() const { return handle_; }
+// A layout, or a description of a product.
+template <typename T>
+using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
- private:
-  cublasLtHandle_t handle_ = nullptr;
-};
+template <typename T>
+void set(const Owned<cublasLtMatrixLayout_t>& layout, cublasLtMatrixLayoutAttribute_t which, T value) {
+  EXPECT_EQ(cublasLtMatrixLayoutSetAttribute(layout.get(), which, &value, sizeof value),
+            CUBLAS_STATUS_SUCCESS);
+}
 
-class Layout {
- public:
-  Layout(std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t batch = 1,
-         std::int64_t stride = 0) {
-    EXPECT_EQ(cublasLtMatrixLayoutCreate(&layout_, CUDA_R_32F, static_cast<std::uint64_t>(rows),
-                                         static_cast<std::uint64_t>(cols), ld),
-              CUBLAS_STATUS_SUCCESS);
-    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
-    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
-  }
-  ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
-  Layout(const Layout&) = delete;
-  Layout& operator=(const Layout&) = delete;
-  template <typename T>
-  void set(cublasLtMatrixLayoutAttribute_t which, T value) {
-    EXPECT_EQ(cublasLtMatrixLayoutSetAttribute(layout_, which, &value, sizeof value), CUBLAS_STATUS_SUCCESS);
-  }
-  cublasLtMatrixLayout_t get() const { return layout_; }
+Owned<cublasLtMatrixLayout_t> make_layout(std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                                          std::int64_t batch = 1, std::int64_t stride = 0) {
+  cublasLtMatrixLayout_t made = nullptr;
+  EXPECT_EQ(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                       static_cast<std::uint64_t>(cols), ld),
+            CUBLAS_STATUS_SUCCESS);
+  Owned<cublasLtMatrixLayout_t> layout{made, cublasLtMatrixLayoutDestroy};
+  set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
+  set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
+  return layout;
+}
 
- private:
-  cublasLtMatrixLayout_t layout_ = nullptr;
-};
+template <typename T>
+void set(const Owned<cublasLtMatmulDesc_t>& product, cublasLtMatmulDescAttributes_t which, T value) {
+  EXPECT_EQ(cublasLtMatmulDescSetAttribute(product.get(), which, &value, sizeof value),
+            CUBLAS_STATUS_SUCCESS);
+}
 
-class Description {
- public:
-  explicit Description(cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
-    EXPECT_EQ(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), CUBLAS_STATUS_SUCCESS);
-  }
-  ~Description() { cublasLtMatmulDescDestroy(product_); }
-  Description(const Description&) = delete;
-  Description& operator=(const Description&) = delete;
-  template <typename T>
-  void set(cublasLtMatmulDescAttributes_t which, T value) {
-    EXPECT_EQ(cublasLtMatmulDescSetAttribute(product_, which, &value, sizeof value), CUBLAS_STATUS_SUCCESS);
-  }
-  void transpose(const Product& x) {
-    set(CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(x.a_op()));
-    set(CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(x.b_op()));
-  }
-  cublasLtMatmulDesc_t get() const { return product_; }
+Owned<cublasLtMatmulDesc_t> describe_product(cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT,
+                                             cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+  cublasLtMatmulDesc_t made = nullptr;
+  EXPECT_EQ(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), CUBLAS_STATUS_SUCCESS);
+  Owned<cublasLtMatmulDesc_t> product{made, cublasLtMatmulDescDestroy};
+  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue));
+  return product;
+}
 
- private:
-  cublasLtMatmulDesc_t product_ = nullptr;
+struct LtMatrix {
+  float* data;
+  const Owned<cublasLtMatrixLayout_t>& layout;
 };
 
 class CublasDropIn : public CudaDeviceTest {
@@ -125,10 +103,12 @@ class CublasDropIn : public CudaDeviceTest {
     current_.emplace(context_);
     stream_ = make_stream();
     ASSERT_EQ(cublasCreate(&handle_), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasLtCreate(&lt_), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasSetStream(handle_, stream_), CUBLAS_STATUS_SUCCESS);
   }
   void TearDown() override {
     if (handle_ != nullptr) {
+      cublasLtDestroy(lt_);
       cublasDestroy(handle_);
     }
   }
@@ -189,47 +169,56 @@ class CublasDropIn : public CudaDeviceTest {
     });
   }
 
+  // D = alpha A B + beta C, which is laid out as D.
+  cublasStatus_t multiply_by_lt(const Owned<cublasLtMatmulDesc_t>& product, const float* alpha,
+                                const LtMatrix& a, const LtMatrix& b, const float* beta, const float* c,
+                                const LtMatrix& d) const {
+    return cublasLtMatmul(lt_, product.get(), alpha, a.data, a.layout.get(), b.data, b.layout.get(), beta, c,
+                          d.layout.get(), d.data, d.layout.get(), nullptr, nullptr, 0, stream_);
+  }
+
   std::optional<cuda::CurrentContext> current_;
   CUstream stream_ = nullptr;
   cublasHandle_t handle_ = nullptr;
+  cublasLtHandle_t lt_ = nullptr;
 };
 
 constexpr auto algorithm = CUBLAS_GEMM_DEFAULT;
 constexpr auto fp32 = CUDA_R_32F;
 
+// With sizes of 32 and of 64 bits.
+
 TEST_P(CublasDropIn, Sgemm) {
-  check_one_by_one([&](const Product& x) {
-    return cublasSgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, x.lda(), x.b,
-                       x.ldb(), &x.p.beta, x.c, x.ldc());
-  });
-  check_one_by_one([&](const Product& x) {
-    return cublasSgemm_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, x.a, x.p.lda, x.b,
-                          x.p.ldb, &x.p.beta, x.c, x.p.ldc);
-  });
+  const auto check_both = [&](auto* sgemm) {
+    check_one_by_one([&](const Product& x) {
+      return sgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, x.lda(), x.b, x.ldb(),
+                   &x.p.beta, x.c, x.ldc());
+    });
+  };
+  check_both(cublasSgemm);
+  check_both(cublasSgemm_64);
 }
 
 TEST_P(CublasDropIn, SgemmBatched) {
-  check_lists([&](const Product& x, float** a, float** b, float** c) {
-    return cublasSgemmBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, a, x.lda(), b,
-                              x.ldb(), &x.p.beta, c, x.ldc(), x.batch());
-  });
-  check_lists([&](const Product& x, float** a, float** b, float** c) {
-    return cublasSgemmBatched_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, a, x.p.lda, b,
-                                 x.p.ldb, &x.p.beta, c, x.p.ldc, x.p.batch);
-  });
+  const auto check_both = [&](auto* sgemm) {
+    check_lists([&](const Product& x, float** a, float** b, float** c) {
+      return sgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, a, x.lda(), b, x.ldb(),
+                   &x.p.beta, c, x.ldc(), x.batch());
+    });
+  };
+  check_both(cublasSgemmBatched);
+  check_both(cublasSgemmBatched_64);
 }
 
 TEST_P(CublasDropIn, SgemmStridedBatched) {
-  check([&](const Product& x) {
-    return cublasSgemmStridedBatched(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a,
-                                     x.lda(), x.p.a_stride, x.b, x.ldb(), x.p.b_stride, &x.p.beta, x.c,
-                                     x.ldc(), x.p.c_stride, x.batch());
-  });
-  check([&](const Product& x) {
-    return cublasSgemmStridedBatched_64(handle_, x.a_op(), x.b_op(), x.p.m, x.p.n, x.p.k, &x.p.alpha, x.a,
-                                        x.p.lda, x.p.a_stride, x.b, x.p.ldb, x.p.b_stride, &x.p.beta, x.c,
-                                        x.p.ldc, x.p.c_stride, x.p.batch);
-  });
+  const auto check_both = [&](auto* sgemm) {
+    check([&](const Product& x) {
+      return sgemm(handle_, x.a_op(), x.b_op(), x.m(), x.n(), x.k(), &x.p.alpha, x.a, x.lda(), x.p.a_stride,
+                   x.b, x.ldb(), x.p.b_stride, &x.p.beta, x.c, x.ldc(), x.p.c_stride, x.batch());
+    });
+  };
+  check_both(cublasSgemmStridedBatched);
+  check_both(cublasSgemmStridedBatched_64);
 }
 
 TEST_P(CublasDropIn, GemmEx) {
@@ -257,20 +246,19 @@ TEST_P(CublasDropIn, GemmStridedBatchedEx) {
 }
 
 TEST_P(CublasDropIn, LtMatmul) {
-  const LtHandle lt;
   check([&](const Product& x) {
     const Problem& p = x.p;
     if (p.is_empty() || p.k == 0) {  // of which cuBLASLt makes no layout
       cuda::sgemm(stream_, request_of(p), x.a, x.b, x.c);
       return CUBLAS_STATUS_SUCCESS;
     }
-    const Layout a(p.a_rows(), p.a_cols(), p.lda, p.batch, p.a_stride);
-    const Layout b(p.b_rows(), p.b_cols(), p.ldb, p.batch, p.b_stride);
-    const Layout c(p.m, p.n, p.ldc, p.batch, p.c_stride);
-    Description product;
-    product.transpose(x);
-    return cublasLtMatmul(lt.get(), product.get(), &p.alpha, x.a, a.get(), x.b, b.get(), &p.beta, x.c,
-                          c.get(), x.c, c.get(), nullptr, nullptr, 0, stream_);
+    const auto a = make_layout(p.a_rows(), p.a_cols(), p.lda, p.batch, p.a_stride);
+    const auto b = make_layout(p.b_rows(), p.b_cols(), p.ldb, p.batch, p.b_stride);
+    const auto c = make_layout(p.m, p.n, p.ldc, p.batch, p.c_stride);
+    const auto product = describe_product();
+    set(product, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(x.a_op()));
+    set(product, CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(x.b_op()));
+    return multiply_by_lt(product, &p.alpha, {x.a, a}, {x.b, b}, &p.beta, x.c, {x.c, c});
   });
 }
 
@@ -296,9 +284,7 @@ std::vector<float> all_of(float value) { return std::vector<float>(100 * 90, val
 
 TEST_P(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
   const Small x;
-  const auto served = [&] {
-    return is_served([&] { EXPECT_EQ(x.multiply(handle_), CUBLAS_STATUS_SUCCESS); });
-  };
+  const auto served = [&] { return is_served([&] { return x.multiply(handle_); }); };
   EXPECT_TRUE(served());
   for (const auto mode : {CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_PEDANTIC_MATH}) {
     ASSERT_EQ(cublasSetMathMode(handle_, mode), CUBLAS_STATUS_SUCCESS);
@@ -309,9 +295,8 @@ TEST_P(CublasDropIn, ServesPlainFp32AndPassesOnWhatElseIsAsked) {
   EXPECT_EQ(x.result(stream_), all_of(1 + 4 * 35.0f));
   const auto served_as = [&](cublasComputeType_t compute) {
     return is_served([&] {
-      EXPECT_EQ(cublasGemmEx(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 70, &x.one, x.a.data(), fp32, 100,
-                             x.b.data(), fp32, 70, &x.one, x.c.data(), fp32, 100, compute, algorithm),
-                CUBLAS_STATUS_SUCCESS);
+      return cublasGemmEx(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 70, &x.one, x.a.data(), fp32, 100,
+                          x.b.data(), fp32, 70, &x.one, x.c.data(), fp32, 100, compute, algorithm);
     });
   };
   EXPECT_TRUE(served_as(CUBLAS_COMPUTE_32F));
@@ -323,8 +308,7 @@ TEST_P(CublasDropIn, ServesScalarsInDeviceMemory) {
   const Small x;
   const CudaMemory scalars(std::vector<float>{2.0f, 3.0f});
   ASSERT_EQ(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE), CUBLAS_STATUS_SUCCESS);
-  EXPECT_TRUE(is_served(
-      [&] { EXPECT_EQ(x.multiply(handle_, scalars.data(), scalars.data() + 1), CUBLAS_STATUS_SUCCESS); }));
+  EXPECT_TRUE(is_served([&] { return x.multiply(handle_, scalars.data(), scalars.data() + 1); }));
   EXPECT_EQ(x.result(stream_), all_of(2 * 35.0f + 3));
   check_lists([&](const Product& p, float** a, float** b, float** c) {
     const CudaMemory factors(std::vector<float>{p.p.alpha, p.p.beta});
@@ -370,9 +354,8 @@ TEST_P(CublasDropIn, IsCapturedInAGraph) {
     cudaGraphExec_t executable = nullptr;
     ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
     EXPECT_TRUE(is_served([&] {
-      EXPECT_EQ(cublasSgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 20000, &one, a.data(), 100, b.data(),
-                            20000, &one, c.data(), 100),
-                CUBLAS_STATUS_SUCCESS);
+      return cublasSgemm(handle_, CUBLAS_OP_N, CUBLAS_OP_N, 100, 90, 20000, &one, a.data(), 100, b.data(),
+                         20000, &one, c.data(), 100);
     }));
     ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
@@ -389,7 +372,6 @@ TEST_P(CublasDropIn, IsCapturedInAGraph) {
 // D = A B + bias in each column, for a batch of two whose A is stored by rows.
 TEST_P(CublasDropIn, LtAddsABias) {
   constexpr int m = 60, n = 50, k = 20, count = 2;
-  const LtHandle lt;
   const CudaMemory a(std::vector<float>(m * k * count, 2.0f)), b(std::vector<float>(k * n * count, 0.5f));
   const CudaMemory d(std::vector<float>(m * n * count, std::nanf("")));
   std::vector<float> values(m * count), expected;
@@ -401,19 +383,16 @@ TEST_P(CublasDropIn, LtAddsABias) {
     expected.push_back(static_cast<float>(k + of_bias));
   }
   const CudaMemory bias(values);
-  Layout by_rows(m, k, k, count, m * k);
-  by_rows.set(CUBLASLT_MATRIX_LAYOUT_ORDER, static_cast<std::int32_t>(CUBLASLT_ORDER_ROW));
-  const Layout b_layout(k, n, k, count, k * n), d_layout(m, n, m, count, m * n);
-  Description product;
-  product.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_BIAS));
-  product.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
-  product.set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{m});
+  const auto by_rows = make_layout(m, k, k, count, m * k);
+  set(by_rows, CUBLASLT_MATRIX_LAYOUT_ORDER, static_cast<std::int32_t>(CUBLASLT_ORDER_ROW));
+  const auto b_layout = make_layout(k, n, k, count, k * n), d_layout = make_layout(m, n, m, count, m * n);
+  const auto product = describe_product(CUBLASLT_EPILOGUE_BIAS);
+  set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+  set(product, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{m});
   const float one = 1.0f, zero = 0.0f;
   EXPECT_TRUE(is_served([&] {
-    EXPECT_EQ(cublasLtMatmul(lt.get(), product.get(), &one, a.data(), by_rows.get(), b.data(), b_layout.get(),
-                             &zero, d.data(), d_layout.get(), d.data(), d_layout.get(), nullptr, nullptr, 0,
-                             stream_),
-              CUBLAS_STATUS_SUCCESS);
+    return multiply_by_lt(product, &one, {a.data(), by_rows}, {b.data(), b_layout}, &zero, d.data(),
+                          {d.data(), d_layout});
   }));
   std::vector<float> result(expected.size());
   d.read(result, stream_);
@@ -424,7 +403,6 @@ TEST_P(CublasDropIn, LtAddsABias) {
 // epilogue, factors on the host and on the device.
 TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
   constexpr int m = 60, n = 50, k = 20;
-  const LtHandle lt;
   std::vector<float> of_a(m * k), of_b(k * n), of_c(m * n), values(m);
   const auto fill = [](std::vector<float>& numbers, int step) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -436,35 +414,37 @@ TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
   fill(of_c, 1);
   fill(values, 3);
   const CudaMemory a(of_a), b(of_b), c(of_c), bias(values), scalars(std::vector<float>{0.5f, 2.0f});
-  const Layout a_layout(m, k, m), b_layout(k, n, k), d_layout(m, n, m);
+  const auto a_layout = make_layout(m, k, m), b_layout = make_layout(k, n, k),
+             d_layout = make_layout(m, n, m);
   const float alpha = 0.5f, beta = 2.0f;
   for (const auto epilogue :
        {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_BIAS,
         CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS}) {
     for (const bool apart : {false, true}) {
       for (const bool on_device : {false, true}) {
-        Description ours, theirs(CUBLAS_COMPUTE_32F_FAST_TF32);
-        std::vector<float> found(m * n), expected(m * n);
-        for (Description* product : {&ours, &theirs}) {
-          product->set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue));
+        const auto multiply = [&](cublasComputeType_t compute, bool served) {
+          const auto product = describe_product(epilogue, compute);
           if (epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
               epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) {
-            product->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+            set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
           }
-          product->set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
-                       static_cast<std::int32_t>(on_device ? CUBLASLT_POINTER_MODE_DEVICE
-                                                           : CUBLASLT_POINTER_MODE_HOST));
+          set(product, CUBLASLT_MATMUL_DESC_POINTER_MODE,
+              static_cast<std::int32_t>(on_device ? CUBLASLT_POINTER_MODE_DEVICE
+                                                  : CUBLASLT_POINTER_MODE_HOST));
           const CudaMemory d(of_c);
-          const bool served = is_served([&] {
-            EXPECT_EQ(cublasLtMatmul(lt.get(), product->get(), on_device ? scalars.data() : &alpha, a.data(),
-                                     a_layout.get(), b.data(), b_layout.get(),
-                                     on_device ? scalars.data() + 1 : &beta, apart ? c.data() : d.data(),
-                                     d_layout.get(), d.data(), d_layout.get(), nullptr, nullptr, 0, stream_),
-                      CUBLAS_STATUS_SUCCESS);
-          });
-          EXPECT_EQ(served, product == &ours);
-          d.read(product == &ours ? found : expected, stream_);
-        }
+          EXPECT_EQ(is_served([&] {
+                      return multiply_by_lt(product, on_device ? scalars.data() : &alpha,
+                                            {a.data(), a_layout}, {b.data(), b_layout},
+                                            on_device ? scalars.data() + 1 : &beta,
+                                            apart ? c.data() : d.data(), {d.data(), d_layout});
+                    }),
+                    served);
+          std::vector<float> result(m * n);
+          d.read(result, stream_);
+          return result;
+        };
+        const std::vector<float> found = multiply(CUBLAS_COMPUTE_32F, true);
+        const std::vector<float> expected = multiply(CUBLAS_COMPUTE_32F_FAST_TF32, false);
         for (std::size_t i = 0; i < found.size(); ++i) {
           ASSERT_NEAR(found[i], expected[i], 1e-3f) << "epilogue " << epilogue << ", element " << i;
         }
@@ -474,24 +454,20 @@ TEST_P(CublasDropIn, LtServesEpiloguesAndAnAddendApart) {
 }
 
 TEST_P(CublasDropIn, LtPassesOnOtherEpiloguesAndArithmetic) {
-  const LtHandle lt;
   const Small x;
-  const Layout a(100, 70, 100), b(70, 90, 70), c(100, 90, 100);
-  const auto served = [&](const Description& product) {
+  const auto a = make_layout(100, 70, 100), b = make_layout(70, 90, 70), c = make_layout(100, 90, 100);
+  const auto served = [&](const Owned<cublasLtMatmulDesc_t>& product) {
     return is_served([&] {
-      EXPECT_EQ(
-          cublasLtMatmul(lt.get(), product.get(), &x.one, x.a.data(), a.get(), x.b.data(), b.get(), &x.one,
-                         x.c.data(), c.get(), x.c.data(), c.get(), nullptr, nullptr, 0, stream_),
-          CUBLAS_STATUS_SUCCESS);
+      return multiply_by_lt(product, &x.one, {x.a.data(), a}, {x.b.data(), b}, &x.one, x.c.data(),
+                            {x.c.data(), c});
     });
   };
-  EXPECT_TRUE(served(Description()));
-  EXPECT_FALSE(served(Description(CUBLAS_COMPUTE_32F_FAST_TF32)));
+  EXPECT_TRUE(served(describe_product()));
+  EXPECT_FALSE(served(describe_product(CUBLASLT_EPILOGUE_DEFAULT, CUBLAS_COMPUTE_32F_FAST_TF32)));
   const CudaMemory kept(std::vector<float>(128 * 90));
-  Description gradient;
-  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(CUBLASLT_EPILOGUE_RELU_AUX));
-  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<const void*>(kept.data()));
-  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{128});
+  const auto gradient = describe_product(CUBLASLT_EPILOGUE_RELU_AUX);
+  set(gradient, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<const void*>(kept.data()));
+  set(gradient, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{128});
   EXPECT_FALSE(served(gradient));
   EXPECT_EQ(x.result(stream_), all_of(1 + 3 * 35.0f));
 }

@@ -1,23 +1,19 @@
-// A program that is linked to cuBLAS and knows nothing of duogemm: multiplies two random matrices on the
-// device and compares with a reference in double precision. Ends with 77 where there is no device.
+// A program that is linked to cuBLAS and knows nothing of duogemm: multiplies two matrices of small integers
+// on the device, whose product is exact. Ends with 77 where there is no device.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-#include <cmath>
 #include <cstdio>
-#include <random>
 #include <vector>
 
 namespace {
 
 constexpr int m = 320, n = 640, k = 480;
 
-std::vector<float> random_matrix(std::size_t size, std::uint32_t seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<float> values(-1.0f, 1.0f);
+std::vector<float> some_matrix(std::size_t size, std::size_t step) {
   std::vector<float> matrix(size);
-  for (float& value : matrix) {
-    value = values(engine);
+  for (std::size_t i = 0; i < size; ++i) {
+    matrix[i] = static_cast<float>(i * step % 17) - 8.0f;
   }
   return matrix;
 }
@@ -29,26 +25,17 @@ float* on_device(const std::vector<float>& from) {
   return static_cast<float*>(memory);
 }
 
-double element(const std::vector<float>& matrix, int rows, int row, int col) {
-  return matrix[static_cast<std::size_t>(col) * rows + row];
-}
-
-// The largest error, of what FP32 with k terms may have.
-double error_of(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& c) {
-  double largest = 0.0;
-  for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < n; ++j) {
-      double sum = 0.0, magnitude = 0.0;
-      for (int p = 0; p < k; ++p) {
-        const double term = element(a, m, i, p) * element(b, k, p, j);
-        sum += term;
-        magnitude += std::fabs(term);
-      }
-      const double bound = (2 * std::sqrt(k) + 4) * 0x1p-24 * magnitude;
-      largest = std::fmax(largest, std::fabs(element(c, m, i, j) - sum) / bound);
+bool is_product(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& c) {
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    float sum = 0.0f;
+    for (std::size_t p = 0; p < k; ++p) {
+      sum += a[p * m + i % m] * b[i / m * k + p];
+    }
+    if (c[i] != sum) {
+      return false;
     }
   }
-  return largest;
+  return true;
 }
 
 }  // namespace
@@ -59,7 +46,7 @@ int main() {
     std::puts("no cuda device was found");
     return 77;
   }
-  const std::vector<float> a = random_matrix(m * k, 1), b = random_matrix(k * n, 2);
+  const std::vector<float> a = some_matrix(m * k, 7), b = some_matrix(k * n, 5);
   std::vector<float> c(m * n);
   float* const device_c = on_device(c);
   const float one = 1.0f, zero = 0.0f;
@@ -72,7 +59,7 @@ int main() {
   }
   cudaMemcpy(c.data(), device_c, c.size() * sizeof(float), cudaMemcpyDeviceToHost);
   cublasDestroy(handle);
-  const double error = error_of(a, b, c);
-  std::printf("error %.3f of what is allowed\n", error);
-  return error <= 1.0 ? 0 : 1;
+  const bool right = is_product(a, b, c);
+  std::puts(right ? "the product is right" : "the product is wrong");
+  return right ? 0 : 1;
 }

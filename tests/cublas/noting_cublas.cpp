@@ -1,12 +1,9 @@
 // A cuBLAS and cuBLASLt that compute nothing: handles keep what is set, and products are noted.
-#include "noting_cublas.h"
-
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
-#include <cstring>
-#include <map>
+#include "netlib/noting_blas.h"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -34,39 +31,9 @@ std::string value(const void* scalar) {
   return scalar == nullptr ? "null" : std::to_string(*static_cast<const float*>(scalar));
 }
 
-const void* at(const void* place) { return place; }
-
-// Values that were set of a product or a layout of cuBLASLt.
-using Attributes = std::map<int, std::string>;
-
-template <typename Opaque>
-Attributes& attributes(Opaque* of) {
-  return *reinterpret_cast<Attributes*>(of);
-}
-
-template <typename Opaque>
-Opaque* opaque(Attributes* attributes) {
-  return reinterpret_cast<Opaque*>(attributes);
-}
-
-template <typename T>
-std::string bytes(T value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-cublasStatus_t get(const Attributes& all, int which, void* buffer, std::size_t size, std::size_t* written) {
-  const auto found = all.find(which);
-  if (found == all.end() || found->second.size() != size) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  std::memcpy(buffer, found->second.data(), size);
-  *written = size;
-  return CUBLAS_STATUS_SUCCESS;
-}
-
 }  // namespace
 
-std::vector<std::string>& calls_of_next_cublas() { return calls; }
+std::vector<std::string>& calls_of_next_blas() { return calls; }
 
 extern "C" {
 
@@ -115,59 +82,14 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void* workspace, size_t byt
 #define ENTRY(name) name##_64
 #include "noting_products.h"
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* product, cublasComputeType_t compute,
-                                        cudaDataType_t scale) {
-  auto* const all = new Attributes;
-  (*all)[CUBLASLT_MATMUL_DESC_COMPUTE_TYPE] = bytes(static_cast<int32_t>(compute));
-  (*all)[CUBLASLT_MATMUL_DESC_SCALE_TYPE] = bytes(static_cast<int32_t>(scale));
-  (*all)[CUBLASLT_MATMUL_DESC_POINTER_MODE] = bytes(static_cast<int32_t>(CUBLASLT_POINTER_MODE_HOST));
-  (*all)[CUBLASLT_MATMUL_DESC_EPILOGUE] = bytes(static_cast<uint32_t>(CUBLASLT_EPILOGUE_DEFAULT));
-  (*all)[CUBLASLT_MATMUL_DESC_FILL_MODE] = bytes(static_cast<int32_t>(CUBLAS_FILL_MODE_FULL));
-  for (const auto which :
-       {CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSC}) {
-    (*all)[which] = bytes(static_cast<int32_t>(CUBLAS_OP_N));
-  }
-  return answer(product, opaque<cublasLtMatmulDescOpaque_t>(all));
+// Products and layouts have no attributes here.
+cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, void*,
+                                              size_t, size_t*) {
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
-  delete &attributes(product);
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
-                                              cublasLtMatmulDescAttributes_t which, const void* buffer,
-                                              size_t size) {
-  attributes(product)[which] = {static_cast<const char*>(buffer), size};
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t product,
-                                              cublasLtMatmulDescAttributes_t which, void* buffer, size_t size,
-                                              size_t* written) {
-  return get(attributes(product), which, buffer, size, written);
-}
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type, uint64_t rows,
-                                          uint64_t cols, int64_t ld) {
-  auto* const all = new Attributes;
-  (*all)[CUBLASLT_MATRIX_LAYOUT_TYPE] = bytes(static_cast<uint32_t>(type));
-  (*all)[CUBLASLT_MATRIX_LAYOUT_ORDER] = bytes(static_cast<int32_t>(CUBLASLT_ORDER_COL));
-  (*all)[CUBLASLT_MATRIX_LAYOUT_ROWS] = bytes(rows);
-  (*all)[CUBLASLT_MATRIX_LAYOUT_COLS] = bytes(cols);
-  (*all)[CUBLASLT_MATRIX_LAYOUT_LD] = bytes(ld);
-  return answer(layout, opaque<cublasLtMatrixLayoutOpaque_t>(all));
-}
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
-  delete &attributes(layout);
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t which, const void* buffer,
-                                                size_t size) {
-  attributes(layout)[which] = {static_cast<const char*>(buffer), size};
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t which, void* buffer,
-                                                size_t size, size_t* written) {
-  return get(attributes(layout), which, buffer, size, written);
+cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t,
+                                                void*, size_t, size_t*) {
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, const void* alpha,
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,

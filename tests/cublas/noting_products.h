@@ -4,16 +4,16 @@
 cublasStatus_t ENTRY(cublasSgemm_v2)(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
                                      INT m, INT n, INT k, const float* alpha, const float* a, INT lda,
                                      const float* b, INT ldb, const float* beta, float* c, INT ldc) {
-  return note(NAME(cublasSgemm_v2), int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b), ldb,
-              value(beta), at(c), ldc);
+  return note(NAME(cublasSgemm_v2), transa, transb, m, n, k, value(alpha), a, lda, b, ldb, value(beta), c,
+              ldc);
 }
 
 cublasStatus_t ENTRY(cublasSgemmBatched)(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
                                          INT m, INT n, INT k, const float* alpha, const float* const a[],
                                          INT lda, const float* const b[], INT ldb, const float* beta,
                                          float* const c[], INT ldc, INT batch) {
-  return note(NAME(cublasSgemmBatched), int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda, at(b),
-              ldb, value(beta), at(c), ldc, batch);
+  return note(NAME(cublasSgemmBatched), transa, transb, m, n, k, value(alpha), a, lda, b, ldb, value(beta), c,
+              ldc, batch);
 }
 
 cublasStatus_t ENTRY(cublasSgemmStridedBatched)(cublasHandle_t, cublasOperation_t transa,
@@ -22,8 +22,8 @@ cublasStatus_t ENTRY(cublasSgemmStridedBatched)(cublasHandle_t, cublasOperation_
                                                 long long stride_a, const float* b, INT ldb,
                                                 long long stride_b, const float* beta, float* c, INT ldc,
                                                 long long stride_c, INT batch) {
-  return note(NAME(cublasSgemmStridedBatched), int{transa}, int{transb}, m, n, k, value(alpha), at(a), lda,
-              stride_a, at(b), ldb, stride_b, value(beta), at(c), ldc, stride_c, batch);
+  return note(NAME(cublasSgemmStridedBatched), transa, transb, m, n, k, value(alpha), a, lda, stride_a, b,
+              ldb, stride_b, value(beta), c, ldc, stride_c, batch);
 }
 
 cublasStatus_t ENTRY(cublasGemmEx)(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb, INT m,
@@ -31,8 +31,8 @@ cublasStatus_t ENTRY(cublasGemmEx)(cublasHandle_t, cublasOperation_t transa, cub
                                    INT lda, const void* b, cudaDataType b_type, INT ldb, const void* beta,
                                    void* c, cudaDataType c_type, INT ldc, cublasComputeType_t compute,
                                    cublasGemmAlgo_t algo) {
-  return note(NAME(cublasGemmEx), int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type}, lda,
-              at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, int{compute}, int{algo});
+  return note(NAME(cublasGemmEx), transa, transb, m, n, k, value(alpha), a, a_type, lda, b, b_type, ldb,
+              value(beta), c, c_type, ldc, compute, algo);
 }
 
 cublasStatus_t ENTRY(cublasGemmBatchedEx)(cublasHandle_t, cublasOperation_t transa, cublasOperation_t transb,
@@ -41,9 +41,8 @@ cublasStatus_t ENTRY(cublasGemmBatchedEx)(cublasHandle_t, cublasOperation_t tran
                                           cudaDataType b_type, INT ldb, const void* beta, void* const c[],
                                           cudaDataType c_type, INT ldc, INT batch,
                                           cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note(NAME(cublasGemmBatchedEx), int{transa}, int{transb}, m, n, k, value(alpha), at(a), int{a_type},
-              lda, at(b), int{b_type}, ldb, value(beta), at(c), int{c_type}, ldc, batch, int{compute},
-              int{algo});
+  return note(NAME(cublasGemmBatchedEx), transa, transb, m, n, k, value(alpha), a, a_type, lda, b, b_type,
+              ldb, value(beta), c, c_type, ldc, batch, compute, algo);
 }
 
 cublasStatus_t ENTRY(cublasGemmStridedBatchedEx)(
@@ -51,7 +50,7 @@ cublasStatus_t ENTRY(cublasGemmStridedBatchedEx)(
     const void* alpha, const void* a, cudaDataType a_type, INT lda, long long stride_a, const void* b,
     cudaDataType b_type, INT ldb, long long stride_b, const void* beta, void* c, cudaDataType c_type, INT ldc,
     long long stride_c, INT batch, cublasComputeType_t compute, cublasGemmAlgo_t algo) {
-  return note(NAME(cublasGemmStridedBatchedEx), int{transa}, int{transb}, m, n, k, value(alpha), at(a),
-              int{a_type}, lda, stride_a, at(b), int{b_type}, ldb, stride_b, value(beta), at(c), int{c_type},
-              ldc, stride_c, batch, int{compute}, int{algo});
+  return note(NAME(cublasGemmStridedBatchedEx), transa, transb, m, n, k, value(alpha), a, a_type, lda,
+              stride_a, b, b_type, ldb, stride_b, value(beta), c, c_type, ldc, stride_c, batch, compute,
+              algo);
 }

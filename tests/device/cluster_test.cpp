@@ -1,12 +1,10 @@
 // Clusters of work-groups add up parts of k to the same bits as the step does that adds parts up in memory.
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <bit>
 
-#include "check/judge.h"
-#include "plan/lower.h"
-#include "support/shapes.h"
-#include "test_devices.h"
+#include "check_plan.h"
+#include "devices.h"
 
 namespace duogemm::testing {
 namespace {
@@ -20,16 +18,12 @@ struct ClusterCase {
 };
 
 Problem scaled_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops,
-                       std::int64_t batch = 1) {
-  Problem p = bench::packed_problem(m, n, k, ops, batch);
+                       std::int64_t batch = 1, Precision precision = Precision::fp32) {
+  Problem p = problem_of(m, n, k, ops, 0, batch);
   p.alpha = 0.5f;
   p.beta = -1.5f;
+  p.precision = precision;
   return p;
-}
-
-Problem permitting(Precision precision, Problem problem) {
-  problem.precision = precision;
-  return problem;
 }
 
 std::vector<ClusterCase> cluster_cases() {
@@ -54,23 +48,21 @@ std::vector<ClusterCase> cluster_cases() {
           {"pieces",
            "tensor",
            {{"TSM", 256}, {"STAGES", 2}},
-           permitting(Precision::f16x3, scaled_problem(301, 200, 1000, "NT"))},
+           scaled_problem(301, 200, 1000, "NT", 1, Precision::f16x3)},
           {"pieces_of_batch",
            "tensor",
            {{"TSM", 128}, {"STAGES", 4}},
-           permitting(Precision::bf16x6, scaled_problem(260, 131, 333, "TN", 3))}};
+           scaled_problem(260, 131, 333, "TN", 3, Precision::bf16x6)}};
 }
 
 std::vector<std::uint32_t> bits_of(const ScheduleRequest& request, const HostProblem& host, TestDevice& on) {
-  const DeviceInfo& info = on.device->info();
-  const Schedule schedule = schedule_for(request, host.problem, info);
-  const SelfContainedPlan plan(lower(schedule, host.problem, info), *on.device, *on.programs);
-  GuardedOperands operands(host, *on.device, *on.queue);
-  plan.enqueue(*on.queue, operands.operands());
-  const Verdict found = Judge(host).look_at_all(operands, *on.queue);
-  EXPECT_TRUE(found.ok()) << to_text(schedule) << ": " << found.fault();
-  std::vector<std::uint32_t> bits(host.c.size());
-  on.queue->read(*operands.operands()[2].buffer, bits.data(), sizeof(float) * bits.size());
+  const Plan plan = plan_of(request, host.problem, on.device->info());
+  const Checked found = run_plan(plan, host, on);
+  EXPECT_TRUE(found.verdict.ok()) << describe(plan) << ": " << found.verdict.fault();
+  std::vector<std::uint32_t> bits;
+  for (const float value : found.c) {
+    bits.push_back(std::bit_cast<std::uint32_t>(value));
+  }
   return bits;
 }
 

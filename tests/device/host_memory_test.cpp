@@ -12,7 +12,6 @@
 #include <thread>
 #include <tuple>
 
-#include "context_test.h"
 #include "device/device_selection.h"
 #include "draw.h"
 #include "host_memory/host_call.h"
@@ -60,31 +59,25 @@ struct Size {
 constexpr Size sizes[] = {{1, 1, 1},    {1, 70, 90},   {70, 1, 90},  {3, 5, 7},     {65, 33, 129},
                           {17, 100, 3}, {130, 50, 70}, {300, 2, 40}, {97, 101, 700}};
 
-constexpr Transpose both[] = {Transpose::no, Transpose::yes};
-
 TEST_P(HostMemory, NothingOutsideTheMatricesIsTouched) {
   for (const auto at : {Fenced::At::begin, Fenced::At::end}) {
     for (const Size& size : sizes) {
       for (int ops = 0; ops < 4; ++ops) {
         Problem p = Problem::packed(size.m, size.n, size.k, 1.5f, 0.0f);
-        p.a_op = both[ops / 2];
-        p.b_op = both[ops % 2];
+        p.a_op = ops / 2 == 0 ? Transpose::no : Transpose::yes;
+        p.b_op = ops % 2 == 0 ? Transpose::no : Transpose::yes;
         p.lda = p.a_rows() + 3;
         p.ldb = p.b_rows() + 1;
         p.ldc = p.m + 5;
         const HostProblem host = random_problem(p, Distribution::signed_unit, 1);
-        const auto a_size = static_cast<std::size_t>(p.a_extent());
-        const auto b_size = static_cast<std::size_t>(p.b_extent());
-        const auto c_size = static_cast<std::size_t>(p.c_extent());
-        Fenced a(a_size, at);
-        Fenced b(b_size, at);
-        Fenced c(c_size, at);
-        std::copy_n(host.a.begin(), a_size, a.data());
-        std::copy_n(host.b.begin(), b_size, b.data());
-        std::copy_n(host.c.begin(), c_size, c.data());
+        Fenced a(host.a.size(), at);
+        Fenced b(host.b.size(), at);
+        Fenced c(host.c.size(), at);
+        std::ranges::copy(host.a, a.data());
+        std::ranges::copy(host.b, b.data());
+        std::ranges::copy(host.c, c.data());
         context_->sgemm(request_of(p), a.data(), b.data(), c.data());
-        std::vector<float> result = host.c;
-        std::copy_n(c.data(), c_size, result.begin());
+        const std::vector<float> result(c.data(), c.data() + host.c.size());
         const Verdict found = Oracle(p, host.a, host.b, host.c).compare(result);
         EXPECT_TRUE(found.ok()) << p.m << " " << p.n << " " << p.k << " ops " << ops;
       }
@@ -123,10 +116,20 @@ class Shifted {
   std::vector<char> memory_;
 };
 
+std::vector<float*> list_of(std::vector<Shifted>& matrices) {
+  std::vector<float*> list;
+  for (Shifted& matrix : matrices) {
+    list.push_back(matrix.data());
+  }
+  return list;
+}
+
+// A call of one member, or of a batch by addresses.
+using Call =
+    std::function<void(const Problem&, const float* const* a, const float* const* b, float* const* c)>;
+
 // Calls that differ in where their matrices begin alone.
-void expect_right_at_any_address(const Problem& problem,
-                                 const std::function<void(std::vector<Shifted>& a, std::vector<Shifted>& b,
-                                                          std::vector<Shifted>& c)>& multiply) {
+void expect_right_at_any_address(const Problem& problem, bool listed, const Call& multiply) {
   constexpr std::size_t members = 3;
   const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
   for (const auto& [shift_a, shift_b, shift_c] : {std::tuple(1, 2, 3), {0, 0, 1}, {2, 0, 0}, {0, 3, 4}}) {
@@ -136,7 +139,13 @@ void expect_right_at_any_address(const Problem& problem,
       b.emplace_back(host.b, (static_cast<std::size_t>(shift_b) + 3 * i) % 4);
       c.emplace_back(host.c, (static_cast<std::size_t>(shift_c) + 2 * i) % 4);
     }
-    multiply(a, b, c);
+    const std::vector<float*> list_a = list_of(a), list_b = list_of(b), list_c = list_of(c);
+    Problem batch = problem;
+    batch.batch = listed ? members : 1;
+    batch.batch_by = listed ? BatchBy::addresses : BatchBy::strides;
+    for (std::size_t i = 0; i < members; i += index(batch.batch)) {
+      multiply(batch, &list_a[i], &list_b[i], &list_c[i]);
+    }
     const Oracle oracle(problem, host.a, host.b, host.c);
     for (const Shifted& result : c) {
       EXPECT_TRUE(oracle.compare(result.floats()).exact())
@@ -147,46 +156,32 @@ void expect_right_at_any_address(const Problem& problem,
   }
 }
 
-std::vector<Problem> problems_at_any_address() {
-  std::vector<Problem> problems;
+void expect_right_at_any_address(const Call& multiply) {
   for (const Size& size : sizes) {
     for (const float alpha : {1.5f, 0.0f}) {
       Problem p = Problem::packed(size.m, size.n, size.k, alpha, 0.5f);
       p.level = Reproducibility::everywhere;
-      problems.push_back(p);
-      p.a_op = p.b_op = Transpose::yes;
-      p.lda = p.k + 1;
-      p.ldb = p.n + 2;
-      p.ldc = p.m + 3;
-      problems.push_back(p);
+      Problem transposed = p;
+      transposed.a_op = transposed.b_op = Transpose::yes;
+      transposed.lda = p.k + 1;
+      transposed.ldb = p.n + 2;
+      transposed.ldc = p.m + 3;
+      for (const bool listed : {false, true}) {
+        expect_right_at_any_address(p, listed, multiply);
+        expect_right_at_any_address(transposed, listed, multiply);
+      }
     }
   }
-  return problems;
-}
-
-template <typename Pointer>
-std::vector<Pointer> list_of(std::vector<Shifted>& matrices) {
-  std::vector<Pointer> list;
-  for (Shifted& matrix : matrices) {
-    list.push_back(matrix.data());
-  }
-  return list;
 }
 
 TEST_P(HostMemory, BeginsAtAnyAddress) {
-  for (const Problem& problem : problems_at_any_address()) {
-    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        context_->sgemm(request_of(problem), a[i].data(), b[i].data(), c[i].data());
-      }
-    });
-    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
-      Sgemm request = request_of(problem);
-      request.batch = static_cast<std::int64_t>(c.size());
-      context_->sgemm_batched(request, list_of<const float*>(a).data(), list_of<const float*>(b).data(),
-                              list_of<float*>(c).data());
-    });
-  }
+  expect_right_at_any_address([&](const Problem& p, auto* a, auto* b, auto* c) {
+    if (p.batch_by == BatchBy::addresses) {
+      context_->sgemm_batched(request_of(p), a, b, c);
+    } else {
+      context_->sgemm(request_of(p), *a, *b, *c);
+    }
+  });
 }
 
 // Each thread's C stands in the gaps of the others' columns.
@@ -220,19 +215,24 @@ TEST_P(HostMemory, GapsBelongToOtherThreads) {
 
 // The way of devices with memory of their own, which any device can go: matrices of more than one piece of
 // staging, with columns that begin in one piece and end in the next.
-class HostCopies : public ::testing::TestWithParam<DeviceName> {
+class HostCopies : public DeviceTest {
  protected:
   void SetUp() override {
-    if (const std::string missing = GetParam().missing(); !missing.empty()) {
-      GTEST_SKIP() << missing;
+    DeviceTest::SetUp();
+    if (IsSkipped()) {
+      return;
     }
     runtime_ = std::make_unique<Runtime>(open_selected_device(GetParam().selection()));
     call_ = multiply_copies(*runtime_, {});
   }
 
-  void check(Problem p, std::uint32_t seed) {
+  void check(const Size& size, float beta) {
+    Problem p = Problem::packed(size.m, size.n, size.k, 1.5f, beta);
+    p.lda += 3;
+    p.ldb += 1;
+    p.ldc += 5;
     p.level = Reproducibility::everywhere;
-    const HostProblem host = random_problem(p, Distribution::signed_unit, seed);
+    const HostProblem host = random_problem(p, Distribution::signed_unit, 1);
     std::vector<float> c = host.c;
     call_->multiply(p, {.a = host.a.data(), .b = host.b.data(), .c = c.data()}, {});
     const Verdict found = Oracle(p, host.a, host.b, host.c).compare(c);
@@ -243,38 +243,19 @@ class HostCopies : public ::testing::TestWithParam<DeviceName> {
   std::unique_ptr<HostCall> call_;
 };
 
-Problem with_gaps(const Size& size, float beta) {
-  Problem p = Problem::packed(size.m, size.n, size.k, 1.5f, beta);
-  p.lda += 3;
-  p.ldb += 1;
-  p.ldc += 5;
-  return p;
-}
-
 TEST_P(HostCopies, OfSeveralPieces) {
-  check(with_gaps({1'100'000, 3, 1}, 0.5f), 1);
-  check(with_gaps({1500, 1501, 5}, 0.0f), 2);
-  check(with_gaps({5, 7, 300'001}, 1.0f), 3);
+  check({1'100'000, 3, 1}, 0.5f);
+  check({1500, 1501, 5}, 0.0f);
+  check({5, 7, 300'001}, 1.0f);
 }
 
 TEST_P(HostCopies, BeginAtAnyAddress) {
-  for (const Problem& problem : problems_at_any_address()) {
-    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        call_->multiply(problem, {.a = a[i].data(), .b = b[i].data(), .c = c[i].data()}, {});
-      }
-    });
-    expect_right_at_any_address(problem, [&](auto& a, auto& b, auto& c) {
-      Problem listed = problem;
-      listed.batch = static_cast<std::int64_t>(c.size());
-      listed.batch_by = BatchBy::addresses;
-      const auto list_a = list_of<const float*>(a);
-      const auto list_b = list_of<const float*>(b);
-      const auto list_c = list_of<float*>(c);
-      call_->multiply(listed, {.a_list = list_a.data(), .b_list = list_b.data(), .c_list = list_c.data()},
-                      {});
-    });
-  }
+  expect_right_at_any_address([&](const Problem& p, auto* a, auto* b, auto* c) {
+    call_->multiply(p,
+                    p.batch_by == BatchBy::addresses ? HostOperands{.a_list = a, .b_list = b, .c_list = c}
+                                                     : HostOperands{.a = *a, .b = *b, .c = *c},
+                    {});
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, HostMemory, ::testing::ValuesIn(test_devices()), device_name);

@@ -3,13 +3,11 @@
 #include "ladder/ladder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "check/arithmetic_probe.h"
-#include "check/judge.h"
 #include "check_plan.h"
-#include "legal_settings.h"
+#include "families/kernel_source.h"
 #include "rungs/rungs.h"
 #include "test_devices.h"
 
@@ -35,6 +33,23 @@ std::string test_name(const ::testing::TestParamInfo<LadderCase>& info) {
   }
   std::erase(name, '-');
   return name;
+}
+
+// Every setting that the declared ranges and the rules allow.
+std::vector<Tunables> legal_settings(const KernelSpec& spec) {
+  std::vector<Tunables> settings(1);
+  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
+    std::vector<Tunables> extended;
+    for (const Tunables& setting : settings) {
+      for (int value : tunable.allowed) {
+        extended.push_back(setting);
+        extended.back()[tunable.name] = value;
+      }
+    }
+    settings = std::move(extended);
+  }
+  std::erase_if(settings, [&](const Tunables& setting) { return !keeps_rules(spec, setting); });
+  return settings;
 }
 
 // Tells how a setting's tile lies: drawing some of each sort makes sure that both kinds of rectangle are
@@ -88,66 +103,58 @@ std::vector<LadderCase> all_cases() {
   return cases;
 }
 
+// Skipped where the device cannot run the setting.
 class Ladder : public ::testing::TestWithParam<LadderCase> {
  protected:
-  static Verdict check_setting(const HostProblem& host, const Judge& judge, TestDevice& on) {
-    return check_plan(plan_setting(GetParam().setting, host.problem, on.device->info()), host, judge,
-                      *on.device, *on.queue, *on.programs);
-  }
-
-  // Runs the problem; false when the device cannot run the setting, with the reason.
-  bool check(TestDevice& device, const HostProblem& host, std::string& reason) {
-    const Judge judge(host);
-    const Problem& p = host.problem;
+  void SetUp() override {
+    std::string why;
+    on_ = find_test_device(GetParam().device, why);
+    if (on_ == nullptr) {
+      GTEST_SKIP() << why;
+    }
     try {
-      const Verdict comparison = check_setting(host, judge, device);
-      EXPECT_TRUE(reorders(GetParam().setting) ? comparison.ok() : comparison.exact())
-          << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
-          << comparison.fault() << "; " << comparison.different_bits << " elements differ, "
-          << comparison.overwritten << " overwritten, error " << comparison.worst_error << " of the bound";
-      return true;
+      check(Problem::packed(1, 1, 1), Distribution::integers, 1);
     } catch (const Error& error) {
-      if (error.status() != Status::unsupported) {
-        throw;
-      }
-      reason = error.what();
-      return false;
+      ASSERT_EQ(error.status(), Status::unsupported) << error.what();
+      GTEST_SKIP() << "needs " << error.what();
     }
   }
 
-  std::vector<Shape> shapes() const {
-    return edge_shapes(as_rung(*GetParam().setting.spec)->multiples(GetParam().setting.tunables));
+  Verdict run(const HostProblem& host) const {
+    return run_plan(plan_setting(GetParam().setting, host.problem, on_->device->info()), host, *on_).verdict;
   }
+  void check(const Problem& p, Distribution distribution, std::uint32_t seed) const {
+    const Verdict found = run(random_problem(p, distribution, seed));
+    EXPECT_TRUE(reorders(GetParam().setting) ? found.ok() : found.exact())
+        << "M=" << p.m << " N=" << p.n << " K=" << p.k << " alpha=" << p.alpha << " beta=" << p.beta << ": "
+        << found.fault();
+  }
+
+  static Multiples multiples() {
+    return as_rung(*GetParam().setting.spec)->multiples(GetParam().setting.tunables);
+  }
+
+  TestDevice* on_ = nullptr;
 };
 
 TEST_P(Ladder, IntegersAreExact) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
   constexpr float scalars[] = {-1.0f, 0.0f, 1.0f, 2.0f};
   std::uint32_t seed = 0;
-  for (const Shape& shape : shapes()) {
+  for (const Shape& shape : edge_shapes(multiples())) {
     const float alpha = scalars[seed % 4];
     const float beta = scalars[(seed / 2 + 1) % 4];
-    const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
-    std::string reason;
-    if (!check(device, random_problem(problem, Distribution::integers, seed++), reason)) {
-      GTEST_SKIP() << "needs " << reason;
-    }
+    check(Problem::packed(shape.m, shape.n, shape.k, alpha, beta), Distribution::integers, seed++);
   }
 }
 
 TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
   constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {0.7f, -1.3f}, {-2.5f, 1.0f}};
   std::uint32_t seed = 100;
-  for (const Shape& shape : shapes()) {
+  for (const Shape& shape : edge_shapes(multiples())) {
     for (const Distribution distribution :
          {Distribution::signed_unit, Distribution::unit, Distribution::wide_range}) {
       const auto [alpha, beta] = scalars[seed % 3];
-      const Problem problem = Problem::packed(shape.m, shape.n, shape.k, alpha, beta);
-      std::string reason;
-      if (!check(device, random_problem(problem, distribution, seed++), reason)) {
-        GTEST_SKIP() << "needs " << reason;
-      }
+      check(Problem::packed(shape.m, shape.n, shape.k, alpha, beta), distribution, seed++);
     }
     ++seed;  // so that every distribution meets every pair of scalars
   }
@@ -156,54 +163,33 @@ TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
 // Rungs that number their tiles in strips have one here that is full, and another that is not.
 TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
   const Tunables& tunables = GetParam().setting.tunables;
-  if (!tunables.contains("GROUP_M")) {
-    return;
-  }
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
-  const Multiples tile = as_rung(*GetParam().setting.spec)->multiples(tunables);
-  const std::int64_t rows = (tunables.at("GROUP_M") + 2) * tile.m - 3;
-  std::string reason;
-  if (!check(device, random_problem(Problem::packed(rows, 2 * tile.n, 5), Distribution::integers, 1),
-             reason)) {
-    GTEST_SKIP() << "needs " << reason;
+  if (tunables.contains("GROUP_M")) {
+    const std::int64_t rows = (tunables.at("GROUP_M") + 2) * multiples().m - 3;
+    check(Problem::packed(rows, 2 * multiples().n, 5), Distribution::integers, 1);
   }
 }
 
 TEST_P(Ladder, TransposesAndLeadingDimensions) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
-  const Shape shape = shapes()[3];
-  for (int bits = 0; bits < 16; ++bits) {
+  const Shape shape = edge_shapes(multiples())[3];
+  for (std::uint32_t bits = 0; bits < 16; ++bits) {
     Problem problem = Problem::packed(shape.m, shape.n, shape.k, 1.5f, bits % 3 == 0 ? 0.0f : 0.5f);
     problem.a_op = bits & 1 ? Transpose::yes : Transpose::no;
     problem.b_op = bits & 2 ? Transpose::yes : Transpose::no;
     problem.lda = problem.a_rows() + (bits & 4 ? 3 : 0);
     problem.ldb = problem.b_rows() + (bits & 4 ? 5 : 0);
     problem.ldc = problem.m + (bits & 8 ? 2 : 0);
-    std::string reason;
-    if (!check(device, random_problem(problem, Distribution::signed_unit, static_cast<std::uint32_t>(bits)),
-               reason)) {
-      GTEST_SKIP() << "needs " << reason;
-    }
+    check(problem, Distribution::signed_unit, bits);
   }
 }
 
 // A sum that ends in -0 (here by underflow, which the error bound does not speak of) stays -0 through the
 // padding that follows it.
 TEST_P(Ladder, PaddingKeepsMinusZero) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
   HostProblem host = random_problem(Problem::packed(33, 17, 5), Distribution::signed_unit, 1);
-  std::fill(host.a.begin(), host.a.end(), -0x1p-100f);
-  std::fill(host.b.begin(), host.b.end(), 0x1p-100f);
-  const Judge judge(host);
-  const Oracle oracle(host.problem, host.a, host.b, host.c);
-  ASSERT_TRUE(std::signbit(oracle.expected(0, 0)) && oracle.expected(0, 0) == 0.0f);
-  try {
-    const Verdict comparison = check_setting(host, judge, device);
-    EXPECT_TRUE(reorders(GetParam().setting) || comparison.same_bits()) << comparison.fault();
-  } catch (const Error& error) {
-    ASSERT_EQ(error.status(), Status::unsupported) << error.what();
-    GTEST_SKIP() << "needs " << error.what();
-  }
+  std::ranges::fill(host.a, -0x1p-100f);
+  std::ranges::fill(host.b, 0x1p-100f);
+  const Verdict found = run(host);
+  EXPECT_TRUE(reorders(GetParam().setting) || found.same_bits()) << found.fault();
 }
 
 class Arithmetic : public ::testing::TestWithParam<DeviceName> {};

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "draw.h"
 #include "duogemm/opencl.h"
 #include "opencl_backend.h"
 #include "opencl_caller.h"
@@ -18,39 +19,29 @@
 namespace duogemm::testing {
 namespace {
 
-void check(const OpenClCaller& caller, std::uint32_t seed) {
+void check(const OpenClCaller& caller, std::uint32_t seed, bool batched = false) {
   check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
     const cl::Buffer device_a = caller.buffer(a.array);
     const cl::Buffer device_b = caller.buffer(b.array);
     const cl::Buffer device_c = caller.buffer(c.array);
-    opencl::sgemm(caller.queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
-                  {device_c(), c.begin});
-    caller.read(device_c, c.array);
-  });
-}
-
-void check_batched(const OpenClCaller& caller, std::uint32_t seed) {
-  check_random_sgemm(seed, [&](const Sgemm& request, const Batch& a, const Batch& b, Batch& c) {
-    const cl::Buffer device_a = caller.buffer(a.array);
-    const cl::Buffer device_b = caller.buffer(b.array);
-    const cl::Buffer device_c = caller.buffer(c.array);
-    const cl::Buffer table_a = caller.buffer(a.list(std::int64_t{0}, request.batch));
-    const cl::Buffer table_b = caller.buffer(b.list(std::int64_t{0}, request.batch));
-    const cl::Buffer table_c = caller.buffer(c.list(std::int64_t{0}, request.batch));
-    opencl::sgemm_batched(caller.queue(), request, {device_a(), a.begin}, {device_b(), b.begin},
-                          {device_c(), c.begin}, {table_a(), table_b(), table_c()});
-    caller.read(device_c, c.array);
+    const opencl::Matrix in_a{device_a(), a.begin}, in_b{device_b(), b.begin}, in_c{device_c(), c.begin};
+    if (batched) {
+      const cl::Buffer table_a = caller.buffer(a.list(std::int64_t{0}, request.batch));
+      const cl::Buffer table_b = caller.buffer(b.list(std::int64_t{0}, request.batch));
+      const cl::Buffer table_c = caller.buffer(c.list(std::int64_t{0}, request.batch));
+      opencl::sgemm_batched(caller.queue(), request, in_a, in_b, in_c, {table_a(), table_b(), table_c()});
+      caller.read(device_c, c.array);
+    } else {
+      opencl::sgemm(caller.queue(), request, in_a, in_b, in_c);
+      caller.read(device_c, c.array);
+    }
   });
 }
 
 class OpenClNative : public OpenClDeviceTest {
  protected:
   // 2 x 2 matrices of ones: every element of the product is 2.
-  static Sgemm small() {
-    Sgemm request;
-    request.m = request.n = request.k = request.lda = request.ldb = request.ldc = 2;
-    return request;
-  }
+  static Sgemm small() { return {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}; }
 };
 
 TEST_P(OpenClNative, RandomProblemsWithOffsets) {
@@ -63,7 +54,7 @@ TEST_P(OpenClNative, RandomProblemsWithOffsets) {
 TEST_P(OpenClNative, RandomBatchesByOffsets) {
   const OpenClCaller caller(device_);
   for (std::uint32_t seed = 2000; seed < 2200; ++seed) {
-    check_batched(caller, seed);
+    check(caller, seed, true);
   }
 }
 
@@ -113,7 +104,7 @@ TEST_P(OpenClNative, TakesNothingForWhatIsNotRead) {
   opencl::sgemm_batched(caller.queue(), scaling, {nullptr}, {nullptr, 5}, {c()},
                         {nullptr, nullptr, offsets()});
   std::vector<float> result(4);
-  caller.queue.enqueueReadBuffer(c, CL_TRUE, 0, sizeof(float) * 4, result.data());
+  caller.read(c, result);
   EXPECT_EQ(result, std::vector<float>(4, 12.0f));
 }
 
@@ -148,17 +139,13 @@ TEST_P(OpenClNative, WarmsUp) {
   EXPECT_EQ(duogemm_opencl_warm(nullptr), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_STREQ(duogemm_last_error(), "queue is null");
   // And it multiplies, in the workspace that is there.
-  const std::size_t size = 700;
-  const std::vector<float> ones(size * size, 1.0f);
-  const cl::Buffer a = caller.buffer(ones);
-  const cl::Buffer c = caller.buffer(ones);
-  Sgemm request;
-  request.m = request.n = request.k = request.lda = request.ldb = request.ldc =
-      static_cast<std::int64_t>(size);
-  opencl::sgemm(caller.queue(), request, {a()}, {a()}, {c()});
-  std::vector<float> result(size * size);
+  const cl::Buffer a = caller.buffer(std::vector<float>(700 * 700, 1.0f));
+  const cl::Buffer c = caller.buffer(std::vector<float>(700 * 700, nan));
+  opencl::sgemm(caller.queue(), {.m = 700, .n = 700, .k = 700, .lda = 700, .ldb = 700, .ldc = 700}, {a()},
+                {a()}, {c()});
+  std::vector<float> result(700 * 700);
   caller.read(c, result);
-  EXPECT_EQ(result, std::vector<float>(size * size, static_cast<float>(size)));
+  EXPECT_EQ(result, std::vector<float>(700 * 700, 700.0f));
 }
 
 TEST_P(OpenClNative, RefusesWhatCannotBe) {

@@ -13,6 +13,7 @@
 #include "files.h"
 #include "opencl_device.h"
 #include "pocl.h"
+#include "refusal.h"
 #include "rungs/rungs.h"
 #include "runtime/program_cache.h"
 #include "system/temporary_directory.h"
@@ -96,39 +97,21 @@ constexpr Sgemm request{.m = size, .n = size, .k = size, .lda = size, .ldb = siz
 
 class OpenClDriver : public ::testing::Test {
  protected:
-  OpenClDriver() {
+  void SetUp() override {
     setenv("DUOGEMM_DEVICE", "opencl", 1);
     setenv("DUOGEMM_CACHE_DIR", cache_.path().c_str(), 1);
-  }
-  void SetUp() override {
     if (opencl::find_devices().empty()) {
       GTEST_SKIP() << "no opencl device was found";
     }
   }
+  void TearDown() override { faults = {}; }
 
-  static void multiply(Context& context) {
+  // Answers C, of which every element is `size` then, and was 7 before.
+  static std::vector<float> multiply(Context& context) {
     const std::vector<float> a(size * size, 1.0f);
     std::vector<float> c(size * size, 7.0f);
-    try {
-      context.sgemm(request, a.data(), a.data(), c.data());
-    } catch (...) {
-      EXPECT_EQ(c, std::vector<float>(size * size, 7.0f));
-      throw;
-    }
-    EXPECT_EQ(c, std::vector<float>(size * size, static_cast<float>(size)));
-  }
-
-  // Gives the message with which such a call is refused.
-  template <typename Work>
-  static std::string refusal(Status status, const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), status);
-      return error.what();
-    }
-    ADD_FAILURE() << "was not refused";
-    return {};
+    context.sgemm(request, a.data(), a.data(), c.data());
+    return c;
   }
 
   // The first device, as the library opens it.
@@ -152,14 +135,13 @@ TEST_F(OpenClDriver, IsAskedOnceMoreWhereItFailsToCompile) {
   EXPECT_NE(compile(*device), nullptr);
   EXPECT_EQ(faults.builds, 2);
   faults = {.failing_builds = 2};
-  EXPECT_NE(refusal(Status::build_failed, [&] { compile(*device); }), "");
+  EXPECT_NE(refusal([&] { compile(*device); }, Status::build_failed), "accepted");
   EXPECT_EQ(faults.builds, 2);
   faults = {.kernels_are_missing = true};
-  const std::string message = refusal(Status::build_failed, [&] { compile(*device); });
+  const std::string message = refusal([&] { compile(*device); }, Status::build_failed);
   EXPECT_NE(message.find("naive: clCreateKernel returned -46: "), std::string::npos) << message;
   EXPECT_NE(message.find(opencl::pocl_cache_directory().string()), std::string::npos) << message;
   EXPECT_NE(message.find("POCL_CACHE_DIR"), std::string::npos) << message;
-  faults = {};
 }
 
 TEST_F(OpenClDriver, KeepsTheProgramsOfKernels) {
@@ -171,42 +153,41 @@ TEST_F(OpenClDriver, KeepsTheProgramsOfKernels) {
   const std::shared_ptr<const Kernel> kernel = compile(*with_binaries);
   EXPECT_NE(kernel->binary(), "");
   EXPECT_NO_THROW(kernel->facts({}));
-  faults = {};
 }
 
 TEST_F(OpenClDriver, WithoutDevicesIsAskedWhy) {
   faults = {.devices_are_missing = true};
   const auto select = [] { select_device("opencl"); };
-  EXPECT_NE(refusal(Status::invalid_argument, select).find("is installed and has none"), std::string::npos);
+  EXPECT_NE(refusal(select).find("is installed and has none"), std::string::npos);
   setenv("POCL_CACHE_DIR", "/dev/null/cache", 1);
-  const std::string message = refusal(Status::invalid_argument, select);
+  const std::string message = refusal(select);
   EXPECT_NE(message.find("PoCL's cache (/dev/null/cache) cannot be written"), std::string::npos) << message;
   EXPECT_NE(message.find("POCL_CACHE_DIR"), std::string::npos) << message;
   unsetenv("POCL_CACHE_DIR");
-  faults = {};
 }
 
 // As rusticl's (Mesa 22.3.6). It is refused by each call, and asked once.
 TEST_F(OpenClDriver, IsNotTrustedWithWrongResults) {
+  const std::vector<float> right(size * size, static_cast<float>(size)), untouched(size * size, 7.0f);
   faults = {.launches_nothing = true};
   Context context("opencl");
   for (int again = 0; again < 2; ++again) {
-    const std::string message = refusal(Status::unsupported, [&] { multiply(context); });
+    std::vector<float> c = untouched;
+    const std::string message =
+        refusal([&] { context.sgemm(request, right.data(), right.data(), c.data()); }, Status::unsupported);
     EXPECT_NE(message.find(open()->info().driver + " gives wrong results"), std::string::npos) << message;
+    EXPECT_EQ(c, untouched);
   }
   faults = {};
   EXPECT_EQ(files_in(cache_.path()).size(), 0u);
   Context another("opencl");
-  multiply(another);
+  EXPECT_EQ(multiply(another), right);
   EXPECT_GE(files_in(cache_.path()).size(), 1u);
-  multiply(another);
+  EXPECT_EQ(multiply(another), right);
   // Another process trusts it: the product is not computed again.
   faults = {.launches_nothing = true};
   Context third("opencl");
-  const std::vector<float> a(size * size, 1.0f);
-  std::vector<float> c(size * size, 7.0f);
-  EXPECT_NO_THROW(third.sgemm(request, a.data(), a.data(), c.data()));
-  faults = {};
+  EXPECT_NO_THROW(multiply(third));
 }
 
 // Whoever reads another status may compute the product in another way.
@@ -214,9 +195,7 @@ TEST_F(OpenClDriver, FailsWithADeviceErrorWhenCMayHaveChanged) {
   Context context("opencl");
   multiply(context);  // trusts the driver
   faults = {.finishes_badly = true};
-  const std::vector<float> a(size * size, 1.0f);
-  std::vector<float> c(size * size, 7.0f);
-  refusal(Status::device_error, [&] { context.sgemm(request, a.data(), a.data(), c.data()); });
+  EXPECT_NE(refusal([&] { multiply(context); }, Status::device_error), "accepted");
   faults = {};
 }
 

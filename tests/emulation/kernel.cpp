@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "emulation/dialect.h"
-#include "emulation/kernels.h"
 #include "emulation/tensor_cores.h"
 
 namespace {

@@ -2,31 +2,25 @@
 // emulation/): as planned for a device that is not there, for all edges of tiles. Needs no device.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <random>
 
-#include "emulation/kernels.h"
-#include "families/tensor.h"
+#include "check/inputs.h"
+#include "check/oracle.h"
+#include "devices.h"
+#include "emulation/work_group.h"
 #include "plan/lower.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
 DeviceInfo ampere() {
-  DeviceInfo info;
-  info.backend = "cuda";
-  info.kind = DeviceKind::gpu;
+  DeviceInfo info = hopper(90);  // so that every setting below has local memory
   info.name = "A device of compute capability 8.0";
   info.compute_capability = 80;
   info.compute_units = 3;  // so that work-groups have several tiles
-  info.local_bytes = 48 * 1024;
-  info.dynamic_local_bytes = dynamic_local_bytes(90);  // for every setting below
-  info.max_work_group = 1024;
-  info.max_groups = {1u << 31, 65535, 65535};
+  info.clusters = false;
   return info;
 }
 
@@ -50,56 +44,25 @@ const std::vector<Setting>& settings() {
   return all;
 }
 
-struct Matrices {
-  std::vector<float> a, b, c;
-};
-
-Matrices random_matrices(const Problem& p) {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<float> value(-1.0f, 1.0f);
-  const auto fill = [&](std::int64_t elements) {
-    std::vector<float> values(static_cast<std::size_t>(elements));
-    std::generate(values.begin(), values.end(), [&] { return value(random); });
-    return values;
-  };
-  return {fill(p.a_elements() + (p.batch - 1) * p.a_stride),
-          fill(p.b_elements() + (p.batch - 1) * p.b_stride),
-          fill(p.c_elements() + (p.batch - 1) * p.c_stride)};
-}
-
 // The memory of one call: its operands, and its plan's workspaces.
 class Memory {
  public:
-  Memory(const Plan& plan, Matrices& matrices) : matrices_(matrices) {
+  Memory(const Plan& plan, HostProblem& host) : operands_{host.a.data(), host.b.data(), host.c.data()} {
+    operands_.resize(first_workspace);  // there are no tables
     for (const std::size_t bytes : plan.workspace_bytes) {
       workspaces_.emplace_back(bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+      operands_.push_back(workspaces_.back().data());
     }
   }
-
-  void* of(Operand operand) {
-    switch (operand.slot) {
-      case 0:
-        return matrices_.a.data();
-      case 1:
-        return matrices_.b.data();
-      case 2:
-        return matrices_.c.data();
-      case 3:
-      case 4:
-      case 5:
-        return nullptr;  // there are no tables
-      default:
-        return workspaces_.at(static_cast<std::size_t>(operand.slot - first_workspace)).data();
-    }
-  }
+  void* of(Operand operand) const { return operands_.at(static_cast<std::size_t>(operand.slot)); }
 
  private:
-  Matrices& matrices_;
+  std::vector<void*> operands_;  // by their slots
   std::vector<std::vector<float>> workspaces_;
 };
 
 // Runs one step, whose matrices begin where their memory does.
-void run(const Step& step, const Scalars& scalars, Memory& memory, const char* name) {
+void run(const Step& step, const Scalars& scalars, const Memory& memory, const char* name) {
   std::vector<void*> pointers;
   StructArgument numbers;
   for (const StepArgument& argument : step.arguments) {
@@ -120,62 +83,43 @@ void run(const Step& step, const Scalars& scalars, Memory& memory, const char* n
 
 enum class Steps { split_and_multiply, all };
 
-Matrices multiplied(const Setting& setting, const Problem& problem, std::int64_t splits, Matrices matrices,
-                    Steps steps = Steps::split_and_multiply) {
-  const Schedule schedule =
-      schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, problem, ampere());
-  const Plan plan = lower(schedule, problem, ampere());
-  Memory memory(plan, matrices);
+// C.
+std::vector<float> multiplied(const Setting& setting, HostProblem host, std::int64_t splits = 1,
+                              Steps steps = Steps::split_and_multiply) {
+  const Plan plan =
+      lower(schedule_for({&find_kernel("tensor_mma"), setting.tunables, splits}, host.problem, ampere()),
+            host.problem, ampere());
+  const Memory memory(plan, host);
   run(plan.steps.at(0), plan.scalars, memory, setting.split);
   run(plan.steps.at(1), plan.scalars, memory, setting.product);
   if (steps == Steps::all) {
     run(plan.steps.at(2), plan.scalars, memory, "fixup");
   }
-  return matrices;
+  return host.c;
 }
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-// The largest error of a row's or column's stretch of C, in units of the bound (docs/precision.md).
-double error_of(const Problem& p, const Matrices& before, const std::vector<float>& c, std::int64_t member,
-                std::int64_t row, std::int64_t col) {
-  double exact = 0.0;
-  double size = 0.0;
-  for (std::int64_t k = 0; k < p.k; ++k) {
-    const std::int64_t a_at = p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k;
-    const std::int64_t b_at = p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col;
-    const double product =
-        double{before.a[index(member * p.a_stride + a_at)]} * before.b[index(member * p.b_stride + b_at)];
-    exact += product;
-    size += std::abs(product);
+bool is_right(const HostProblem& host, const std::vector<float>& c) {
+  bool right = true;
+  for (std::size_t i = 0; i < host.c_places.size(); ++i) {
+    const auto from = [](const std::vector<float>& all, std::int64_t place) {
+      return std::span(all).subspan(static_cast<std::size_t>(place));
+    };
+    const Oracle oracle(host.problem, from(host.a, host.a_places[i]), from(host.b, host.b_places[i]),
+                        from(host.c, host.c_places[i]));
+    right = right && oracle.compare(from(c, host.c_places[i])).ok();
   }
-  const std::size_t at = index(member * p.c_stride + col * p.ldc + row);
-  exact = p.alpha * exact + (p.beta == 0.0f ? 0.0 : double{p.beta} * before.c[at]);
-  size = std::abs(p.alpha) * size + (p.beta == 0.0f ? 0.0 : std::abs(double{p.beta} * before.c[at]));
-  return std::abs(c[at] - exact) / ((2.0 * std::sqrt(static_cast<double>(p.k)) + 4.0) * 0x1p-24 * size);
+  return right;
 }
 
-double worst_error(const Problem& problem, const Matrices& before, const Matrices& after) {
-  double worst = 0.0;
-  for (std::int64_t member = 0; member < problem.batch; ++member) {
-    for (std::int64_t col = 0; col < problem.n; ++col) {
-      for (std::int64_t row = 0; row < problem.m; ++row) {
-        const double error = error_of(problem, before, after.c, member, row, col);
-        worst = error <= worst ? worst : error;  // a NaN is kept, too
-      }
-    }
-  }
-  return worst;
+void expect_right(const Setting& setting, const Problem& problem, std::int64_t splits = 1) {
+  const HostProblem host = random_problem(problem, Distribution::signed_unit, 7);
+  EXPECT_TRUE(is_right(host, multiplied(setting, host, splits)))
+      << setting.product << ", " << splits << " slices";
 }
 
-void expect_right(const Setting& setting, const Problem& problem, std::int64_t splits) {
-  const Matrices before = random_matrices(problem);
-  const Matrices after = multiplied(setting, problem, splits, before);
-  EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product << ", " << splits << " slices";
-}
-
-Problem problem_of(const Setting& setting, std::int64_t m, std::int64_t n, std::int64_t k) {
-  Problem problem = Problem::packed(m, n, k);
+Problem problem_for(const Setting& setting, std::int64_t m, std::int64_t n, std::int64_t k,
+                    const char* ops = "NN", std::int64_t gap = 0, std::int64_t batch = 1) {
+  Problem problem = problem_of(m, n, k, ops, gap, batch);
   problem.precision = setting.precision;
   return problem;
 }
@@ -184,7 +128,7 @@ TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
   for (const Setting& setting : settings()) {
     for (const auto& [m, n, k] : {std::array{1, 1, 1}, {129, 65, 33}, {140, 130, 110}}) {
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k));
-      expect_right(setting, problem_of(setting, m, n, k), 1);
+      expect_right(setting, problem_for(setting, m, n, k));
     }
   }
 }
@@ -192,47 +136,35 @@ TEST(TensorEmulation, IsRightAtTheEdgesOfTiles) {
 // Strips are 1024 rows of C high, and the last one is not.
 TEST(TensorEmulation, CoversTheLastStripOfTiles) {
   for (const Setting& setting : settings()) {
-    expect_right(setting, problem_of(setting, 1200, 140, 8), 1);
+    expect_right(setting, problem_for(setting, 1200, 140, 8));
   }
 }
 
 TEST(TensorEmulation, AddsUpSlices) {
   for (const Setting& setting : settings()) {
-    expect_right(setting, problem_of(setting, 130, 70, 130), 2);
+    expect_right(setting, problem_for(setting, 130, 70, 130), 2);
   }
 }
 
 TEST(TensorEmulation, TakesEveryFormOfTheCall) {
   for (const Setting& setting : settings()) {
-    Problem problem = problem_of(setting, 70, 66, 40);
-    problem.a_op = Transpose::yes;
-    problem.lda = 43;
-    problem.b_op = Transpose::yes;
-    problem.ldb = 69;
-    problem.ldc = 71;
+    Problem problem = problem_for(setting, 70, 66, 40, "TT", 3, 2);
     problem.alpha = -0.5f;
     problem.beta = 2.0f;
-    problem.batch = 2;
-    problem.a_stride = problem.a_elements() + 5;
-    problem.b_stride = problem.b_elements() + 3;
-    problem.c_stride = problem.c_elements() + 1;
     problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
-    expect_right(setting, problem, 1);
+    expect_right(setting, problem);
   }
 }
 
 // Panels with a NaN are not written; everything else is.
 TEST(TensorEmulation, LeavesOutWhatTermsDoNotHold) {
   for (const Setting& setting : settings()) {
-    const Problem problem = problem_of(setting, 100, 140, 20);
-    Matrices before = random_matrices(problem);
-    before.b[index(139 * problem.ldb + 19)] = std::numeric_limits<float>::quiet_NaN();
-    const Matrices after = multiplied(setting, problem, 1, before);
-    for (std::int64_t col = 0; col < problem.n; ++col) {
-      for (std::int64_t row = 0; row < problem.m; row += 7) {
-        const std::size_t at = index(col * problem.ldc + row);
-        EXPECT_EQ(after.c[at] == before.c[at], col >= 128) << setting.product << row << " " << col;
-      }
+    HostProblem host = random_problem(problem_for(setting, 100, 140, 20), Distribution::signed_unit, 7);
+    host.c.assign(host.c.size(), 7.0f);
+    host.b[139 * 20 + 19] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> c = multiplied(setting, host);
+    for (std::size_t at = 0; at < c.size(); at += 7) {
+      EXPECT_EQ(c[at] == 7.0f, at / 100 >= 128) << setting.product << " " << at;
     }
   }
 }
@@ -241,21 +173,15 @@ TEST(TensorEmulation, LeavesOutWhatTermsDoNotHold) {
 // are far from the others of their block.
 TEST(TensorEmulation, PatchesWhatItLeavesOut) {
   for (const Setting& setting : {settings()[0], settings()[2]}) {
-    Problem problem = problem_of(setting, 270, 260, 20);
+    Problem problem = problem_for(setting, 270, 260, 20, "NN", 0, 2);
     problem.a_aligned = problem.b_aligned = problem.c_aligned = false;
-    problem.batch = 2;
-    problem.a_stride = problem.a_elements();
-    problem.b_stride = problem.b_elements();
-    problem.c_stride = problem.c_elements();
-    Matrices before = random_matrices(problem);
-    before.a[260] = 0x1p60f;
-    before.b[index(problem.b_stride + 200 * problem.ldb)] = 0x1p60f;
-    const Matrices without = multiplied(setting, problem, 1, before);
-    const Matrices after = multiplied(setting, problem, 1, before, Steps::all);
-    EXPECT_GT(worst_error(problem, before, without), 1.0) << setting.product;
-    EXPECT_LE(worst_error(problem, before, after), 1.0) << setting.product;
+    HostProblem host = random_problem(problem, Distribution::signed_unit, 7);
+    host.a[260] = 0x1p60f;
+    host.b[static_cast<std::size_t>(problem.b_stride + 200 * problem.ldb)] = 0x1p60f;
+    EXPECT_FALSE(is_right(host, multiplied(setting, host))) << setting.product;
+    EXPECT_TRUE(is_right(host, multiplied(setting, host, 1, Steps::all))) << setting.product;
   }
 }
 
 }  // namespace
-}  // namespace duogemm
+}  // namespace duogemm::testing

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "emulation/kernels.h"
 
 namespace duogemm::emulation {
 namespace {

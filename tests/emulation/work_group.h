@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace duogemm::emulation {
 
@@ -13,6 +16,13 @@ namespace duogemm::emulation {
 // std::logic_error where some work-items wait for others that have ended.
 void run(const std::array<std::size_t, 3>& groups, std::size_t work_items,
          const std::function<void()>& kernel);
+
+// Kernel files that the build has compiled for the host, with some tunables each (see kernel.cpp), by the
+// name that the build gave them: work-groups; what the parameters that are pointers point to, in their order;
+// and the struct of the others.
+using RunKernel = void (*)(const std::array<std::size_t, 3>& groups, const std::vector<void*>& pointers,
+                           const void* numbers);
+std::map<std::string, RunKernel>& kernels();
 
 // --- What a kernel asks for, within run() -----------------------------------------------------------------
 std::size_t item();

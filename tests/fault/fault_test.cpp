@@ -1,8 +1,6 @@
 // The device fails: on a device in memory, every operation in turn fails, and from every
 // operation on the device is lost. The right error comes out, nothing is left over, the next call works.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "api/c_api.h"
 #include "cpu_backend.h"
 #include "fake_device.h"
+#include "processes.h"
 #include "runtime/runtime.h"
 #include "workspace_plan.h"
 
@@ -34,57 +33,44 @@ class FakeBackend final : public Backend {
   }
 };
 
-// A user of the library: what it keeps between calls, and its call, which throws when the device fails.
-class User {
- public:
-  virtual ~User() = default;
-  virtual void call() = 0;
-};
+// A user of the library, with what it keeps between calls: the call, which throws when the device fails.
+using User = std::function<void()>;
 
 // Makes a Context in its first call that gets so far, and multiplies twice, with larger operands at last.
-class ContextUser : public User {
- public:
-  explicit ContextUser(Faults& faults) { backend_faults = &faults; }
-  ~ContextUser() override {
-    context_.reset();
-    backend_faults = nullptr;
-  }
-
-  void call() override {
-    if (!context_) {
-      context_ = std::make_unique<Context>("fake:0");
+User use_context(Faults& faults) {
+  backend_faults = &faults;
+  return [context = std::shared_ptr<Context>()]() mutable {
+    if (!context) {
+      context = std::make_shared<Context>("fake:0");
     }
+    const auto multiply_ones = [&](std::int64_t size, float beta) {
+      const std::vector<float> ones(static_cast<std::size_t>(size * size), 1.0f);
+      std::vector<float> c = ones;
+      const Sgemm request{
+          .m = size, .n = size, .k = size, .beta = beta, .lda = size, .ldb = size, .ldc = size};
+      context->sgemm(request, ones.data(), ones.data(), c.data());
+      return c;
+    };
     EXPECT_EQ(multiply_ones(2, 0.0f), std::vector<float>(4, 2.0f));
     EXPECT_EQ(multiply_ones(3, 1.0f), std::vector<float>(9, 4.0f));
-  }
-
- private:
-  std::vector<float> multiply_ones(std::int64_t size, float beta) {
-    const std::vector<float> ones(static_cast<std::size_t>(size * size), 1.0f);
-    std::vector<float> c = ones;
-    const Sgemm request{.m = size, .n = size, .k = size, .beta = beta, .lda = size, .ldb = size, .ldc = size};
-    context_->sgemm(request, ones.data(), ones.data(), c.data());
-    return c;
-  }
-
-  std::unique_ptr<Context> context_;
-};
+  };
+}
 
 // The same on a device that works on the host's memory.
-class InPlaceUser final : public ContextUser {
- public:
-  explicit InPlaceUser(Faults& faults) : ContextUser(faults) { faults.in_place = true; }
-};
+User use_context_in_place(Faults& faults) {
+  faults.in_place = true;
+  return use_context(faults);
+}
 
 // Runs plans that need workspace in memory kept for a queue, the second time with more of it.
-class QueueUser final : public User {
+class QueueUser {
  public:
   explicit QueueUser(Faults& faults)
       : faults_(faults), device_(faults), programs_(device_, DiskCache({})), workspaces_(device_) {
     faults.idle = true;
   }
 
-  void call() override {
+  void call() {
     const std::unique_ptr<Queue> queue = device_.create_queue();
     enqueue(33, *queue);
     enqueue(65, *queue);
@@ -113,6 +99,10 @@ class QueueUser final : public User {
   QueueWorkspaces workspaces_;
 };
 
+User use_queue(Faults& faults) {
+  return [user = std::make_shared<QueueUser>(faults)] { user->call(); };
+}
+
 // The outcome of a call, as the C functions tell it.
 struct Answer {
   duogemm_status status;
@@ -135,14 +125,9 @@ Answer answer_to(const std::function<void()>& call) {
 
 struct Usage {
   const char* name;
-  std::unique_ptr<User> (*begin)(Faults&);
+  User (*begin)(Faults&);
   std::set<Operation> operations;  // that its call consists of
 };
-
-template <typename AUser>
-std::unique_ptr<User> begin(Faults& faults) {
-  return std::make_unique<AUser>(faults);
-}
 
 class DeviceFaults : public ::testing::TestWithParam<Usage> {
  protected:
@@ -155,8 +140,8 @@ class DeviceFaults : public ::testing::TestWithParam<Usage> {
       SCOPED_TRACE("operation " + std::to_string(n));
       Faults faults = faults_at(n);
       {
-        const std::unique_ptr<User> user = GetParam().begin(faults);
-        const auto call = [&] { return answer_to([&] { user->call(); }); };
+        const User user = GetParam().begin(faults);
+        const auto call = [&] { return answer_to(user); };
         const Answer answer = call();
         if (!faults.failed) {
           EXPECT_EQ(answer, success);
@@ -203,15 +188,15 @@ TEST_P(DeviceFaults, TheDeviceIsLost) {
 INSTANTIATE_TEST_SUITE_P(
     Users, DeviceFaults,
     ::testing::Values(Usage{"context",
-                            begin<ContextUser>,
+                            use_context,
                             {Operation::open, Operation::create_queue, Operation::allocate, Operation::write,
                              Operation::compile, Operation::launch, Operation::finish, Operation::read}},
                       Usage{"context_in_place",
-                            begin<InPlaceUser>,
+                            use_context_in_place,
                             {Operation::open, Operation::create_queue, Operation::compile, Operation::launch,
                              Operation::finish}},
                       Usage{"queue_workspaces",
-                            begin<QueueUser>,
+                            use_queue,
                             {Operation::create_queue, Operation::compile, Operation::allocate,
                              Operation::launch, Operation::finish}}),
     [](const auto& info) { return info.param.name; });
@@ -220,58 +205,37 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ForkedUser, AsksNothingOfTheDevice) {
   Faults faults;
-  auto user = std::make_unique<ContextUser>(faults);
-  user->call();
+  User user = use_context(faults);
+  user();
   const Faults before = faults;
-  const pid_t child = fork();
-  if (child == 0) {
-    const Answer answer = answer_to([&] { user->call(); });
-    user.reset();
-    const bool untouched = faults.operations == before.operations &&
-                           faults.live_buffers == before.live_buffers &&
-                           faults.live_others == before.live_others;
-    _exit(answer.status == DUOGEMM_UNSUPPORTED && untouched ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(answer_to([&] { user->call(); }), success);
+  expect_in_processes(1, [&](int) {
+    const Answer answer = answer_to(user);
+    user = {};
+    return answer.status == DUOGEMM_UNSUPPORTED && faults.operations == before.operations &&
+           faults.live_buffers == before.live_buffers && faults.live_others == before.live_others;
+  });
+  EXPECT_EQ(answer_to(user), success);
 }
 
 // --- The C functions -------------------------------------------------------------------------------------
 
-struct Thrown {
-  const char* name;
-  void (*call)();
-  Answer answer;
-};
-
-class CallFromC : public ::testing::TestWithParam<Thrown> {};
-
-TEST_P(CallFromC, AnswersWhatWasThrown) {
-  EXPECT_EQ(answer_to(GetParam().call), GetParam().answer);
-  EXPECT_EQ(answer_to([] {}), success);
+TEST(CallFromC, AnswersWhatWasThrown) {
+  const std::pair<std::function<void()>, Answer> thrown[] = {
+      {[] { throw Error(Status::invalid_argument, "why"); }, {DUOGEMM_INVALID_ARGUMENT, "why"}},
+      {[] { throw Error(Status::unsupported, "why"); }, {DUOGEMM_UNSUPPORTED, "why"}},
+      {[] { throw Error(Status::out_of_memory, "why"); }, {DUOGEMM_OUT_OF_MEMORY, "why"}},
+      {[] { throw Error(Status::build_failed, "why"); }, {DUOGEMM_BUILD_FAILED, "why"}},
+      {[] { throw Error(Status::device_error, "why"); }, {DUOGEMM_DEVICE_ERROR, "why"}},
+      {[] { throw std::bad_alloc(); }, host_memory_exhausted},
+      {[] { throw std::logic_error("foreign"); }, {DUOGEMM_DEVICE_ERROR, "foreign"}},
+      {[] { throw 1; }, {DUOGEMM_DEVICE_ERROR, "unknown error"}}};
+  for (const auto& [call, answer] : thrown) {
+    EXPECT_EQ(answer_to(call), answer);
+    EXPECT_EQ(answer_to([] {}), success);
+  }
 }
 
-template <Status status>
-void fail() {
-  throw Error(status, "why");
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Exceptions, CallFromC,
-    ::testing::Values(
-        Thrown{"invalid_argument", fail<Status::invalid_argument>, {DUOGEMM_INVALID_ARGUMENT, "why"}},
-        Thrown{"unsupported", fail<Status::unsupported>, {DUOGEMM_UNSUPPORTED, "why"}},
-        Thrown{"out_of_memory", fail<Status::out_of_memory>, {DUOGEMM_OUT_OF_MEMORY, "why"}},
-        Thrown{"build_failed", fail<Status::build_failed>, {DUOGEMM_BUILD_FAILED, "why"}},
-        Thrown{"device_error", fail<Status::device_error>, {DUOGEMM_DEVICE_ERROR, "why"}},
-        Thrown{"bad_alloc", [] { throw std::bad_alloc(); }, host_memory_exhausted},
-        Thrown{"foreign", [] { throw std::logic_error("foreign"); }, {DUOGEMM_DEVICE_ERROR, "foreign"}},
-        Thrown{"no_exception_class", [] { throw 1; }, {DUOGEMM_DEVICE_ERROR, "unknown error"}}),
-    [](const auto& info) { return info.param.name; });
-
-TEST(CallFromCProblem, IsNotCalledWithoutOne) {
+TEST(CallFromC, IsNotCalledWithoutAProblem) {
   bool called = false;
   EXPECT_EQ(call_from_c(nullptr, [&](const Sgemm&) { called = true; }), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_FALSE(called);

@@ -10,6 +10,7 @@
 #include "check/oracle.h"
 #include "cpu_backend.h"
 #include "cpu_programs.h"
+#include "devices.h"
 #include "plan/lower.h"
 #include "runtime/runtime.h"
 
@@ -19,15 +20,14 @@ namespace {
 constexpr std::int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 48, 50, 65, 97};
 
 // With columns that have gaps between them.
-Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, int ops, float beta) {
-  Problem p = Problem::packed(m, n, k, 1.5f, beta);
-  p.a_op = ops % 2 == 1 ? Transpose::yes : Transpose::no;
-  p.b_op = ops / 2 == 1 ? Transpose::yes : Transpose::no;
-  p.lda = p.a_rows() + 3;
-  p.ldb = p.b_rows() + 1;
-  p.ldc = p.m + 5;
+Problem with_gaps(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, float beta) {
+  Problem p = problem_of(m, n, k, ops, 3);
+  p.alpha = 1.5f;
+  p.beta = beta;
   return p;
 }
+
+constexpr const char* all_ops[] = {"NN", "NT", "TN", "TT"};
 
 class CallingThread : public ::testing::TestWithParam<std::tuple<DeviceInfo, std::size_t>> {
  protected:
@@ -60,11 +60,9 @@ class CallingThread : public ::testing::TestWithParam<std::tuple<DeviceInfo, std
 TEST_P(CallingThread, ComputesTheOwedBits) {
   for (const std::int64_t m : sizes) {
     for (const std::int64_t n : sizes) {
-      for (int ops = 0; ops < 4; ++ops) {
-        if (std::max(m, n) >= 4) {
-          check(problem_of(m, n, sizes[static_cast<std::size_t>(m + n + ops) % std::size(sizes)], ops,
-                           ops % 2 == 0 ? 0.0f : 0.5f));
-        }
+      for (std::size_t ops = 0; ops < 4 && std::max(m, n) >= 4; ++ops) {
+        const std::int64_t k = sizes[(static_cast<std::size_t>(m + n) + ops) % std::size(sizes)];
+        check(with_gaps(m, n, k, all_ops[ops], ops % 2 == 0 ? 0.0f : 0.5f));
       }
     }
   }
@@ -72,10 +70,10 @@ TEST_P(CallingThread, ComputesTheOwedBits) {
 
 // Columns of a transposed B are far apart, or K is longer than what is packed at once.
 TEST_P(CallingThread, ComputesTheOwedBitsOfLongSums) {
-  for (int ops = 0; ops < 4; ++ops) {
-    check(problem_of(5, 300, 900, ops, 0.5f));
-    check(problem_of(60, 300, 1100, ops, 0.5f));
-    check(problem_of(1, 40, 2000, ops, 0.0f));
+  for (const char* ops : all_ops) {
+    check(with_gaps(5, 300, 900, ops, 0.5f));
+    check(with_gaps(60, 300, 1100, ops, 0.5f));
+    check(with_gaps(1, 40, 2000, ops, 0.0f));
   }
 }
 
@@ -87,9 +85,12 @@ TEST_P(CallingThread, HasThePrograms) {
   for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 40, 300, 2000}) {
     for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 40, 300, 2000}) {
       for (const std::int64_t k : {1, 40, 1000}) {
-        for (int ops = 0; ops < 4 && std::max(m, n) >= 4; ++ops) {
+        for (const char* ops : all_ops) {
+          if (std::max(m, n) < 4) {
+            continue;
+          }
           for (const auto level : {Reproducibility::run_to_run, Reproducibility::everywhere}) {
-            Problem p = problem_of(m, n, k, ops, 0.0f);
+            Problem p = with_gaps(m, n, k, ops, 0.0f);
             p.level = level;
             const Variant& kernel = *plan_sgemm(p, planner).steps.at(0).kernel;
             chosen.insert(kernel.spec->name + " " + to_text(kernel.tunables));
@@ -113,7 +114,7 @@ TEST_P(CallingThread, HasThePrograms) {
 // A developer's own text of a kernel is not what was compiled with the library.
 TEST_P(CallingThread, TakesProgramsForTheLibrarysOwnTextsAlone) {
   Device& device = runtime_->device();
-  const Plan plan = plan_sgemm(problem_of(40, 40, 40, 0, 0.0f), planner_for(device.info()));
+  const Plan plan = plan_sgemm(with_gaps(40, 40, 40, "NN", 0.0f), planner_for(device.info()));
   ProgramSource source = program_source(*plan.steps.at(0).kernel);
   EXPECT_NE(device.find_built(source), nullptr);
   source.embedded = false;

@@ -1,31 +1,19 @@
 // Plans for CPUs that are not here.
 #include <gtest/gtest.h>
 
+#include "check_plan.h"
 #include "devices.h"
 #include "families/cpu.h"
-#include "plan/lower.h"
 #include "plan/select.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
 constexpr std::size_t kib = 1024;
 
-using testing::cpu;
-
-Problem with_ops(Problem problem, Transpose a_op, Transpose b_op) {
-  problem.a_op = a_op;
-  problem.b_op = b_op;
-  problem.lda = problem.a_rows();
-  problem.ldb = problem.b_rows();
-  return problem;
-}
-
-Plan planned(const ScheduleRequest& request, const Problem& problem, const DeviceInfo& device) {
-  return lower(schedule_for(request, problem, device), problem, device);
-}
-
-const Step& only_step(const Plan& plan) {
+// By what is planned where nothing was measured.
+Step only_step(const Problem& problem, const DeviceInfo& device) {
+  const Plan plan = plan_of(unmeasured_request(problem, device), problem, device);
   EXPECT_EQ(plan.steps.size(), 1u);
   EXPECT_TRUE(plan.workspace_bytes.empty());
   return plan.steps.front();
@@ -42,7 +30,7 @@ TEST(CpuPlanner, PassesOverMeasurementsOfAKernelThatNoPlanTakesFromThem) {
   tuning.calibrations = {{&dots, resolve(dots, {}), {{1, 1e-6, 1e-9}, {2, 1e-6, 1e-9}}}};
   const DeviceInfo device = cpu(16);
   const Planner planner(device, tuning);
-  const Problem problem = with_ops(Problem::packed(1, 300, 300), Transpose::yes, Transpose::no);
+  const Problem problem = problem_of(1, 300, 300, "TN");
   EXPECT_EQ(planner.select(problem).kernel->spec->name, kernel_for(problem, device));
 }
 
@@ -65,8 +53,8 @@ TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
 TEST(CpuTiles, GiveEveryCoreAsMuch) {
   for (const std::size_t cores : {1, 2, 3, 4, 8, 64}) {
     const DeviceInfo device = cpu(16, cores);
-    const Problem problem = with_ops(Problem::packed(3072, 3072, 3072), Transpose::yes, Transpose::no);
-    const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
+    const Problem problem = problem_of(3072, 3072, 3072, "TN");
+    const Step step = only_step(problem, device);
     EXPECT_EQ(step.geometry.groups[0] % cores, 0u) << cores;
   }
 }
@@ -75,7 +63,7 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
        {Problem::packed(256, 256, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
-    const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
+    const Step step = only_step(problem, device);
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
   }
@@ -84,16 +72,13 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
 TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 512, 512), Transpose::yes, Transpose::no)),
-            "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_panels");
   // Rows of B far apart, in the cache and beyond it, and side by side.
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 256, 256), Transpose::no, Transpose::yes)), "cpu_direct");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 2048, 2048), Transpose::no, Transpose::yes)),
-            "cpu_panels");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(64, 64, 16384), Transpose::no, Transpose::yes)),
-            "cpu_direct");
+  EXPECT_EQ(kernel_for(problem_of(64, 256, 256, "NT")), "cpu_direct");
+  EXPECT_EQ(kernel_for(problem_of(64, 2048, 2048, "NT")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(64, 64, 16384, "NT")), "cpu_direct");
 }
 
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
@@ -108,21 +93,21 @@ TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
 
 TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
   for (const std::int64_t columns : {1, 4}) {
-    Problem problem = with_ops(Problem::packed(512, columns, 512), Transpose::yes, Transpose::no);
+    Problem problem = problem_of(512, columns, 512, "TN");
     EXPECT_EQ(kernel_for(problem), "cpu_dots");
     const ScheduleRequest dots = unmeasured_request(problem, cpu(16));
     problem.level = Reproducibility::everywhere;
     EXPECT_EQ(kernel_for(problem), "cpu_direct");
     EXPECT_THROW(schedule_for(dots, problem, cpu(16)), Error);
   }
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 5, 512), Transpose::yes, Transpose::no)), "cpu_panels");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 20), Transpose::yes, Transpose::no)), "cpu_direct");
+  EXPECT_EQ(kernel_for(problem_of(512, 5, 512, "TN")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 1, 20, "TN")), "cpu_direct");
 }
 
 TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
   EXPECT_EQ(kernel_for(Problem::packed(1, 512, 512)), "cpu_dots");
   EXPECT_EQ(kernel_for(Problem::packed(1, 1, 512)), "cpu_dots");
-  EXPECT_EQ(kernel_for(with_ops(Problem::packed(512, 1, 512), Transpose::yes, Transpose::yes)), "cpu_dots");
+  EXPECT_EQ(kernel_for(problem_of(512, 1, 512, "TT")), "cpu_dots");
   Problem gaps = Problem::packed(1, 512, 512);
   gaps.lda = 2;
   EXPECT_EQ(kernel_for(gaps), "cpu_direct");
@@ -132,7 +117,7 @@ TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
 TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
   const DeviceInfo device = cpu(16);
   const Problem problem = Problem::packed(1, 1000, 500);
-  const Step step = only_step(planned(unmeasured_request(problem, device), problem, device));
+  const Step step = only_step(problem, device);
   EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 1);
   EXPECT_EQ(step.kernel->tunables.at("COLS"), 1);
   EXPECT_EQ(std::get<StructArgument>(step.arguments[0]).as<GemmArguments>().M, 1000);
@@ -141,4 +126,4 @@ TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
 }
 
 }  // namespace
-}  // namespace duogemm
+}  // namespace duogemm::testing

@@ -4,17 +4,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <functional>
-#include <map>
-#include <thread>
 
 #include "files.h"
+#include "processes.h"
 #include "runtime/program_cache.h"
 #include "system/temporary_directory.h"
 
@@ -27,26 +22,6 @@ constexpr uid_t someone_else = 65534;
 
 const std::string key = "the source\nand the device";
 const std::string payload("a program\0with a zero\n in it", 28);
-
-// Runs `work` in a process of its own, so that it may take its rights and limits from it.
-pid_t start_process(const std::function<bool()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    _exit(work() ? 0 : 1);
-  }
-  return child;
-}
-
-bool succeeds(pid_t child) {
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-void limit(int resource, rlim_t most) {
-  const rlimit value{most, most};
-  setrlimit(static_cast<__rlimit_resource_t>(resource), &value);
-}
 
 class DiskCacheTest : public ::testing::Test {
  protected:
@@ -153,7 +128,7 @@ TEST_F(DiskCacheTest, ReadsFromAReadOnlyDirectory) {
   if (geteuid() == 0) {  // whom no mode of a directory stops
     ASSERT_EQ(chown(directory.path().c_str(), someone_else, someone_else), 0);
   }
-  EXPECT_TRUE(succeeds(start_process([&] {
+  expect_in_processes(1, [&](int) {
     if (geteuid() == 0 && setuid(someone_else) != 0) {
       return false;
     }
@@ -165,18 +140,19 @@ TEST_F(DiskCacheTest, ReadsFromAReadOnlyDirectory) {
     const bool clean = files_in(cache_path).size() == 1;
     chmod(cache_path.c_str(), 0700);
     return right && clean;
-  })));
+  });
 }
 
 TEST_F(DiskCacheTest, LeavesNothingBehindWhenAFileCannotGrow) {
-  EXPECT_TRUE(succeeds(start_process([&] {
+  expect_in_processes(1, [&](int) {
     signal(SIGXFSZ, SIG_IGN);
-    limit(RLIMIT_FSIZE, 4096);
+    const rlimit limit{4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
     cache.store(key, payload);
     cache.store(key, std::string(5000, 'x'));
     cache.store("another key", std::string(5000, 'x'));
     return cache.load(key) == payload && !cache.load("another key") && files_in(cache_path).size() == 1;
-  })));
+  });
 }
 
 // A writer stores one letter throughout, of a length that goes with the letter: half of one payload
@@ -186,47 +162,26 @@ std::string letters(int key_number, int writer) {
   return std::string(static_cast<std::size_t>(20000 + 1000 * writer), letter);
 }
 
-bool is_of_some_writer(const std::string& loaded, int key_number, int writers) {
-  for (int writer = 0; writer < writers; ++writer) {
-    if (loaded == letters(key_number, writer)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 TEST_F(DiskCacheTest, ServesThreadsAndProcessesAtOnce) {
   constexpr int keys = 3;
   constexpr int processes = 4;
-  constexpr int threads = 3;
-  const auto work_as = [&](int process) {
-    std::vector<std::thread> running;
-    std::array<bool, threads> right{};
-    for (int thread = 0; thread < threads; ++thread) {
-      running.emplace_back([&, thread] {
-        bool all = true;
-        for (int turn = 0; turn < 60; ++turn) {
-          const int key_number = (turn + thread) % keys;
-          const std::string name = "key " + std::to_string(key_number);
-          cache.store(name, letters(key_number, process));
-          const std::optional<std::string> loaded = cache.load(name);
-          all = all && loaded && is_of_some_writer(*loaded, key_number, processes);
-        }
-        right[static_cast<std::size_t>(thread)] = all;
-      });
-    }
-    for (std::thread& thread : running) {
-      thread.join();
-    }
-    return std::all_of(right.begin(), right.end(), [](bool one) { return one; });
+  const auto is_of_some_writer = [](const std::string& loaded, int key_number) {
+    const auto letter = loaded.empty() ? 0 : loaded.front() - 'A' - 8 * key_number;
+    return letter >= 0 && letter < processes && loaded == letters(key_number, letter);
   };
-  std::vector<pid_t> children;
-  for (int process = 0; process < processes; ++process) {
-    children.push_back(start_process([&, process] { return work_as(process); }));
-  }
-  for (pid_t child : children) {
-    EXPECT_TRUE(succeeds(child));
-  }
+  expect_in_processes(processes, [&](int process) {
+    return in_threads(3, [&](int thread) {
+      bool all = true;
+      for (int turn = 0; turn < 60; ++turn) {
+        const int key_number = (turn + thread) % keys;
+        const std::string name = "key " + std::to_string(key_number);
+        cache.store(name, letters(key_number, process));
+        const std::optional<std::string> loaded = cache.load(name);
+        all = all && loaded && is_of_some_writer(*loaded, key_number);
+      }
+      return all;
+    });
+  });
   EXPECT_EQ(files_in(cache_path).size(), static_cast<std::size_t>(keys));
 }
 
@@ -252,44 +207,34 @@ TEST_F(DiskCacheTest, RemovesOldFilesThatNobodyFinished) {
   EXPECT_EQ(cache.load(key), payload);
 }
 
-// Sets environment variables, or removes them, for a scope.
-class Environment {
- public:
-  explicit Environment(const std::map<std::string, const char*>& variables) {
-    for (const auto& [name, value] : variables) {
-      const char* before = std::getenv(name.c_str());
-      before_[name] = before ? std::optional<std::string>(before) : std::nullopt;
-      set(name, value);
-    }
-  }
-  ~Environment() {
-    for (const auto& [name, value] : before_) {
-      set(name, value ? value->c_str() : nullptr);
-    }
-  }
-
- private:
-  static void set(const std::string& name, const char* value) {
-    value ? setenv(name.c_str(), value, 1) : unsetenv(name.c_str());
-  }
-  std::map<std::string, std::optional<std::string>> before_;
+struct Folders {
+  const char* ours;
+  const char* xdg;
+  const char* home;
+  const char* expected;
 };
 
-std::string directory_with(const char* ours, const char* xdg, const char* home) {
-  const Environment environment({{"DUOGEMM_CACHE_DIR", ours}, {"XDG_CACHE_HOME", xdg}, {"HOME", home}});
-  return cache_directory().string();
-}
-
 TEST(CacheDirectory, IsOursThenXdgsThenTheHomesOne) {
-  EXPECT_EQ(directory_with("/ours", "/xdg", "/home"), "/ours");
-  EXPECT_EQ(directory_with("ours", "/xdg", "/home"), "ours");
-  EXPECT_EQ(directory_with("", "/xdg", "/home"), "");
-  EXPECT_EQ(directory_with(nullptr, "/xdg", "/home"), "/xdg/duogemm");
-  EXPECT_EQ(directory_with(nullptr, "not absolute", "/home"), "/home/.cache/duogemm");
-  EXPECT_EQ(directory_with(nullptr, "", "/home"), "/home/.cache/duogemm");
-  EXPECT_EQ(directory_with(nullptr, nullptr, "/home"), "/home/.cache/duogemm");
-  EXPECT_EQ(directory_with(nullptr, nullptr, ""), "");
-  EXPECT_EQ(directory_with(nullptr, nullptr, nullptr), "");
+  const auto set = [](const char* name, const char* value) {
+    value ? setenv(name, value, 1) : unsetenv(name);
+  };
+  for (const Folders& each : {Folders{"/ours", "/xdg", "/home", "/ours"},
+                              {"ours", "/xdg", "/home", "ours"},
+                              {"", "/xdg", "/home", ""},
+                              {nullptr, "/xdg", "/home", "/xdg/duogemm"},
+                              {nullptr, "not absolute", "/home", "/home/.cache/duogemm"},
+                              {nullptr, "", "/home", "/home/.cache/duogemm"},
+                              {nullptr, nullptr, "/home", "/home/.cache/duogemm"},
+                              {nullptr, nullptr, "", ""},
+                              {nullptr, nullptr, nullptr, ""}}) {
+    SCOPED_TRACE(each.expected);
+    expect_in_processes(1, [&](int) {
+      set("DUOGEMM_CACHE_DIR", each.ours);
+      set("XDG_CACHE_HOME", each.xdg);
+      set("HOME", each.home);
+      return cache_directory() == each.expected;
+    });
+  }
 }
 
 }  // namespace

@@ -8,31 +8,16 @@
 #include <random>
 #include <set>
 
+#include "check_plan.h"
 #include "devices.h"
 #include "files.h"
 #include "plan/lower.h"
 #include "plan/select.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
-using testing::large_gpu;
-
-DeviceInfo gpu_with_clusters() { return testing::large_gpu(true); }
-
-// Leading dimensions and strides as small as they can be.
-Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops, std::int64_t batch) {
-  Problem p = Problem::packed(m, n, k);
-  p.a_op = ops[0] == 'T' ? Transpose::yes : Transpose::no;
-  p.b_op = ops[1] == 'T' ? Transpose::yes : Transpose::no;
-  p.lda = p.a_rows();
-  p.ldb = p.b_rows();
-  p.batch = batch;
-  p.a_stride = p.a_elements();
-  p.b_stride = p.b_elements();
-  p.c_stride = p.c_elements();
-  return p;
-}
+DeviceInfo gpu_with_clusters() { return large_gpu(true); }
 
 // Sizes uniform in their logarithms, transposes, gaps, batches and levels: whatever a call may ask for.
 std::vector<Problem> random_problems(std::size_t count) {
@@ -43,8 +28,8 @@ std::vector<Problem> random_problems(std::size_t count) {
   std::vector<Problem> problems;
   while (problems.size() < count) {
     const char* ops[] = {"NN", "NT", "TN", "TT"};
-    Problem p = packed_problem(size(5000), size(5000), size(20000), ops[random() % 4],
-                               random() % 4 == 0 ? size(300) : 1);
+    Problem p = problem_of(size(5000), size(5000), size(20000), ops[random() % 4], 0,
+                           random() % 4 == 0 ? size(300) : 1);
     p.lda += random() % 2 * (random() % 9);
     p.ldc += random() % 2 * (random() % 9);
     p.c_stride = p.c_elements();
@@ -71,16 +56,18 @@ TEST(EmbeddedTunings, AreWhatTheirFilesSay) {
   EXPECT_GE(embedded_tunings().size(), 4u);
   for (const EmbeddedTuning& embedded : embedded_tunings()) {
     const std::string name(embedded.name);
-    const Tuning of_file = parse_tuning(testing::contents_of(DUOGEMM_SOURCE "/common/" + name), name);
+    const Tuning of_file = parse_tuning(contents_of(DUOGEMM_SOURCE "/common/" + name), name);
     EXPECT_EQ(to_json(tuning_of(embedded)), to_json(of_file)) << name;
   }
 }
 
-TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
+// And ranks it first. The planner tells its programs before the first problem comes.
+TEST(Planner, ChoosesWhatCanRunForAnyProblemAndAsksOnlyForProgramsThatItNames) {
   const std::vector<Problem> problems = random_problems(400);
   for (const Tuning& tuning : tunings_for_gpus()) {
     for (const DeviceInfo& device : {large_gpu(), gpu_with_clusters()}) {
       const Planner planner(device, tuning);
+      const std::vector<const Variant*> named = programs_of(planner);
       for (const Problem& problem : problems) {
         const Schedule schedule = planner.select(problem);
         const Plan plan = lower(schedule, problem, device);  // throws where it cannot
@@ -91,33 +78,14 @@ TEST(Planner, ChoosesWhatCanRunForAnyProblem) {
           EXPECT_FALSE(schedule.kernel->reorders) << to_text(schedule);
         }
         EXPECT_TRUE(device.clusters || !schedule.clustered);
+        const std::vector<Schedule> ranked = planner.rank(problem);
+        EXPECT_EQ(to_text(schedule), to_text(ranked.front()));
+        EXPECT_TRUE(std::ranges::is_sorted(ranked, {}, &Schedule::seconds));
+        for (const Step& step : plan_sgemm(problem, planner).steps) {
+          EXPECT_TRUE(device.clusters || std::ranges::find(named, step.kernel) != named.end())
+              << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
+        }
       }
-    }
-  }
-}
-
-// The planner tells its programs before the first problem comes.
-TEST(Planner, AsksOnlyForProgramsThatItNames) {
-  for (const Tuning& tuning : tunings_for_gpus()) {
-    const Planner planner(large_gpu(), tuning);
-    const std::vector<const Variant*> named = programs_of(planner);
-    for (const Problem& problem : random_problems(300)) {
-      for (const Step& step : plan_sgemm(problem, planner).steps) {
-        EXPECT_NE(std::find(named.begin(), named.end(), step.kernel), named.end())
-            << step.kernel->spec->name << " " << to_text(step.kernel->tunables);
-      }
-    }
-  }
-}
-
-TEST(Planner, RanksWhatItSelectsFirst) {
-  for (const Tuning& tuning : tunings_for_gpus()) {
-    const Planner planner(gpu_with_clusters(), tuning);
-    for (const Problem& problem : random_problems(300)) {
-      const std::vector<Schedule> ranked = planner.rank(problem);
-      EXPECT_EQ(to_text(planner.select(problem)), to_text(ranked.front()));
-      EXPECT_TRUE(std::is_sorted(ranked.begin(), ranked.end(),
-                                 [](const Schedule& a, const Schedule& b) { return a.seconds < b.seconds; }));
     }
   }
 }
@@ -145,18 +113,15 @@ TEST(Planner, FindsAGeneralKernelWhereThereIsNothingElse) {
 }
 
 ScheduleRequest sliced(const char* kernel, std::int64_t splits, bool clustered) {
-  ScheduleRequest request{&find_kernel(kernel)};
-  request.splits = splits;
-  request.clustered = clustered;
-  return request;
+  return {.spec = &find_kernel(kernel), .splits = splits, .clustered = clustered};
 }
 
 TEST(Schedule, AddsUpInClustersWhereTheDeviceHasThem) {
-  const Problem problem = packed_problem(256, 256, 4096, "NT", 1);
+  const Problem problem = problem_of(256, 256, 4096, "NT");
   EXPECT_THROW(schedule_for(sliced("pipelined", 4, true), problem, large_gpu()), Error);
   const DeviceInfo device = gpu_with_clusters();
   EXPECT_THROW(schedule_for(sliced("pipelined", 9, true), problem, device), Error);
-  const Plan plan = lower(schedule_for(sliced("pipelined", 4, true), problem, device), problem, device);
+  const Plan plan = plan_of(sliced("pipelined", 4, true), problem, device);
   ASSERT_EQ(plan.steps.size(), 1u);
   EXPECT_TRUE(plan.workspace_bytes.empty());
   EXPECT_EQ(plan.steps[0].geometry.cluster, 4u);
@@ -165,14 +130,14 @@ TEST(Schedule, AddsUpInClustersWhereTheDeviceHasThem) {
   for (const auto& [tile, splits] : {std::pair(16, 5u), std::pair(8, 6u)}) {
     ScheduleRequest request = sliced("pipelined", 8, true);
     request.tunables = {{"TSK", tile}};
-    const Problem shorter = packed_problem(256, 256, 129, "NT", 1);
-    const Plan found = lower(schedule_for(request, shorter, device), shorter, device);
+    const Problem shorter = problem_of(256, 256, 129, "NT");
+    const Plan found = plan_of(request, shorter, device);
     EXPECT_EQ(found.steps.at(0).geometry.cluster, splits);
   }
 }
 
 TEST(Schedule, KeepsTheOrderOfSumsAtTheLevelEverywhere) {
-  Problem problem = packed_problem(512, 4, 512, "TN", 1);
+  Problem problem = problem_of(512, 4, 512, "TN");
   const KernelSpec& spec = find_kernel("skinny_dots");
   EXPECT_NO_THROW(schedule_for({&spec, {{"LANES", 32}}}, problem, large_gpu()));
   problem.level = Reproducibility::everywhere;
@@ -208,7 +173,7 @@ std::string force_text(const Schedule& schedule, const Problem& problem) {
 }
 
 TEST(Planner, CanBeForcedToWhateverItOffers) {
-  const Problem problem = packed_problem(300, 276, 2030, "NN", 1);
+  const Problem problem = problem_of(300, 276, 2030, "NN");
   const DeviceInfo device = gpu_with_clusters();
   for (const Tuning& tuning : tunings_for_gpus()) {
     const Planner planner(device, tuning);
@@ -280,7 +245,7 @@ TEST(Tuning, IsCalculatedForAGpuThatNobodyMeasured) {
   EXPECT_EQ(tuning_or_analytic(large_gpu()).source, "calculated");
   const Planner planner(large_gpu());
   const auto tile = [&](std::int64_t size) {
-    const Multiples found = planner.select(packed_problem(size, size, size, "NT", 1)).kernel->tile;
+    const Multiples found = planner.select(problem_of(size, size, size, "NT")).kernel->tile;
     return found.m * found.n;
   };
   EXPECT_EQ(tile(8192), 128 * 128);
@@ -290,10 +255,7 @@ TEST(Tuning, IsCalculatedForAGpuThatNobodyMeasured) {
 
 TEST(Lower, SharesOutABatchWhereTheDeviceAllowsFewerWorkGroups) {
   const auto groups = [](std::int64_t batch) {
-    Problem problem = Problem::packed(100, 4, 4);
-    problem.batch = batch;
-    problem.a_stride = problem.c_stride = 400;
-    problem.b_stride = 16;
+    const Problem problem = problem_of(100, 4, 4, "NN", 0, batch);
     const Plan plan = plan_sgemm(find_kernel("general"), {}, problem, large_gpu());
     return plan.steps.at(0).geometry.groups;
   };
@@ -306,7 +268,7 @@ TEST(Lower, CountsNoMoreTilesOfAStripThanThereAre) {
   const Problem problem = Problem::packed(2, std::int64_t{5} << 30, 1);
   const ScheduleRequest request = parse_schedule("pipelined:TSM=64,TSN=8,WPTM=4,WPTN=4,LANES_M=16");
   const DeviceInfo device = large_gpu();
-  const Plan plan = lower(schedule_for(request, problem, device), problem, device);
+  const Plan plan = plan_of(request, problem, device);
   const Step& step = plan.steps.at(plan.multiply);
   EXPECT_EQ(std::get<StructArgument>(step.arguments.at(0)).as<GemmArguments>().group_m, 1);
   EXPECT_GT(8 * step.geometry.groups[0], std::size_t{1} << 32) << "any number would do";
@@ -334,7 +296,7 @@ TEST(Planner, SaysWhyKernelsAreLeftOut) {
   EXPECT_TRUE(
       reason(planner, problem, "skinny_dots").starts_with("it does not take operands of these sizes"));
   EXPECT_TRUE(reason(planner, problem, "general").starts_with("nothing was measured of it"));
-  problem = packed_problem(1000, 1, 4000, "TN", 1);
+  problem = problem_of(1000, 1, 4000, "TN");
   problem.level = Reproducibility::everywhere;
   EXPECT_TRUE(reason(planner, problem, "skinny_dots").starts_with("it adds up k in another order"));
 }
@@ -366,4 +328,4 @@ TEST(Storage, CountsOffsetsThatDoNotFitInAnInt) {
 }
 
 }  // namespace
-}  // namespace duogemm
+}  // namespace duogemm::testing

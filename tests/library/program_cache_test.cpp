@@ -5,12 +5,13 @@
 #include <functional>
 
 #include "check_plan.h"
-#include "compiling_device.h"
+#include "fake_device.h"
 #include "families/kernel_source.h"
 #include "files.h"
 #include "ladder/ladder.h"
+#include "refusal.h"
+#include "rungs/rungs.h"
 #include "system/temporary_directory.h"
-#include "test_devices.h"
 #ifdef DUOGEMM_WITH_OPENCL
 #include "opencl_device.h"
 #include "rungs/rungs.h"
@@ -21,18 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Counts {
-  int compiled = 0;
-  int loaded = 0;
-  bool operator==(const Counts&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const Counts& counts) {
-  return out << counts.compiled << " compiled, " << counts.loaded << " loaded";
-}
+// Programs that were compiled, and that were loaded.
+using Counts = std::pair<int, int>;
 
 class ProgramCacheTest : public ::testing::Test {
  protected:
+  ProgramCacheTest() { device.binary = FakeDevice::binary_of; }
   // Counts what a new process would compile and load to get the kernel.
   Counts get(const Tunables& set = {}) {
     device.compiled.clear();
@@ -48,7 +43,8 @@ class ProgramCacheTest : public ::testing::Test {
   static constexpr Counts compiled{1, 0};
   static constexpr Counts loaded{0, 1};
   const TemporaryDirectory directory;
-  CompilingDevice device;
+  Faults faults;
+  FakeDevice device{faults};
 };
 
 TEST_F(ProgramCacheTest, LoadsWhatAnotherCompiled) {
@@ -70,12 +66,12 @@ TEST_F(ProgramCacheTest, LoadsOnlyTheSameProgramForTheSameDevice) {
       [](DeviceInfo& info) { info.runtime = "other"; },
       [](DeviceInfo& info) { info.compute_capability = 90; }};
   for (const auto& change : changes) {
-    device.facts = {};
+    device.facts = DeviceInfo{};
     change(device.facts);
     EXPECT_EQ(get(), compiled);
     EXPECT_EQ(get(), loaded);
   }
-  device.facts = {};
+  device.facts = DeviceInfo{};
   device.options = "-O3";
   EXPECT_EQ(get(), compiled);
   EXPECT_EQ(get(), loaded);
@@ -121,33 +117,10 @@ TEST_F(ProgramCacheTest, KeepsNoKernelWithoutABinary) {
   EXPECT_TRUE(files_in(directory.path()).empty());
 }
 
-// A real device, with a count of what it is asked for.
-class CountingDevice final : public Device {
- public:
-  explicit CountingDevice(Device& device) : device_(device) {}
-  const DeviceInfo& info() const override { return device_.info(); }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return device_.allocate(bytes); }
-  std::unique_ptr<Queue> create_queue() override { return device_.create_queue(); }
-  std::string build_options(const ProgramSource& source) const override {
-    return device_.build_options(source);
-  }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    ++counts.compiled;
-    return device_.compile(source);
-  }
-  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& binary) override {
-    ++counts.loaded;
-    return device_.load(entry, binary);
-  }
+class ProgramCacheOnDevice : public DeviceTest {};
 
-  Counts counts;
-
- private:
-  Device& device_;
-};
-
-// An open device whose kernels give binaries where its driver has any. PoCL's has, though the library does
-// not ask for them: it takes the device for another platform's.
+// Kernels give binaries where the driver has any. PoCL's has, though the library does not ask for them: it
+// takes the device for another platform's.
 std::unique_ptr<Device> open_with_binaries(const DeviceName& name) {
 #ifdef DUOGEMM_WITH_OPENCL
   if (name.backend->name() == "opencl") {
@@ -160,74 +133,36 @@ std::unique_ptr<Device> open_with_binaries(const DeviceName& name) {
   return name.backend->open(name.index, {});
 }
 
-class ProgramCacheOnDevice : public ::testing::TestWithParam<DeviceName> {
- protected:
-  void SetUp() override {
-    DUOGEMM_TEST_DEVICE(device, GetParam());
-    real = device.device.get();
-    with_binaries = open_with_binaries(GetParam());
-  }
-
-  // Runs two kernels, with tunables that no build has compiled, as a new process would, and checks the
-  // results.
-  Counts run() {
-    CountingDevice device(*with_binaries);
-    const std::unique_ptr<Queue> queue = device.create_queue();
-    ProgramCache programs(device, DiskCache(directory.path()));
-    for (const LadderSetting& setting : ladder_settings({{"naive", "tiled"}, {{"TS", 8}}, {}})) {
-      const HostProblem host =
-          random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
-      const Plan plan = plan_setting(setting, host.problem, device.info());
-      const Verdict comparison = check_plan(plan, host, Judge(host), device, *queue, programs);
-      EXPECT_TRUE(comparison.exact()) << comparison.fault();
-    }
-    return device.counts;
-  }
-
-  static constexpr Counts both_compiled{2, 0};
-  static constexpr Counts both_loaded{0, 2};
-  const TemporaryDirectory directory;
-  Device* real = nullptr;  // as the library opens it
-  std::unique_ptr<Device> with_binaries;
-};
-
+// Which multiplies as what was compiled, with tunables that no build has compiled; and the driver refuses
+// what is no program.
 TEST_P(ProgramCacheOnDevice, LoadsWhatAnotherCompiled) {
-  EXPECT_EQ(run(), both_compiled);
-  EXPECT_EQ(files_in(directory.path()).size(), 2u);
-  EXPECT_EQ(run(), both_loaded);
-  EXPECT_EQ(run(), both_loaded);
-}
-
-TEST_P(ProgramCacheOnDevice, CompilesAgainWhatIsDamaged) {
-  run();
-  for (const auto& damage : std::initializer_list<std::function<std::string(std::string)>>{
-           [](std::string whole) { return whole.substr(0, whole.size() / 2); },
-           [](std::string whole) { return whole.back() = static_cast<char>(whole.back() ^ 1), whole; },
-           [](std::string) { return std::string(); }}) {
-    for (const fs::path& file : files_in(directory.path())) {
-      overwrite(file, damage(contents_of(file)));
-    }
-    EXPECT_EQ(run(), both_compiled);
-    EXPECT_EQ(run(), both_loaded);
-  }
-}
-
-TEST_P(ProgramCacheOnDevice, RefusesWhatIsNoProgram) {
-  try {
-    with_binaries->load("naive", "no program");
-    ADD_FAILURE() << "it was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::build_failed) << error.what();
+  const TemporaryDirectory directory;
+  const HostProblem host =
+      random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
+  for (const std::size_t kept : {0, 1}) {
+    EXPECT_EQ(files_in(directory.path()).size(), kept);
+    TestDevice on{open_with_binaries(GetParam()), nullptr, nullptr};
+    on.queue = on.device->create_queue();
+    on.programs = std::make_unique<ProgramCache>(*on.device, DiskCache(directory.path()));
+    const LadderSetting setting = kernel_setting("tiled", {{"TS", 8}}, {});
+    const Plan plan = plan_setting(setting, host.problem, on.device->info());
+    const Verdict found = run_plan(plan, host, on).verdict;
+    EXPECT_TRUE(found.exact()) << found.fault();
+    const auto compiled = on.device->compile(program_source(*plan.steps.at(0).kernel));
+    EXPECT_NO_THROW(on.device->load("tiled", compiled->binary()));
+    EXPECT_NE(refusal([&] { on.device->load("tiled", "no program"); }, Status::build_failed), "accepted");
   }
 }
 
 // A program that no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers'
 // programs by us.
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
-  ProgramCache programs(*real, DiskCache(directory.path()));
+  DUOGEMM_TEST_DEVICE(real, GetParam());
+  const TemporaryDirectory directory;
+  ProgramCache programs(*real.device, DiskCache(directory.path()));
   const KernelSpec& spec = any_kernel("naive");
   programs.get(variant_of(spec, resolve(spec, {{"TS", 8}})));
-  EXPECT_EQ(files_in(directory.path()).size(), real->kernels_compiled_by_launches() ? 0u : 1u);
+  EXPECT_EQ(files_in(directory.path()).size(), real.device->kernels_compiled_by_launches() ? 0u : 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ProgramCacheOnDevice, ::testing::ValuesIn(test_devices()), device_name);

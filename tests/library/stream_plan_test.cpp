@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 #include <new>
-#include <random>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -17,6 +16,8 @@
 #include "check/inputs.h"
 #include "check/oracle.h"
 #include "device/memory_limit.h"
+#include "devices.h"
+#include "draw.h"
 #include "fake_device.h"
 #include "host_memory/host_call.h"
 #include "refusal.h"
@@ -122,27 +123,22 @@ class Rehearsal {
   std::int64_t elements_ = 0;
 };
 
-Problem random_sizes(std::mt19937& random) {
-  const auto size = [&](std::int64_t most) { return 1 + static_cast<std::int64_t>(random()) % most; };
-  Problem p = Problem::packed(size(300), size(300), size(300), random() % 8 == 0 ? 0.0f : 1.5f,
-                              random() % 2 == 0 ? 0.0f : 0.5f);
-  p.a_op = random() % 2 == 0 ? Transpose::no : Transpose::yes;
-  p.b_op = random() % 2 == 0 ? Transpose::no : Transpose::yes;
-  p.lda = p.a_rows();
-  p.ldb = p.b_rows();
-  p.level = random() % 2 == 0 ? Reproducibility::run_to_run : Reproducibility::everywhere;
-  p.batch = random() % 2 == 0 ? 1 : size(5);
-  p.a_stride = random() % 3 == 0 ? 0 : p.a_elements();
-  p.b_stride = random() % 3 == 0 ? 0 : p.b_elements();
-  p.c_stride = p.c_elements();
+Problem random_sizes(Draw& draw) {
+  Problem p = problem_of(draw.between(1, 300), draw.between(1, 300), draw.between(1, 300),
+                         draw.one_of({"NN", "NT", "TN", "TT"}), 0, draw.one_of({1, 1, 2, 3, 5}));
+  p.alpha = draw.one_of({0.0f, 1.5f, 1.5f, 1.5f});
+  p.beta = draw.one_of({0.0f, 0.5f});
+  p.level = draw.one_of({Reproducibility::run_to_run, Reproducibility::everywhere});
+  p.a_stride *= draw.between(0, 1);
+  p.b_stride *= draw.between(0, 1);
   return p;
 }
 
 TEST(StreamPlans, BringEachBlockInTimeAndKeepToTheMemory) {
-  std::mt19937 random(7);
+  Draw draw(7);
   for (int i = 0; i < 400; ++i) {
-    const Problem p = random_sizes(random);
-    const std::size_t bytes = std::size_t{80'000} << random() % 6;
+    const Problem p = random_sizes(draw);
+    const std::size_t bytes = std::size_t{80'000} << draw.between(0, 5);
     SCOPED_TRACE(std::to_string(p.m) + " " + std::to_string(p.n) + " " + std::to_string(p.k) + " batch " +
                  std::to_string(p.batch) + " in " + std::to_string(bytes));
     const Blocks blocks = blocks_for(p, bytes);
@@ -172,27 +168,20 @@ TEST(StreamPlans, CopyEachOperandOnceWhereAllFit) {
   EXPECT_EQ(plan.copied_bytes(), 4u * 4 * 8192 * 8192);
 }
 
-std::string exhausted(const Problem& problem, std::size_t bytes) {
-  try {
-    blocks_for(problem, bytes);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::out_of_memory);
-    return error.what();
-  }
-  return "fits";
-}
-
 TEST(StreamPlans, SayWhatTheSmallestNeed) {
   Problem p = Problem::packed(1000, 1000, 100'000);
-  EXPECT_EQ(exhausted(p, 5000),
+  const auto exhausted = [&](std::size_t bytes) {
+    return refusal([&] { blocks_for(p, bytes); }, Status::out_of_memory);
+  };
+  EXPECT_EQ(exhausted(5000),
             "the product needs 6144 bytes of device memory for its smallest blocks; it may take 5000");
-  EXPECT_EQ(exhausted(p, 6144), "fits");
+  EXPECT_EQ(exhausted(6144), "accepted");
   p.level = Reproducibility::everywhere;
   EXPECT_EQ(
-      exhausted(p, 1 << 20),
+      exhausted(1 << 20),
       "the product needs 25602048 bytes of device memory for its smallest blocks, which have all of k at "
       "the level everywhere; it may take 1048576");
-  EXPECT_EQ(exhausted(p, 25602048), "fits");
+  EXPECT_EQ(exhausted(25602048), "accepted");
 }
 
 TEST(MemoryLimit, IsANumberOfBytes) {
@@ -251,6 +240,7 @@ void expect_gaps_untouched(const HostProblem& host, const std::vector<float>& c)
 
 class Streams : public ::testing::TestWithParam<CopyOptions> {};
 
+// Whatever it throws, also what the library itself would make an Error of.
 TEST_P(Streams, EndWithWhatTheirListenerThrows) {
   Faults faults;
   {
@@ -258,21 +248,13 @@ TEST_P(Streams, EndWithWhatTheirListenerThrows) {
     const HostProblem host = in_blocks();
     std::vector<float> c = host.c;
     EXPECT_THROW(call.multiply(host, c, [](const CallProgress&) { throw std::bad_alloc(); }), std::bad_alloc);
+    const auto fail = [](const CallProgress&) { throw std::system_error(EIO, std::generic_category()); };
+    EXPECT_THROW(call.multiply(host, c, fail), std::system_error);
     c = host.c;
     call.multiply(host, c);
     EXPECT_TRUE(Oracle(host.problem, host.a, host.b, host.c).compare(c).ok());
   }
   EXPECT_EQ(faults.live_buffers + faults.live_others, 0);
-}
-
-// Whatever it throws, also what the library itself would make an Error of.
-TEST_P(Streams, ThrowTheListenersSystemErrorAsItIs) {
-  Faults faults;
-  FakeCall call(faults, 20'000, GetParam());
-  const HostProblem host = in_blocks();
-  std::vector<float> c = host.c;
-  const auto fail = [](const CallProgress&) { throw std::system_error(EIO, std::generic_category()); };
-  EXPECT_THROW(call.multiply(host, c, fail), std::system_error);
 }
 
 TEST_P(Streams, AllocateNothingOnADeviceThatIsRefused) {

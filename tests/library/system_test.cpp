@@ -1,12 +1,9 @@
 // Files are read and written whatever stands where they are, and JSON is taken from them.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <thread>
 
 #include "files.h"
+#include "processes.h"
 #include "refusal.h"
 #include "system/files.h"
 #include "system/parse_json.h"
@@ -73,19 +70,6 @@ TEST_F(Files, KeepTheirModeAndTheirLinks) {
   expect_nothing_besides(5);
 }
 
-TEST_F(Files, OfOtherKindsAreWrittenInPlace) {
-  ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
-  std::string read;
-  std::thread reader([&] { read = contents_of(file_); });
-  write_file(file_, "through a pipe");
-  reader.join();
-  EXPECT_EQ(read, "through a pipe");
-  EXPECT_TRUE(fs::is_fifo(file_));
-  write_file("/dev/null", "nothing");
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
-  expect_nothing_besides(1);
-}
-
 TEST_F(Files, AreLeftAloneWhereTheyCannotBeWritten) {
   EXPECT_EQ(refusal([] { write_file("/dev/full", "text"); }),
             "/dev/full could not be written: No space left on device");
@@ -105,37 +89,18 @@ TEST_F(Files, AreLeftAloneWhereTheyCannotBeWritten) {
 
 // In processes and threads: each text is there whole, and none fails.
 TEST_F(Files, HaveAnyNumberOfWriters) {
-  constexpr int processes = 4;
-  constexpr int threads = 4;
-  const auto write_often = [&](char letter) {
-    for (int i = 0; i < 50; ++i) {
-      write_file(file_, std::string(20'000, letter));
-    }
-  };
-  for (int process = 0; process < processes; ++process) {
-    if (fork() == 0) {
-      bool failed = false;
-      std::vector<std::thread> all;
-      for (int thread = 0; thread < threads; ++thread) {
-        all.emplace_back([&, letter = static_cast<char>('a' + thread)] {
-          try {
-            write_often(letter);
-          } catch (const Error&) {
-            failed = true;
-          }
-        });
+  expect_in_processes(4, [&](int) {
+    return in_threads(4, [&](int thread) {
+      try {
+        for (int i = 0; i < 50; ++i) {
+          write_file(file_, std::string(20'000, static_cast<char>('a' + thread)));
+        }
+        return true;
+      } catch (const Error&) {
+        return false;
       }
-      for (std::thread& thread : all) {
-        thread.join();
-      }
-      _exit(failed ? 1 : 0);
-    }
-  }
-  for (int process = 0; process < processes; ++process) {
-    int status = -1;
-    wait(&status);
-    EXPECT_EQ(status, 0);
-  }
+    });
+  });
   const std::string found = contents_of(file_);
   EXPECT_EQ(found, std::string(20'000, found.front()));
   expect_nothing_besides(1);
@@ -153,13 +118,6 @@ TEST(ParseJson, TakesNoDocumentThatIsNestedWithoutEnd) {
     EXPECT_EQ(refusal([&] { parse_json("{\"a\":" + nested(levels) + "}"); }),
               "this JSON is nested deeper than 64 levels");
   }
-}
-
-TEST(ParseJson, SaysWhereATextIsNone) {
-  EXPECT_EQ(refusal([] { parse_json(""); }), "this is no JSON from column 1 on");
-  EXPECT_EQ(refusal([] { parse_json("{\"a\": }"); }), "this is no JSON from column 7 on");
-  EXPECT_EQ(refusal([] { parse_json("{\n \"a\": 1,\n}"); }), "this is no JSON from line 3, column 1 on");
-  EXPECT_EQ(refusal([] { parse_json("[1e999]"); }), "this JSON has a number that is too large");
 }
 
 TEST(ParseJson, ChangesNoNumber) {

@@ -4,55 +4,65 @@
 #include <algorithm>
 #include <set>
 
+#include "check_plan.h"
 #include "devices.h"
 #include "families/tensor.h"
 #include "plan/lower.h"
 #include "plan/select.h"
 
-namespace duogemm {
+namespace duogemm::testing {
 namespace {
 
-using testing::hopper;
-
 Problem square(std::int64_t n, Precision precision) {
-  Problem problem = Problem::packed(n, n, n);
+  Problem problem = problem_of(n, n, n);
   problem.precision = precision;
   return problem;
 }
 
-std::vector<std::string> kernels_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const Step& step : plan.steps) {
-    names.push_back(step.kernel->spec->name);
-  }
-  return names;
-}
-
-bool uses_terms(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const Step& step) { return step.kernel->spec->name == "split"; });
-}
-
-const std::vector<std::string> on_tensor_cores = {"split", "tensor", "fixup"};
-
 bool is_on_tensor_cores(const Problem& problem, const DeviceInfo& device = hopper()) {
-  return kernels_of(plan_sgemm(problem, device)) == on_tensor_cores;
+  return steps_of(plan_sgemm(problem, device)) == "split tensor fixup";
 }
 
-TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermitted) {
-  for (const Precision precision : {Precision::bf16x6, Precision::f16x3}) {
-    for (const std::int64_t n : {2048, 4096, 8192}) {
-      EXPECT_TRUE(is_on_tensor_cores(square(n, precision))) << n;
+constexpr const char* by_mma_sync = "split tensor_mma fixup";
+constexpr const char* by_warpgroups = "split tensor fixup";
+
+struct Steps {
+  int capability;
+  Precision precision;
+  std::int64_t m, n;
+  const char* steps = nullptr;  // those of FP32
+};
+
+// By mma.sync where there are no warpgroups. On other devices FP32 is as fast as tensor cores are in three or
+// six products.
+TEST(TensorPlan, SplitsMultipliesAndPatchesWhereThatIsPermittedAndFaster) {
+  constexpr Precision bf16x6 = Precision::bf16x6, f16x3 = Precision::f16x3;
+  for (const Steps& each : {Steps{90, bf16x6, 2048, 2048, by_warpgroups},
+                            {90, bf16x6, 8192, 8192, by_warpgroups},
+                            {90, f16x3, 2048, 2048, by_warpgroups},
+                            {90, f16x3, 8192, 8192, by_warpgroups},
+                            {90, Precision::fp32, 4096, 4096},
+                            {90, f16x3, 64, 64},
+                            {90, f16x3, 4096, 8},
+                            {80, bf16x6, 4096, 4096, by_mma_sync},
+                            {80, f16x3, 4096, 4096, by_mma_sync},
+                            {100, f16x3, 4096, 4096, by_mma_sync},
+                            {86, bf16x6, 4096, 4096},
+                            {89, bf16x6, 4096, 4096},
+                            {120, bf16x6, 4096, 4096},
+                            {75, f16x3, 4096, 4096}}) {
+    Problem problem = problem_of(each.m, each.n, each.m);
+    problem.precision = each.precision;
+    const std::string steps = steps_of(plan_sgemm(problem, hopper(each.capability)));
+    if (each.steps != nullptr) {
+      EXPECT_EQ(steps, each.steps) << each.capability << " " << each.m;
+    } else {
+      EXPECT_EQ(steps.find("split"), std::string::npos) << each.capability << " " << each.m;
     }
   }
-  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::fp32)));
-}
-
-TEST(TensorPlan, IsAPermissionThatSmallAndSkinnyProblemsDoNotUse) {
-  EXPECT_FALSE(is_on_tensor_cores(square(64, Precision::f16x3)));
-  Problem skinny = Problem::packed(4096, 8, 4096);
-  skinny.precision = Precision::f16x3;
-  EXPECT_FALSE(is_on_tensor_cores(skinny));
+  DeviceInfo cpu = hopper(0);
+  cpu.kind = DeviceKind::cpu;
+  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
 }
 
 TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
@@ -63,20 +73,11 @@ TEST(TensorPlan, CanBeForcedWhereItIsPermitted) {
   unsetenv("DUOGEMM_FORCE");
 }
 
-const std::vector<std::string> by_mma_sync = {"split", "tensor_mma", "fixup"};
-
-TEST(TensorPlan, MultipliesByMmaSyncWhereThereAreNoWarpgroups) {
-  for (const auto& [capability, precision] :
-       {std::pair(80, Precision::bf16x6), {80, Precision::f16x3}, {100, Precision::f16x3}}) {
-    EXPECT_EQ(kernels_of(plan_sgemm(square(4096, precision), hopper(capability))), by_mma_sync) << capability;
-  }
-}
-
 TEST(TensorPlan, MultipliesByMmaSyncWhereWarpgroupsDoNotWork) {
   const Planner planner(hopper(), tuning_without(find_kernel("tensor"), hopper()));
-  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
-  EXPECT_EQ(kernels_of(plan_sgemm(square(4096, Precision::fp32), planner)),
-            kernels_of(plan_sgemm(square(4096, Precision::fp32), hopper())));
+  EXPECT_EQ(steps_of(plan_sgemm(square(4096, Precision::f16x3), planner)), by_mma_sync);
+  EXPECT_EQ(steps_of(plan_sgemm(square(4096, Precision::fp32), planner)),
+            steps_of(plan_sgemm(square(4096, Precision::fp32), hopper())));
 }
 
 TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
@@ -92,23 +93,11 @@ TEST(TensorPlan, HasASettingOfEachPrecisionForEachDeviceWithTensorCores) {
   }
 }
 
-// FP32 is as fast there as tensor cores are in three or six products.
-TEST(TensorPlan, RunsInFp32OnOtherDevices) {
-  for (const int capability : {86, 89, 120}) {
-    EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::bf16x6), hopper(capability)))) << capability;
-  }
-  EXPECT_FALSE(uses_terms(plan_sgemm(square(4096, Precision::f16x3), hopper(75))));
-  DeviceInfo cpu = hopper(0);
-  cpu.kind = DeviceKind::cpu;
-  EXPECT_FALSE(is_on_tensor_cores(square(4096, Precision::bf16x6), cpu));
-}
-
 // One for each tile, as long as they run at the same time. Those of a batch share what room there is.
 TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
   const auto groups_of_fixup = [](std::int64_t n, std::int64_t batch) {
     Problem problem = square(n, Precision::f16x3);
     problem.batch = batch;
-    problem.a_stride = problem.b_stride = problem.c_stride = n * n;
     const Step fixup = plan_sgemm(problem, hopper()).steps.back();
     EXPECT_EQ(fixup.kernel->spec->name, "fixup");
     return fixup.geometry.groups;
@@ -122,8 +111,7 @@ TEST(TensorPlan, PatchesWithNoMoreWorkGroupsThanRunAtOnce) {
 TEST(TensorPlan, RasterisesNoMoreRowsOfTilesThanThereAre) {
   Problem problem = Problem::packed(200, 4096, 4096);
   problem.precision = Precision::f16x3;
-  const Schedule schedule = schedule_for(parse_schedule("tensor:TSM=128"), problem, hopper());
-  const Plan plan = lower(schedule, problem, hopper());
+  const Plan plan = plan_of(parse_schedule("tensor:TSM=128"), problem, hopper());
   const StepArgument& sizes = plan.steps.at(plan.multiply).arguments.at(0);
   EXPECT_EQ(std::get<StructArgument>(sizes).as<TensorArguments>().group_m, 2);
 }
@@ -146,7 +134,6 @@ TEST(TensorPlan, HasRoomForTermsScalesAndSlices) {
   Problem problem = square(300, Precision::f16x3);
   problem.batch = 3;
   problem.b_stride = 0;
-  problem.a_stride = problem.a_elements();
   // Two tiles of 256 rows are four panels; 300 of k are five blocks of 64; two terms are as long as a float.
   const OperandTerms a = terms_of_a(setting, problem);
   EXPECT_EQ(a.panels, 4);
@@ -176,4 +163,4 @@ TEST(TensorPlan, ShipsWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace duogemm
+}  // namespace duogemm::testing

@@ -1,6 +1,8 @@
-// Tuning files that somebody has damaged: they are refused with a reason, or the planner can plan by them.
+// Tuning files are read as they were written. Those that somebody has damaged are refused with a reason, or
+// the planner can plan by them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -48,6 +50,68 @@ void plan_by(const Tuning& tuning) {
       lay_out_workspaces(lower(planner.select(problem), problem, device), device);
     }
   }
+}
+
+Tuning some_tuning() {
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tuning tuning;
+  tuning.target = {"cuda", "gpu", "some device", 90, 16};
+  tuning.source = "some file";
+  tuning.evidence = "measured";
+  tuning.bandwidth = 4e12;
+  tuning.launch = 1.5e-6;
+  tuning.reading = 5e12;
+  tuning.clusters = {16, 120};
+  tuning.cache = 6e7;
+  const KernelSpec& other = find_kernel("general");
+  tuning.calibrations = {{&spec, resolve(spec, {{"TSM", 128}}), {{1, 2e-6, 5e-8}, {2, 3e-6, 1e-7}}},
+                         {&spec, resolve(spec, {{"TSM", 64}}), {{1, 2e-6, 5e-8}}},
+                         {&other, resolve(other, {}), {{1, 1.25e-6, 5e-8}}}};
+  tuning.registers = {{"COLS", 8}, {"WIDTH", 16}};
+  tuning.shapes = {{true, false, 100, 200, 300, 4, {&spec, {{"TSM", 32}}, 2, true, true, false}, 1e-5}};
+  return tuning;
+}
+
+// With a line for each setting and shape.
+TEST(TuningFile, IsReadAsItWasWritten) {
+  const std::string json = to_json(some_tuning());
+  EXPECT_EQ(std::ranges::count(json, '\n'), 31) << json;
+  const Tuning read = parse_tuning(json, "some file");
+  EXPECT_EQ(to_json(read), json);
+  EXPECT_EQ(read.target.name, "some device");
+  EXPECT_EQ(read.target.compute_capability, 90);
+  EXPECT_DOUBLE_EQ(read.reading, 5e12);
+  EXPECT_DOUBLE_EQ(read.clusters.usable_units, 120);
+  EXPECT_DOUBLE_EQ(read.cache, 6e7);
+  EXPECT_EQ(read.registers, (Tunables{{"COLS", 8}, {"WIDTH", 16}}));
+  ASSERT_EQ(read.calibrations.size(), 3u);
+  EXPECT_EQ(read.calibrations[1].tunables.at("TSM"), 64);
+  EXPECT_DOUBLE_EQ(read.calibrations[0].timings.at(1).per_k, 1e-7);
+  const TunedShape& shape = read.shapes.at(0);
+  EXPECT_TRUE(shape.request.splits == 2 && shape.request.clustered);
+  EXPECT_TRUE(shape.request.pack_a && !shape.request.pack_b);
+  EXPECT_DOUBLE_EQ(shape.seconds, 1e-5);
+}
+
+// A device whose memory alone is another than that of a device whose kernels were measured.
+TEST(TuningFile, TakesTheKernelsOfABuiltInFile) {
+  const auto file = [](const std::string& kernels_of) {
+    return R"({"schema": "duogemm.tuning/4", "device": {}, "bandwidth_gb_s": 7, "launch_us": 1,)"
+           R"( "kernels_of": ")" +
+           kernels_of + R"(", "kernels": []})";
+  };
+  const Tuning read = parse_tuning(file("h200.json"), "some file");
+  EXPECT_DOUBLE_EQ(read.bandwidth, 7e9);
+  const auto embedded = embedded_tunings();
+  const auto named = std::find_if(embedded.begin(), embedded.end(), [](const EmbeddedTuning& each) {
+    return each.name.ends_with("/h200.json");
+  });
+  ASSERT_NE(named, embedded.end());
+  EXPECT_EQ(read.calibrations.size(), tuning_of(*named).calibrations.size());
+  EXPECT_GT(read.calibrations.size(), 0u);
+  const std::string message = refusal_of(file("h201.json"));
+  EXPECT_TRUE(message.starts_with("x.json: kernels_of is \"h201.json\"; the library has ")) << message;
+  EXPECT_NE(message.find("h200.json"), std::string::npos) << message;
 }
 
 TEST(TuningFile, IsReadAndPlannedBy) {
@@ -100,10 +164,17 @@ TEST(TuningFile, IsRefusedWithTheMemberAndWhatIsAllowed) {
       {shape + "a_op", "C", "a_op is \"C\"; it must be \"N\" or \"T\""},
       {shape + "pack_a", 1, "pack_a is 1; it must be true or false"},
       {shape + "us", -1, "us is -1; it must be a number from 0"},
+      {"/kernels/0/kernel", "unheard_of", "unheard_of"},
+      {"/kernels/0/tunables/0", "TSQ", "TSQ"},
+      {setting + "0/0", 129, "TSM=129"},
+      {setting + "0", Json::array({32}), "values"},
+      {setting + "1", Json::array(), "no timings"},
+      {"/registers/WIDTH", 17, "WIDTH=17"},
   };
   for (const auto& [member, value, reason] : damages) {
     const std::string said = refusal_of(with(Pointer(member), value));
-    EXPECT_TRUE(said.starts_with("x.json: " + reason)) << member << " " << value << " -> " << said;
+    EXPECT_TRUE(said.starts_with("x.json: ")) << said;
+    EXPECT_NE(said.find(reason), std::string::npos) << member << " " << value << " -> " << said;
   }
   const std::string text = whole;
   EXPECT_EQ(refusal_of(text.substr(0, text.size() / 2)).find("x.json: this is no JSON from line "), 0u);

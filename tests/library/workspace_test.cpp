@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "fake_device.h"
 #include "plan/select.h"
+#include "processes.h"
+#include "refusal.h"
 #include "runtime/runtime.h"
 #include "workspace_plan.h"
 
@@ -60,15 +63,12 @@ class Workspaces : public ::testing::Test {
   std::string refusal(const Prepared& plan, Queue& queue, const std::optional<LentWorkspace>& lent = {}) {
     const std::size_t launched = faults_.launched.size();
     const int live = faults_.live_buffers;
-    try {
-      enqueue(plan, queue, lent);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::invalid_argument);
+    const std::string said = testing::refusal([&] { enqueue(plan, queue, lent); });
+    if (said != "accepted") {
       EXPECT_EQ(faults_.launched.size(), launched);
       EXPECT_EQ(faults_.live_buffers, live);
-      return error.what();
     }
-    return "accepted";
+    return said;
   }
 
   // Gives where the workspaces of the launches since the last time begin.
@@ -103,21 +103,16 @@ class Workspaces : public ::testing::Test {
   QueueWorkspaces workspaces_{device_};
 };
 
-TEST_F(Workspaces, AreInOnePieceThatStaysWithTheQueue) {
-  FakeQueue queue(faults_);
-  const Prepared p = plan(33);
-  const std::set<const float*> first = used_by(p, queue);
-  EXPECT_EQ(first.size(), 3u);
-  EXPECT_EQ(pieces(), 1);
-  expect_warm(p, queue);
-  EXPECT_EQ(used_by(p, queue), first);
-}
-
-TEST_F(Workspaces, GrowAndThenServeSmallerPlans) {
+// In one piece.
+TEST_F(Workspaces, StayWithTheQueueAndGrow) {
   FakeQueue queue(faults_);
   const Prepared small = plan(33);
   const Prepared large = plan(1025);
-  enqueue(small, queue);
+  const std::set<const float*> first = used_by(small, queue);
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_EQ(pieces(), 1);
+  expect_warm(small, queue);
+  EXPECT_EQ(used_by(small, queue), first);
   const std::set<const float*> of_large = used_by(large, queue);
   EXPECT_EQ(pieces(), 1);
   expect_warm(small, queue);
@@ -187,10 +182,9 @@ TEST_F(Workspaces, AreKeptForTheQueuesUsedLast) {
   const Prepared p = plan(33);
   FakeQueue favourite(faults_);
   enqueue(p, favourite);
-  std::vector<std::unique_ptr<FakeQueue>> queues;  // that live, so that none has the handle of another
+  std::deque<FakeQueue> queues;  // that live, so that none has the handle of another
   for (int i = 0; i < 4 * most; ++i) {
-    queues.push_back(std::make_unique<FakeQueue>(faults_));
-    enqueue(p, *queues.back());
+    enqueue(p, queues.emplace_back(faults_));
     expect_warm(p, favourite);
     EXPECT_LE(pieces(), most);
   }
@@ -201,11 +195,10 @@ TEST_F(Workspaces, AreKeptForTheQueuesUsedLast) {
 TEST_F(Workspaces, StayWithACallAtWork) {
   const Prepared p = plan(33);
   FakeQueue busy(faults_);
-  std::vector<std::unique_ptr<FakeQueue>> queues;
+  std::deque<FakeQueue> queues;
   busy.before_launch = [&] {
     for (int i = 0; i < most; ++i) {
-      queues.push_back(std::make_unique<FakeQueue>(faults_));
-      enqueue(p, *queues.back());
+      enqueue(p, queues.emplace_back(faults_));
     }
   };
   enqueue(p, busy);
@@ -226,26 +219,19 @@ TEST_F(Workspaces, AreNotInheritedByAQueueWithTheHandleOfAnother) {
   EXPECT_EQ(pieces(), 1);
 }
 
-// Calls `work` in eight threads and waits for them.
-void in_eight_threads(const std::function<void(int thread)>& work) {
-  std::vector<std::jthread> threads;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back(work, t);
-  }
-}
-
 TEST_F(Workspaces, ThreadsOnOneQueueDoNotMixTheirSteps) {
   FakeQueue queue(faults_);
   queue.before_launch = [] { std::this_thread::yield(); };
   const Prepared plans[] = {plan(33), plan(65)};
   std::vector<float> memory(plans[1]->workspace_bytes() / sizeof(float));
   const FakeBuffer lent(faults_, memory);
-  in_eight_threads([&](int thread) {
+  EXPECT_TRUE(in_threads(8, [&](int thread) {
     for (int i = 0; i < 50; ++i) {
       enqueue(plans[i % 2], queue,
               thread < 4 ? std::optional(LentWorkspace{&lent, 0, lent.bytes()}) : std::nullopt);
     }
-  });
+    return true;
+  }));
   ASSERT_EQ(faults_.launched.size(), 8u * 50 * 3);
   for (std::size_t i = 0; i < faults_.launched.size(); ++i) {
     ASSERT_EQ(faults_.launched[i].thread, faults_.launched[i / 3 * 3].thread) << i;
@@ -282,24 +268,20 @@ TEST_F(Workspaces, OfACaptureAreTheGraphs) {
 // Freeing memory waits for the device, which no capture survives.
 TEST_F(Workspaces, AreNotGivenUpInACapture) {
   const Prepared p = plan(33);
-  std::vector<std::unique_ptr<FakeQueue>> queues;
-  const auto another = [&]() -> FakeQueue& {
-    queues.push_back(std::make_unique<FakeQueue>(faults_));
-    return *queues.back();
-  };
+  std::deque<FakeQueue> queues;
   for (int i = 0; i < most; ++i) {
-    enqueue(p, another());
+    enqueue(p, queues.emplace_back(faults_));
   }
   const FakeBuffer lent(faults_, p->workspace_bytes());
   const int before = faults_.live_buffers;
   for (int i = 0; i < 3; ++i) {
-    FakeQueue& captured = another();
+    FakeQueue& captured = queues.emplace_back(faults_);
     captured.now.capturing = true;
     enqueue(p, captured, LentWorkspace{&lent, 0, lent.bytes()});
     EXPECT_EQ(faults_.live_buffers, before);
   }
   for (int i = 0; i < 5; ++i) {
-    enqueue(p, another());
+    enqueue(p, queues.emplace_back(faults_));
   }
   EXPECT_LE(faults_.live_buffers, before);
 }

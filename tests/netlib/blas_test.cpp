@@ -91,56 +91,38 @@ void expect_right(const Case& test, Batch& a, Batch& b, const Batch& before, con
   EXPECT_EQ(c.array, expected.array);
 }
 
-std::vector<Case> column_major_cases() {
-  return {{},
-          {.a_op = trans},
-          {.b_op = trans},
-          {.a_op = trans, .b_op = trans},
-          {.batch = 0},
-          {.a_stride = 0},
-          {.b_stride = 0},
-          {.a_stride = -40, .b_stride = -50, .c_stride = -60},
-          // The results add up, signs alternating.
-          {.c_stride = 0},
-          {.c_stride = 3}};
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases = column_major_cases();
-  for (Case test : column_major_cases()) {
-    test.layout = row_major;
-    cases.push_back(test);
+TEST(BatchStrided, IsRight) {
+  for (Case test : {Case{},
+                    {.a_op = trans},
+                    {.b_op = trans},
+                    {.a_op = trans, .b_op = trans},
+                    {.batch = 0},
+                    {.a_stride = 0},
+                    {.b_stride = 0},
+                    {.a_stride = -40, .b_stride = -50, .c_stride = -60},
+                    // The results add up, signs alternating.
+                    {.c_stride = 0},
+                    {.c_stride = 3},
+                    // Rows of one C between rows of the others.
+                    {.c_stride = 4, .batch = 2}}) {
+    Batch a(6, test.a_stride, 1), b(7, test.b_stride, 2);
+    const Batch before(8, test.c_stride, 3);
+    for (const int layout : {col_major, row_major}) {
+      test.layout = layout;
+      Batch c = before;
+      cblas_sgemm_batch_strided(layout, test.a_op, test.b_op, m, n, k, alpha, a.data(), a.ld, a.stride,
+                                b.data(), b.ld, b.stride, beta, c.data(), c.ld, c.stride, test.batch);
+      expect_right(test, a, b, before, c);
+    }
+    test.layout = col_major;
+    Batch c = before;
+    // Lower-case letters are allowed too.
+    sgemm_batch_strided_(test.a_op == no_trans ? "n" : "t", test.b_op == no_trans ? "N" : "c", &m, &n, &k,
+                         &alpha, a.data(), &a.ld, &a.stride, b.data(), &b.ld, &b.stride, &beta, c.data(),
+                         &c.ld, &c.stride, &test.batch);
+    expect_right(test, a, b, before, c);
   }
-  // Rows of one C between rows of the others.
-  cases.push_back({.layout = row_major, .c_stride = 4, .batch = 2});
-  return cases;
 }
-
-class BatchStrided : public ::testing::TestWithParam<Case> {};
-class FortranBatchStrided : public ::testing::TestWithParam<Case> {};
-
-TEST_P(BatchStrided, IsRight) {
-  const Case test = GetParam();
-  Batch a(6, test.a_stride, 1), b(7, test.b_stride, 2), c(8, test.c_stride, 3);
-  const Batch before = c;
-  cblas_sgemm_batch_strided(test.layout, test.a_op, test.b_op, m, n, k, alpha, a.data(), a.ld, a.stride,
-                            b.data(), b.ld, b.stride, beta, c.data(), c.ld, c.stride, test.batch);
-  expect_right(test, a, b, before, c);
-}
-
-TEST_P(FortranBatchStrided, IsRight) {
-  const Case test = GetParam();
-  Batch a(6, test.a_stride, 1), b(7, test.b_stride, 2), c(8, test.c_stride, 3);
-  const Batch before = c;
-  // Lower-case letters are allowed too.
-  sgemm_batch_strided_(test.a_op == no_trans ? "n" : "t", test.b_op == no_trans ? "N" : "c", &m, &n, &k,
-                       &alpha, a.data(), &a.ld, &a.stride, b.data(), &b.ld, &b.stride, &beta, c.data(), &c.ld,
-                       &c.stride, &test.batch);
-  expect_right(test, a, b, before, c);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, BatchStrided, ::testing::ValuesIn(all_cases()));
-INSTANTIATE_TEST_SUITE_P(All, FortranBatchStrided, ::testing::ValuesIn(column_major_cases()));
 
 // Calls that end the program are made in a process of its own, where nothing has asked for a device yet.
 class Ending : public ::testing::Test {
@@ -150,24 +132,11 @@ class Ending : public ::testing::Test {
   float x = 1.0f;
 };
 
-class EndingWithoutDevice : public Ending {
- protected:
-  EndingWithoutDevice() { setenv(variable, "nonexistent", 1); }
-  ~EndingWithoutDevice() override {
-    if (before_.empty()) {
-      unsetenv(variable);
-    } else {
-      setenv(variable, before_.c_str(), 1);
-    }
-  }
+void without_device() { setenv("DUOGEMM_DEVICE", "nonexistent", 1); }
 
- private:
-  static constexpr const char* variable = "DUOGEMM_DEVICE";
-  const std::string before_ = std::getenv(variable) == nullptr ? "" : std::getenv(variable);
-};
-
-TEST_F(EndingWithoutDevice, NeedsNoDeviceToDoNothing) {
+TEST_F(Ending, NeedsNoDeviceToDoNothing) {
   const auto do_nothing = [] {
+    without_device();
     cblas_sgemm(col_major, no_trans, no_trans, 0, 2, 2, 1, nullptr, 1, nullptr, 2, 0, nullptr, 1);
     cblas_sgemm(col_major, no_trans, no_trans, 2, 0, 2, 1, nullptr, 2, nullptr, 2, 0, nullptr, 2);
     cblas_sgemm(col_major, no_trans, no_trans, 2, 2, 0, 1, nullptr, 2, nullptr, 1, 1, nullptr, 2);
@@ -190,8 +159,9 @@ TEST_F(EndingWithoutDevice, NeedsNoDeviceToDoNothing) {
 
 constexpr const char* one_warning = "^duogemm: .*nonexistent.*; SGEMM is passed on to another BLAS\n$";
 
-TEST_F(EndingWithoutDevice, PassesOnToTheNextBlas) {
+TEST_F(Ending, PassesOnToTheNextBlas) {
   const auto multiply = [this] {
+    without_device();
     const int one = 1, two = 2, three = 3, four = 4, five = 5, six = 6;
     float c[9] = {};
     sgemm_("n", "C", &two, &one, &three, &alpha, &x, &four, &x, &five, &beta, c, &six);
@@ -202,8 +172,9 @@ TEST_F(EndingWithoutDevice, PassesOnToTheNextBlas) {
   EXPECT_EXIT(multiply(), ::testing::ExitedWithCode(0), one_warning);
 }
 
-TEST_F(EndingWithoutDevice, PassesOnABatchOneByOne) {
+TEST_F(Ending, PassesOnABatchOneByOne) {
   const auto multiply = [] {
+    without_device();
     const float a[4] = {}, b[4] = {};
     float c[9] = {};
     cblas_sgemm_batch_strided(col_major, no_trans, no_trans, 1, 1, 1, alpha, a, 2, 1, b, 3, 0, beta, c, 4, 2,
@@ -356,8 +327,9 @@ TEST_F(Ending, AbortsOnANullPointer) {
               ::testing::KilledBySignal(SIGABRT), "^duogemm: SGEMM cannot be computed: .*null");
 }
 
-TEST_F(EndingWithoutDevice, ReportsBatchStridedByTheCallersNumbers) {
+TEST_F(Ending, ReportsBatchStridedByTheCallersNumbers) {
   const auto call = [this](int layout, int rows, int cols, int lda, int ldb, int ldc, int batch) {
+    without_device();
     cblas_sgemm_batch_strided(layout, no_trans, no_trans, rows, cols, 2, 1, &x, lda, 9, &x, ldb, 9, 0, &x,
                               ldc, 9, batch);
   };

@@ -15,11 +15,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "device/device_selection.h"
 #include "duogemm/duogemm.h"
 #include "files.h"
+#include "processes.h"
 #include "system/temporary_directory.h"
 #include "test_devices.h"
 #ifdef DUOGEMM_WITH_OPENCL
@@ -36,8 +36,7 @@ constexpr Sgemm small{.m = 2, .n = 3, .k = 4, .lda = 2, .ldb = 4, .ldc = 2};
 class CallRecorder : public ::testing::Test {
  protected:
   // In a child that records; how it ended, as waitpid has it. What it says on stderr is kept.
-  int record(const std::function<void()>& work) const { return record_in(file_, work); }
-  int record_in(const std::filesystem::path& file, const std::function<void()>& work) const {
+  int status_of(const std::function<void()>& work, const std::filesystem::path& file) const {
     const pid_t child = fork();
     if (child == 0) {
       setenv("DUOGEMM_RECORD", file.c_str(), 1);
@@ -50,6 +49,7 @@ class CallRecorder : public ::testing::Test {
     waitpid(child, &status, 0);
     return status;
   }
+  void record(const std::function<void()>& work) const { EXPECT_EQ(status_of(work, file_), 0); }
 
   // The lines after the head, which is looked at here.
   static std::vector<json> calls_in(const std::filesystem::path& file) {
@@ -73,27 +73,26 @@ class CallRecorder : public ::testing::Test {
 };
 
 TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
-  EXPECT_EQ(record([] {
-              record_call(small, CallMemory::host);
-              Sgemm all = small;
-              all.layout = Layout::row_major;
-              all.a_op = Transpose::yes;
-              all.alpha = 0.1f;
-              all.beta = -std::numeric_limits<float>::infinity();
-              all.lda = 12;
-              all.ldb = 13;
-              all.ldc = 14;
-              all.batch = 5;
-              all.a_stride = 100;
-              all.c_stride = 300;
-              all.level = Reproducibility::everywhere;
-              record_call(all, CallMemory::device);
-              record_call(all, CallMemory::device, CallBatch::lists);
-              Sgemm permitting = small;
-              permitting.precision = Precision::bf16x6;
-              record_call(permitting, CallMemory::host);
-            }),
-            0);
+  record([] {
+    record_call(small, CallMemory::host);
+    Sgemm all = small;
+    all.layout = Layout::row_major;
+    all.a_op = Transpose::yes;
+    all.alpha = 0.1f;
+    all.beta = -std::numeric_limits<float>::infinity();
+    all.lda = 12;
+    all.ldb = 13;
+    all.ldc = 14;
+    all.batch = 5;
+    all.a_stride = 100;
+    all.c_stride = 300;
+    all.level = Reproducibility::everywhere;
+    record_call(all, CallMemory::device);
+    record_call(all, CallMemory::device, CallBatch::lists);
+    Sgemm permitting = small;
+    permitting.precision = Precision::bf16x6;
+    record_call(permitting, CallMemory::host);
+  });
   const json first = {{"m", 2}, {"n", 3}, {"k", 4}, {"lda", 2}, {"ldb", 4}, {"ldc", 2}, {"memory", "host"}};
   json second =
       json::parse(R"({"m": 2, "n": 3, "k": 4, "ops": "TN", "lda": 12, "ldb": 13, "ldc": 14, "alpha": 0.1,
@@ -111,19 +110,18 @@ TEST_F(CallRecorder, WritesEverythingThatMakesACallAndNoMore) {
 }
 
 TEST_F(CallRecorder, CountsTheSameCallInARowAndLeavesOutWhatChangesNothing) {
-  EXPECT_EQ(record([] {
-              Sgemm other = small;
-              other.beta = 1.0f;
-              Sgemm nothing = other;
-              nothing.alpha = 0.0f;
-              for (int i = 0; i < 12; ++i) {
-                record_call(small, CallMemory::device);
-                record_call(nothing, CallMemory::device);
-              }
-              record_call(other, CallMemory::device);
-              record_call(small, CallMemory::device);
-            }),
-            0);
+  record([] {
+    Sgemm other = small;
+    other.beta = 1.0f;
+    Sgemm nothing = other;
+    nothing.alpha = 0.0f;
+    for (int i = 0; i < 12; ++i) {
+      record_call(small, CallMemory::device);
+      record_call(nothing, CallMemory::device);
+    }
+    record_call(other, CallMemory::device);
+    record_call(small, CallMemory::device);
+  });
   const std::vector<json> found = calls();
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].value("times", 1), 12);
@@ -133,13 +131,13 @@ TEST_F(CallRecorder, CountsTheSameCallInARowAndLeavesOutWhatChangesNothing) {
 }
 
 TEST_F(CallRecorder, LosesNothingWhenTheProcessIsKilled) {
-  const int status = record([] {
+  const auto work = [] {
     for (int i = 0; i < 7; ++i) {
       record_call(small, CallMemory::device);
     }
     raise(SIGKILL);
-  });
-  EXPECT_TRUE(WIFSIGNALED(status));
+  };
+  EXPECT_TRUE(WIFSIGNALED(status_of(work, file_)));
   ASSERT_EQ(calls().size(), 1u);
   EXPECT_EQ(calls().front().value("times", 1), 7);
 }
@@ -147,22 +145,16 @@ TEST_F(CallRecorder, LosesNothingWhenTheProcessIsKilled) {
 TEST_F(CallRecorder, TakesCallsOfAllThreads) {
   constexpr int threads = 8;
   constexpr int rounds = 200;
-  EXPECT_EQ(record([] {
-              std::vector<std::thread> all;
-              for (int thread = 0; thread < threads; ++thread) {
-                all.emplace_back([thread] {
-                  Sgemm own = small;
-                  own.ldc = 10 + thread;
-                  for (int i = 0; i < rounds; ++i) {
-                    record_call(own, CallMemory::device);
-                  }
-                });
-              }
-              for (std::thread& thread : all) {
-                thread.join();
-              }
-            }),
-            0);
+  record([] {
+    in_threads(threads, [](int thread) {
+      Sgemm own = small;
+      own.ldc = 10 + thread;
+      for (int i = 0; i < rounds; ++i) {
+        record_call(own, CallMemory::device);
+      }
+      return true;
+    });
+  });
   std::map<int, int> times;
   for (const json& call : calls()) {
     times[call.at("ldc").get<int>()] += call.value("times", 1);
@@ -174,19 +166,18 @@ TEST_F(CallRecorder, TakesCallsOfAllThreads) {
 }
 
 TEST_F(CallRecorder, GivesTheChildOfAForkAFileOfItsOwn) {
-  EXPECT_EQ(record([] {
-              record_call(small, CallMemory::device);
-              const pid_t child = fork();
-              if (child == 0) {
-                Sgemm other = small;
-                other.beta = 2.0f;
-                record_call(other, CallMemory::device);
-                _exit(0);
-              }
-              waitpid(child, nullptr, 0);
-              record_call(small, CallMemory::device);
-            }),
-            0);
+  record([] {
+    record_call(small, CallMemory::device);
+    const pid_t child = fork();
+    if (child == 0) {
+      Sgemm other = small;
+      other.beta = 2.0f;
+      record_call(other, CallMemory::device);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    record_call(small, CallMemory::device);
+  });
   ASSERT_EQ(calls().size(), 1u);
   EXPECT_EQ(calls().front().value("times", 1), 2);
   std::size_t others = 0;
@@ -201,7 +192,7 @@ TEST_F(CallRecorder, GivesTheChildOfAForkAFileOfItsOwn) {
 }
 
 TEST_F(CallRecorder, NamesTheFileByTheProcess) {
-  EXPECT_EQ(record_in(folder_.path() / "trace-%p.jsonl", [] { record_call(small, CallMemory::device); }), 0);
+  EXPECT_EQ(status_of([] { record_call(small, CallMemory::device); }, folder_.path() / "trace-%p.jsonl"), 0);
   std::size_t found = 0;
   for (const auto& file : files_in(folder_.path())) {
     found += std::filesystem::is_regular_file(file) && file.extension() == ".jsonl" &&
@@ -212,13 +203,12 @@ TEST_F(CallRecorder, NamesTheFileByTheProcess) {
 
 TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
   for (const std::string file : {"/nowhere/trace.jsonl", "/dev/full", "/"}) {
-    EXPECT_EQ(record_in(file,
-                        [] {
-                          for (int i = 0; i < 3; ++i) {
-                            record_call(small, CallMemory::device);
-                          }
-                        }),
-              0);
+    const auto work = [] {
+      for (int i = 0; i < 3; ++i) {
+        record_call(small, CallMemory::device);
+      }
+    };
+    EXPECT_EQ(status_of(work, file), 0);
     const std::string said = contents_of(errors_);
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
     EXPECT_NE(said.find("DUOGEMM_RECORD=" + file + ": calls are not recorded: "), std::string::npos) << said;
@@ -229,19 +219,18 @@ TEST_F(CallRecorder, ComplainsOnceOfAFileThatCannotBeWritten) {
 TEST_F(CallRecorder, LeavesWholeLinesWhereTheDiskIsFull) {
   std::size_t most_lines = 0;
   for (rlim_t bytes = 1; bytes < 450; bytes += 3) {
-    EXPECT_EQ(record([=] {
-                std::signal(SIGXFSZ, SIG_IGN);
-                const rlimit limit{bytes, bytes};
-                ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-                Sgemm other = small;
-                other.beta = 1.0f;
-                for (int i = 0; i < 12; ++i) {
-                  record_call(small, CallMemory::device);
-                }
-                record_call(other, CallMemory::device);
-                record_call(small, CallMemory::device);
-              }),
-              0);
+    record([=] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{bytes, bytes};
+      ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+      Sgemm other = small;
+      other.beta = 1.0f;
+      for (int i = 0; i < 12; ++i) {
+        record_call(small, CallMemory::device);
+      }
+      record_call(other, CallMemory::device);
+      record_call(small, CallMemory::device);
+    });
     const std::string text = contents_of(file_);
     EXPECT_LE(text.size(), bytes);
     EXPECT_TRUE(text.empty() || text.back() == '\n') << bytes << " bytes: " << text;
@@ -256,22 +245,16 @@ TEST_F(CallRecorder, LeavesWholeLinesWhereTheDiskIsFull) {
 class RecordedCalls : public CallRecorder {
  protected:
   void SetUp() override {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    if (fork() == 0) {  // drivers do not survive a fork: a child looks
+    const pid_t child = fork();  // drivers do not survive a fork: a child looks
+    if (child == 0) {
       std::string reason;
-      bool any = false;
-      for (const DeviceName& name : test_devices()) {
-        any = any || find_test_device(name, reason) != nullptr;
-      }
-      _exit(write(ends[1], any ? "y" : "n", 1) == 1 ? 0 : 1);
+      const std::vector<DeviceName> names = test_devices();
+      const auto is_there = [&](const DeviceName& name) { return find_test_device(name, reason) != nullptr; };
+      _exit(std::ranges::any_of(names, is_there) ? 0 : 1);
     }
-    char answer = 'n';
-    const bool read_it = read(ends[0], &answer, 1) == 1;
-    close(ends[0]);
-    close(ends[1]);
-    wait(nullptr);
-    if (!read_it || answer != 'y') {
+    int status = -1;
+    waitpid(child, &status, 0);
+    if (status != 0) {
       GTEST_SKIP() << "no device was found";
     }
   }
@@ -283,21 +266,20 @@ class RecordedCalls : public CallRecorder {
 };
 
 TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
-  EXPECT_EQ(record([] {
-              float c[4];
-              sgemm(square_, a_, b_, c);
-              const float* const list_a[] = {a_, b_};
-              const float* const list_b[] = {b_, a_};
-              float d[4];
-              float* const list_c[] = {c, d};
-              Sgemm two = square_;
-              two.batch = 2;
-              sgemm_batched(two, list_a, list_b, list_c);
-              Sgemm wrong = square_;
-              wrong.lda = 1;
-              EXPECT_THROW(sgemm(wrong, a_, b_, c), Error);
-            }),
-            0);
+  record([] {
+    float c[4];
+    sgemm(square_, a_, b_, c);
+    const float* const list_a[] = {a_, b_};
+    const float* const list_b[] = {b_, a_};
+    float d[4];
+    float* const list_c[] = {c, d};
+    Sgemm two = square_;
+    two.batch = 2;
+    sgemm_batched(two, list_a, list_b, list_c);
+    Sgemm wrong = square_;
+    wrong.lda = 1;
+    EXPECT_THROW(sgemm(wrong, a_, b_, c), Error);
+  });
   ASSERT_EQ(calls().size(), 2u);
   EXPECT_EQ(calls()[0].value("layout", ""), "row_major");
   EXPECT_EQ(calls()[0].value("memory", ""), "host");
@@ -308,23 +290,22 @@ TEST_F(RecordedCalls, OfCppAreThoseThatWereServed) {
 // The drop-in BLAS reads once what it permits.
 TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
   for (const auto& [value, permitted] : {std::pair("f16x3", "f16x3"), {"tf32", "fp32"}, {"", "fp32"}}) {
-    EXPECT_EQ(record([value = value] {
-                setenv("DUOGEMM_PRECISION", value, 1);
-                void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
-                ASSERT_NE(library, nullptr) << dlerror();
-                using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*,
-                                       const float*, const float*, const int*, const float*, const int*,
-                                       const float*, float*, const int*, std::size_t, std::size_t);
-                const auto gemm = reinterpret_cast<Sgemm>(dlsym(library, "sgemm_"));
-                ASSERT_NE(gemm, nullptr);
-                const int two = 2;
-                const float one = 1.0f, zero = 0.0f;
-                float c[4];
-                for (int i = 0; i < 2; ++i) {
-                  gemm("N", "N", &two, &two, &two, &one, a_, &two, b_, &two, &zero, c, &two, 1, 1);
-                }
-              }),
-              0);
+    record([value = value] {
+      setenv("DUOGEMM_PRECISION", value, 1);
+      void* const library = dlopen(DUOGEMM_BLAS, RTLD_NOW);
+      ASSERT_NE(library, nullptr) << dlerror();
+      using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
+                             const float*, const int*, const float*, const int*, const float*, float*,
+                             const int*, std::size_t, std::size_t);
+      const auto gemm = reinterpret_cast<Sgemm>(dlsym(library, "sgemm_"));
+      ASSERT_NE(gemm, nullptr);
+      const int two = 2;
+      const float one = 1.0f, zero = 0.0f;
+      float c[4];
+      for (int i = 0; i < 2; ++i) {
+        gemm("N", "N", &two, &two, &two, &one, a_, &two, b_, &two, &zero, c, &two, 1, 1);
+      }
+    });
     ASSERT_EQ(calls().size(), 1u);
     EXPECT_EQ(calls().front().value("precision", "fp32"), permitted);
     EXPECT_EQ(contents_of(errors_),
@@ -336,23 +317,22 @@ TEST_F(RecordedCalls, OfBlasInThePrecisionOfTheEnvironment) {
 
 #ifdef DUOGEMM_WITH_OPENCL
 TEST_F(RecordedCalls, OfOpenCl) {
-  EXPECT_EQ(record([] {
-              std::string reason;
-              TestDevice* const found = find_test_device({find_backend("opencl"), 0}, reason);
-              if (found == nullptr) {
-                return;
-              }
-              const auto memory = found->device->allocate(sizeof a_);
-              const auto result = found->device->allocate(sizeof a_);
-              found->queue->write(*memory, a_, sizeof a_);
-              const auto queue = reinterpret_cast<cl_command_queue>(found->queue->native());
-              const auto in = reinterpret_cast<cl_mem>(memory->native());
-              const auto out = reinterpret_cast<cl_mem>(result->native());
-              opencl::sgemm(queue, square_, {in}, {in}, {out});
-              opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, {});
-              found->queue->finish();
-            }),
-            0);
+  record([] {
+    std::string reason;
+    TestDevice* const found = find_test_device({find_backend("opencl"), 0}, reason);
+    if (found == nullptr) {
+      return;
+    }
+    const auto memory = found->device->allocate(sizeof a_);
+    const auto result = found->device->allocate(sizeof a_);
+    found->queue->write(*memory, a_, sizeof a_);
+    const auto queue = reinterpret_cast<cl_command_queue>(found->queue->native());
+    const auto in = reinterpret_cast<cl_mem>(memory->native());
+    const auto out = reinterpret_cast<cl_mem>(result->native());
+    opencl::sgemm(queue, square_, {in}, {in}, {out});
+    opencl::sgemm(queue, square_, {in}, {in}, {out}, {}, nullptr, {});
+    found->queue->finish();
+  });
   if (calls().empty()) {
     GTEST_SKIP() << "no opencl device was found";
   }

@@ -1,6 +1,7 @@
 // A caller of the CUDA entry points.
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -43,6 +44,14 @@ class CudaMemory {
   std::size_t bytes_;
   CUdeviceptr pointer_ = 0;
 };
+
+// Of the device's memory, once all of its commands are done.
+inline std::size_t free_bytes() {
+  std::size_t free = 0, all = 0;
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(cudaMemGetInfo(&free, &all), cudaSuccess);
+  return free;
+}
 
 // On the first CUDA device; skipped where there is none.
 class CudaDeviceTest : public ::testing::TestWithParam<const char*> {

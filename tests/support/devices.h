@@ -1,7 +1,8 @@
-// Devices that are not here, as far as a plan depends on them.
+// Devices that are not here, as far as a plan depends on them, and problems.
 #pragma once
 
 #include "device/device_info.h"
+#include "problem/problem.h"
 
 namespace duogemm::testing {
 
@@ -42,6 +43,22 @@ inline DeviceInfo cpu(std::size_t vector_floats, std::size_t cores = 2, std::siz
   device.max_work_group = 4096;
   device.max_groups.fill(1 << 30);
   return device;
+}
+
+// op(A) op(B) for "TN" and the like, with a gap after each column and after each matrix of a batch.
+inline Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, const char* ops = "NN",
+                          std::int64_t gap = 0, std::int64_t batch = 1) {
+  Problem p = Problem::packed(m, n, k);
+  p.a_op = ops[0] == 'T' ? Transpose::yes : Transpose::no;
+  p.b_op = ops[1] == 'T' ? Transpose::yes : Transpose::no;
+  p.lda = p.a_rows() + gap;
+  p.ldb = p.b_rows() + gap;
+  p.ldc = m + gap;
+  p.batch = batch;
+  p.a_stride = p.a_elements() + gap;
+  p.b_stride = p.b_elements() + gap;
+  p.c_stride = p.c_elements() + gap;
+  return p;
 }
 
 }  // namespace duogemm::testing

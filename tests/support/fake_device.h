@@ -1,8 +1,11 @@
-// A device in memory that fails when it is told to, and remembers what it was asked for.
+// A device in memory that fails when it is told to, and remembers what it was asked for. It compiles as far
+// as anyone can see.
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -106,14 +109,16 @@ class FakeBuffer final : public Buffer {
 
 class FakeKernel final : public Kernel {
  public:
-  FakeKernel(Faults& faults, std::string entry) : counted_(faults.live_others), entry_(std::move(entry)) {}
+  FakeKernel(Faults& faults, std::string entry, std::function<std::string()> binary = {})
+      : counted_(faults.live_others), entry_(std::move(entry)), binary_(std::move(binary)) {}
   std::size_t sub_group_size(const Extent&) const override { return 32; }
-  std::string binary() const override { return {}; }
+  std::string binary() const override { return binary_ ? binary_() : std::string(); }
   const std::string& entry() const { return entry_; }
 
  private:
   Counted counted_;
   std::string entry_;
+  std::function<std::string()> binary_;
 };
 
 class FakeQueue final : public Queue {
@@ -155,11 +160,11 @@ class FakeQueue final : public Queue {
 class FakeDevice final : public Device {
  public:
   explicit FakeDevice(Faults& faults) : FakeDevice(faults, standard_info()) {
-    info_.host_memory = faults.in_place;
+    facts.host_memory = faults.in_place;
   }
   FakeDevice(Faults& faults, DeviceInfo info)
-      : faults_(faults), counted_(faults.live_others), info_(std::move(info)) {}
-  const DeviceInfo& info() const override { return info_; }
+      : facts(std::move(info)), faults_(faults), counted_(faults.live_others) {}
+  const DeviceInfo& info() const override { return facts; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     faults_.pass(Operation::allocate);
     faults_.require_memory(bytes);
@@ -173,15 +178,46 @@ class FakeDevice final : public Device {
     faults_.pass(Operation::create_queue);
     return std::make_unique<FakeQueue>(faults_);
   }
-  std::string build_options(const ProgramSource&) const override { return {}; }
+  std::string build_options(const ProgramSource& source) const override {
+    std::string text = options;
+    for (const auto& [name, value] : source.defines) {
+      text += " " + name + "=" + std::to_string(value);
+    }
+    return text;
+  }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     faults_.pass(Operation::compile);
-    return std::make_shared<FakeKernel>(faults_, source.entry);
+    {
+      const Turn turn;
+      compiled.push_back(source.entry + build_options(source));
+    }
+    at_work(source.entry);
+    return std::make_shared<FakeKernel>(faults_, source.entry,
+                                        [this, entry = source.entry] { return binary(entry); });
   }
-  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
-    throw Error(Status::build_failed, "no binaries");
+  std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
+    return shipped ? std::make_shared<FakeKernel>(faults_, source.entry) : nullptr;
+  }
+  std::shared_ptr<const Kernel> load(const std::string& entry, const std::string& given) override {
+    if (given != binary_of(entry) || refuses) {
+      throw Error(Status::build_failed, "refused");
+    }
+    ++loaded;
+    return std::make_shared<FakeKernel>(faults_, entry);
   }
   std::string refusal(const KnownProduct&) override { return faults_.refusal; }
+
+  // What `load` takes.
+  static std::string binary_of(const std::string& entry) { return "binary of " + entry; }
+
+  DeviceInfo facts;
+  std::string options = {};
+  std::function<void(const std::string& entry)> at_work = [](const std::string&) {};  // while it compiles
+  std::function<std::string(const std::string& entry)> binary = [](const std::string&) { return ""; };
+  bool shipped = false;  // everything is there without a compiler
+  bool refuses = false;  // to load
+  std::vector<std::string> compiled = {};
+  int loaded = 0;
 
  private:
   static DeviceInfo standard_info() {
@@ -197,7 +233,6 @@ class FakeDevice final : public Device {
 
   Faults& faults_;
   Counted counted_;
-  DeviceInfo info_;
 };
 
 }  // namespace duogemm::testing

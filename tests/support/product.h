@@ -1,5 +1,7 @@
-// A product of random matrices, packed, and its judge.
+// A product of random matrices, packed, with its judge, and memory of which a call changes some.
 #pragma once
+
+#include <vector>
 
 #include "check/inputs.h"
 #include "check/oracle.h"
@@ -25,5 +27,24 @@ class Product {
   HostProblem host_;
   Oracle oracle_;
 };
+
+// Memory with something in it.
+inline std::vector<int> painted(std::size_t bytes) {
+  return std::vector<int>(bytes / sizeof(int), 0x5a5a5a5a);
+}
+
+// Tells whether something has changed, and only from byte `begin` to before byte `end`.
+inline bool changed_within(const std::vector<int>& now, std::size_t begin, std::size_t end) {
+  const int paint = painted(sizeof(int)).front();
+  bool any = false;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const bool inside = i * sizeof(int) >= begin && i * sizeof(int) < end;
+    if (now[i] != paint && !inside) {
+      return false;
+    }
+    any = any || now[i] != paint;
+  }
+  return any;
+}
 
 }  // namespace duogemm::testing

@@ -10,12 +10,12 @@
 
 namespace duogemm::testing {
 
-// The message of the invalid argument that the call throws.
-inline std::string refusal(const std::function<void()>& call) {
+// The message of the error with this status that the call throws.
+inline std::string refusal(const std::function<void()>& call, Status expected = Status::invalid_argument) {
   try {
     call();
   } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::invalid_argument);
+    EXPECT_EQ(error.status(), expected) << error.what();
     return error.what();
   }
   return "accepted";

@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "check/inputs.h"
 #include "check/parallel.h"
+#include "draw.h"
 #include "problem/rounding.h"
 
 namespace duogemm::testing {
 namespace {
 
+// NVIDIA documents nothing of how its tensor cores add up. This is the model of MMA-Sim (Xie, Wang, Yang and
+// Yang, arXiv:2511.10909): exact products and the accumulator are aligned to the largest exponent among them,
+// cut off there, added, and the sum is cut off to FP32. The figures are those for compute capability 9.0.
+constexpr std::size_t products_at_once = 16;
+constexpr int sum_bits = 25;  // that the largest of them keeps, and the others down to its last
+
+// FP16 or BF16.
 struct TermType {
   int fraction_bits;
   int least_exponent;
@@ -20,88 +29,47 @@ constexpr TermType type_of(Precision precision) {
   return precision == Precision::f16x3 ? TermType{10, -14} : TermType{7, -126};
 }
 
-constexpr int fraction_bits = 23;  // of FP32
-constexpr int least_exponent = -126;
-constexpr int none = -10000;  // the exponent of zero
-
-int exponent_of(float value) { return value == 0.0f ? none : std::max(std::ilogb(value), least_exponent); }
-
-// An integer in units of 2^from, in units of 2^to.
-std::int64_t align(std::int64_t significand, int from, int to, bool rounds) {
-  if (from >= to) {
-    return significand << (from - to);
-  }
-  const int shift = std::min(to - from, 62);
-  const std::int64_t half = rounds ? std::int64_t{1} << (shift - 1) : 0;
-  const std::int64_t magnitude = (std::abs(significand) + half) >> shift;
-  return significand < 0 ? -magnitude : magnitude;
+// That of the leading bit of a number that is not zero, or the least of its type.
+int exponent_of(float value, int least) {
+  return std::max(static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127, least);
 }
 
-float to_fp32(std::int64_t sum, int exponent, bool rounds) {
-  const double exact = std::ldexp(static_cast<double>(sum), exponent);
-  const float nearest = static_cast<float>(exact);
-  const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(exact);
-  return away && !rounds ? std::nextafter(nearest, 0.0f) : nearest;
+// The nearest number of a type, which must not overflow.
+float to_term(float value, const TermType& type) {
+  const int unit = exponent_of(value, type.least_exponent) - type.fraction_bits;
+  return std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
 }
 
-float add_block(float acc, std::span<const Term> a, std::span<const Term> b, int product_bits,
-                const TensorCore& core) {
-  int largest = exponent_of(acc);
+float add_block(float acc, std::span<const float> a, std::span<const float> b, int least_exponent) {
+  constexpr int none = -10000;
+  int largest = acc == 0.0f ? none : exponent_of(acc, -126);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].significand != 0 && b[i].significand != 0) {
-      largest = std::max(largest, a[i].exponent + b[i].exponent);
+    if (a[i] != 0.0f && b[i] != 0.0f) {
+      largest = std::max(largest, exponent_of(a[i], least_exponent) + exponent_of(b[i], least_exponent));
     }
   }
   if (largest == none) {
     return acc;
   }
-  const int unit = largest - core.fraction_bits;
-  std::int64_t sum = 0;
-  if (acc != 0.0f) {
-    const int last = exponent_of(acc) - fraction_bits;
-    sum = align(static_cast<std::int64_t>(std::ldexp(acc, -last)), last, unit, core.rounds_terms);
-  }
+  const int unit = largest - sum_bits;
+  const double per_unit = std::ldexp(1.0, -unit);
+  double sum = std::trunc(double{acc} * per_unit);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].significand != 0 && b[i].significand != 0) {
-      sum += align(std::int64_t{a[i].significand} * b[i].significand,
-                   a[i].exponent + b[i].exponent - product_bits, unit, core.rounds_terms);
-    }
+    sum += std::trunc(double{a[i]} * double{b[i]} * per_unit);
   }
-  return to_fp32(sum, unit, core.rounds_result);
+  const double exact = std::ldexp(sum, unit) + 0.0;  // no zero is negative
+  const auto nearest = static_cast<float>(exact);
+  return std::fabs(double{nearest}) > std::fabs(exact) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-}  // namespace
-
-Term to_term(float value, Precision precision) {
-  if (value == 0.0f) {
-    return {};
-  }
-  const TermType type = type_of(precision);
-  int exponent = std::max(std::ilogb(value), type.least_exponent);
-  double significand = std::nearbyint(std::ldexp(static_cast<double>(value), type.fraction_bits - exponent));
-  if (std::fabs(significand) == static_cast<double>(2 << type.fraction_bits)) {
-    significand /= 2.0;
-    ++exponent;
-  }
-  return {static_cast<std::int32_t>(significand), exponent};
-}
-
-float to_float(const Term& term, Precision precision) {
-  return std::ldexp(static_cast<float>(term.significand), term.exponent - type_of(precision).fraction_bits);
-}
-
-float add_products(float acc, std::span<const Term> a, std::span<const Term> b, Precision precision,
-                   const TensorCore& core) {
-  const auto block = static_cast<std::size_t>(core.block);
-  for (std::size_t i = 0; i < a.size(); i += block) {
-    const std::size_t count = std::min(block, a.size() - i);
-    acc =
-        add_block(acc, a.subspan(i, count), b.subspan(i, count), 2 * type_of(precision).fraction_bits, core);
+// acc + a[0] b[0] + a[1] b[1] + ..., in blocks one after the other.
+float add_products(float acc, std::span<const float> a, std::span<const float> b, Precision precision) {
+  for (std::size_t i = 0; i < a.size(); i += products_at_once) {
+    const std::size_t count = std::min(products_at_once, a.size() - i);
+    acc = add_block(acc, a.subspan(i, count), b.subspan(i, count), type_of(precision).least_exponent);
   }
   return acc;
 }
-
-namespace {
 
 // kernels/gemm/tensor/ says this of them, too: an oracle that read it there would see no fault in it.
 constexpr int largest_exponent = 14;   // of the values of a block, when they are scaled
@@ -145,14 +113,14 @@ class OperandTerms {
         precision_(product.precision),
         splitting_(splitting_of(product.precision)),
         values_(values) {
-    scales_.resize(static_cast<std::size_t>(ceil_div(rows, panel) * blocks_));
-    for (std::vector<Term>& terms : terms_) {
+    scales_.resize(index(ceil_div(rows, panel) * blocks_));
+    for (std::vector<float>& terms : terms_) {
       terms.resize(values.size());
     }
     in_parts(ceil_div(rows, panel), [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t i = from; i < to; ++i) {
         for (std::int64_t block = 0; block < blocks_; ++block) {
-          scales_[static_cast<std::size_t>(i * blocks_ + block)] = split(i, block);
+          scales_[index(i * blocks_ + block)] = split(i, block);
         }
       }
     });
@@ -160,16 +128,15 @@ class OperandTerms {
 
   std::int64_t blocks() const { return blocks_; }
   std::span<const float> row(std::int64_t row) const {
-    return std::span(values_).subspan(static_cast<std::size_t>(row * k_), static_cast<std::size_t>(k_));
+    return std::span(values_).subspan(index(row * k_), index(k_));
   }
-  std::span<const Term> terms(int term, std::int64_t row, std::int64_t block) const {
+  std::span<const float> terms(int term, std::int64_t row, std::int64_t block) const {
     const std::int64_t first = block * depth_;
-    return std::span(terms_[static_cast<std::size_t>(term)])
-        .subspan(static_cast<std::size_t>(row * k_ + first),
-                 static_cast<std::size_t>(std::min(depth_, k_ - first)));
+    return std::span(terms_[index(term)])
+        .subspan(index(row * k_ + first), index(std::min(depth_, k_ - first)));
   }
   float scale(std::int64_t row, std::int64_t block) const {
-    return scales_[static_cast<std::size_t>(row / panel * blocks_ + block)];
+    return scales_[index(row / panel * blocks_ + block)];
   }
   // Says whether terms are exact in `count` panels, as far as there are this many.
   bool holds(std::int64_t first_panel, std::int64_t count) const {
@@ -183,14 +150,13 @@ class OperandTerms {
   void each_value(std::int64_t of_panel, std::int64_t block, const Visit& visit) {
     for (std::int64_t row = of_panel * panel; row < std::min((of_panel + 1) * panel, rows_); ++row) {
       for (std::int64_t k = block * depth_; k < std::min((block + 1) * depth_, k_); ++k) {
-        visit(static_cast<std::size_t>(row * k_ + k));
+        visit(index(row * k_ + k));
       }
     }
   }
 
   // Answers the block's scale, or NaN.
   float split(std::int64_t of_panel, std::int64_t block) {
-    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     float most = 0.0f;
     bool finite = true;
     each_value(of_panel, block, [&](std::size_t at) {
@@ -217,9 +183,9 @@ class OperandTerms {
         left *= splitting_.next_scale;
         unit *= splitting_.next_scale;
       }
-      Term& to = terms_[static_cast<std::size_t>(term)][at];
-      to = to_term(left, precision_);
-      left -= to_float(to, precision_);
+      float& to = terms_[index(term)][at];
+      to = to_term(left, type_of(precision_));
+      left -= to;
     }
     const bool lost =
         exponent < 0 && values_[at] != 0.0f && std::fabs(scaled) < 0x1p-126f;  // some bits of it
@@ -231,13 +197,13 @@ class OperandTerms {
   Splitting splitting_;
   std::vector<float> values_;
   std::vector<float> scales_;
-  std::array<std::vector<Term>, 3> terms_;
+  std::array<std::vector<float>, 3> terms_;
 };
 
 class Product {
  public:
-  Product(const OperandTerms& a, const OperandTerms& b, const TensorProduct& product, const TensorCore& core)
-      : a_(a), b_(b), product_(product), core_(core), accumulations_(accumulations_of(product.precision)) {}
+  Product(const OperandTerms& a, const OperandTerms& b, const TensorProduct& product)
+      : a_(a), b_(b), product_(product), accumulations_(accumulations_of(product.precision)) {}
 
   float sum(std::int64_t i, std::int64_t j) const {
     const std::int64_t first_panel = i / product_.tile_m * product_.tile_m / panel;
@@ -260,8 +226,7 @@ class Product {
       for (const Accumulation& accumulation : accumulations_) {
         float acc = 0.0f;
         for (const auto& [of_a, of_b] : accumulation.products) {
-          acc = add_products(acc, a_.terms(of_a, i, block), b_.terms(of_b, j, block), product_.precision,
-                             core_);
+          acc = add_products(acc, a_.terms(of_a, i, block), b_.terms(of_b, j, block), product_.precision);
         }
         sum = std::fma(acc, scale * accumulation.scale, sum);
       }
@@ -293,7 +258,6 @@ class Product {
   const OperandTerms& a_;
   const OperandTerms& b_;
   TensorProduct product_;
-  TensorCore core_;
   std::vector<Accumulation> accumulations_;
 };
 
@@ -302,19 +266,17 @@ Transpose other(Transpose op) { return op == Transpose::no ? Transpose::yes : Tr
 }  // namespace
 
 std::vector<float> multiply_in_terms(const Problem& p, std::span<const float> a, std::span<const float> b,
-                                     std::span<const float> c, const TensorProduct& product,
-                                     const TensorCore& core) {
+                                     std::span<const float> c, const TensorProduct& product) {
   const OperandTerms of_a(gather(a, p.k, p.m, p.lda, other(p.a_op)), p.m, p.k, product);
   const OperandTerms of_b(gather(b, p.k, p.n, p.ldb, p.b_op), p.n, p.k, product);
-  const Product sums(of_a, of_b, product, core);
-  std::vector<float> result(static_cast<std::size_t>(p.m * p.n));
+  const Product sums(of_a, of_b, product);
+  std::vector<float> result(index(p.m * p.n));
   in_parts(p.n, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = from; j < to; ++j) {
       for (std::int64_t i = 0; i < p.m; ++i) {
         const float sum = sums.sum(i, j);
-        result[static_cast<std::size_t>(j * p.m + i)] =
-            p.beta == 0.0f ? p.alpha * sum
-                           : std::fma(p.alpha, sum, p.beta * c[static_cast<std::size_t>(j * p.ldc + i)]);
+        result[index(j * p.m + i)] =
+            p.beta == 0.0f ? p.alpha * sum : std::fma(p.alpha, sum, p.beta * c[index(j * p.ldc + i)]);
       }
     }
   });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "duogemm/sgemm.hpp"
 #include "runtime/executor.h"
 
 namespace duogemm::testing {
@@ -56,5 +57,28 @@ TestDevice* find_test_device(const DeviceName& name, std::string& why);
     GTEST_SKIP() << variable##_reason;                               \
   }                                                                  \
   ::duogemm::testing::TestDevice& variable = *variable##_found
+
+// For each device; skipped where there is none.
+class DeviceTest : public ::testing::TestWithParam<DeviceName> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = GetParam().missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
+    }
+  }
+};
+
+// With a context on it.
+class ContextTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (!IsSkipped()) {
+      context_ = std::make_unique<Context>(GetParam().selection());
+    }
+  }
+
+  std::unique_ptr<Context> context_;
+};
 
 }  // namespace duogemm::testing

@@ -3,12 +3,13 @@
 #include <cuda_runtime_api.h>
 
 #include <chrono>
+#include <deque>
 #include <latch>
+#include <memory>
 #include <thread>
 
 #include "cuda_caller.h"
 #include "duogemm/cuda.h"
-#include "paint.h"
 #include "product.h"
 #include "refusal.h"
 
@@ -22,9 +23,6 @@ class CudaProduct : public Product {
       : Product(m, n, k, seed), a_(host().a), b_(host().b), c_(host().c) {}
 
   void enqueue(CUstream stream) const { cuda::sgemm(stream, request(), a_.data(), b_.data(), c_.data()); }
-  void enqueue(CUstream stream, cuda::Workspace workspace) const {
-    cuda::sgemm(stream, request(), a_.data(), b_.data(), c_.data(), workspace);
-  }
   // In C. The problem's members are the request's.
   duogemm_status enqueue_in_c(CUstream stream, const duogemm_problem& problem,
                               cuda::Workspace workspace) const {
@@ -48,10 +46,10 @@ class CudaProduct : public Product {
   CudaMemory c_;
 };
 
-// 24 products, no two of one size.
-std::unique_ptr<CudaProduct> product(std::uint32_t number) {
+// Adds one of 24 products, no two of one size.
+void add_product(std::deque<CudaProduct>& products, std::uint32_t number) {
   const std::int64_t size = 17 + 3 * (number % 24);
-  return std::make_unique<CudaProduct>(size, size + 5, size - 6, number);
+  products.emplace_back(size, size + 5, size - 6, number);
 }
 
 class CudaWorkspace : public CudaDeviceTest {
@@ -65,24 +63,23 @@ class CudaWorkspace : public CudaDeviceTest {
 
   // Eight threads, whose calls meet: none begins before all are ready, or waits before all its calls are
   // made.
-  void check_threads(const std::function<CUstream()>& stream_of_thread,
-                     const std::optional<cuda::Workspace>& workspace = {}) const {
+  void check_threads(const std::function<CUstream()>& stream_of_thread) const {
     std::latch ready(8);
     std::vector<std::jthread> threads;
     for (std::uint32_t t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {
         const cuda::CurrentContext current(context_);
         const CUstream stream = stream_of_thread();
-        std::vector<std::unique_ptr<CudaProduct>> products;
+        std::deque<CudaProduct> products;
         for (std::uint32_t i = 0; i < 24; ++i) {
-          products.push_back(product(24 * t + i));
+          add_product(products, 24 * t + i);
         }
         ready.arrive_and_wait();
-        for (const auto& p : products) {
-          workspace ? p->enqueue(stream, *workspace) : p->enqueue(stream);
+        for (const CudaProduct& p : products) {
+          p.enqueue(stream);
         }
-        for (const auto& p : products) {
-          EXPECT_TRUE(p->is_right(stream));
+        for (const CudaProduct& p : products) {
+          EXPECT_TRUE(p.is_right(stream));
         }
       });
     }
@@ -98,9 +95,8 @@ TEST_P(CudaWorkspace, IsToldInBytes) {
   EXPECT_EQ(CudaProduct(32, 16, 48, 1).workspace_bytes(), 0u);
   EXPECT_EQ(cuda::sgemm_workspace_bytes(nullptr, {}), 0u);
   EXPECT_EQ(cuda::sgemm_batched_workspace_bytes(nullptr, {}), 0u);
-  Sgemm wrong;
-  wrong.m = -1;
-  EXPECT_EQ(refusal([&] { cuda::sgemm_workspace_bytes(nullptr, wrong); }), "m is -1; it must be at least 0");
+  EXPECT_EQ(refusal([] { cuda::sgemm_workspace_bytes(nullptr, {.m = -1}); }),
+            "m is -1; it must be at least 0");
 }
 
 TEST_P(CudaWorkspace, ThreadsOnOneStream) {
@@ -115,37 +111,22 @@ TEST_P(CudaWorkspace, ThreadsOnThePerThreadStream) {
 
 // A stream may be destroyed while its commands run, and the next has its handle.
 TEST_P(CudaWorkspace, ManyStreamsOneAfterTheOther) {
-  std::vector<std::unique_ptr<CudaProduct>> products;
+  std::deque<CudaProduct> products;
   for (std::uint32_t i = 0; i < 200; ++i) {
-    products.push_back(product(i));
+    add_product(products, i);
   }
-  for (const auto& p : products) {
+  for (const CudaProduct& p : products) {
     const CUstream stream = make_stream();
-    p->enqueue(stream);
+    p.enqueue(stream);
     DUOGEMM_CUDA(cuStreamDestroy(stream));
   }
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  for (const auto& p : products) {
-    EXPECT_TRUE(p->is_right(nullptr));
+  for (const CudaProduct& p : products) {
+    EXPECT_TRUE(p.is_right(nullptr));
   }
 }
 
 // --- Supplied by the caller ------------------------------------------------------------------------------
-
-class CudaCanvas {
- public:
-  explicit CudaCanvas(std::size_t bytes) : memory_(painted(bytes)), words_(bytes / sizeof(int)) {}
-  char* data() const { return memory_.as<char>(); }
-  std::vector<int> now() const {
-    std::vector<int> words(words_);
-    memory_.read(words, nullptr);
-    return words;
-  }
-
- private:
-  const CudaMemory memory_;
-  const std::size_t words_;
-};
 
 TEST_P(CudaWorkspace, OfABatch) {
   const CudaMemory ones(std::vector<float>(8, 1.0f));
@@ -153,8 +134,7 @@ TEST_P(CudaWorkspace, OfABatch) {
   const CudaMemory memory(std::vector<char>(1000));
   const CudaMemory list_a(std::vector<const float*>{ones.data() + 4, ones.data()});
   const CudaMemory list_c(std::vector<float*>{c.data() + 4, c.data()});
-  Sgemm request;
-  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = request.batch = 2;
+  const Sgemm request{.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 2};
   EXPECT_EQ(cuda::sgemm_batched_workspace_bytes(nullptr, request), 1000u);
   const auto call = [&](std::size_t bytes) {
     return refusal([&] {
@@ -182,13 +162,15 @@ TEST_P(CudaWorkspace, InC) {
   EXPECT_EQ(needed, p.workspace_bytes());
   EXPECT_EQ(duogemm_cuda_sgemm_workspace_bytes(nullptr, &problem, nullptr), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_STREQ(duogemm_last_error(), "bytes is null");
-  const CudaCanvas canvas(1024 + needed);
-  EXPECT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.data(), needed - 1}), DUOGEMM_INVALID_ARGUMENT);
+  std::vector<int> words = painted(1024 + needed);
+  const CudaMemory canvas(words);
+  EXPECT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.as<char>(), needed - 1}), DUOGEMM_INVALID_ARGUMENT);
   EXPECT_TRUE(p.is_untouched());
-  ASSERT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.data() + 256, needed}), DUOGEMM_SUCCESS)
+  ASSERT_EQ(p.enqueue_in_c(nullptr, problem, {canvas.as<char>() + 256, needed}), DUOGEMM_SUCCESS)
       << duogemm_last_error();
   EXPECT_TRUE(p.is_right(nullptr));
-  EXPECT_TRUE(changed_within(canvas.now(), 256, 256 + needed));
+  canvas.read(words, nullptr);
+  EXPECT_TRUE(changed_within(words, 256, 256 + needed));
 }
 
 // --- In a graph ------------------------------------------------------------------------------------------
@@ -227,13 +209,6 @@ class Graph {
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
 };
-
-std::size_t free_bytes() {
-  std::size_t free = 0, all = 0;
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(cudaMemGetInfo(&free, &all), cudaSuccess);
-  return free;
-}
 
 // Gives how much memory `work` takes that stays afterwards, of what was there.
 std::ptrdiff_t taken_by(const std::function<void()>& work) {
@@ -352,19 +327,19 @@ TEST_P(CudaWorkspace, GoesWithTheLastOfAGraphItsCopiesAndItsExecutables) {
 
 // And from that of calls on the stream. An executable more of the same graph runs beside them.
 TEST_P(CudaWorkspace, OfGraphsSideBySideIsApart) {
-  std::vector<std::unique_ptr<CudaProduct>> products;
+  std::deque<CudaProduct> products;
   std::vector<std::unique_ptr<Graph>> graphs;
   std::vector<CUstream> streams;
   const CUstream one = make_stream();
   for (std::uint32_t i = 0; i < 4; ++i) {
-    products.push_back(std::make_unique<CudaProduct>(701, 703, 705, i));
-    graphs.push_back(std::make_unique<Graph>(one, [&] { products[i]->enqueue(one); }));
+    products.emplace_back(701, 703, 705, i);
+    graphs.push_back(std::make_unique<Graph>(one, [&] { products[i].enqueue(one); }));
     streams.push_back(make_stream());
   }
   const CudaProduct eager(701, 703, 705, 9);
   for (int round = 0; round < 20; ++round) {
-    for (const auto& p : products) {
-      p->reset();
+    for (const CudaProduct& p : products) {
+      p.reset();
     }
     eager.reset();
     for (std::size_t i = 0; i < 4; ++i) {
@@ -374,7 +349,7 @@ TEST_P(CudaWorkspace, OfGraphsSideBySideIsApart) {
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_TRUE(eager.is_right(one));
     for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_TRUE(products[i]->is_right(streams[i]));
+      EXPECT_TRUE(products[i].is_right(streams[i]));
     }
   }
 }
@@ -424,16 +399,16 @@ TEST_P(CudaWorkspace, OfBranchesOfACaptureIsApart) {
 TEST_P(CudaWorkspace, OfOtherStreamsEndsNoCapture) {
   const CUstream stream = make_stream(), other = make_stream();
   const CudaProduct p(33, 35, 37, 1);
-  std::vector<std::unique_ptr<CudaProduct>> growing;
+  std::deque<CudaProduct> growing;
   for (const std::int64_t size : {1201, 1301, 2401, 2701}) {
-    growing.push_back(std::make_unique<CudaProduct>(size, 1203, size + 4, 2));
+    growing.emplace_back(size, 1203, size + 4, 2);
   }
   Graph graph(
       stream,
       [&] {
         std::jthread([&] {
-          for (const auto& each : growing) {
-            each->enqueue(other);
+          for (const CudaProduct& each : growing) {
+            each.enqueue(other);
           }
         }).join();
         p.enqueue(stream);
@@ -441,40 +416,9 @@ TEST_P(CudaWorkspace, OfOtherStreamsEndsNoCapture) {
       cudaStreamCaptureModeGlobal);
   graph.launch(stream);
   EXPECT_TRUE(p.is_right(stream));
-  for (const auto& each : growing) {
-    EXPECT_TRUE(each->is_right(other));
+  for (const CudaProduct& each : growing) {
+    EXPECT_TRUE(each.is_right(other));
   }
-}
-
-TEST_P(CudaWorkspace, IsSuppliedInACapture) {
-  const auto p = product(10);
-  p->enqueue(make_stream());  // compiles
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  p->reset();
-  const CUstream stream = make_stream();
-  const std::size_t needed = p->workspace_bytes();
-  const CudaCanvas canvas(needed);
-  Graph graph(stream, [&] { p->enqueue(stream, {canvas.data(), needed}); });
-  EXPECT_EQ(graph.size(), 3u);
-  EXPECT_EQ(canvas.now(), painted(needed));
-  graph.launch(stream);
-  EXPECT_TRUE(p->is_right(stream));
-  EXPECT_TRUE(changed_within(canvas.now(), 0, needed));
-}
-
-// The stream goes on to larger workspace, and the graph keeps what it has: nobody else is given it.
-TEST_P(CudaWorkspace, StaysWithAGraph) {
-  const CUstream stream = make_stream();
-  const CudaProduct small(501, 503, 505, 11);
-  const CudaProduct large(801, 803, 805, 12);
-  Graph graph(stream, [&] { small.enqueue(stream); });
-  large.enqueue(stream);
-  EXPECT_TRUE(large.is_right(stream));
-  const std::size_t needed = small.workspace_bytes();
-  const CudaCanvas canvas(needed);
-  graph.launch(stream);
-  EXPECT_TRUE(small.is_right(stream));
-  EXPECT_EQ(canvas.now(), painted(needed));
 }
 
 // The body of a node that runs where a condition holds is a graph of its own.

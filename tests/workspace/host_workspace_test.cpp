@@ -1,8 +1,8 @@
 // Multiplications that need workspace, on host memory. The plans are those of workspace_plan.cpp.
 #include <thread>
 
-#include "context_test.h"
 #include "product.h"
+#include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "duogemm/opencl.h"
 #include "opencl_caller.h"
-#include "paint.h"
 #include "product.h"
 #include "refusal.h"
 
@@ -61,13 +60,7 @@ OpenClProduct product(const OpenClCaller& caller, std::uint32_t number) {
   return {caller, size, size + 5, size - 6, number};
 }
 
-class OpenClWorkspace : public OpenClDeviceTest {
- protected:
-  bool is_nvidias() const { return device_.getInfo<CL_DEVICE_VENDOR>().starts_with("NVIDIA"); }
-};
-
-// See docs/limits.md.
-constexpr const char* crash = "NVIDIA's driver crashes now and then when threads share such a queue";
+class OpenClWorkspace : public OpenClDeviceTest {};
 
 TEST_P(OpenClWorkspace, IsToldInBytes) {
   const OpenClCaller caller(device_);
@@ -80,16 +73,18 @@ TEST_P(OpenClWorkspace, IsToldInBytes) {
   EXPECT_EQ(opencl::sgemm_workspace_bytes(caller.queue(), {}), 0u);
   EXPECT_EQ(opencl::sgemm_batched_workspace_bytes(caller.queue(), {}), 0u);
   EXPECT_EQ(refusal([] { opencl::sgemm_workspace_bytes(nullptr, {}); }), "queue is null");
-  Sgemm wrong;
-  wrong.m = -1;
-  EXPECT_EQ(refusal([&] { opencl::sgemm_workspace_bytes(caller.queue(), wrong); }),
+  EXPECT_EQ(refusal([&] { opencl::sgemm_workspace_bytes(caller.queue(), {.m = -1}); }),
             "m is -1; it must be at least 0");
 }
 
 // Eight threads, each of which enqueues all its products before it waits for any, so that their calls meet on
 // the queue.
-void check_threads_on_one_queue(const OpenClCaller& caller,
-                                const std::function<void(const OpenClProduct&)>& enqueue) {
+TEST_P(OpenClWorkspace, ThreadsOnOneQueueOutOfOrder) {
+  if (device_.getInfo<CL_DEVICE_VENDOR>().starts_with("NVIDIA")) {
+    GTEST_SKIP()
+        << "NVIDIA's driver crashes now and then when threads share such a queue: see docs/limits.md";
+  }
+  const OpenClCaller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   std::latch ready(8);
   std::vector<std::jthread> threads;
   for (std::uint32_t t = 0; t < 8; ++t) {
@@ -100,21 +95,13 @@ void check_threads_on_one_queue(const OpenClCaller& caller,
       }
       ready.arrive_and_wait();
       for (const OpenClProduct& p : products) {
-        enqueue(p);
+        p.enqueue(caller.queue);
       }
       for (const OpenClProduct& p : products) {
         EXPECT_TRUE(p.is_right(caller.queue));
       }
     });
   }
-}
-
-TEST_P(OpenClWorkspace, ThreadsOnOneQueueOutOfOrder) {
-  if (is_nvidias()) {
-    GTEST_SKIP() << crash;
-  }
-  const OpenClCaller caller(device_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  check_threads_on_one_queue(caller, [&](const OpenClProduct& p) { p.enqueue(caller.queue); });
 }
 
 // The queues are released with their commands on the way.
@@ -229,8 +216,7 @@ TEST_P(OpenClWorkspace, OfABatch) {
   const cl::Buffer c = caller.buffer(std::vector<float>(8, 0.0f));
   const cl::Buffer offsets = caller.buffer(std::vector<std::int64_t>{4, 0});
   const cl::Buffer memory(caller.context, CL_MEM_READ_WRITE, 1000);
-  Sgemm request;
-  request.m = request.n = request.k = request.lda = request.ldb = request.ldc = request.batch = 2;
+  const Sgemm request{.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 2};
   EXPECT_EQ(opencl::sgemm_batched_workspace_bytes(caller.queue(), request), 1000u);
   const auto call = [&](std::size_t bytes) {
     return refusal([&] {

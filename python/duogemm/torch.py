@@ -55,13 +55,6 @@ def _nothing(*arguments, **named):
     """What matmul_out does to tensors without elements."""
 
 
-def _sum_to(gradient, shape):
-    """Adds up along what was broadcast."""
-    extra = gradient.dim() - len(shape)
-    along = [*range(extra), *(i + extra for i, size in enumerate(shape) if size == 1 and gradient.shape[i + extra] != 1)]
-    return gradient.sum(dim=along, keepdim=True).reshape(shape) if along else gradient
-
-
 def _mapped_first(tensor, dimension, is_vector, rank):
     """With the dimension that vmap maps, if any, before the batches of a matrix, which are as many as the rank leaves."""
     if dimension is None:
@@ -111,9 +104,9 @@ class _Product(torch.autograd.function._SingleLevelFunction):
         gradient = gradient.contiguous()  # an expanded scalar, as sum() gives it, has strides of 0
         to_a = to_b = None
         if ctx.needs_input_grad[0]:
-            to_a = _sum_to(_product(gradient, columns.mT, *ctx.rest), rows.shape).reshape(a.shape)
+            to_a = _product(gradient, columns.mT, *ctx.rest).sum_to_size(rows.shape).reshape(a.shape)
         if ctx.needs_input_grad[1]:
-            to_b = _sum_to(_product(rows.mT, gradient, *ctx.rest), columns.shape).reshape(b.shape)
+            to_b = _product(rows.mT, gradient, *ctx.rest).sum_to_size(columns.shape).reshape(b.shape)
         return to_a, to_b, None, None, None
 
     @staticmethod

@@ -1,30 +1,15 @@
 #include "cli/options.h"
 
-#include <charconv>
-
 #include "output/files.h"
 #include "output/table.h"
 #include "problem/precision.h"
+#include "support/format.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
 namespace {
-
-std::pair<std::string, int> parse_assignment(const std::string& text, const std::string& option) {
-  const std::size_t equals = text.find('=');
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const bool found = equals != std::string::npos && equals > 0;
-  if (found) {
-    const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, value);
-    if (error == std::errc() && stop == end) {
-      return {text.substr(0, equals), value};
-    }
-  }
-  reject(option + (" " + text) + ": expected NAME=NUMBER, such as TSM=64");
-}
 
 std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
                   const std::optional<std::int64_t>& size) {
@@ -36,78 +21,102 @@ std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
 
 }  // namespace
 
+CLI::Validator size_range() { return number_in(std::int64_t{1}, largest_size); }
+
 void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
   std::vector<std::string> names = {"opencl", "cuda"};
+  std::string about = "Runtime";
   if (allow_all) {
     names.push_back("all");
+    about += "; 'all' runs both on the same GPU";
   }
   command
-      .add_option("--backend", backend,
-                  allow_all
-                      ? "Runtime; 'all' runs both on the same GPU. Default: that of DUOGEMM_DEVICE, or of "
-                        "the best device"
-                      : "Runtime. Default: that of DUOGEMM_DEVICE, or of the best device")
+      .add_option("--backend", backend, about + ". Default: that of DUOGEMM_DEVICE, or of the best device")
       ->check(CLI::IsMember(names));
   command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
       ->check(number_in(0, 1023));
 }
 
-void LevelFlag::add_to(CLI::App& command) {
-  command.add_option("--level", name, "What the bits of the result must agree with")
-      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
-      ->capture_default_str();
+void SizeFlags::add_to(CLI::App& command) {
+  command.add_option("-m", m, "Rows of A and C")->check(size_range());
+  command.add_option("-n", n, "Columns of B and C")->check(size_range());
+  command.add_option("-k", k, "Columns of A, rows of B")->check(size_range());
+  command.add_option("--size", size, "M, N and K at once")->check(size_range());
 }
 
-CLI::Option* PrecisionFlag::add_to(CLI::App& command) {
+Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
+
+CLI::Option* add_precision(CLI::App& command, std::optional<Precision>& precision) {
   std::vector<std::string> names;
-  for (const Precision precision : precisions) {
-    names.emplace_back(to_text(precision));
+  for (const Precision each : precisions) {
+    names.emplace_back(to_text(each));
   }
   return command
-      .add_option("--precision", name,
-                  "What products may be computed with: a permission, which the library makes use of where "
-                  "that is faster. Default: fp32")
+      .add_option_function<std::string>(
+          "--precision",
+          [&precision](const std::string& name) { precision = parse_precision("--precision", name); },
+          "What products may be computed with: a permission, which the library makes use of where that is "
+          "faster. Default: fp32")
       ->check(CLI::IsMember(names));
 }
 
-Precision PrecisionFlag::precision() const {
-  return name.empty() ? Precision::fp32 : parse_precision("--precision", name);
+void ProblemFlags::add_to(CLI::App& command) {
+  size.add_to(command);
+  command.add_option("--ops", ops, "Which of A and B are stored transposed: NN, NT, TN or TT. Default: NN")
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+  command.add_option("--batch", batch, "How many multiplications at once. Default: 1")->check(size_range());
+  command.add_option("--level", level, "What the bits of the result must agree with")
+      ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+      ->capture_default_str();
+  add_precision(command, precision);
 }
 
-void TunableFlags::add_to(CLI::App& command) {
-  command.add_option("--set", set, "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
-      ->delimiter(',');
-  command.add_flag_function(
-      "--ldg,!--no-ldg", [this](std::int64_t on) { ldg = on > 0; },
-      "Read-only loads, where a kernel has the switch");
-  command.add_flag_function(
-      "--shuffle,!--no-shuffle", [this](std::int64_t on) { shuffle = on > 0; },
-      "Warp shuffles, where a kernel has the switch");
+void ProblemFlags::permit(Problem& problem) const {
+  problem.level = level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  problem.precision = precision.value_or(Precision::fp32);
+  validate(problem);
 }
 
-Tunables TunableFlags::switched() const {
-  Tunables result;
-  if (ldg) {
-    result["USE_LDG"] = *ldg;
-  }
-  if (shuffle) {
-    result["USE_SHUFFLE"] = *shuffle;
-  }
-  return result;
+Problem ProblemFlags::problem() const {
+  const auto [m, n, k] = size.shape();
+  Problem problem = packed_problem(m, n, k, ops.value_or("NN"), batch.value_or(1));
+  permit(problem);
+  return problem;
 }
 
 Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option) {
   Tunables result;
   for (const std::string& text : texts) {
-    const auto [name, value] = parse_assignment(text, option);
-    result.insert_or_assign(name, value);
+    const std::size_t equals = text.find('=');
+    int value = 0;
+    if (equals == 0 || equals == std::string::npos || !read_number(text.substr(equals + 1), value)) {
+      reject(option + " " + text + ": expected NAME=NUMBER, such as TSM=64");
+    }
+    result.insert_or_assign(text.substr(0, equals), value);
   }
   return result;
 }
 
-void KernelFlags::add_to(CLI::App& command) {
-  command.add_option("--kernels", kernels, "Rungs or names, such as 1,6,naive. Default: all")->delimiter(',');
-  tunables.add_to(command);
+void add_tunables(CLI::App& command, LadderChoice& choice) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--set",
+          [&choice](const std::vector<std::string>& texts) {
+            choice.set = parse_assignments(texts, "--set");
+          },
+          "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
+      ->delimiter(',');
+  const auto add_switch = [&](const std::string& names, const char* tunable, const std::string& about) {
+    command.add_flag_function(
+        names, [&choice, tunable](std::int64_t on) { choice.switches[tunable] = on > 0; }, about);
+  };
+  add_switch("--ldg,!--no-ldg", "USE_LDG", "Read-only loads, where a kernel has the switch");
+  add_switch("--shuffle,!--no-shuffle", "USE_SHUFFLE", "Warp shuffles, where a kernel has the switch");
+}
+
+void add_kernels(CLI::App& command, LadderChoice& choice) {
+  command.add_option("--kernels", choice.kernels, "Rungs or names, such as 1,6,naive. Default: all")
+      ->delimiter(',');
 }
 
 void TimingFlags::add_to(CLI::App& command) {
@@ -130,25 +139,14 @@ MeasureOptions TimingFlags::options() const {
   return options;
 }
 
-void SizeFlags::add_to(CLI::App& command) {
-  const CLI::Validator range = number_in(std::int64_t{1}, largest_size);
-  command.add_option("-m", m, "Rows of A and C")->check(range);
-  command.add_option("-n", n, "Columns of B and C")->check(range);
-  command.add_option("-k", k, "Columns of A, rows of B")->check(range);
-  command.add_option("--size", size, "M, N and K at once")->check(range);
-}
-
-Shape SizeFlags::shape() const { return {pick("-m", m, size), pick("-n", n, size), pick("-k", k, size)}; }
-
-void ResultFlags::add_to(CLI::App& command) {
+void ResultFlags::add_to(CLI::App& command, bool with_csv) {
   command.add_option("--json", json,
                      "Write the results, with all that was measured, to this file, or - for stdout");
   command.add_flag_callback(
       "--markdown", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
-}
-
-void ResultFlags::add_csv_to(CLI::App& command) {
-  command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
+  if (with_csv) {
+    command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
+  }
 }
 
 void ResultFlags::require() const {
@@ -160,12 +158,12 @@ void ResultFlags::write(const Json& result) const { write_result(json, result.du
 
 void ResultFlags::write_csv(const std::string& table) const { write_result(csv, table); }
 
-void StudyFlags::add_to(CLI::App& command, bool allow_all) {
-  tunables.add_to(command);
+void StudyFlags::add_to(CLI::App& command, bool allow_all, bool with_csv) {
+  add_tunables(command, choice);
   size.add_to(command);
   device.add_to(command, allow_all);
   timing.add_to(command);
-  results.add_to(command);
+  results.add_to(command, with_csv);
 }
 
 }  // namespace duogemm::bench

@@ -33,64 +33,16 @@ CLI::Validator number_in(Number least, Number most) {
   return range;
 }
 
+// A size, or how many there are of something that has one.
+CLI::Validator size_range();
+
 // --backend and --device.
 struct DeviceFlags {
   std::string backend;
   std::optional<std::size_t> device;
 
-  void add_to(CLI::App& command, bool allow_all);
+  void add_to(CLI::App& command, bool allow_all = false);
   std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
-};
-
-// --level: what the bits of a result must agree with.
-struct LevelFlag {
-  std::string name = "run_to_run";
-
-  void add_to(CLI::App& command);
-  Reproducibility level() const {
-    return name == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
-  }
-};
-
-// --precision: what the products may be computed with.
-struct PrecisionFlag {
-  std::string name;  // fp32 where it is not given
-
-  CLI::Option* add_to(CLI::App& command);
-  Precision precision() const;
-};
-
-// "TSM=64" and others, as `option` has them. Throws invalid_argument.
-Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
-
-// --set, --ldg and --shuffle.
-struct TunableFlags {
-  std::vector<std::string> set;
-  std::optional<bool> ldg;
-  std::optional<bool> shuffle;
-
-  void add_to(CLI::App& command);
-  Tunables assigned() const { return parse_assignments(set, "--set"); }
-  Tunables switched() const;
-};
-
-// --kernels, and their tunables.
-struct KernelFlags {
-  std::vector<std::string> kernels;
-  TunableFlags tunables;
-
-  void add_to(CLI::App& command);
-  LadderChoice choice() const { return {kernels, tunables.assigned(), tunables.switched()}; }
-};
-
-// --hot, --cold, --noise and --seconds, each command with its own defaults.
-struct TimingFlags {
-  bool cold = false;
-  double noise_percent;
-  double seconds;
-
-  void add_to(CLI::App& command);
-  MeasureOptions options() const;
 };
 
 // -m, -n, -k and --size.
@@ -101,6 +53,42 @@ struct SizeFlags {
   bool given() const { return m || n || k || size; }
   // Throws invalid_argument when one of the three is neither given nor covered by --size.
   Shape shape() const;
+  // A cube where nothing is given.
+  Shape shape_or(std::int64_t usual) const { return given() ? shape() : Shape{usual, usual, usual}; }
+};
+
+// --precision: what the products may be computed with; fp32 where nothing is given.
+CLI::Option* add_precision(CLI::App& command, std::optional<Precision>& precision);
+
+// A multiplication: its sizes, and --ops, --batch, --level and --precision.
+struct ProblemFlags {
+  SizeFlags size;
+  std::optional<std::string> ops;
+  std::optional<std::int64_t> batch;
+  std::string level = "run_to_run";
+  std::optional<Precision> precision;
+
+  void add_to(CLI::App& command);
+  // What such problems may be computed with, and what their bits must agree with. Throws as validate().
+  void permit(Problem& problem) const;
+  Problem problem() const;
+};
+
+// "TSM=64" and others, as `option` has them. Throws invalid_argument.
+Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
+
+// --kernels; and --set, --ldg and --shuffle.
+void add_kernels(CLI::App& command, LadderChoice& choice);
+void add_tunables(CLI::App& command, LadderChoice& choice);
+
+// --hot, --cold, --noise and --seconds, each command with its own defaults.
+struct TimingFlags {
+  bool cold = false;
+  double noise_percent = 1.0;
+  double seconds = 1.0;
+
+  void add_to(CLI::App& command);
+  MeasureOptions options() const;
 };
 
 // --json and, of some commands, --csv say where results go besides the tables that are printed, and
@@ -109,23 +97,22 @@ struct ResultFlags {
   std::string json;
   std::string csv;
 
-  void add_to(CLI::App& command);
-  void add_csv_to(CLI::App& command);
+  void add_to(CLI::App& command, bool with_csv = false);
   // Before the work: throws invalid_argument when a file cannot be written there.
   void require() const;
   void write(const Json& result) const;
   void write_csv(const std::string& table) const;
 };
 
-// A command that looks closely at a kernel asks this besides its name.
+// A command that times kernels asks this besides their names.
 struct StudyFlags {
-  TunableFlags tunables;
+  LadderChoice choice;
   SizeFlags size;
   DeviceFlags device;
-  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+  TimingFlags timing;
   ResultFlags results;
 
-  void add_to(CLI::App& command, bool allow_all);
+  void add_to(CLI::App& command, bool allow_all, bool with_csv);
 };
 
 }  // namespace duogemm::bench

@@ -1,7 +1,6 @@
 #include "support/shapes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -17,13 +16,6 @@ namespace duogemm::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Number>
-bool read_number(const std::string& text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;
-}
 
 std::int64_t parse_size(const std::string& text) {
   std::int64_t size = 0;

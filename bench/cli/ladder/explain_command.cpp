@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -20,47 +19,36 @@ namespace {
 struct ExplainFlags : StudyFlags {
   std::vector<std::string> kernels;
   std::string diff;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
   std::string dump;
   std::optional<int> arch;
 };
 
 // --kernel and --diff name kernels with assignments of their own, such as "8,USE_SHUFFLE=1".
 LadderSetting parse_kernel(const std::string& text, const ExplainFlags& flags) {
-  std::istringstream parts(text);
-  std::string kernel;
-  std::getline(parts, kernel, ',');
-  Tunables set = flags.tunables.assigned();
-  std::vector<std::string> own;
-  for (std::string part; std::getline(parts, part, ',');) {
-    own.push_back(part);
-  }
-  for (const auto& [name, value] : parse_assignments(own, text)) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ',');
+  Tunables set = flags.choice.set;
+  for (const auto& [name, value] : parse_assignments({parts.begin() + 1, parts.end()}, text)) {
     set[name] = value;
   }
-  LadderSetting setting = kernel_setting(kernel, set, flags.tunables.switched());
-  setting.precision = flags.precision.precision();
+  LadderSetting setting = kernel_setting(parts.front(), set, flags.choice.switches);
+  setting.precision = flags.precision.value_or(Precision::fp32);
   const bool splits = setting.spec->family && !setting.spec->family->multiplies_in(Precision::fp32);
   if (splits && setting.precision == Precision::fp32) {
-    reject(kernel +
+    reject(parts.front() +
            " multiplies in other arithmetic than FP32: give --precision bf16x6 or --precision f16x3");
   }
   return setting;
 }
 
-// The library chooses its kernel itself.
-LadderSetting own_choice(const ExplainFlags& flags) {
-  if (!flags.tunables.assigned().empty()) {
-    reject("--set: what the library runs has tunables of its own choice; name a kernel by --kernel");
-  }
-  LadderSetting setting = planned_setting();
-  setting.precision = flags.precision.precision();
-  return setting;
-}
-
 std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
-  if (flags.diff.empty() && flags.kernels.empty() && !flags.precision.name.empty()) {
-    return {own_choice(flags)};
+  if (flags.diff.empty() && flags.kernels.empty() && flags.precision) {
+    if (!flags.choice.set.empty()) {
+      reject("--set: what the library runs has tunables of its own choice; name a kernel by --kernel");
+    }
+    LadderSetting own_choice = planned_setting();
+    own_choice.precision = *flags.precision;
+    return {own_choice};
   }
   if (flags.diff.empty() == flags.kernels.empty()) {
     reject("give either --kernel KERNEL, such as --kernel 7, or --diff KERNEL:KERNEL, such as --diff 6:7");
@@ -69,15 +57,14 @@ std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
     return {parse_kernel(join(flags.kernels, ","), flags)};
   }
   std::vector<LadderSetting> settings;
-  std::istringstream sides(flags.diff);
-  for (std::string side; std::getline(sides, side, ':');) {
-    settings.push_back(parse_kernel(side, flags));
-    const auto same = [&](const LadderSetting& other) {
-      return other.spec == settings.back().spec && other.tunables == settings.back().tunables;
-    };
-    if (std::any_of(settings.begin(), settings.end() - 1, same)) {
+  for (const std::string& side : CLI::detail::split(flags.diff, ':')) {
+    const LadderSetting setting = parse_kernel(side, flags);
+    if (std::ranges::any_of(settings, [&](const LadderSetting& other) {
+          return other.spec == setting.spec && other.tunables == setting.tunables;
+        })) {
       reject("--diff " + flags.diff + ": " + side + " is there twice");
     }
+    settings.push_back(setting);
   }
   if (settings.size() < 2) {
     reject("--diff " + flags.diff +
@@ -86,42 +73,33 @@ std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
   return settings;
 }
 
-Shape standard_shape(const ExplainFlags& flags, const ExplainRequest& request) {
-  if (flags.size.given()) {
-    return flags.size.shape();
-  }
-  const bool cpu = !request.absent && request.devices.front().info().kind == DeviceKind::cpu;
-  return cpu ? Shape{512, 512, 512} : Shape{4096, 4096, 4096};
-}
-
 ExplainRequest make_request(const ExplainFlags& flags) {
-  ExplainRequest request;
-  request.settings = parse_settings(flags);
-  request.absent = flags.arch;
+  ExplainRequest request{.settings = parse_settings(flags),
+                         .devices = {},
+                         .absent = flags.arch,
+                         .shape = {},
+                         .measure = flags.timing.options(),
+                         .cold = flags.timing.cold};
+  bool cpu = false;
   if (!request.absent) {
     request.devices = flags.device.choose();
+    cpu = request.devices.front().info().kind == DeviceKind::cpu;
   } else if (flags.device.backend == "opencl" || flags.device.device) {
     reject(
         "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
         "opencl");
   }
-  request.shape = standard_shape(flags, request);
-  request.measure = flags.timing.options();
-  request.cold = flags.timing.cold;
+  request.shape = flags.size.shape_or(cpu ? 512 : 4096);
   return request;
-}
-
-std::string file_name(const Explanation& e) {
-  std::string name = e.device.backend + "_" + e.name();
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
 }
 
 void dump(const ExplainReport& report, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   for (const Explanation& explanation : report.explanations) {
+    std::string name = explanation.device.backend + "_" + explanation.name();
+    std::ranges::replace(name, ' ', '_');
     for (const auto& [extension, text] : explanation.artefacts.files) {
-      const std::filesystem::path file = folder / (file_name(explanation) + "." + extension);
+      const std::filesystem::path file = folder / (name + "." + extension);
       write_file(file, text);
       std::printf("%s\n", file.c_str());
     }
@@ -129,7 +107,6 @@ void dump(const ExplainReport& report, const std::filesystem::path& folder) {
 }
 
 int run(const ExplainFlags& flags) {
-  flags.results.require();
   if (!flags.dump.empty() && std::filesystem::exists(flags.dump) &&
       !std::filesystem::is_directory(flags.dump)) {
     reject("--dump " + flags.dump + ": that is a file; give a folder's name");
@@ -154,27 +131,24 @@ int run(const ExplainFlags& flags) {
   return ok ? 0 : 1;
 }
 
-void add_options(CLI::App& command, ExplainFlags& flags) {
+}  // namespace
+
+void add_explain_command(Program& program) {
+  auto [command, flags] =
+      add_command<ExplainFlags>(program, "explain", "Say why a kernel is as fast as it is on a device", run);
   command
       .add_option("--kernel", flags.kernels,
                   "A rung or a kernel's name, with tunables of its own after it: 8,USE_SHUFFLE=1")
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");
-  flags.precision.add_to(command);
-  flags.add_to(command, true);
+  add_precision(command, flags.precision);
+  flags.add_to(command, true, false);
   command
       .add_option(
           "--arch", flags.arch,
           "CUDA: compile for this compute capability (90 for 9.0), without a device, and measure nothing")
       ->check(number_in(30, 999));
   command.add_option("--dump", flags.dump, "Write source, PTX, SASS or assembly to this folder");
-}
-
-}  // namespace
-
-void add_explain_command(CLI::App& app, Action& action) {
-  add_command<ExplainFlags>(app, action, "explain", "Say why a kernel is as fast as it is on a device",
-                            add_options, run);
 }
 
 }  // namespace duogemm::bench

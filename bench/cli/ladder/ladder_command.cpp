@@ -11,22 +11,16 @@
 namespace duogemm::bench {
 namespace {
 
-struct LadderFlags {
-  DeviceFlags device;
-  KernelFlags kernels;
-  SizeFlags size;
-  TimingFlags timing{.noise_percent = 1.0, .seconds = 2.0};
+struct LadderFlags : StudyFlags {
   CachePreference cache = CachePreference::none;
   BankWidth banks = BankWidth::standard;
-  ResultFlags results;
   bool tutorial = false;
 };
 
 LadderRequest make_request(const LadderFlags& flags) {
   LadderRequest request;
-  const LadderChoice choice = flags.kernels.choice();
-  request.settings = ladder_settings(choice);
-  if (choice.kernels.empty()) {
+  request.settings = ladder_settings(flags.choice);
+  if (flags.choice.kernels.empty()) {
     request.settings.push_back(planned_setting());
   }
   if (flags.size.given()) {
@@ -34,7 +28,7 @@ LadderRequest make_request(const LadderFlags& flags) {
   }
   request.devices = flags.device.choose();
   for (const ChosenDevice& device : request.devices) {
-    require_supported(choice, request.settings, device.info());
+    require_supported(flags.choice, request.settings, device.info());
   }
   request.device_options = {flags.cache, flags.banks};
   request.measure = flags.timing.options();
@@ -51,7 +45,6 @@ std::vector<LadderReport> what_was_measured(std::vector<LadderReport> reports) {
 }
 
 int run(const LadderFlags& flags) {
-  flags.results.require();
   const LadderRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -75,11 +68,14 @@ int run(const LadderFlags& flags) {
   return status_unless_interrupted(ok ? 0 : 1);
 }
 
-void add_options(CLI::App& command, LadderFlags& flags) {
-  flags.device.add_to(command, true);
-  flags.size.add_to(command);
-  flags.kernels.add_to(command);
-  flags.timing.add_to(command);
+}  // namespace
+
+void add_ladder_command(Program& program) {
+  auto [command, flags] =
+      add_command<LadderFlags>(program, "ladder", "Run, check and time the rungs of the SGEMM ladder", run);
+  flags.timing.seconds = 2.0;
+  add_kernels(command, flags.choice);
+  flags.add_to(command, true, true);
   const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
                                                          {"local", CachePreference::local},
                                                          {"l1", CachePreference::l1},
@@ -90,16 +86,7 @@ void add_options(CLI::App& command, LadderFlags& flags) {
                                                   {"8", BankWidth::eight_bytes}};
   command.add_option("--bank-size", flags.banks, "CUDA before 13: bytes in a bank of local memory")
       ->transform(CLI::CheckedTransformer(banks));
-  flags.results.add_to(command);
-  flags.results.add_csv_to(command);
   command.add_flag("--tutorial", flags.tutorial, "Show the Tesla K40m's figures of 2014 as a column");
-}
-
-}  // namespace
-
-void add_ladder_command(CLI::App& app, Action& action) {
-  add_command<LadderFlags>(app, action, "ladder", "Run, check and time the rungs of the SGEMM ladder",
-                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -36,7 +36,11 @@ int run(const ReportFlags& flags) {
   return plot_report(flags.results, flags.folder);
 }
 
-void add_options(CLI::App& command, ReportFlags& flags) {
+}  // namespace
+
+void add_report_command(Program& program) {
+  auto [command, flags] = add_command<ReportFlags>(
+      program, "report", "Draw result files: the climb, pictures, and one page that needs no network", run);
   command
       .add_option("results", flags.results,
                   "Result files of ladder, compare, sweep, explain, replay and accuracy")
@@ -46,14 +50,6 @@ void add_options(CLI::App& command, ReportFlags& flags) {
   command.add_flag("--share", flags.share,
                    "Draw nothing: write copies to send, named by device and runtime, without user name, "
                    "host name and paths");
-}
-
-}  // namespace
-
-void add_report_command(CLI::App& app, Action& action) {
-  add_command<ReportFlags>(app, action, "report",
-                           "Draw result files: the climb, pictures, and one page that needs no network",
-                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -1,4 +1,5 @@
 // duogemm sweep: one kernel over ranges of tunables and sizes.
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -26,12 +27,10 @@ std::vector<Axis> axes_of(const SweepFlags& flags) {
   }
   std::vector<Axis> axes;
   for (const std::string& text : flags.over) {
-    axes.push_back(parse_axis(text));
-    for (const std::int64_t value :
-         axes.back().is_size() ? axes.back().values : std::vector<std::int64_t>{}) {
-      if (value < 1 || value > largest_size) {
-        reject("--over " + text + ": sizes are 1 to " + std::to_string(largest_size));
-      }
+    const Axis& axis = axes.emplace_back(parse_axis(text));
+    const auto is_none = [](std::int64_t size) { return size < 1 || size > largest_size; };
+    if (axis.is_size() && std::ranges::any_of(axis.values, is_none)) {
+      reject("--over " + text + ": sizes are 1 to " + std::to_string(largest_size));
     }
   }
   return axes;
@@ -48,12 +47,12 @@ Shape base_shape(const SweepFlags& flags, const DeviceInfo& device) {
 
 SweepRequest make_request(const SweepFlags& flags) {
   const std::vector<Axis> axes = axes_of(flags);
-  const Tunables set = flags.tunables.assigned();
-  kernel_setting(flags.kernel, set, flags.tunables.switched());  // bad input before there is a device
+  const LadderChoice& choice = flags.choice;
+  kernel_setting(flags.kernel, choice.set, choice.switches);  // bad input before there is a device
   const ChosenDevice device = flags.device.choose().front();
   return {.kernel = flags.kernel,
-          .set = set,
-          .switches = flags.tunables.switched(),
+          .set = choice.set,
+          .switches = choice.switches,
           .shape = base_shape(flags, device.info()),
           .axes = axes,
           .device = device,
@@ -62,7 +61,6 @@ SweepRequest make_request(const SweepFlags& flags) {
 }
 
 int run(const SweepFlags& flags) {
-  flags.results.require();
   if (!flags.plot.empty()) {
     require_writable("--plot", flags.plot);
     require_picture_name("--plot", flags.plot);
@@ -89,23 +87,19 @@ int run(const SweepFlags& flags) {
   return status_unless_interrupted(report.ok() ? 0 : 1);
 }
 
-void add_options(CLI::App& command, SweepFlags& flags) {
+}  // namespace
+
+void add_sweep_command(Program& program) {
+  auto [command, flags] = add_command<SweepFlags>(
+      program, "sweep", "Time one kernel over ranges of its tunables and of sizes", run);
   command.add_option("--kernel", flags.kernel, "A rung or a kernel's name")->required();
   command
       .add_option("--over", flags.over,
                   "What to go over, once or twice: a tunable, m, n, k or size, as NAME=FROM:TO:STEP, "
                   "NAME=FROM:TO:xFACTOR or NAME=VALUE,VALUE")
       ->allow_extra_args(false);
-  flags.add_to(command, false);
-  flags.results.add_csv_to(command);
+  flags.add_to(command, false, true);
   command.add_option("--plot", flags.plot, "Draw them: a heat map of two axes, a line of one; .svg or .png");
-}
-
-}  // namespace
-
-void add_sweep_command(CLI::App& app, Action& action) {
-  add_command<SweepFlags>(app, action, "sweep", "Time one kernel over ranges of its tunables and of sizes",
-                          add_options, run);
 }
 
 }  // namespace duogemm::bench

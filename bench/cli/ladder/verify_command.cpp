@@ -21,11 +21,10 @@ namespace {
 
 struct VerifyFlags {
   DeviceFlags device;
-  KernelFlags kernels;
+  LadderChoice choice;
   SizeFlags size;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
   bool gemm = false;
-  bool smallest_tiles = false;
   bool no_guards = false;
   ResultFlags results;
 };
@@ -36,24 +35,7 @@ struct Outcome {
   std::string unsupported;
   std::string fault;               // of the first wrong problem
   std::set<std::string> launched;  // kernels
-
-  std::string text() const {
-    return !unsupported.empty() ? "not supported here: needs " + unsupported
-           : fault.empty()      ? "ok"
-                                : "WRONG: " + fault;
-  }
-
-  void add(const Problem& problem, const Row& row) {
-    ++problems;
-    worst_error = std::max(worst_error, row.verdict.worst_error);
-    launched.insert(row.launched.begin(), row.launched.end());
-    if (!row.right() && fault.empty()) {
-      fault = describe(problem) + ": " + row.verdict.fault();
-    }
-  }
 };
-
-bool is_rung(const LadderSetting& setting) { return as_rung(*setting.spec) != nullptr; }
 
 // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
 DeviceInfo with_few_groups(DeviceInfo device) {
@@ -70,26 +52,29 @@ Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
 
 class Verifier {
  public:
-  Verifier(const ChosenDevice& chosen, Guards guards) : session_(chosen, {}), guards_(guards) {}
+  explicit Verifier(const VerifyFlags& flags) : flags_(flags), session_(flags.device.choose().front(), {}) {}
 
-  const DeviceInfo& info() { return session_.info(); }
+  Session& session() { return session_; }
 
-  // Counts the memory that checking the setting takes.
-  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) {
+  // Throws where there is not the memory that checking the settings takes.
+  void require_memory_for(const std::vector<LadderSetting>& settings) {
     MemoryNeed need;
-    for (const Problem& problem : problems) {
-      MemoryNeed one = judged_need(problem);
-      plan(setting, problem)->add_workspaces(one);
-      need = guards_ == Guards::none ? need += one : larger(need, one);
+    for (const LadderSetting& setting : settings) {
+      for (const Problem& problem : problems_for(setting)) {
+        MemoryNeed one = judged_need(problem);
+        plan(setting, problem)->add_workspaces(one);
+        need = flags_.no_guards ? need += one : larger(need, one);
+      }
     }
-    return need;
+    require_memory(to_text(flags_.size.shape()), need, session_.info());
   }
 
-  Outcome verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
+  Outcome verify(const LadderSetting& setting) {
+    const Guards guards = flags_.no_guards ? Guards::none : Guards::bands;
     Outcome outcome;
-    for (const Problem& problem : problems) {
+    for (const Problem& problem : problems_for(setting)) {
       auto trial = plan(setting, problem);
-      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards_, !is_rung(setting));
+      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards, flags_.gemm);
       trial->judge(
           *exam, [](const std::string&) {}, nullptr);
       for (const Row& row : trial->rows()) {
@@ -97,25 +82,41 @@ class Verifier {
           outcome.unsupported = row.missing;
           return outcome;
         }
-        outcome.add(problem, row);
+        ++outcome.problems;
+        outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
+        outcome.launched.insert(row.launched.begin(), row.launched.end());
+        if (!row.right() && outcome.fault.empty()) {
+          outcome.fault = describe(problem) + ": " + row.verdict.fault();
+        }
       }
-      if (guards_ == Guards::none) {
+      if (flags_.no_guards) {
         kept_.emplace_back(std::move(exam), std::move(trial));
       }
     }
     return outcome;
   }
 
-  // Names what of the device's arithmetic is not IEEE 754's; empty where nothing is known to be.
-  std::string broken_instructions() {
-    return duogemm::broken_instructions(session_.device(), session_.queue());
+ private:
+  std::vector<Problem> problems_for(const LadderSetting& setting) const {
+    const KernelSpec& spec = *setting.spec;
+    const auto shapes = [&](const Multiples& edges) {
+      return flags_.size.given() ? std::vector{flags_.size.shape()} : edge_shapes(edges);
+    };
+    if (!flags_.gemm) {
+      return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
+    }
+    std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
+    for (Problem& problem : problems) {
+      problem.precision = flags_.precision.value_or(Precision::fp32);
+    }
+    std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
+    return problems;
   }
 
- private:
   // The setting's plan and, of kernels that can split k, plans that do.
   std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem) {
     session_.remove_entries();
-    if (is_rung(setting)) {
+    if (!flags_.gemm) {
       session_.add(setting);
       return std::make_unique<Trial>(session_, problem);
     }
@@ -127,50 +128,18 @@ class Verifier {
       ScheduleRequest split{setting.spec, setting.tunables, 2, false, packs, packs};
       session_.add(setting, plan_of_schedule(split), true);
       split.clustered = true;
-      if (info().clusters && setting.spec->family->adds_in_clusters()) {
+      if (session_.info().clusters && setting.spec->family->adds_in_clusters()) {
         session_.add(setting, plan_of_schedule(split), true);
       }
     }
     return std::make_unique<Trial>(session_, problem);
   }
 
+  const VerifyFlags& flags_;
   Session session_;
-  const Guards guards_;
   // A simulator may mistake a buffer for one that was freed.
   std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
 };
-
-std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
-  const KernelSpec& spec = *setting.spec;
-  const auto shapes = [&](const Multiples& edges) {
-    return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
-  };
-  if (!flags.gemm) {
-    return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
-  }
-  std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
-  for (Problem& problem : problems) {
-    problem.precision = flags.precision.precision();
-  }
-  std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
-  return problems;
-}
-
-void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& settings,
-                    Verifier& verifier) {
-  MemoryNeed need;
-  for (const LadderSetting& setting : settings) {
-    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
-    need = flags.no_guards ? need += own : larger(need, own);
-  }
-  require_memory(to_text(flags.size.shape()), need, verifier.info());
-}
-
-Table make_table(bool gemm) {
-  return gemm ? Table{left("kernel"), left("set"), left("launched"), "problems", "error/bound", left("")}
-              : Table{"rung",     left("kernel"), left("set"), left("launched"),
-                      "problems", "error/bound",  left("")};
-}
 
 std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& outcome) {
   std::vector<std::string> row = {setting.spec->name,
@@ -178,7 +147,10 @@ std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& out
                                   join(outcome.launched, " "),
                                   std::to_string(outcome.problems),
                                   format("%.2f", outcome.worst_error),
-                                  outcome.text()};
+                                  !outcome.unsupported.empty()
+                                      ? "not supported here: needs " + outcome.unsupported
+                                  : outcome.fault.empty() ? "ok"
+                                                          : "WRONG: " + outcome.fault};
   if (const Rung* rung = as_rung(*setting.spec)) {
     row.insert(row.begin(), rung->label);
   }
@@ -203,33 +175,37 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  flags.results.require();
-  LadderChoice choice = flags.kernels.choice();
-  choice.smallest_tiles = flags.smallest_tiles;
-  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
-  Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
-  require_supported(choice, settings, verifier.info());
+  const std::vector<LadderSetting> settings =
+      flags.gemm ? library_settings(flags.choice) : rung_settings(flags.choice);
+  Verifier verifier(flags);
+  Session& session = verifier.session();
+  const DeviceInfo& info = session.info();
+  require_supported(flags.choice, settings, info);
   if (flags.size.given()) {
-    require_memory(flags, settings, verifier);
+    verifier.require_memory_for(settings);
   }
   Progress progress;
-  Table table = make_table(flags.gemm);
+  Table table = flags.gemm ? Table{} : Table{"rung"};
+  for (const Table::Column& column : {left("kernel"), left("set"), left("launched"),
+                                      Table::Column("problems"), Table::Column("error/bound"), left("")}) {
+    table.add_column(column);
+  }
   Json result = dated_head("duogemm.verify/1");
-  result.update({{"device", to_json(verifier.info())},
-                 {"precision", to_text(flags.precision.precision())},
+  result.update({{"device", to_json(info)},
+                 {"precision", to_text(flags.precision.value_or(Precision::fp32))},
                  {"rows", Json::array()}});
   bool ok = true;
   for (const LadderSetting& setting : settings) {
     progress.show(setting.spec->name);
-    const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
+    const Outcome outcome = verifier.verify(setting);
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));
     result["rows"].push_back(row_json(setting, outcome));
   }
   progress.clear();
-  std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
-              table.text().c_str());
-  if (const std::string broken = ok ? "" : verifier.broken_instructions(); !broken.empty()) {
+  std::printf("%s through %s\n%s", info.name.c_str(), info.runtime.c_str(), table.text().c_str());
+  const std::string broken = ok ? "" : broken_instructions(session.device(), session.queue());
+  if (!broken.empty()) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
                 broken.c_str());
   }
@@ -237,16 +213,22 @@ int run(const VerifyFlags& flags) {
   return ok ? 0 : 1;
 }
 
-void add_options(CLI::App& command, VerifyFlags& flags) {
-  flags.device.add_to(command, false);
+}  // namespace
+
+void add_verify_command(Program& program) {
+  auto [command, flags] = add_command<VerifyFlags>(
+      program, "verify", "Check every rung, or the library's kernels, on problems around the edges of tiles",
+      run);
+  flags.device.add_to(command);
   flags.size.add_to(command);
-  flags.kernels.add_to(command);
+  add_kernels(command, flags.choice);
+  add_tunables(command, flags.choice);
   CLI::Option* gemm =
       command.add_flag("--gemm", flags.gemm,
                        "The library's own kernels instead of the ladder: every transpose and kind of batch");
-  flags.precision.add_to(command)->needs(gemm);
+  add_precision(command, flags.precision)->needs(gemm);
   command
-      .add_flag("--smallest-tiles", flags.smallest_tiles,
+      .add_flag("--smallest-tiles", flags.choice.smallest_tiles,
                 "The smallest tiles that the library's kernels can have")
       ->needs(gemm);
   command.add_flag(
@@ -254,14 +236,6 @@ void add_options(CLI::App& command, VerifyFlags& flags) {
       "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
       "accesses outside of a buffer");
   flags.results.add_to(command);
-}
-
-}  // namespace
-
-void add_verify_command(CLI::App& app, Action& action) {
-  add_command<VerifyFlags>(
-      app, action, "verify",
-      "Check every rung, or the library's kernels, on problems around the edges of tiles", add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -14,7 +14,7 @@ namespace {
 
 struct AccuracyFlags {
   DeviceFlags device;
-  std::vector<std::string> precisions;
+  std::vector<std::string> precisions = {"fp32", "bf16x6", "f16x3"};
   std::vector<std::string> inputs;
   std::vector<std::int64_t> ks = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536};
   std::int64_t size = 512;
@@ -22,35 +22,23 @@ struct AccuracyFlags {
   ResultFlags results;
 };
 
-std::vector<std::string> input_names() {
-  std::vector<std::string> names;
-  std::ranges::transform(input_classes(), std::back_inserter(names), &InputClass::name);
-  return names;
-}
-
 AccuracyRequest make_request(const AccuracyFlags& flags) {
   AccuracyRequest request{.device = flags.device.choose().front(),
-                          .precisions = {precisions.begin(), precisions.end()},
+                          .precisions = {},
                           .inputs = input_classes(),
                           .ks = flags.ks,
                           .size = flags.size,
                           .timed = flags.time};
-  if (!flags.precisions.empty()) {
-    request.precisions.clear();
-    for (const std::string& name : flags.precisions) {
-      request.precisions.push_back(parse_precision("--precision", name));
-    }
+  for (const std::string& name : flags.precisions) {
+    request.precisions.push_back(parse_precision("--precision", name));
   }
-  if (!flags.inputs.empty()) {
-    std::erase_if(request.inputs, [&](const InputClass& input) {
-      return std::ranges::find(flags.inputs, input.name) == flags.inputs.end();
-    });
-  }
+  std::erase_if(request.inputs, [&](const InputClass& input) {
+    return !flags.inputs.empty() && std::ranges::count(flags.inputs, input.name) == 0;
+  });
   return request;
 }
 
 int run(const AccuracyFlags& flags) {
-  flags.results.require();
   const AccuracyRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
@@ -60,32 +48,28 @@ int run(const AccuracyFlags& flags) {
   return status_unless_interrupted(report.ok() ? 0 : 1);
 }
 
-void add_options(CLI::App& command, AccuracyFlags& flags) {
-  flags.device.add_to(command, false);
+}  // namespace
+
+void add_accuracy_command(Program& program) {
+  auto [command, flags] = add_command<AccuracyFlags>(
+      program, "accuracy",
+      "Measure the error of each precision, and of other libraries, over kinds of matrices", run);
+  flags.device.add_to(command);
   command.add_option("--precision", flags.precisions, "Which of fp32, bf16x6 and f16x3. Default: all")
       ->delimiter(',')
-      ->check(CLI::IsMember({"fp32", "bf16x6", "f16x3"}));
+      ->check(CLI::IsMember(std::vector(flags.precisions)));
+  std::vector<std::string> names;
+  std::ranges::transform(input_classes(), std::back_inserter(names), &InputClass::name);
   command.add_option("--inputs", flags.inputs, "Kinds of matrices. Default: all")
       ->delimiter(',')
-      ->check(CLI::IsMember(input_names()));
+      ->check(CLI::IsMember(names));
   command.add_option("-k", flags.ks, "Lengths of sums")
       ->delimiter(',')
       ->capture_default_str()
-      ->check(number_in(std::int64_t{1}, largest_size));
-  command.add_option("--size", flags.size, "M and N")
-      ->capture_default_str()
-      ->check(number_in(std::int64_t{1}, largest_size));
+      ->check(size_range());
+  command.add_option("--size", flags.size, "M and N")->capture_default_str()->check(size_range());
   command.add_flag("--time", flags.time, "Time the products too: what is computed may depend on the numbers");
   flags.results.add_to(command);
-}
-
-}  // namespace
-
-void add_accuracy_command(CLI::App& app, Action& action) {
-  add_command<AccuracyFlags>(
-      app, action, "accuracy",
-      "Measure the error of each precision, and of other libraries, over kinds of matrices", add_options,
-      run);
 }
 
 }  // namespace duogemm::bench

@@ -15,14 +15,13 @@
 namespace duogemm::bench {
 namespace {
 
-constexpr Shape standard_shape{64, 64, 64};
 constexpr int warm_calls = 1001;
 
 struct LatencyFlags {
   DeviceFlags device;
   SizeFlags size;
   ResultFlags results;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
 };
 
 double seconds_of(const std::function<void()>& work) {
@@ -106,11 +105,10 @@ std::string table_text(const Json& latency) {
 }
 
 int run(const LatencyFlags& flags) {
-  flags.results.require();
-  const Shape shape = flags.size.given() ? flags.size.shape() : standard_shape;
+  const Shape shape = flags.size.shape_or(64);
   const ChosenDevice chosen = flags.device.choose().front();
   Problem problem = Problem::packed(shape.m, shape.n, shape.k);
-  problem.precision = flags.precision.precision();
+  problem.precision = flags.precision.value_or(Precision::fp32);
   require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
   const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
   const DeviceInfo device = chosen.info();
@@ -131,16 +129,13 @@ int run(const LatencyFlags& flags) {
 
 }  // namespace
 
-void add_latency_command(CLI::App& app, Action& action) {
-  add_command<LatencyFlags>(
-      app, action, "latency", "Time the first and later calls of a small multiplication",
-      [](CLI::App& command, LatencyFlags& flags) {
-        flags.device.add_to(command, false);
-        flags.size.add_to(command);
-        flags.precision.add_to(command);
-        flags.results.add_to(command);
-      },
-      run);
+void add_latency_command(Program& program) {
+  auto [command, flags] = add_command<LatencyFlags>(
+      program, "latency", "Time the first and later calls of a small multiplication", run);
+  flags.device.add_to(command);
+  flags.size.add_to(command);
+  add_precision(command, flags.precision);
+  flags.results.add_to(command);
 }
 
 }  // namespace duogemm::bench

@@ -15,7 +15,7 @@ struct ReplayFlags {
   DeviceFlags device;
   std::string through;
   std::string against;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
   std::size_t repeats = 1;
   ResultFlags results;
   std::string pass;  // whose, in a process that a replay has started
@@ -23,38 +23,25 @@ struct ReplayFlags {
   bool warmed = false;
 };
 
-// None where nothing was said.
-std::optional<Precision> precision_of(const PrecisionFlag& flag) {
-  return flag.name.empty() ? std::nullopt : std::optional(flag.precision());
-}
-
-std::optional<CallMemory> memory_of(const std::string& word) {
-  if (word.empty()) {
-    return std::nullopt;
-  }
-  return word == "host" ? CallMemory::host : CallMemory::device;
-}
-
-int run_one_pass(const ReplayFlags& flags) {
+int run(const ReplayFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   const ChosenDevice device = flags.device.choose().front();
-  device.info();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return serve_pass({flags.files.front(),
-                     {flags.pass, device, memory_of(flags.through).value_or(CallMemory::device),
-                      precision_of(flags.precision), seconds},
-                     kind_of(flags.kind)});
-}
-
-int run(const ReplayFlags& flags) {
-  if (!flags.pass.empty()) {
-    return run_one_pass(flags);
+  std::optional<CallMemory> through;
+  if (!flags.through.empty()) {
+    through = flags.through == "host" ? CallMemory::host : CallMemory::device;
   }
-  flags.results.require();
+  if (!flags.pass.empty()) {
+    device.info();
+    const std::chrono::duration<double> choosing = std::chrono::steady_clock::now() - start;
+    return serve_pass(
+        {flags.files.front(),
+         {flags.pass, device, through.value_or(CallMemory::device), flags.precision, choosing.count()},
+         kind_of(flags.kind)});
+  }
   ReplayRequest request{.files = flags.files,
-                        .device = flags.device.choose().front(),
-                        .through = memory_of(flags.through),
-                        .precision = precision_of(flags.precision),
+                        .device = device,
+                        .through = through,
+                        .precision = flags.precision,
                         .against = {},
                         .warmed = flags.warmed,
                         .repeats = flags.repeats};
@@ -70,10 +57,15 @@ int run(const ReplayFlags& flags) {
   return report.ok() ? 0 : 1;
 }
 
-void add_options(CLI::App& command, ReplayFlags& flags) {
+}  // namespace
+
+void add_replay_command(Program& program) {
+  auto [command, flags] = add_command<ReplayFlags>(
+      program, "replay", "Run a program's recorded calls again, versus another library, from the first on",
+      run);
   command.add_option("traces", flags.files, "Files that DUOGEMM_RECORD or bench/traces/make.py has written")
       ->required();
-  flags.device.add_to(command, false);
+  flags.device.add_to(command);
   command
       .add_option("--through", flags.through,
                   "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were")
@@ -84,9 +76,10 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
           "The other library, or 'none'. Default: OpenBLAS on the host's memory and on a CPU, cuBLAS through "
           "CUDA, else CLBlast")
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
-  flags.precision.add_to(command)->description(
-      "What the products of all calls may be computed with, but for those at the level everywhere. Default: "
-      "as in the trace");
+  add_precision(command, flags.precision)
+      ->description(
+          "What the products of all calls may be computed with, but for those at the level everywhere. "
+          "Default: as in the trace");
   command.add_option("--repeat", flags.repeats, "Start all processes so often, in turns, and take medians")
       ->capture_default_str()
       ->check(number_in(1, 100));
@@ -96,14 +89,6 @@ void add_options(CLI::App& command, ReplayFlags& flags) {
   flags.results.add_to(command);
   command.add_option("--pass", flags.pass)->group("");  // for the processes that a replay starts
   command.add_option("--kind", flags.kind)->group("");
-}
-
-}  // namespace
-
-void add_replay_command(CLI::App& app, Action& action) {
-  add_command<ReplayFlags>(app, action, "replay",
-                           "Run a program's recorded calls again, versus another library, from the first on",
-                           add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -1,10 +1,11 @@
 // duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <sstream>
 #include <thread>
 
 #include "cli/commands.h"
@@ -29,39 +30,26 @@ struct TuneFlags {
   std::string budget = "5m";
   std::string out;
   bool resume = true;
-  unsigned threads = 0;
-  std::uint64_t seed = 1;
-  std::vector<std::string> ops;
+  TuneOptions options;
   std::vector<std::string> from;
   std::vector<std::string> shapes;
   std::vector<std::string> held_out;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
   ResultFlags results;
 };
 
 // "90s", "5m", "1.5h", or a number of seconds.
 double parse_duration(const std::string& text) {
   constexpr double longest = 7 * 24 * 3600.0;
-  std::istringstream stream(text);
-  double value = 0.0;
-  std::string unit;
-  stream >> value;
-  const bool number = !stream.fail();
-  stream >> unit;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end + std::strspn(end, " ");
   const double factor = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : 0.0;
   const double seconds = value * factor;
-  if (!number || !(seconds > 0.0) || seconds > longest) {
+  if (!(seconds > 0.0) || seconds > longest) {
     reject("--budget " + text + ": expected a time such as 90s, 5m or 2h, up to 168h");
   }
   return seconds;
-}
-
-std::string file_name(const DeviceInfo& info) {
-  std::string name = info.backend + "_" + info.name + ".json";
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '.'; }, '_');
-  return name;
 }
 
 // The planner will look for it there.
@@ -72,7 +60,10 @@ std::string default_file(const DeviceInfo& info) {
   }
   std::error_code failed;
   fs::create_directories(folder, failed);
-  return folder / file_name(info);
+  std::string name = info.backend + "_" + info.name + ".json";
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '_');
+  return folder / name;
 }
 
 Tuning read_tuning(const std::string& path) { return parse_tuning(read_file_or_reject(path), path); }
@@ -92,30 +83,25 @@ std::string clock_text(const DeviceInfo& info) {
 std::vector<NamedShape> load(const std::vector<std::string>& names, Precision precision) {
   std::vector<NamedShape> shapes;
   for (const std::string& name : names) {
-    const ShapeList list = load_shapes(name);
-    shapes.insert(shapes.end(), list.shapes.begin(), list.shapes.end());
-  }
-  for (NamedShape& shape : shapes) {
-    shape.problem.precision = precision;
+    for (NamedShape& shape : load_shapes(name).shapes) {
+      shape.problem.precision = precision;
+      shapes.push_back(std::move(shape));
+    }
   }
   return shapes;
-}
-
-// As tuning files have it (common/tuning/README.md).
-std::string compiler_of_programs(const DeviceInfo& info) {
-  return info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr ? "driver" : "";
 }
 
 class Session {
  public:
   Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
-          const std::vector<Tuning>& from)
-      : info_(chosen.info()),
+          std::vector<Tuning> known)
+      : flags_(flags),
+        info_(chosen.info()),
         out_(flags.out.empty() ? default_file(info_) : flags.out),
         partial_(out_ + ".partial"),
         held_out_(load(flags.held_out, options.precision)),
-        results_(flags.results),
-        clock_before_(clock_text(info_)) {
+        clock_before_(clock_text(info_)),
+        device_(chosen.backend->open(chosen.index, {})) {
     require_writable("--out", out_);
     report_.device = info_;
     report_.budget = options.budget;
@@ -123,14 +109,12 @@ class Session {
     report_.precision = options.precision;
     const bool goes_on = flags.resume && fs::is_regular_file(out_);
     const Tuning resumed = goes_on ? read_tuning(out_) : Tuning();
-    std::vector<Tuning> known = from;
     if (flags.resume && fs::is_regular_file(partial_)) {
       known.push_back(read_tuning(partial_));
     }
     known.push_back(tuning_for(info_));
-    before_ = goes_on ? resumed : tuning_for(info_);
+    before_ = goes_on ? resumed : known.back();
     planner_before_ = goes_on ? std::make_unique<Planner>(info_, resumed) : std::make_unique<Planner>(info_);
-    device_ = chosen.backend->open(chosen.index, {});
     tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, interrupted());
   }
 
@@ -152,8 +136,8 @@ class Session {
       std::printf("%s is left as it was; a search into it goes on from %s\n", out_.c_str(), partial_.c_str());
     }
     report_.counts = tuner_->counts();
-    results_.write(to_json(report_));
-    return status_unless_interrupted(tuner_->counts().wrong == 0 ? 0 : 1);
+    flags_.results.write(to_json(report_));
+    return status_unless_interrupted(report_.counts.wrong == 0 ? 0 : 1);
   }
 
  private:
@@ -170,7 +154,9 @@ class Session {
 
   Tuning result() const {
     Tuning found = tuner_->result();
-    found.compiled_by = compiler_of_programs(info_);
+    // As tuning files have it (common/tuning/README.md).
+    const bool by_driver = info_.backend == "opencl" && info_.is_nvidia() && find_backend("cuda") == nullptr;
+    found.compiled_by = by_driver ? "driver" : "";
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info_.name + ", driver " + info_.driver +
                      ", " + info_.runtime + ", " + clock_before_ + " before and " + clock_text(info_) +
                      " after, " + std::to_string(tuner_->counts().timed) + " settings timed";
@@ -195,24 +181,18 @@ class Session {
                   out_.c_str());
     }
     fs::remove(partial_);
-    look_at_held_out(kept.value_or(before_));
-  }
-
-  void look_at_held_out(const Tuning& kept) {
-    if (held_out_.empty()) {
-      return;
+    if (!held_out_.empty()) {
+      report_.held_out =
+          tuner_->compare_on(held_out_, Planner(info_, before_), Planner(info_, kept.value_or(before_)));
+      std::printf("%s", comparison_text(report_.held_out, "held out").c_str());
     }
-    const Planner before(info_, before_);
-    const Planner after(info_, kept);
-    report_.held_out = tuner_->compare_on(held_out_, before, after);
-    std::printf("%s", comparison_text(report_.held_out, "held out").c_str());
   }
 
+  const TuneFlags& flags_;
   DeviceInfo info_;
   std::string out_;
   std::string partial_;
   std::vector<NamedShape> held_out_;
-  ResultFlags results_;
   TuneReport report_;
   std::string clock_before_;
   Tuning before_;
@@ -221,44 +201,37 @@ class Session {
   std::unique_ptr<Tuner> tuner_;
 };
 
-// The shipped lists that are of such a device.
-std::vector<std::string> judging_lists(const DeviceInfo& device) {
-  std::vector<std::string> names = shipped_shapes();
-  std::erase_if(names,
-                [&](const std::string& name) { return (name == "cpu") != (device.kind == DeviceKind::cpu); });
-  return names;
-}
-
-unsigned default_threads() { return std::max(std::thread::hardware_concurrency(), 2u) - 1; }
-
 int run(const TuneFlags& flags) {
-  TuneOptions options;
+  TuneOptions options = flags.options;
   options.budget = parse_duration(flags.budget);
-  options.threads = flags.threads == 0 ? default_threads() : flags.threads;
-  options.seed = flags.seed;
-  options.ops = flags.ops;
-  options.precision = flags.precision.precision();
+  options.precision = flags.precision.value_or(Precision::fp32);
   if (options.precision != Precision::fp32 && !flags.shapes.empty()) {
     reject("--shapes: the best for single shapes is kept for fp32 alone");
   }
   options.shapes = load(flags.shapes, options.precision);
   std::vector<Tuning> from;
-  for (const std::string& file : flags.from) {
-    from.push_back(read_tuning(file));
-  }
+  std::ranges::transform(flags.from, std::back_inserter(from), read_tuning);
   if (!flags.out.empty()) {
     require_writable("--out", flags.out);
   }
-  flags.results.require();
   const ChosenDevice chosen = flags.device.choose().front();
-  options.judges = load(judging_lists(chosen.info()), options.precision);
+  const bool on_cpu = chosen.info().kind == DeviceKind::cpu;
+  std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
+  std::erase_if(judging, [&](const std::string& name) { return (name == "cpu") != on_cpu; });
+  options.judges = load(judging, options.precision);
   Session session(flags, chosen, options, from);
   note_interrupts();
   return session.run();
 }
 
-void add_options(CLI::App& command, TuneFlags& flags) {
-  flags.device.add_to(command, false);
+}  // namespace
+
+void add_tune_command(Program& program) {
+  auto [command, flags] = add_command<TuneFlags>(
+      program, "tune", "Search for the fastest settings of the library's kernels on a device, and keep them",
+      run);
+  flags.options.threads = std::max(std::thread::hardware_concurrency(), 2u) - 1;
+  flags.device.add_to(command);
   command.add_option("--shapes", flags.shapes,
                      "Lists of shapes, files or names: also keep what is best for each of them");
   command.add_option("--held-out", flags.held_out,
@@ -271,25 +244,16 @@ void add_options(CLI::App& command, TuneFlags& flags) {
                    "Whether to begin with what the file holds already. Default: yes");
   command.add_option("--from", flags.from,
                      "Begin with the kernels of these files too, such as one from the other runtime");
-  command.add_option("--threads", flags.threads, "Threads that compile. Default: all cores but one")
+  command.add_option("--threads", flags.options.threads, "Threads that compile. Default: all cores but one")
       ->check(number_in(1, 1024));
-  command.add_option("--seed", flags.seed, "Of the random numbers");
-  flags.precision.add_to(command)->description("Whose kernels to search. Default: fp32");
+  command.add_option("--seed", flags.options.seed, "Of the random numbers");
+  add_precision(command, flags.precision)->description("Whose kernels to search. Default: fp32");
   flags.results.add_to(command);
   command
-      .add_option("--ops", flags.ops,
+      .add_option("--ops", flags.options.ops,
                   "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")
       ->delimiter(',')
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
-}
-
-}  // namespace
-
-void add_tune_command(CLI::App& app, Action& action) {
-  add_command<TuneFlags>(
-      app, action, "tune",
-      "Search for the fastest settings of the library's kernels on a device, and keep them", add_options,
-      run);
 }
 
 }  // namespace duogemm::bench

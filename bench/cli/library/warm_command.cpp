@@ -2,15 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <optional>
 #include <thread>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "runtime/warm.h"
+#include "support/format.h"
 #include "support/progress.h"
 #include "support/tools.h"
 #include "system/reject.h"
@@ -39,11 +40,9 @@ void require_cache() {
 
 Share parse_share(const std::string& text) {
   Share share;
-  const char* end = text.data() + text.size();
-  const auto [slash, error] = std::from_chars(text.data(), end, share.first);
-  const bool numbers = error == std::errc() && slash != end && *slash == '/' &&
-                       std::from_chars(slash + 1, end, share.of) == std::from_chars_result{end, std::errc()};
-  if (!numbers || share.first < 1 || share.first > share.of) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || !read_number(text.substr(0, slash), share.first) ||
+      !read_number(text.substr(slash + 1), share.of) || share.first < 1 || share.first > share.of) {
     reject("--share " + text + ": expected such as 2/16, for the second of 16");
   }
   --share.first;
@@ -55,15 +54,7 @@ WarmUp warm_here(Device& device, const Share& share) {
   return warm(device, programs, share);
 }
 
-// A worker tells on its standard output what it has done.
-int run_worker(const ChosenDevice& chosen, const std::string& share) {
-  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
-  const WarmUp done = warm_here(*device, parse_share(share));
-  std::printf("%zu %zu\n", done.programs, done.compiled);
-  return 0;
-}
-
-// A worker says what it has done; nothing where it failed.
+// A worker has said what it has done; nothing where it failed.
 std::optional<WarmUp> said_by(const ToolResult& result) {
   WarmUp done;
   const bool ok =
@@ -74,22 +65,21 @@ std::optional<WarmUp> said_by(const ToolResult& result) {
 // By processes of this program, because drivers compile but one program of a process at a time.
 WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t jobs) {
   const std::optional<std::size_t> before = device.kernels_compiled_by_launches();
-  std::vector<ToolResult> results(jobs);
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < jobs; ++i) {
-      threads.emplace_back([&, i] {
-        std::vector<std::string> arguments = flags_of(chosen);
-        arguments.insert(arguments.begin(), "warm");
-        arguments.insert(arguments.end(), {"--share", std::to_string(i + 1) + "/" + std::to_string(jobs)});
-        results[i] = run_tool("/proc/self/exe", arguments, ToolErrors::drop);
-      });
-    }
+  std::vector<std::future<ToolResult>> workers;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    std::vector<std::string> arguments = flags_of(chosen);
+    arguments.insert(arguments.begin(), "warm");
+    arguments.insert(arguments.end(), {"--share", std::to_string(i + 1) + "/" + std::to_string(jobs)});
+    workers.push_back(std::async(std::launch::async, run_tool, "/proc/self/exe", arguments, ToolErrors::drop,
+                                 std::vector<std::string>()));
+  }
+  for (const std::future<ToolResult>& worker : workers) {
+    worker.wait();
   }
   WarmUp sum;
   for (std::size_t i = 0; i < jobs; ++i) {
     // A driver may refuse its device to one of many processes that start at once.
-    const std::optional<WarmUp> worker = said_by(results[i]);
+    const std::optional<WarmUp> worker = said_by(workers[i].get());
     const WarmUp done = worker ? *worker : warm_here(device, {i, jobs});
     sum.programs += done.programs;
     sum.compiled += done.compiled;
@@ -121,30 +111,29 @@ void warm_and_tell(const ChosenDevice& chosen, std::size_t jobs) {
 
 int run(const WarmFlags& flags) {
   const std::vector<ChosenDevice> devices = flags.device.choose();
-  if (!flags.share.empty()) {
-    return run_worker(devices.front(), flags.share);
+  if (flags.share.empty()) {
+    for (const ChosenDevice& chosen : devices) {
+      warm_and_tell(chosen, flags.jobs);
+    }
+    return 0;
   }
-  for (const ChosenDevice& chosen : devices) {
-    warm_and_tell(chosen, flags.jobs);
-  }
+  // A worker tells on its standard output what it has done.
+  const std::unique_ptr<Device> device = devices.front().backend->open(devices.front().index, {});
+  const WarmUp done = warm_here(*device, parse_share(flags.share));
+  std::printf("%zu %zu\n", done.programs, done.compiled);
   return 0;
 }
 
 }  // namespace
 
-void add_warm_command(CLI::App& app, Action& action) {
-  add_command<WarmFlags>(
-      app, action, "warm",
-      "Compile the programs that the library may need on a device, before they are waited for",
-      [](CLI::App& command, WarmFlags& flags) {
-        flags.device.add_to(command, true);
-        command
-            .add_option("--jobs", flags.jobs,
-                        "OpenCL: how many processes compile. Default: one for each core")
-            ->check(number_in(1, 1024));
-        command.add_option("--share", flags.share)->group("");  // for workers alone
-      },
-      run);
+void add_warm_command(Program& program) {
+  auto [command, flags] = add_command<WarmFlags>(
+      program, "warm",
+      "Compile the programs that the library may need on a device, before they are waited for", run);
+  flags.device.add_to(command, true);
+  command.add_option("--jobs", flags.jobs, "OpenCL: how many processes compile. Default: one for each core")
+      ->check(number_in(1, 1024));
+  command.add_option("--share", flags.share)->group("");  // for workers alone
 }
 
 }  // namespace duogemm::bench

@@ -15,12 +15,13 @@ struct Place {
   std::int64_t k;
 };
 
+enum class Factor { a, b };
+
 // Every element follows from its place alone: the same matrices on every machine.
 struct InputClass {
   std::string name;
   std::string about;
-  float (*a)(const Place& place);
-  float (*b)(const Place& place);
+  double (*element)(const Place& place, Factor of);
   bool exact = false;  // every sum is a whole number below 2^24, so that no result may be rounded
 };
 

@@ -4,35 +4,28 @@
 #include <bit>
 #include <cmath>
 #include <random>
+#include <thread>
 
 namespace duogemm {
 namespace {
 
-class Source {
- public:
-  Source(Distribution distribution, std::uint32_t seed) : distribution_(distribution), engine_(seed) {}
-
-  float next() {
-    switch (distribution_) {
-      case Distribution::integers:
-        return static_cast<float>(static_cast<int>(engine_() % 17) - 8);
-      case Distribution::signed_unit:
-        return 2.0f * unit() - 1.0f;
-      case Distribution::unit:
-        return unit();
-      case Distribution::wide_range:
-        return std::ldexp(2.0f * unit() - 1.0f, static_cast<int>(engine_() % 41) - 20);
-    }
-    return 0.0f;
-  }
-
- private:
+float draw(Distribution distribution, std::mt19937& engine) {
   // The middle of one of 2^23 equal steps of (0, 1).
-  float unit() { return (static_cast<float>(engine_() >> 9) + 0.5f) * 0x1p-23f; }
-
-  Distribution distribution_;
-  std::mt19937 engine_;
-};
+  const auto unit = [&] { return (static_cast<float>(engine() >> 9) + 0.5f) * 0x1p-23f; };
+  switch (distribution) {
+    case Distribution::integers:
+      return static_cast<float>(static_cast<int>(engine() % 17) - 8);
+    case Distribution::signed_unit:
+      return 2.0f * unit() - 1.0f;
+    case Distribution::unit:
+      return unit();
+    case Distribution::wide_range: {
+      const int exponent = static_cast<int>(engine() % 41) - 20;
+      return std::ldexp(2.0f * unit() - 1.0f, exponent);
+    }
+  }
+  return 0.0f;
+}
 
 // A matrix as it is stored.
 struct Form {
@@ -53,8 +46,9 @@ std::vector<std::int64_t> places_of(const Problem& problem, std::int64_t stride,
   return places;
 }
 
-std::vector<float> random_matrices(const Form& form, const std::vector<std::int64_t>& places,
-                                   std::uint32_t tag, Source& source, bool filled) {
+// Unless they are filled, all is NaN.
+std::vector<float> matrices(const Form& form, const std::vector<std::int64_t>& places, std::uint32_t tag,
+                            bool filled, const std::function<float()>& next) {
   const std::int64_t last = places.empty() ? 0 : *std::max_element(places.begin(), places.end());
   std::vector<float> array(static_cast<std::size_t>(last + form.extent()));
   for (std::size_t i = 0; i < array.size(); ++i) {
@@ -62,7 +56,7 @@ std::vector<float> random_matrices(const Form& form, const std::vector<std::int6
   }
   for (std::int64_t place : places) {
     for (std::int64_t i = 0; filled && i < form.rows * form.cols; ++i) {
-      array[static_cast<std::size_t>(place + i / form.rows * form.ld + i % form.rows)] = source.next();
+      array[static_cast<std::size_t>(place + i / form.rows * form.ld + i % form.rows)] = next();
     }
   }
   return array;
@@ -71,7 +65,8 @@ std::vector<float> random_matrices(const Form& form, const std::vector<std::int6
 }  // namespace
 
 HostProblem random_problem(const Problem& problem, Distribution distribution, std::uint32_t seed) {
-  Source source(distribution, seed);
+  std::mt19937 engine(seed);
+  const auto next = [&] { return draw(distribution, engine); };
   const Form a{problem.a_rows(), problem.a_cols(), problem.lda};
   const Form b{problem.b_rows(), problem.b_cols(), problem.ldb};
   const Form c{problem.m, problem.n, problem.ldc};
@@ -79,9 +74,9 @@ HostProblem random_problem(const Problem& problem, Distribution distribution, st
   host.a_places = places_of(problem, problem.a_stride, a);
   host.b_places = places_of(problem, problem.b_stride, b);
   host.c_places = places_of(problem, problem.c_stride, c);
-  host.a = random_matrices(a, host.a_places, 1, source, true);
-  host.b = random_matrices(b, host.b_places, 2, source, true);
-  host.c = random_matrices(c, host.c_places, 3, source, problem.beta != 0.0f);
+  host.a = matrices(a, host.a_places, 1, true, next);
+  host.b = matrices(b, host.b_places, 2, true, next);
+  host.c = matrices(c, host.c_places, 3, problem.beta != 0.0f, next);
   return host;
 }
 
@@ -126,6 +121,15 @@ void Sequence::copy(std::int64_t first, std::span<float> to) const {
 const TestData& test_data() {
   static const TestData data;
   return data;
+}
+
+void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work) {
+  const std::int64_t threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, count);
+  std::vector<std::jthread> pool;
+  for (std::int64_t t = 0; t < threads; ++t) {
+    pool.emplace_back(
+        [&work, from = count * t / threads, to = count * (t + 1) / threads] { work(from, to); });
+  }
 }
 
 }  // namespace duogemm

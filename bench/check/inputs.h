@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -75,5 +76,8 @@ struct TestData {
 };
 
 const TestData& test_data();
+
+// Calls work(from, to) for parts of 0 to count, on all of the machine's cores, and returns when all are done.
+void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work);
 
 }  // namespace duogemm

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "check/inputs.h"
-#include "check/parallel.h"
 #include "support/format.h"
 
 namespace duogemm {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "check/parallel.h"
+#include "check/inputs.h"
 #include "references/cublas_support.h"
 
 namespace duogemm::bench {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "check/verdict.h"
+#include "check/oracle.h"
 #include "device/device_info.h"
 #include "ladder/ladder.h"
 #include "machine/gpu_watch.h"

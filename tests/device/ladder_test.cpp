@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "check/arithmetic_probe.h"
 #include "check/judge.h"
 #include "check_plan.h"
 #include "legal_settings.h"

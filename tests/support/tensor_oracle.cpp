@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "check/inputs.h"
-#include "check/parallel.h"
 #include "problem/rounding.h"
 
 namespace duogemm::testing {

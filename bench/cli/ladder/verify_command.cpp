@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <set>
 
-#include "check/arithmetic_probe.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"

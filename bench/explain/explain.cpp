@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "device/device_selection.h"
-#include "ladder/traffic.h"
 #include "problem/precision.h"
 #include "rungs/rungs.h"
 

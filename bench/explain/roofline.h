@@ -6,7 +6,7 @@
 
 #include "explain/main_loop.h"
 #include "explain/multiprocessor.h"
-#include "ladder/traffic.h"
+#include "ladder/ladder.h"
 #include "timing/device_speed.h"
 
 namespace duogemm::bench {

@@ -77,6 +77,17 @@ struct Shape {
 // "m=1 n=2 k=3"
 std::string to_text(const Shape& shape);
 
+// The tile that a work-group of the plan's multiplication computes; in K what it has of both operands at
+// once, 1 where that is all that it has.
+Multiples tile_of(const Plan& plan, const Shape& problem);
+
+// FLOP for each byte that a work-group, which reads each row and column of its tile once, gets from beyond
+// it.
+double flops_per_byte(const Multiples& tile);
+
+// Bytes of A, B and C.
+double bytes_of(const Shape& problem);
+
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);

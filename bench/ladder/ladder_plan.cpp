@@ -109,14 +109,13 @@ class LadderPlanner {
                 Operand c) {
     check_index(m, n);
     plan_.multiply = plan_.steps.size();
+    const Geometry geometry = spec_.geometry(m, n, tunables_);
     // A column-major product is the row-major product of the swapped operands, in the same memory.
     if (spec_.row_major) {
       std::swap(a, b);
       std::swap(m, n);
-      add(spec_, tunables_, spec_.geometry(n, m, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
-    } else {
-      add(spec_, tunables_, spec_.geometry(m, n, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
     }
+    add(spec_, tunables_, geometry, {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
   }
 
   void unpad(Operand product, std::int64_t padded_rows) {

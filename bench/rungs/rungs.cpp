@@ -4,43 +4,50 @@
 #include <algorithm>
 
 #include "families/kernel_parts.h"
-#include "rungs/rung_files.h"
 
 namespace duogemm {
 namespace {
 
-// --- Rungs 1 to 4: square tiles of TS x TS ---------------------------------------------------------------
+// --- Square tiles ----------------------------------------------------------------------------------------
 
-Multiples square_multiples(const Tunables& t) { return {at(t, "TS"), at(t, "TS"), at(t, "TS")}; }
-
-std::size_t square_local_bytes(const Tunables& t) { return 2 * sizeof(float) * at(t, "TS") * at(t, "TS"); }
-
-// A square tile whose work-items compute `rows` x `cols` elements each; the names are tunables, or empty for
-// one.
-Rung square_tile(Rung spec, std::string rows, std::string cols) {
-  const auto count = [](const Tunables& t, const std::string& name) {
-    return name.empty() ? 1 : at(t, name);
+// A work-item for each element, in square groups as large as the tunable says.
+auto squares(const char* size) {
+  return [size](std::int64_t m, std::int64_t n, const Tunables& t) {
+    return tiles(m, at(t, size), n, at(t, size), at(t, size), at(t, size));
   };
-  spec.multiples = square_multiples;
-  spec.local_bytes = square_local_bytes;
-  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const int ts = at(t, "TS");
-    return tiles(m, ts, n, ts, ts / count(t, rows), ts / count(t, cols));
-  };
-  for (const std::string& name : {rows, cols}) {
-    if (!name.empty()) {
-      spec.rules.push_back(multiple_of("TS", name));
-    }
-  }
+}
+
+// Two tiles in local memory, whose elements a work-item computes one of.
+Rung square_tile(Rung spec, const char* size) {
+  spec.geometry = squares(size);
+  spec.multiples = [size](const Tunables& t) { return Multiples{at(t, size), at(t, size), at(t, size)}; };
+  spec.local_bytes = [size](const Tunables& t) { return 2 * sizeof(float) * at(t, size) * at(t, size); };
   return spec;
 }
 
-Rung naive() {
-  Rung spec{{"naive", "ladder/01_naive.cl", "one work-item per element"}, "1"};
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
+// The same where a work-item computes as many elements of a row, or of a column, as the tunable says.
+enum class Along { rows, columns };
+Rung square_tile(Rung spec, Along along, const char* count) {
+  spec = square_tile(std::move(spec), "TS");
+  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
     const int ts = at(t, "TS");
-    return tiles(m, ts, n, ts, ts, ts);
+    const int fewer = ts / at(t, count);
+    return tiles(m, ts, n, ts, along == Along::rows ? fewer : ts, along == Along::columns ? fewer : ts);
   };
+  spec.rules = {multiple_of("TS", count)};
+  return spec;
+}
+
+Rung wide() {
+  Rung spec = square_tile({{"wide", "ladder/04_wide.cl", "wider data types"}, "4"}, Along::rows, "WIDTH");
+  spec.variants = {{{"WIDTH", 8}}};
+  return spec;
+}
+
+Rung matrixmul() {
+  Rung spec =
+      square_tile({{"matrixmul", "ladder/matrixmul.cl", "NVIDIA's sample, row-major"}, "nv"}, "BLOCK");
+  spec.row_major = true;
   return spec;
 }
 
@@ -196,13 +203,7 @@ Rung tensor_cores() {
   return spec;
 }
 
-// --- For comparison, and in support ----------------------------------------------------------------------
-
-// Work-items handle one element each, in groups of BLOCK x BLOCK.
-Geometry blocks(std::int64_t rows, std::int64_t cols, const Tunables& t) {
-  const int size = at(t, "BLOCK");
-  return tiles(rows, size, cols, size, size, size);
-}
+// --- In support ----------------------------------------------------------------------
 
 // A work-item has several elements or none, in groups of GROUP.
 Geometry groups(std::int64_t rows, std::int64_t, const Tunables& t) {
@@ -213,35 +214,24 @@ std::size_t transpose_local_bytes(const Tunables& t) {
   return sizeof(float) * at(t, "BLOCK") * (at(t, "BLOCK") + 1);
 }
 
-Rung matrixmul() {
-  Rung spec{{"matrixmul", "ladder/matrixmul.cl", "NVIDIA's sample, row-major", blocks}, "nv"};
-  spec.row_major = true;
-  spec.multiples = [](const Tunables& t) {
-    return Multiples{at(t, "BLOCK"), at(t, "BLOCK"), at(t, "BLOCK")};
-  };
-  spec.local_bytes = [](const Tunables& t) { return 2 * sizeof(float) * at(t, "BLOCK") * at(t, "BLOCK"); };
-  return spec;
-}
-
 std::vector<KernelSpec> make_supports() {
   return {
-      {"pad", "support/pad.cl", "pad", blocks},
-      {"unpad", "support/unpad.cl", "remove padding", blocks},
-      {"transpose", "support/transpose.cl", "transpose", blocks, transpose_local_bytes},
-      {"pad_transpose", "support/pad_transpose.cl", "pad and transpose", blocks, transpose_local_bytes},
+      {"pad", "support/pad.cl", "pad", squares("BLOCK")},
+      {"unpad", "support/unpad.cl", "remove padding", squares("BLOCK")},
+      {"transpose", "support/transpose.cl", "transpose", squares("BLOCK"), transpose_local_bytes},
+      {"pad_transpose", "support/pad_transpose.cl", "pad and transpose", squares("BLOCK"),
+       transpose_local_bytes},
       {"bandwidth", "support/bandwidth.cl", "reads", groups},
       {"peak", "support/peak.cl", "multiply-adds in registers", groups},
   };
 }
 
 std::vector<Rung> make_rungs() {
-  Rung wide{{"wide", "ladder/04_wide.cl", "wider data types"}, "4"};
-  wide.variants = {{{"WIDTH", 8}}};
   return {
-      naive(),
-      square_tile({{"tiled", "ladder/02_tiled.cl", "tiles in local memory"}, "2"}, "", ""),
-      square_tile({{"strip", "ladder/03_strip.cl", "a strip per work-item"}, "3"}, "", "WPT"),
-      square_tile(std::move(wide), "WIDTH", ""),
+      {{"naive", "ladder/01_naive.cl", "one work-item per element", squares("TS")}, "1"},
+      square_tile({{"tiled", "ladder/02_tiled.cl", "tiles in local memory"}, "2"}, "TS"),
+      square_tile({{"strip", "ladder/03_strip.cl", "a strip per work-item"}, "3"}, Along::columns, "WPT"),
+      wide(),
       padded_tile({{"transposed", "ladder/05_transposed.cl", "transposed B, rectangular tiles"}, "5"}),
       register_2d(),
       wide_tile({{"register_wide", "ladder/07_register_wide.cl", "wide loads, register blocking"}, "7"}, 1),
@@ -261,20 +251,6 @@ std::vector<Rung> make_rungs() {
       tensor_cores(),
       matrixmul(),
   };
-}
-
-std::vector<const KernelSpec*> list_kernels() {
-  static const std::vector<KernelSpec> supports = make_supports();
-  std::vector<const KernelSpec*> all;
-  for (const Rung& rung : rungs()) {
-    all.push_back(&rung);
-  }
-  for (const std::span<const KernelSpec> kernels : {std::span(supports), registry()}) {
-    for (const KernelSpec& spec : kernels) {
-      all.push_back(&spec);
-    }
-  }
-  return all;
 }
 
 }  // namespace
@@ -298,7 +274,17 @@ std::string label_of(const KernelSpec& spec) {
 }
 
 const std::vector<const KernelSpec*>& all_kernels() {
-  static const std::vector<const KernelSpec*> all = list_kernels();
+  static const std::vector<KernelSpec> supports = make_supports();
+  static const std::vector<const KernelSpec*> all = [] {
+    std::vector<const KernelSpec*> kernels;
+    const auto add = [&](const auto& some) {
+      std::ranges::transform(some, std::back_inserter(kernels), [](const KernelSpec& spec) { return &spec; });
+    };
+    add(rungs());
+    add(supports);
+    add(registry());
+    return kernels;
+  }();
   return all;
 }
 

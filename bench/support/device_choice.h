@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "device/backend.h"
+#include "device/device_selection.h"
 
 namespace duogemm::bench {
 
-struct ChosenDevice {
-  const Backend* backend;
-  std::size_t index;
-
+struct ChosenDevice : SelectedDevice {
   DeviceInfo info() const { return backend->devices()[index]; }
 };
 

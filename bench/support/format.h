@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdio>
 #include <functional>
 #include <ranges>
 #include <string>
@@ -9,7 +10,11 @@
 namespace duogemm::bench {
 
 // printf for one number.
-std::string format(const char* pattern, double value);
+inline std::string format(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
 
 // Whether all of the text is one.
 template <typename Number>

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "duogemm/error.h"
 #include "support/program.h"
+#include "support/tools.h"
 
 namespace duogemm::bench {
 namespace {
@@ -50,14 +51,10 @@ int run(const RunFlags& flags) {
   setenv("LD_PRELOAD", libraries.c_str(), 1);
   // The program has the same number: the libraries tell it from those that the program starts.
   setenv("DUOGEMM_RUN", std::to_string(getpid()).c_str(), 1);
-  std::vector<char*> arguments;
-  for (const std::string& word : flags.program->given) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
+  std::vector<char*> arguments = argument_list(flags.program->given);
   if (flags.program->given.front() == "--") {
     arguments.erase(arguments.begin());
   }
-  arguments.push_back(nullptr);
   execvp(arguments.front(), arguments.data());
   const int error = errno;
   std::fprintf(stderr, "duogemm: run: %s: %s\n", arguments.front(), std::strerror(error));

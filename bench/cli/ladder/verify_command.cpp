@@ -42,13 +42,6 @@ DeviceInfo with_few_groups(DeviceInfo device) {
   return device;
 }
 
-Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
-  return [request](const Problem& problem, const DeviceInfo& device) {
-    const DeviceInfo few = with_few_groups(device);
-    return lower(schedule_for(request, problem, few), problem, few);
-  };
-}
-
 class Verifier {
  public:
   explicit Verifier(const VerifyFlags& flags) : flags_(flags), session_(flags.device.choose().front(), {}) {}
@@ -122,13 +115,20 @@ class Verifier {
     session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
       return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
     });
-    if (setting.spec->family->splits_k() && problem.batch_by == BatchBy::strides) {
-      const bool packs = setting.spec->family->gains_from_packing();
-      ScheduleRequest split{setting.spec, setting.tunables, 2, false, packs, packs};
-      session_.add(setting, plan_of_schedule(split), true);
-      split.clustered = true;
-      if (session_.info().clusters && setting.spec->family->adds_in_clusters()) {
-        session_.add(setting, plan_of_schedule(split), true);
+    const Family& family = *setting.spec->family;
+    const auto add_split = [&](bool clustered) {
+      const bool packs = family.gains_from_packing();
+      const ScheduleRequest request{setting.spec, setting.tunables, 2, clustered, packs, packs};
+      const auto plan = [request](const Problem& one, const DeviceInfo& device) {
+        const DeviceInfo few = with_few_groups(device);
+        return lower(schedule_for(request, one, few), one, few);
+      };
+      session_.add(setting, plan, true);
+    };
+    if (family.splits_k() && problem.batch_by == BatchBy::strides) {
+      add_split(false);
+      if (session_.info().clusters && family.adds_in_clusters()) {
+        add_split(true);
       }
     }
     return std::make_unique<Trial>(session_, problem);

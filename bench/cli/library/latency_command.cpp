@@ -24,16 +24,10 @@ struct LatencyFlags {
   std::optional<Precision> precision;
 };
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 double median_of_warm_calls(const std::function<double()>& sample) {
   std::vector<double> samples(warm_calls);
-  std::generate(samples.begin(), samples.end(), sample);
-  std::nth_element(samples.begin(), samples.begin() + warm_calls / 2, samples.end());
+  std::ranges::generate(samples, sample);
+  std::ranges::nth_element(samples, samples.begin() + warm_calls / 2);
   return samples[warm_calls / 2];
 }
 
@@ -46,13 +40,17 @@ class Fresh {
         queue_(runtime_.device().create_queue()),
         operands_(host, runtime_.device(), *queue_) {}
 
-  void enqueue() { runtime_.enqueue(problem_, *queue_, operands_.operands()); }
-  void finish() { queue_->finish(); }
-  double call() {
-    return seconds_of([&] {
-      enqueue();
-      finish();
-    });
+  // Seconds until C is there, or until the call returns.
+  enum class Until { result, return_ };
+  double call(Until end = Until::result) {
+    const auto start = std::chrono::steady_clock::now();
+    runtime_.enqueue(problem_, *queue_, operands_.operands());
+    if (end == Until::result) {
+      queue_->finish();
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    queue_->finish();
+    return taken.count();
   }
 
  private:
@@ -61,16 +59,6 @@ class Fresh {
   std::unique_ptr<Queue> queue_;
   GuardedOperands operands_;
 };
-
-// Two of them are there at once.
-MemoryNeed need_of(const Problem& problem, const DeviceInfo& info) {
-  MemoryNeed need = judged_need(problem);
-  need += guarded_need(problem);
-  for (int i = 0; i < 2; ++i) {
-    need.add_workspaces(plan_sgemm(problem, info));
-  }
-  return need;
-}
 
 // The members of the result file, in seconds.
 Json measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
@@ -82,11 +70,7 @@ Json measure_latency(const ChosenDevice& chosen, const HostProblem& host) {
   const double loaded = Fresh(chosen, host, disk).call();
   latency["first_from_disk_s"] = disk.enabled() ? Json(loaded) : Json(nullptr);
   const double complete = median_of_warm_calls([&] { return fresh.call(); });
-  latency["warm_return_s"] = median_of_warm_calls([&] {
-    const double duration = seconds_of([&] { fresh.enqueue(); });
-    fresh.finish();
-    return duration;
-  });
+  latency["warm_return_s"] = median_of_warm_calls([&] { return fresh.call(Fresh::Until::return_); });
   latency["warm_result_s"] = complete;
   return latency;
 }
@@ -107,12 +91,15 @@ std::string table_text(const Json& latency) {
 int run(const LatencyFlags& flags) {
   const Shape shape = flags.size.shape_or(64);
   const ChosenDevice chosen = flags.device.choose().front();
+  const DeviceInfo device = chosen.info();
   Problem problem = Problem::packed(shape.m, shape.n, shape.k);
   problem.precision = flags.precision.value_or(Precision::fp32);
-  require_memory(to_text(shape), need_of(problem, chosen.info()), chosen.info());
-  const HostProblem host = random_problem(problem, Distribution::signed_unit, 1);
-  const DeviceInfo device = chosen.info();
-  const Json latency = measure_latency(chosen, host);
+  MemoryNeed need = judged_need(problem);  // two devices with operands are there at once
+  need += guarded_need(problem);
+  need.add_workspaces(plan_sgemm(problem, device));
+  need.add_workspaces(plan_sgemm(problem, device));
+  require_memory(to_text(shape), need, device);
+  const Json latency = measure_latency(chosen, random_problem(problem, Distribution::signed_unit, 1));
   std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", device.name.c_str(), device.runtime.c_str(),
               static_cast<long long>(shape.m), static_cast<long long>(shape.n),
               static_cast<long long>(shape.k), table_text(latency).c_str());

@@ -91,116 +91,6 @@ std::vector<NamedShape> load(const std::vector<std::string>& names, Precision pr
   return shapes;
 }
 
-class Session {
- public:
-  Session(const TuneFlags& flags, const ChosenDevice& chosen, const TuneOptions& options,
-          std::vector<Tuning> known)
-      : flags_(flags),
-        info_(chosen.info()),
-        out_(flags.out.empty() ? default_file(info_) : flags.out),
-        partial_(out_ + ".partial"),
-        held_out_(load(flags.held_out, options.precision)),
-        clock_before_(clock_text(info_)),
-        device_(chosen.backend->open(chosen.index, {})) {
-    require_writable("--out", out_);
-    report_.device = info_;
-    report_.budget = options.budget;
-    report_.seed = options.seed;
-    report_.precision = options.precision;
-    const bool goes_on = flags.resume && fs::is_regular_file(out_);
-    const Tuning resumed = goes_on ? read_tuning(out_) : Tuning();
-    if (flags.resume && fs::is_regular_file(partial_)) {
-      known.push_back(read_tuning(partial_));
-    }
-    known.push_back(tuning_for(info_));
-    before_ = goes_on ? resumed : known.back();
-    planner_before_ = goes_on ? std::make_unique<Planner>(info_, resumed) : std::make_unique<Planner>(info_);
-    tuner_ = std::make_unique<Tuner>(*device_, options, resumed, known, interrupted());
-  }
-
-  int run() {
-    std::printf("%s through %s, for %.0f s, for %s\n", info_.name.c_str(), info_.runtime.c_str(),
-                report_.budget, out_.c_str());
-    if (const auto warning = busy_warning()) {
-      report_.warnings.push_back(*warning);
-      std::printf("%s", warning_lines(report_.warnings).c_str());
-    }
-    tuner_->search([&] { checkpoint(); });
-    tuner_->finish();
-    checkpoint();
-    std::printf("%s", tuner_->summary().c_str());
-    if (!interrupted()) {
-      conclude();
-    }
-    if (interrupted()) {
-      std::printf("%s is left as it was; a search into it goes on from %s\n", out_.c_str(), partial_.c_str());
-    }
-    report_.counts = tuner_->counts();
-    flags_.results.write(to_json(report_));
-    return status_unless_interrupted(report_.counts.wrong == 0 ? 0 : 1);
-  }
-
- private:
-  // Keeps what was found so far where no planner looks for it.
-  void checkpoint() {
-    const Tuning found = result();
-    const TuneCounts& counts = tuner_->counts();
-    write_file(partial_, to_json(found));
-    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
-                std::max(tuner_->seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
-                counts.timed, counts.improved, found.calibrations.size());
-    std::fflush(stdout);
-  }
-
-  Tuning result() const {
-    Tuning found = tuner_->result();
-    // As tuning files have it (common/tuning/README.md).
-    const bool by_driver = info_.backend == "opencl" && info_.is_nvidia() && find_backend("cuda") == nullptr;
-    found.compiled_by = by_driver ? "driver" : "";
-    found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info_.name + ", driver " + info_.driver +
-                     ", " + info_.runtime + ", " + clock_before_ + " before and " + clock_text(info_) +
-                     " after, " + std::to_string(tuner_->counts().timed) + " settings timed";
-    return found;
-  }
-
-  // Writes what is faster than what there was.
-  void conclude() {
-    const Tuning found = result();
-    report_.compared = tuner_->compare(*planner_before_, Planner(info_, found));
-    if (interrupted()) {
-      return;
-    }
-    std::printf("%s", comparison_text(report_.compared, "before and after").c_str());
-    const auto kept = worth_writing(before_, found, report_.compared.timed);
-    report_.written = kept.has_value();
-    if (kept) {
-      write_file(out_, to_json(*kept));
-      std::printf("%s: what is faster than before is written\n", out_.c_str());
-    } else {
-      std::printf("Nothing is written to %s: what was found is not faster than what there is\n",
-                  out_.c_str());
-    }
-    fs::remove(partial_);
-    if (!held_out_.empty()) {
-      report_.held_out =
-          tuner_->compare_on(held_out_, Planner(info_, before_), Planner(info_, kept.value_or(before_)));
-      std::printf("%s", comparison_text(report_.held_out, "held out").c_str());
-    }
-  }
-
-  const TuneFlags& flags_;
-  DeviceInfo info_;
-  std::string out_;
-  std::string partial_;
-  std::vector<NamedShape> held_out_;
-  TuneReport report_;
-  std::string clock_before_;
-  Tuning before_;
-  std::unique_ptr<Planner> planner_before_;
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Tuner> tuner_;
-};
-
 int run(const TuneFlags& flags) {
   TuneOptions options = flags.options;
   options.budget = parse_duration(flags.budget);
@@ -209,19 +99,101 @@ int run(const TuneFlags& flags) {
     reject("--shapes: the best for single shapes is kept for fp32 alone");
   }
   options.shapes = load(flags.shapes, options.precision);
-  std::vector<Tuning> from;
-  std::ranges::transform(flags.from, std::back_inserter(from), read_tuning);
+  std::vector<Tuning> known;
+  std::ranges::transform(flags.from, std::back_inserter(known), read_tuning);
   if (!flags.out.empty()) {
     require_writable("--out", flags.out);
   }
   const ChosenDevice chosen = flags.device.choose().front();
-  const bool on_cpu = chosen.info().kind == DeviceKind::cpu;
+  const DeviceInfo info = chosen.info();
   std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
-  std::erase_if(judging, [&](const std::string& name) { return (name == "cpu") != on_cpu; });
+  std::erase_if(judging,
+                [&](const std::string& name) { return (name == "cpu") != (info.kind == DeviceKind::cpu); });
   options.judges = load(judging, options.precision);
-  Session session(flags, chosen, options, from);
+  const std::vector<NamedShape> held_out = load(flags.held_out, options.precision);
+  const std::string out = flags.out.empty() ? default_file(info) : flags.out;
+  require_writable("--out", out);
+  const std::string partial = out + ".partial";  // no planner looks there
+  const bool goes_on = flags.resume && fs::is_regular_file(out);
+  const Tuning resumed = goes_on ? read_tuning(out) : Tuning();
+  if (flags.resume && fs::is_regular_file(partial)) {
+    known.push_back(read_tuning(partial));
+  }
+  known.push_back(tuning_for(info));
+  const Tuning before = goes_on ? resumed : tuning_for(info);
+  const Planner planner_before = goes_on ? Planner(info, resumed) : Planner(info);
+  const std::string clock_before = clock_text(info);
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
+  Tuner tuner(*device, options, resumed, known, interrupted());
+  const TuneCounts& counts = tuner.counts();
+  TuneReport report;
+  report.device = info;
+  report.budget = options.budget;
+  report.seed = options.seed;
+  report.precision = options.precision;
   note_interrupts();
-  return session.run();
+
+  const auto result = [&] {
+    Tuning found = tuner.result();
+    // As tuning files have it (common/tuning/README.md).
+    const bool by_driver = info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr;
+    found.compiled_by = by_driver ? "driver" : "";
+    found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info.name + ", driver " + info.driver +
+                     ", " + info.runtime + ", " + clock_before + " before and " + clock_text(info) +
+                     " after, " + std::to_string(counts.timed) + " settings timed";
+    return found;
+  };
+  const auto checkpoint = [&] {
+    const Tuning found = result();
+    write_file(partial, to_json(found));
+    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
+                std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
+                counts.timed, counts.improved, found.calibrations.size());
+    std::fflush(stdout);
+  };
+  // Writes what is faster than what there was.
+  const auto conclude = [&] {
+    const Tuning found = result();
+    report.compared = tuner.compare(planner_before, Planner(info, found));
+    if (interrupted()) {
+      return;
+    }
+    std::printf("%s", comparison_text(report.compared, "before and after").c_str());
+    const auto kept = worth_writing(before, found, report.compared.timed);
+    report.written = kept.has_value();
+    if (kept) {
+      write_file(out, to_json(*kept));
+      std::printf("%s: what is faster than before is written\n", out.c_str());
+    } else {
+      std::printf("Nothing is written to %s: what was found is not faster than what there is\n", out.c_str());
+    }
+    fs::remove(partial);
+    if (!held_out.empty()) {
+      report.held_out =
+          tuner.compare_on(held_out, Planner(info, before), Planner(info, kept.value_or(before)));
+      std::printf("%s", comparison_text(report.held_out, "held out").c_str());
+    }
+  };
+
+  std::printf("%s through %s, for %.0f s, for %s\n", info.name.c_str(), info.runtime.c_str(), options.budget,
+              out.c_str());
+  if (const auto warning = busy_warning()) {
+    report.warnings.push_back(*warning);
+    std::printf("%s", warning_lines(report.warnings).c_str());
+  }
+  tuner.search(checkpoint);
+  tuner.finish();
+  checkpoint();
+  std::printf("%s", tuner.summary().c_str());
+  if (!interrupted()) {
+    conclude();
+  }
+  if (interrupted()) {
+    std::printf("%s is left as it was; a search into it goes on from %s\n", out.c_str(), partial.c_str());
+  }
+  report.counts = counts;
+  flags.results.write(to_json(report));
+  return status_unless_interrupted(counts.wrong == 0 ? 0 : 1);
 }
 
 }  // namespace

@@ -73,26 +73,6 @@ std::vector<LadderSetting> parse_settings(const ExplainFlags& flags) {
   return settings;
 }
 
-ExplainRequest make_request(const ExplainFlags& flags) {
-  ExplainRequest request{.settings = parse_settings(flags),
-                         .devices = {},
-                         .absent = flags.arch,
-                         .shape = {},
-                         .measure = flags.timing.options(),
-                         .cold = flags.timing.cold};
-  bool cpu = false;
-  if (!request.absent) {
-    request.devices = flags.device.choose();
-    cpu = request.devices.front().info().kind == DeviceKind::cpu;
-  } else if (flags.device.backend == "opencl" || flags.device.device) {
-    reject(
-        "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
-        "opencl");
-  }
-  request.shape = flags.size.shape_or(cpu ? 512 : 4096);
-  return request;
-}
-
 void dump(const ExplainReport& report, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   for (const Explanation& explanation : report.explanations) {
@@ -114,7 +94,22 @@ int run(const ExplainFlags& flags) {
   // Before a driver is loaded: it must compile, and not take from its cache what it compiled before.
   PoclCache pocl;
   setenv("CUDA_CACHE_DISABLE", "1", 1);
-  const ExplainRequest request = make_request(flags);
+  ExplainRequest request{.settings = parse_settings(flags),
+                         .devices = {},
+                         .absent = flags.arch,
+                         .shape = {},
+                         .measure = flags.timing.options(),
+                         .cold = flags.timing.cold};
+  bool cpu = false;
+  if (!request.absent) {
+    request.devices = flags.device.choose();
+    cpu = request.devices.front().info().kind == DeviceKind::cpu;
+  } else if (flags.device.backend == "opencl" || flags.device.device) {
+    reject(
+        "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
+        "opencl");
+  }
+  request.shape = flags.size.shape_or(cpu ? 512 : 4096);
   Progress progress;
   const ExplainReport report = explain(request, pocl, progress);
   progress.clear();

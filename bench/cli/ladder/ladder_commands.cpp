@@ -19,12 +19,11 @@ namespace duogemm::bench {
 namespace {
 
 struct LadderFlags : StudyFlags {
-  CachePreference cache = CachePreference::none;
-  BankWidth banks = BankWidth::standard;
+  DeviceOptions device_options;
   bool tutorial = false;
 };
 
-LadderRequest make_request(const LadderFlags& flags) {
+int run(const LadderFlags& flags) {
   LadderRequest request;
   request.settings = ladder_settings(flags.choice);
   if (flags.choice.kernels.empty()) {
@@ -37,27 +36,15 @@ LadderRequest make_request(const LadderFlags& flags) {
   for (const ChosenDevice& device : request.devices) {
     require_supported(flags.choice, request.settings, device.info());
   }
-  request.device_options = {flags.cache, flags.banks};
+  request.device_options = flags.device_options;
   request.measure = flags.timing.options();
   request.cold = flags.timing.cold;
-  return request;
-}
-
-std::vector<LadderReport> what_was_measured(std::vector<LadderReport> reports) {
-  for (LadderReport& report : reports) {
-    report.keep_measured();
-  }
-  std::erase_if(reports, [](const LadderReport& report) { return report.rows.empty(); });
-  return reports;
-}
-
-int run(const LadderFlags& flags) {
-  const LadderRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
   std::vector<LadderReport> reports = run_ladder(request, progress);
   if (interrupted()) {
-    reports = what_was_measured(std::move(reports));
+    std::ranges::for_each(reports, &LadderReport::keep_measured);
+    std::erase_if(reports, [](const LadderReport& report) { return report.rows.empty(); });
   }
   bool ok = true;
   for (const LadderReport& report : reports) {
@@ -96,37 +83,27 @@ std::vector<Axis> axes_of(const SweepFlags& flags) {
   return axes;
 }
 
-// Sizes that no axis decides are those of -m, -n, -k or --size, or take little time.
-Shape base_shape(const SweepFlags& flags, const DeviceInfo& device) {
-  const std::int64_t usual = device.kind == DeviceKind::cpu ? 256 : 2048;
-  const auto pick = [&](const std::optional<std::int64_t>& own) {
-    return own ? *own : flags.size.size.value_or(usual);
-  };
-  return {pick(flags.size.m), pick(flags.size.n), pick(flags.size.k)};
-}
-
-SweepRequest make_request(const SweepFlags& flags) {
-  const std::vector<Axis> axes = axes_of(flags);
-  const LadderChoice& choice = flags.choice;
-  kernel_setting(flags.kernel, choice.set, choice.switches);  // bad input before there is a device
-  const ChosenDevice device = flags.device.choose().front();
-  return {.kernel = flags.kernel,
-          .set = choice.set,
-          .switches = choice.switches,
-          .shape = base_shape(flags, device.info()),
-          .axes = axes,
-          .device = device,
-          .measure = flags.timing.options(),
-          .cold = flags.timing.cold};
-}
-
 int run(const SweepFlags& flags) {
   if (!flags.plot.empty()) {
     require_writable("--plot", flags.plot);
     require_picture_name("--plot", flags.plot);
     require_plotting();
   }
-  const SweepRequest request = make_request(flags);
+  SweepRequest request{.kernel = flags.kernel,
+                       .set = flags.choice.set,
+                       .switches = flags.choice.switches,
+                       .shape = {},
+                       .axes = axes_of(flags),
+                       .device = {},
+                       .measure = flags.timing.options(),
+                       .cold = flags.timing.cold};
+  kernel_setting(request.kernel, request.set, request.switches);  // bad input before there is a device
+  request.device = flags.device.choose().front();
+  // Sizes that no axis decides are those of -m, -n, -k or --size, or take little time.
+  const bool cpu = request.device.info().kind == DeviceKind::cpu;
+  const auto& [m, n, k, size] = flags.size;
+  const std::int64_t usual = size.value_or(cpu ? 256 : 2048);
+  request.shape = {m.value_or(usual), n.value_or(usual), k.value_or(usual)};
   note_interrupts();
   Progress progress;
   SweepText text;
@@ -159,11 +136,14 @@ void add_ladder_command(Program& program) {
                                                          {"local", CachePreference::local},
                                                          {"l1", CachePreference::l1},
                                                          {"equal", CachePreference::equal}};
-  command.add_option("--cache-config", flags.cache, "CUDA: what on-chip memory is preferred for")
+  command
+      .add_option("--cache-config", flags.device_options.cache, "CUDA: what on-chip memory is preferred for")
       ->transform(CLI::CheckedTransformer(caches));
   const std::map<std::string, BankWidth> banks = {{"4", BankWidth::four_bytes},
                                                   {"8", BankWidth::eight_bytes}};
-  command.add_option("--bank-size", flags.banks, "CUDA before 13: bytes in a bank of local memory")
+  command
+      .add_option("--bank-size", flags.device_options.banks,
+                  "CUDA before 13: bytes in a bank of local memory")
       ->transform(CLI::CheckedTransformer(banks));
   command.add_flag("--tutorial", flags.tutorial, "Show the Tesla K40m's figures of 2014 as a column");
 }

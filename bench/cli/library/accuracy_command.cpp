@@ -14,32 +14,25 @@ namespace {
 
 struct AccuracyFlags {
   DeviceFlags device;
+  AccuracyRequest request = {.device = {},
+                             .precisions = {},
+                             .inputs = {},
+                             .ks = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536},
+                             .size = 512};
   std::vector<std::string> precisions = {"fp32", "bf16x6", "f16x3"};
   std::vector<std::string> inputs;
-  std::vector<std::int64_t> ks = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536};
-  std::int64_t size = 512;
-  bool time = false;
   ResultFlags results;
 };
 
-AccuracyRequest make_request(const AccuracyFlags& flags) {
-  AccuracyRequest request{.device = flags.device.choose().front(),
-                          .precisions = {},
-                          .inputs = input_classes(),
-                          .ks = flags.ks,
-                          .size = flags.size,
-                          .timed = flags.time};
+int run(const AccuracyFlags& flags) {
+  AccuracyRequest request = flags.request;
+  request.device = flags.device.choose().front();
   for (const std::string& name : flags.precisions) {
     request.precisions.push_back(parse_precision("--precision", name));
   }
-  std::erase_if(request.inputs, [&](const InputClass& input) {
-    return !flags.inputs.empty() && std::ranges::count(flags.inputs, input.name) == 0;
+  std::ranges::copy_if(input_classes(), std::back_inserter(request.inputs), [&](const InputClass& input) {
+    return flags.inputs.empty() || std::ranges::count(flags.inputs, input.name) > 0;
   });
-  return request;
-}
-
-int run(const AccuracyFlags& flags) {
-  const AccuracyRequest request = make_request(flags);
   note_interrupts();
   Progress progress;
   const AccuracyReport report = run_accuracy(
@@ -63,12 +56,13 @@ void add_accuracy_command(Program& program) {
   command.add_option("--inputs", flags.inputs, "Kinds of matrices. Default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(names));
-  command.add_option("-k", flags.ks, "Lengths of sums")
+  command.add_option("-k", flags.request.ks, "Lengths of sums")
       ->delimiter(',')
       ->capture_default_str()
       ->check(size_range());
-  command.add_option("--size", flags.size, "M and N")->capture_default_str()->check(size_range());
-  command.add_flag("--time", flags.time, "Time the products too: what is computed may depend on the numbers");
+  command.add_option("--size", flags.request.size, "M and N")->capture_default_str()->check(size_range());
+  command.add_flag("--time", flags.request.timed,
+                   "Time the products too: what is computed may depend on the numbers");
   flags.results.add_to(command);
 }
 

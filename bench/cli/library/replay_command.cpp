@@ -11,42 +11,24 @@ namespace duogemm::bench {
 namespace {
 
 struct ReplayFlags {
-  std::vector<std::string> files;
+  ReplayRequest request;
   DeviceFlags device;
-  std::string through;
-  std::string against;
-  std::optional<Precision> precision;
-  std::size_t repeats = 1;
   ResultFlags results;
   std::string pass;  // whose, in a process that a replay has started
   std::string kind;
-  bool warmed = false;
 };
 
 int run(const ReplayFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  const ChosenDevice device = flags.device.choose().front();
-  std::optional<CallMemory> through;
-  if (!flags.through.empty()) {
-    through = flags.through == "host" ? CallMemory::host : CallMemory::device;
-  }
+  ReplayRequest request = flags.request;
+  request.device = flags.device.choose().front();
   if (!flags.pass.empty()) {
-    device.info();
+    request.device.info();
     const std::chrono::duration<double> choosing = std::chrono::steady_clock::now() - start;
-    return serve_pass(
-        {flags.files.front(),
-         {flags.pass, device, through.value_or(CallMemory::device), flags.precision, choosing.count()},
-         kind_of(flags.kind)});
-  }
-  ReplayRequest request{.files = flags.files,
-                        .device = device,
-                        .through = through,
-                        .precision = flags.precision,
-                        .against = {},
-                        .warmed = flags.warmed,
-                        .repeats = flags.repeats};
-  if (!flags.against.empty()) {
-    request.against = flags.against;
+    return serve_pass({request.files.front(),
+                       {flags.pass, request.device, request.through.value_or(CallMemory::device),
+                        request.precision, choosing.count()},
+                       kind_of(flags.kind)});
   }
   Progress progress;
   const ReplayReport report = run_replay(request, progress, [&](const ReplayReport& so_far) {
@@ -63,28 +45,34 @@ void add_replay_command(Program& program) {
   auto [command, flags] = add_command<ReplayFlags>(
       program, "replay", "Run a program's recorded calls again, versus another library, from the first on",
       run);
-  command.add_option("traces", flags.files, "Files that DUOGEMM_RECORD or bench/traces/make.py has written")
+  ReplayRequest& request = flags.request;
+  command
+      .add_option("traces", request.files, "Files that DUOGEMM_RECORD or bench/traces/make.py has written")
       ->required();
   flags.device.add_to(command);
   command
-      .add_option("--through", flags.through,
-                  "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were")
+      .add_option_function<std::string>(
+          "--through",
+          [&request](const std::string& memory) {
+            request.through = memory == "host" ? CallMemory::host : CallMemory::device;
+          },
+          "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were")
       ->check(CLI::IsMember({"device", "host"}));
   command
       .add_option(
-          "--against", flags.against,
+          "--against", request.against,
           "The other library, or 'none'. Default: OpenBLAS on the host's memory and on a CPU, cuBLAS through "
           "CUDA, else CLBlast")
       ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
-  add_precision(command, flags.precision)
+  add_precision(command, request.precision)
       ->description(
           "What the products of all calls may be computed with, but for those at the level everywhere. "
           "Default: as in the trace");
-  command.add_option("--repeat", flags.repeats, "Start all processes so often, in turns, and take medians")
+  command.add_option("--repeat", request.repeats, "Start all processes so often, in turns, and take medians")
       ->capture_default_str()
       ->check(number_in(1, 100));
   command.add_flag(
-      "--warm", flags.warmed,
+      "--warm", request.warmed,
       "Run also in a process that prepares all programs by duogemm_warm() before its first call");
   flags.results.add_to(command);
   command.add_option("--pass", flags.pass)->group("");  // for the processes that a replay starts

@@ -6,9 +6,9 @@
 #include <new>
 
 #include "cli/commands.h"
-#include "help/version.h"
 #include "output/files.h"
 #include "support/format.h"
+#include "support/program.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {

@@ -13,6 +13,14 @@ namespace duogemm::bench {
 // USE_SHUFFLE=OFF".
 std::string build_switches();
 
+// The commit that the program was built from, or "unknown". Defined by the build
+// (cmake/scripts/WriteCommit.cmake).
+const char* commit();
+
+// Enough for a report of a fault: the program with its commit, then a line for each runtime's parts, built in
+// or found here.
+std::string version_text(const std::string& commit);
+
 // The folder of that name is beside the program in a build folder, or where an installation puts it: one of
 // these exists.
 std::vector<std::filesystem::path> program_folders(const std::string& name);

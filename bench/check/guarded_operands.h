@@ -17,15 +17,13 @@ namespace duogemm {
 // that sees every access outside of a buffer.
 enum class Guards { bands, none };
 
-// Copies an array's content from its element `first` on.
-using Content = std::function<void(std::int64_t first, std::span<float> to)>;
-
 class GuardedArray {
  public:
-  // `count` arrays of `length` elements, each of them filled with `content`. The tag tells the bands from
-  // those of other arrays (see tagged_nan). Arrays of no elements have no memory.
-  GuardedArray(std::int64_t length, Content content, std::size_t count, std::uint32_t tag, Device& device,
-               Queue& queue, Guards guards = Guards::bands);
+  // `count` arrays of `length` elements, each of them filled with the numbers, which must outlive this, again
+  // and again. The tag tells the bands from those of other arrays (see tagged_nan). Arrays of no elements
+  // have no memory.
+  GuardedArray(std::int64_t length, std::span<const float> numbers, std::size_t count, std::uint32_t tag,
+               Device& device, Queue& queue, Guards guards = Guards::bands);
 
   // Device memory for them, bands included.
   static std::size_t bytes(std::int64_t length, std::size_t count, const DeviceInfo& info);
@@ -59,7 +57,7 @@ class GuardedArray {
   std::int64_t length_;
   std::int64_t guard_;  // elements in a band
   std::int64_t pitch_;  // from the beginning of an array to that of the next
-  Content content_;
+  std::span<const float> numbers_;
   std::uint32_t tag_;
   std::unique_ptr<Buffer> whole_;
   std::vector<std::unique_ptr<Buffer>> arrays_;
@@ -90,7 +88,8 @@ class GuardedOperands {
   // A problem of any size, whose batch is strided, is made of test_data().
   GuardedOperands(const Problem& problem, std::size_t count, Device& device, Queue& queue);
   // Arrays of test_data() for any problem that fits.
-  GuardedOperands(const Extents& extents, const Sequence& c, std::size_t count, Device& device, Queue& queue);
+  GuardedOperands(const Extents& extents, const std::vector<float>& c, std::size_t count, Device& device,
+                  Queue& queue);
 
   // Buffers that begin with the matrices: one set after the other, and then the first again.
   PreparedPlan::Operands operands(std::size_t turn = 0) const;

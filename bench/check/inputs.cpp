@@ -96,30 +96,13 @@ float tagged_nan(std::uint32_t tag, std::size_t index) {
   return std::bit_cast<float>(0x7fc00000u | tag << 19 | (static_cast<std::uint32_t>(index) & 0x7ffffu));
 }
 
-Sequence Sequence::random(std::uint32_t seed) {
-  return Sequence(random_problem(Problem::packed(period, 1, 1), Distribution::signed_unit, seed).a);
-}
-
-Sequence Sequence::nans(std::uint32_t tag) {
-  std::vector<float> numbers(static_cast<std::size_t>(period));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = tagged_nan(tag, i);
-  }
-  return Sequence(std::move(numbers));
-}
-
-void Sequence::copy(std::int64_t first, std::span<float> to) const {
-  std::size_t from = static_cast<std::size_t>(first % period);
-  while (!to.empty()) {
-    const std::size_t count = std::min(to.size(), numbers_.size() - from);
-    std::copy_n(numbers_.begin() + static_cast<std::ptrdiff_t>(from), count, to.begin());
-    to = to.subspan(count);
-    from = 0;
-  }
-}
-
 const TestData& test_data() {
-  static const TestData data;
+  static const TestData data = [] {
+    const auto random = [](std::uint32_t seed) {
+      return random_problem(Problem::packed(TestData::period, 1, 1), Distribution::signed_unit, seed);
+    };
+    return TestData{random(1).a, random(2).a, random(3).a, random(1).c};
+  }();
   return data;
 }
 

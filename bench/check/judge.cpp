@@ -106,26 +106,28 @@ Judge::Selection Judge::select(const Problem& p) {
 
 // The oracle gets the chosen rows of op(A) and columns of op(B) of a member, and where they cross in C.
 Oracle Judge::oracle_of(const Problem& p, std::int64_t member, const Selection& chosen) {
+  const auto at = [](const std::vector<float>& numbers, std::int64_t index) {
+    return numbers[static_cast<std::size_t>(index % TestData::period)];
+  };
   const TestData& data = test_data();
-  const std::int64_t m = static_cast<std::int64_t>(chosen.rows.size());
-  const std::int64_t n = static_cast<std::int64_t>(chosen.cols.size());
   std::vector<float> a, b, c;
   for (std::int64_t k = 0; k < p.k; ++k) {
     for (std::int64_t row : chosen.rows) {
-      a.push_back(
-          data.a.at(member * p.a_stride + (p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k)));
+      const std::int64_t place = p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k;
+      a.push_back(at(data.a, member * p.a_stride + place));
     }
   }
   for (std::int64_t col : chosen.cols) {
     for (std::int64_t k = 0; k < p.k; ++k) {
-      b.push_back(
-          data.b.at(member * p.b_stride + (p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col)));
+      const std::int64_t place = p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col;
+      b.push_back(at(data.b, member * p.b_stride + place));
     }
     for (std::int64_t row : chosen.rows) {
-      c.push_back(data.initial_c(p.beta).at(member * p.c_stride + col * p.ldc + row));
+      c.push_back(at(data.initial_c(p.beta), member * p.c_stride + col * p.ldc + row));
     }
   }
-  return Oracle(Problem::packed(m, n, p.k, p.alpha, p.beta), a, b, c);
+  return Oracle(Problem::packed(std::ssize(chosen.rows), std::ssize(chosen.cols), p.k, p.alpha, p.beta), a, b,
+                c);
 }
 
 // The chosen rows and columns, twice, in arrays that grow to twice of what they hold; and two pieces of an

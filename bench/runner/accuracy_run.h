@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "check/input_classes.h"
+#include "check/inputs.h"
 #include "runner/row.h"
 #include "support/device_choice.h"
 #include "support/progress.h"

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 
-#include "check/input_classes.h"
 #include "check/judge.h"
 #include "ladder/verify_problems.h"
 #include "plan/lower.h"

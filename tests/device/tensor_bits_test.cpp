@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 
-#include "check/input_classes.h"
 #include "check/judge.h"
 #include "families/kernel_source.h"
 #include "plan/lower.h"

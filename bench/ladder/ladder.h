@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check/inputs.h"
 #include "families/plan.h"
 #include "rungs/rungs.h"
 
@@ -91,5 +92,17 @@ double bytes_of(const Shape& problem);
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
+
+// One problem for each shape: what a rung of the ladder can be asked.
+std::vector<Problem> ladder_problems(const std::vector<Shape>& shapes);
+
+// For each shape, every transpose of a single multiplication and of batches by strides and by offsets, one
+// with alpha and beta in device memory, and what is left of these when alpha or k is zero.
+std::vector<Problem> library_problems(const std::vector<Shape>& shapes);
+
+// With random data; the number chooses how they are distributed, so that over a list every way occurs.
+HostProblem fill(const Problem& problem, std::size_t number);
+
+std::string describe(const Problem& problem);
 
 }  // namespace duogemm

@@ -16,8 +16,6 @@
 namespace duogemm::testing {
 namespace {
 
-using namespace bench;
-
 struct BitsCase {
   const char* name;
   Problem problem;

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"
-#include "ladder/verify_problems.h"
 #include "machine/memory_need.h"
 #include "output/table.h"
 #include "plan/lower.h"

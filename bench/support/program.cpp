@@ -67,9 +67,9 @@ std::string version_text(const std::string& commit) {
   return text;
 }
 
-std::vector<std::filesystem::path> program_folders(const std::string& name) {
-  const std::filesystem::path program = program_folder();
-  return {program / name, program / DUOGEMM_SHARE_FROM_PROGRAM / name};
+std::filesystem::path folder_of_program(const std::string& name) {
+  const std::filesystem::path beside = program_folder() / name;
+  return std::filesystem::exists(beside) ? beside : program_folder() / DUOGEMM_SHARE_FROM_PROGRAM / name;
 }
 
 std::optional<std::filesystem::path> drop_in_library(const char* name) {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace duogemm::bench {
 
@@ -21,9 +20,8 @@ const char* commit();
 // or found here.
 std::string version_text(const std::string& commit);
 
-// The folder of that name is beside the program in a build folder, or where an installation puts it: one of
-// these exists.
-std::vector<std::filesystem::path> program_folders(const std::string& name);
+// The folder of that name: beside the program in a build folder, or else where an installation puts it.
+std::filesystem::path folder_of_program(const std::string& name);
 
 inline constexpr const char* drop_in_blas = "libduogemm_blas.so";
 inline constexpr const char* drop_in_cublas = "libduogemm_cublas.so";  // of builds with CUDA

@@ -87,14 +87,12 @@ NamedShape parse_line(const std::vector<std::string>& words) {
 }
 
 fs::path find_file(const std::string& name) {
+  const fs::path shipped = folder_of_program("shapes") / (name + ".txt");
   if (fs::is_regular_file(name)) {
     return name;
   }
-  for (const fs::path& folder : program_folders("shapes")) {
-    fs::path file = folder / (name + ".txt");
-    if (name.find('/') == std::string::npos && fs::is_regular_file(file)) {
-      return file;
-    }
+  if (name.find('/') == std::string::npos && fs::is_regular_file(shipped)) {
+    return shipped;
   }
   reject("--shapes " + name + ": there is no such file, and no such list; there are " +
          join(shipped_shapes()));
@@ -135,12 +133,10 @@ ShapeList load_shapes(const std::string& name) {
 
 std::vector<std::string> shipped_shapes() {
   std::set<std::string> names;
-  for (const fs::path& folder : program_folders("shapes")) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-      if (entry.path().extension() == ".txt") {
-        names.insert(entry.path().stem().string());
-      }
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder_of_program("shapes"), none)) {
+    if (entry.path().extension() == ".txt") {
+      names.insert(entry.path().stem().string());
     }
   }
   return {names.begin(), names.end()};

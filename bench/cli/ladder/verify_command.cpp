@@ -41,103 +41,93 @@ DeviceInfo with_few_groups(DeviceInfo device) {
   return device;
 }
 
-class Verifier {
- public:
-  explicit Verifier(const VerifyFlags& flags) : flags_(flags), session_(flags.device.choose().front(), {}) {}
-
-  Session& session() { return session_; }
-
-  // Throws where there is not the memory that checking the settings takes.
-  void require_memory_for(const std::vector<LadderSetting>& settings) {
-    MemoryNeed need;
-    for (const LadderSetting& setting : settings) {
-      for (const Problem& problem : problems_for(setting)) {
-        MemoryNeed one = judged_need(problem);
-        plan(setting, problem)->add_workspaces(one);
-        need = flags_.no_guards ? need += one : larger(need, one);
-      }
-    }
-    require_memory(to_text(flags_.size.shape()), need, session_.info());
+std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
+  const KernelSpec& spec = *setting.spec;
+  const auto shapes = [&](const Multiples& edges) {
+    return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
+  };
+  if (!flags.gemm) {
+    return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
   }
-
-  Outcome verify(const LadderSetting& setting) {
-    const Guards guards = flags_.no_guards ? Guards::none : Guards::bands;
-    Outcome outcome;
-    for (const Problem& problem : problems_for(setting)) {
-      auto trial = plan(setting, problem);
-      auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards, flags_.gemm);
-      trial->judge(
-          *exam, [](const std::string&) {}, nullptr);
-      for (const Row& row : trial->rows()) {
-        if (!row.missing.empty()) {
-          outcome.unsupported = row.missing;
-          return outcome;
-        }
-        ++outcome.problems;
-        outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
-        outcome.launched.insert(row.launched.begin(), row.launched.end());
-        if (!row.right() && outcome.fault.empty()) {
-          outcome.fault = describe(problem) + ": " + row.verdict.fault();
-        }
-      }
-      if (flags_.no_guards) {
-        kept_.emplace_back(std::move(exam), std::move(trial));
-      }
-    }
-    return outcome;
+  std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
+  for (Problem& problem : problems) {
+    problem.precision = flags.precision.value_or(Precision::fp32);
   }
+  std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
+  return problems;
+}
 
- private:
-  std::vector<Problem> problems_for(const LadderSetting& setting) const {
-    const KernelSpec& spec = *setting.spec;
-    const auto shapes = [&](const Multiples& edges) {
-      return flags_.size.given() ? std::vector{flags_.size.shape()} : edge_shapes(edges);
+// The setting's plan and, of kernels that can split k, plans that do.
+std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem, Session& session) {
+  session.remove_entries();
+  if (as_rung(*setting.spec)) {
+    session.add(setting);
+    return std::make_unique<Trial>(session, problem);
+  }
+  session.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
+    return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
+  });
+  const Family& family = *setting.spec->family;
+  const auto add_split = [&](bool clustered) {
+    const bool packs = family.gains_from_packing();
+    const ScheduleRequest request{setting.spec, setting.tunables, 2, clustered, packs, packs};
+    const auto plan = [request](const Problem& one, const DeviceInfo& device) {
+      const DeviceInfo few = with_few_groups(device);
+      return lower(schedule_for(request, one, few), one, few);
     };
-    if (!flags_.gemm) {
-      return ladder_problems(shapes(as_rung(spec)->multiples(setting.tunables)));
+    session.add(setting, plan, true);
+  };
+  if (family.splits_k() && problem.batch_by == BatchBy::strides) {
+    add_split(false);
+    if (session.info().clusters && family.adds_in_clusters()) {
+      add_split(true);
     }
-    std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
-    for (Problem& problem : problems) {
-      problem.precision = flags_.precision.value_or(Precision::fp32);
-    }
-    std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
-    return problems;
   }
+  return std::make_unique<Trial>(session, problem);
+}
 
-  // The setting's plan and, of kernels that can split k, plans that do.
-  std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem) {
-    session_.remove_entries();
-    if (!flags_.gemm) {
-      session_.add(setting);
-      return std::make_unique<Trial>(session_, problem);
+// What checking the settings takes.
+MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags& flags, Session& session) {
+  MemoryNeed need;
+  for (const LadderSetting& setting : settings) {
+    for (const Problem& problem : problems_for(setting, flags)) {
+      MemoryNeed one = judged_need(problem);
+      plan(setting, problem, session)->add_workspaces(one);
+      need = flags.no_guards ? need += one : larger(need, one);
     }
-    session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
-      return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
-    });
-    const Family& family = *setting.spec->family;
-    const auto add_split = [&](bool clustered) {
-      const bool packs = family.gains_from_packing();
-      const ScheduleRequest request{setting.spec, setting.tunables, 2, clustered, packs, packs};
-      const auto plan = [request](const Problem& one, const DeviceInfo& device) {
-        const DeviceInfo few = with_few_groups(device);
-        return lower(schedule_for(request, one, few), one, few);
-      };
-      session_.add(setting, plan, true);
-    };
-    if (family.splits_k() && problem.batch_by == BatchBy::strides) {
-      add_split(false);
-      if (session_.info().clusters && family.adds_in_clusters()) {
-        add_split(true);
+  }
+  return need;
+}
+
+// A simulator may mistake a buffer for one that was freed.
+using Kept = std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>>;
+
+Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& session, Kept& kept) {
+  const Guards guards = flags.no_guards ? Guards::none : Guards::bands;
+  Outcome outcome;
+  for (const Problem& problem : problems_for(setting, flags)) {
+    auto trial = plan(setting, problem, session);
+    auto exam = std::make_unique<WholeExam>(fill(problem, outcome.problems), guards, flags.gemm);
+    trial->judge(
+        *exam, [](const std::string&) {}, nullptr);
+    for (const Row& row : trial->rows()) {
+      if (!row.missing.empty()) {
+        outcome.unsupported = row.missing;
+        return outcome;
+      }
+      ++outcome.problems;
+      outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
+      outcome.launched.insert(row.launched.begin(), row.launched.end());
+      if (!row.right() && outcome.fault.empty()) {
+        outcome.fault = describe(problem) + ": " + row.verdict.fault();
       }
     }
-    return std::make_unique<Trial>(session_, problem);
+    if (flags.no_guards) {
+      kept.emplace_back(std::move(exam), std::move(trial));
+    }
   }
-
-  const VerifyFlags& flags_;
-  Session session_;
-  // A simulator may mistake a buffer for one that was freed.
-  std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
-};
+  return outcome;
+}
 
 std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& outcome) {
   std::vector<std::string> row = {setting.spec->name,
@@ -175,12 +165,11 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 int run(const VerifyFlags& flags) {
   const std::vector<LadderSetting> settings =
       flags.gemm ? library_settings(flags.choice) : rung_settings(flags.choice);
-  Verifier verifier(flags);
-  Session& session = verifier.session();
+  Session session(flags.device.choose().front(), {});
   const DeviceInfo& info = session.info();
   require_supported(flags.choice, settings, info);
   if (flags.size.given()) {
-    verifier.require_memory_for(settings);
+    require_memory(to_text(flags.size.shape()), need_of(settings, flags, session), info);
   }
   Progress progress;
   Table table = flags.gemm ? Table{} : Table{"rung"};
@@ -193,9 +182,10 @@ int run(const VerifyFlags& flags) {
                  {"precision", to_text(flags.precision.value_or(Precision::fp32))},
                  {"rows", Json::array()}});
   bool ok = true;
+  Kept kept;
   for (const LadderSetting& setting : settings) {
     progress.show(setting.spec->name);
-    const Outcome outcome = verifier.verify(setting);
+    const Outcome outcome = verify(setting, flags, session, kept);
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));
     result["rows"].push_back(row_json(setting, outcome));

@@ -54,14 +54,6 @@ WarmUp warm_here(Device& device, const Share& share) {
   return warm(device, programs, share);
 }
 
-// A worker has said what it has done; nothing where it failed.
-std::optional<WarmUp> said_by(const ToolResult& result) {
-  WarmUp done;
-  const bool ok =
-      result.status == 0 && std::sscanf(result.out.c_str(), "%zu %zu", &done.programs, &done.compiled) == 2;
-  return ok ? std::optional(done) : std::nullopt;
-}
-
 // By processes of this program, because drivers compile but one program of a process at a time.
 WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t jobs) {
   const std::optional<std::size_t> before = device.kernels_compiled_by_launches();
@@ -78,9 +70,12 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t j
   }
   WarmUp sum;
   for (std::size_t i = 0; i < jobs; ++i) {
-    // A driver may refuse its device to one of many processes that start at once.
-    const std::optional<WarmUp> worker = said_by(workers[i].get());
-    const WarmUp done = worker ? *worker : warm_here(device, {i, jobs});
+    const ToolResult said = workers[i].get();
+    WarmUp done;
+    if (said.status != 0 || std::sscanf(said.out.c_str(), "%zu %zu", &done.programs, &done.compiled) != 2) {
+      // A driver may refuse its device to one of many processes that start at once.
+      done = warm_here(device, {i, jobs});
+    }
     sum.programs += done.programs;
     sum.compiled += done.compiled;
   }

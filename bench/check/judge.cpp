@@ -207,16 +207,15 @@ void Judge::look_at(const GuardedArray::Piece& piece, std::int64_t& number, Verd
   const std::int64_t columns = problem_.n * problem_.batch;
   for (std::int64_t at = piece.first; at < end;) {
     const Column next = number < columns ? column(number) : Column{0, 0, end};
-    if (at < next.place) {
-      const std::int64_t stop = std::min(next.place, end);
+    const bool between = at < next.place;
+    const std::int64_t stop = std::min(between ? next.place : next.place + problem_.m, end);
+    if (between) {
       expect_untouched("C", piece, at, stop, verdict);
-      at = stop;
-      continue;
+    } else {
+      judge(piece, next, at, stop, verdict);
+      number += stop == next.place + problem_.m;
     }
-    const std::int64_t stop = std::min(next.place + problem_.m, end);
-    judge(piece, next, at, stop, verdict);
     at = stop;
-    number += at == next.place + problem_.m;
   }
 }
 

@@ -58,20 +58,15 @@ class Oracle {
 
   // The element's error in units of 2^-24 (|alpha| |A| |B| + |beta| |C|); infinity where the value is not
   // finite and the reference is.
-  double units(std::int64_t row, std::int64_t col, float found) const {
-    return units(index(row, col), found);
-  }
+  double units(std::int64_t row, std::int64_t col, float found) const;
 
   // The value with the owed bits.
   float expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
 
  private:
-  double units(std::size_t at, float value) const;
-  // The bound in these units.
-  double bound() const;
-  std::size_t index(std::int64_t row, std::int64_t col) const;
-  // From the sums over k to the element, given what C was (zero when beta is).
-  void finish(std::size_t at, float old);
+  std::size_t index(std::int64_t row, std::int64_t col) const {
+    return static_cast<std::size_t>(col * problem_.m + row);
+  }
 
   Problem problem_;
   std::vector<double> value_;  // these three are m x n, packed

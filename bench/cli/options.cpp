@@ -19,6 +19,27 @@ std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
   return own ? *own : *size;
 }
 
+const Backend& require_backend(const std::string& name) {
+  const Backend* backend = find_backend(name);
+  if (backend == nullptr) {
+    reject("--backend " + name + ": this build has " + known_backends());
+  }
+  return *backend;
+}
+
+ChosenDevice choose_from(const Backend& backend, std::optional<std::size_t> index) {
+  const std::vector<DeviceInfo> devices = backend.devices();
+  const std::string name(backend.name());
+  if (devices.empty()) {
+    reject("--backend " + name + ": " + no_device_of(backend));
+  }
+  if (index && *index >= devices.size()) {
+    reject("--device " + std::to_string(*index) + ": " + name + " has devices 0 to " +
+           std::to_string(devices.size() - 1));
+  }
+  return {{&backend, index.value_or(preferred_device(devices))}};
+}
+
 }  // namespace
 
 CLI::Validator size_range() { return number_in(std::int64_t{1}, largest_size); }
@@ -35,6 +56,24 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
       ->check(CLI::IsMember(names));
   command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
       ->check(number_in(0, 1023));
+}
+
+std::vector<ChosenDevice> DeviceFlags::choose() const {
+  if (backend.empty() && !device) {
+    return {{select_device("")}};
+  }
+  if (backend != "all") {
+    return {choose_from(backend.empty() ? best_backend() : require_backend(backend), device)};
+  }
+  const ChosenDevice cuda = choose_from(require_backend("cuda"), device);
+  const Backend& opencl = require_backend("opencl");
+  const std::string bus = cuda.info().pci_bus;
+  for (const DeviceInfo& other : opencl.devices()) {
+    if (other.pci_bus == bus) {
+      return {cuda, {{&opencl, other.index}}};
+    }
+  }
+  reject("--backend all: no OpenCL platform has the CUDA device at " + bus);
 }
 
 void SizeFlags::add_to(CLI::App& command) {

@@ -42,7 +42,11 @@ struct DeviceFlags {
   std::optional<std::size_t> device;
 
   void add_to(CLI::App& command, bool allow_all = false);
-  std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
+  // The best device that there is where no backend is given: CUDA, then a GPU through OpenCL, then whatever
+  // OpenCL has; or that of DUOGEMM_DEVICE where no device is given either, as in the library. Of a backend
+  // the first of the best kind. "all": the same GPU through both runtimes, CUDA first. Throws
+  // invalid_argument naming what there is.
+  std::vector<ChosenDevice> choose() const;
 };
 
 // -m, -n, -k and --size.

@@ -115,10 +115,10 @@ int run(const ReportFlags& flags) {
 constexpr int cannot_be_started = 126;
 constexpr int is_not_there = 127;
 
+// CLI11 takes words such as "[1,2]" apart: the program gets them as they were given.
 struct RunFlags {
   const Program* program;
-  std::vector<std::string>
-      words;  // what CLI11 makes of the program and its arguments: it takes "[1,2]" apart
+  std::vector<std::string> words;
 };
 
 // LD_PRELOAD takes these. Builds without CUDA have no library for cuBLAS.

@@ -1,11 +1,17 @@
-// duogemm tune: searches for the fastest settings of the production kernels on a device, and keeps them.
+// What makes a device ready. duogemm tune: searches for the fastest settings of the production kernels on it,
+// and keeps them. duogemm warm: compiles what it may need before a program waits for it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <future>
+#include <optional>
 #include <thread>
 
 #include "cli/commands.h"
@@ -14,7 +20,11 @@
 #include "duogemm/version.h"
 #include "machine/gpu_watch.h"
 #include "output/files.h"
+#include "runtime/warm.h"
+#include "support/format.h"
 #include "support/interrupt.h"
+#include "support/progress.h"
+#include "support/tools.h"
 #include "system/files.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
@@ -196,6 +206,106 @@ int run(const TuneFlags& flags) {
   return status_unless_interrupted(counts.wrong == 0 ? 0 : 1);
 }
 
+struct WarmFlags {
+  DeviceFlags device;
+  std::size_t jobs = std::max(std::thread::hardware_concurrency(), 1u);
+  std::string share;  // of a worker: "2/16" is the second of 16
+};
+
+// Programs must be kept somewhere.
+void require_cache() {
+  const fs::path folder = cache_directory();
+  if (folder.empty()) {
+    reject("there is no folder to keep programs in: DUOGEMM_CACHE_DIR is empty, or there is no home");
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
+    reject("programs cannot be kept in " + folder.string() + ": it is no folder that can be written to");
+  }
+}
+
+Share parse_share(const std::string& text) {
+  Share share;
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || !read_number(text.substr(0, slash), share.first) ||
+      !read_number(text.substr(slash + 1), share.of) || share.first < 1 || share.first > share.of) {
+    reject("--share " + text + ": expected such as 2/16, for the second of 16");
+  }
+  --share.first;
+  return share;
+}
+
+WarmUp warm_here(Device& device, const Share& share) {
+  ProgramCache programs(device);
+  return warm(device, programs, share);
+}
+
+// By processes of this program, because drivers compile but one program of a process at a time.
+WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t jobs) {
+  const std::optional<std::size_t> before = device.kernels_compiled_by_launches();
+  std::vector<std::future<ToolResult>> workers;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    std::vector<std::string> arguments = flags_of(chosen);
+    arguments.insert(arguments.begin(), "warm");
+    arguments.insert(arguments.end(), {"--share", std::to_string(i + 1) + "/" + std::to_string(jobs)});
+    workers.push_back(std::async(std::launch::async, run_tool, "/proc/self/exe", arguments, ToolErrors::drop,
+                                 std::vector<std::string>()));
+  }
+  for (const std::future<ToolResult>& worker : workers) {
+    worker.wait();
+  }
+  WarmUp sum;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    const ToolResult said = workers[i].get();
+    WarmUp done;
+    if (said.status != 0 || std::sscanf(said.out.c_str(), "%zu %zu", &done.programs, &done.compiled) != 2) {
+      // A driver may refuse its device to one of many processes that start at once.
+      done = warm_here(device, {i, jobs});
+    }
+    sum.programs += done.programs;
+    sum.compiled += done.compiled;
+  }
+  if (before) {  // each worker saw what the others compiled
+    sum.compiled = std::min(sum.programs, *device.kernels_compiled_by_launches() - *before);
+  }
+  return sum;
+}
+
+void warm_and_tell(const ChosenDevice& chosen, std::size_t jobs) {
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
+  const DeviceInfo& info = device->info();
+  if (!device->kernels_compiled_by_launches()) {
+    require_cache();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress;
+  progress.show(info.name + " through " + info.backend + ": compiling");
+  jobs = std::min(jobs, preparations_for(info).size());
+  const bool alone = info.compiles_concurrently || jobs <= 1;
+  const WarmUp done = alone ? warm_here(*device, {}) : warm_by_workers(chosen, *device, jobs);
+  progress.clear();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::printf("%s through %s: %zu programs, %zu compiled, %zu there already, %.1f s\n", info.name.c_str(),
+              info.backend.c_str(), done.programs, done.compiled, done.programs - done.compiled,
+              seconds.count());
+}
+
+int run(const WarmFlags& flags) {
+  const std::vector<ChosenDevice> devices = flags.device.choose();
+  if (flags.share.empty()) {
+    for (const ChosenDevice& chosen : devices) {
+      warm_and_tell(chosen, flags.jobs);
+    }
+    return 0;
+  }
+  // A worker tells on its standard output what it has done.
+  const std::unique_ptr<Device> device = devices.front().backend->open(devices.front().index, {});
+  const WarmUp done = warm_here(*device, parse_share(flags.share));
+  std::printf("%zu %zu\n", done.programs, done.compiled);
+  return 0;
+}
+
 }  // namespace
 
 void add_tune_command(Program& program) {
@@ -226,6 +336,16 @@ void add_tune_command(Program& program) {
                   "Only operands stored so: NN, NT, TN, TT; T for transposed. Default: all")
       ->delimiter(',')
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+}
+
+void add_warm_command(Program& program) {
+  auto [command, flags] = add_command<WarmFlags>(
+      program, "warm",
+      "Compile the programs that the library may need on a device, before they are waited for", run);
+  flags.device.add_to(command, true);
+  command.add_option("--jobs", flags.jobs, "OpenCL: how many processes compile. Default: one for each core")
+      ->check(number_in(1, 1024));
+  command.add_option("--share", flags.share)->group("");  // for workers alone
 }
 
 }  // namespace duogemm::bench

@@ -101,68 +101,41 @@ std::vector<NamedShape> load(const std::vector<std::string>& names, Precision pr
   return shapes;
 }
 
-int run(const TuneFlags& flags) {
-  TuneOptions options = flags.options;
-  options.budget = parse_duration(flags.budget);
-  options.precision = flags.precision.value_or(Precision::fp32);
-  if (options.precision != Precision::fp32 && !flags.shapes.empty()) {
-    reject("--shapes: the best for single shapes is kept for fp32 alone");
-  }
-  options.shapes = load(flags.shapes, options.precision);
-  std::vector<Tuning> known;
-  std::ranges::transform(flags.from, std::back_inserter(known), read_tuning);
-  if (!flags.out.empty()) {
-    require_writable("--out", flags.out);
-  }
-  const ChosenDevice chosen = flags.device.choose().front();
-  const DeviceInfo info = chosen.info();
-  std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
-  std::erase_if(judging,
-                [&](const std::string& name) { return (name == "cpu") != (info.kind == DeviceKind::cpu); });
-  options.judges = load(judging, options.precision);
-  const std::vector<NamedShape> held_out = load(flags.held_out, options.precision);
-  const std::string out = flags.out.empty() ? default_file(info) : flags.out;
-  require_writable("--out", out);
-  const std::string partial = out + ".partial";  // no planner looks there
-  const bool goes_on = flags.resume && fs::is_regular_file(out);
-  const Tuning resumed = goes_on ? read_tuning(out) : Tuning();
-  if (flags.resume && fs::is_regular_file(partial)) {
-    known.push_back(read_tuning(partial));
-  }
-  known.push_back(tuning_for(info));
-  const Tuning before = goes_on ? resumed : tuning_for(info);
-  const Planner planner_before = goes_on ? Planner(info, resumed) : Planner(info);
-  const std::string clock_before = clock_text(info);
-  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
-  Tuner tuner(*device, options, resumed, known, interrupted());
-  const TuneCounts& counts = tuner.counts();
+// A search, and what is written of it.
+struct Search {
+  const DeviceInfo info;
+  const std::string out;
+  const std::string partial;  // no planner looks there
+  const std::string clock_before;
+  const std::vector<NamedShape> held_out;
+  const Tuning before;
+  const Planner& planner_before;
+  Tuner& tuner;
   TuneReport report;
-  report.device = info;
-  report.budget = options.budget;
-  report.seed = options.seed;
-  report.precision = options.precision;
-  note_interrupts();
 
-  const auto result = [&] {
+  Tuning result() const {
     Tuning found = tuner.result();
     // As tuning files have it (common/tuning/README.md).
     const bool by_driver = info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr;
     found.compiled_by = by_driver ? "driver" : "";
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info.name + ", driver " + info.driver +
                      ", " + info.runtime + ", " + clock_before + " before and " + clock_text(info) +
-                     " after, " + std::to_string(counts.timed) + " settings timed";
+                     " after, " + std::to_string(tuner.counts().timed) + " settings timed";
     return found;
-  };
-  const auto checkpoint = [&] {
+  }
+
+  void checkpoint() const {
     const Tuning found = result();
+    const TuneCounts& counts = tuner.counts();
     write_file(partial, to_json(found));
     std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
                 std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
                 counts.timed, counts.improved, found.calibrations.size());
     std::fflush(stdout);
-  };
+  }
+
   // Writes what is faster than what there was.
-  const auto conclude = [&] {
+  void conclude() {
     const Tuning found = result();
     report.compared = tuner.compare(planner_before, Planner(info, found));
     if (interrupted()) {
@@ -183,27 +156,74 @@ int run(const TuneFlags& flags) {
           tuner.compare_on(held_out, Planner(info, before), Planner(info, kept.value_or(before)));
       std::printf("%s", comparison_text(report.held_out, "held out").c_str());
     }
-  };
+  }
 
-  std::printf("%s through %s, for %.0f s, for %s\n", info.name.c_str(), info.runtime.c_str(), options.budget,
-              out.c_str());
-  if (const auto warning = busy_warning()) {
-    report.warnings.push_back(*warning);
-    std::printf("%s", warning_lines(report.warnings).c_str());
+  int run() {
+    std::printf("%s through %s, for %.0f s, for %s\n", info.name.c_str(), info.runtime.c_str(), report.budget,
+                out.c_str());
+    if (const auto warning = busy_warning()) {
+      report.warnings.push_back(*warning);
+      std::printf("%s", warning_lines(report.warnings).c_str());
+    }
+    tuner.search([&] { checkpoint(); });
+    tuner.finish();
+    checkpoint();
+    std::printf("%s", tuner.summary().c_str());
+    if (!interrupted()) {
+      conclude();
+    }
+    if (interrupted()) {
+      std::printf("%s is left as it was; a search into it goes on from %s\n", out.c_str(), partial.c_str());
+    }
+    report.counts = tuner.counts();
+    return status_unless_interrupted(report.counts.wrong == 0 ? 0 : 1);
   }
-  tuner.search(checkpoint);
-  tuner.finish();
-  checkpoint();
-  std::printf("%s", tuner.summary().c_str());
-  if (!interrupted()) {
-    conclude();
+};
+
+int run(const TuneFlags& flags) {
+  TuneOptions options = flags.options;
+  options.budget = parse_duration(flags.budget);
+  options.precision = flags.precision.value_or(Precision::fp32);
+  if (options.precision != Precision::fp32 && !flags.shapes.empty()) {
+    reject("--shapes: the best for single shapes is kept for fp32 alone");
   }
-  if (interrupted()) {
-    std::printf("%s is left as it was; a search into it goes on from %s\n", out.c_str(), partial.c_str());
+  options.shapes = load(flags.shapes, options.precision);
+  std::vector<Tuning> known;
+  std::ranges::transform(flags.from, std::back_inserter(known), read_tuning);
+  if (!flags.out.empty()) {
+    require_writable("--out", flags.out);
   }
-  report.counts = counts;
-  flags.results.write(to_json(report));
-  return status_unless_interrupted(counts.wrong == 0 ? 0 : 1);
+  const ChosenDevice chosen = flags.device.choose().front();
+  const DeviceInfo info = chosen.info();
+  const bool on_cpu = info.kind == DeviceKind::cpu;
+  std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
+  std::erase_if(judging, [&](const std::string& name) { return (name == "cpu") != on_cpu; });
+  options.judges = load(judging, options.precision);
+  const std::string out = flags.out.empty() ? default_file(info) : flags.out;
+  const std::string partial = out + ".partial";
+  require_writable("--out", out);
+  const bool goes_on = flags.resume && fs::is_regular_file(out);
+  const Tuning resumed = goes_on ? read_tuning(out) : Tuning();
+  if (flags.resume && fs::is_regular_file(partial)) {
+    known.push_back(read_tuning(partial));
+  }
+  known.push_back(tuning_for(info));
+  const Tuning before = goes_on ? resumed : tuning_for(info);
+  const Planner planner = goes_on ? Planner(info, resumed) : Planner(info);
+  const std::vector<NamedShape> held_out = load(flags.held_out, options.precision);
+  const std::string clock_before = clock_text(info);
+  const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
+  Tuner tuner(*device, options, resumed, known, interrupted());
+  TuneReport report;
+  report.device = info;
+  report.budget = options.budget;
+  report.seed = options.seed;
+  report.precision = options.precision;
+  note_interrupts();
+  Search search{info, out, partial, clock_before, held_out, before, planner, tuner, report};
+  const int status = search.run();
+  flags.results.write(to_json(search.report));
+  return status;
 }
 
 struct WarmFlags {

@@ -34,14 +34,7 @@ void require_command(const CLI::App& app, const std::string& given) {
 
 // It is bad input if the user can mend it by asking for something else, and else a failure.
 int status_of(Status status) {
-  switch (status) {
-    case Status::invalid_argument:
-    case Status::unsupported:
-    case Status::out_of_memory:
-      return bad_input;
-    default:
-      return failure;
-  }
+  return status == Status::build_failed || status == Status::device_error ? failure : bad_input;
 }
 
 // The status, unless something that was printed has not arrived, as on a disk that is full.

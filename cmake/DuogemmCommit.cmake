@@ -1,4 +1,4 @@
-# Adds to `target` the commit that is checked out, for bench/help/version.h. It is looked up again when git has moved HEAD,
+# Adds to `target` the commit that is checked out, for bench/support/program.h. It is looked up again when git has moved HEAD,
 # and at no other time: git then writes its log of HEAD.
 function(duogemm_add_commit target)
   set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteCommit.cmake)

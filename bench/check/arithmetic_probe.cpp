@@ -1,10 +1,8 @@
-#include "check/arithmetic_probe.h"
-
 #include <bit>
-#include <cmath>
-#include <cstdio>
 
+#include "check/judge.h"
 #include "families/kernel_source.h"
+#include "support/format.h"
 
 namespace duogemm {
 namespace {
@@ -63,10 +61,9 @@ std::string broken_instructions(Device& device, Queue& queue) {
   for (const Probe& probe : probes) {
     const float found = run(probe, *kernel, device, queue);
     if (std::bit_cast<std::uint32_t>(found) != std::bit_cast<std::uint32_t>(probe.right)) {
-      char text[160];
-      std::snprintf(text, sizeof text, "%s%s: %a instead of %a", broken.empty() ? "" : "; ",
-                    probe.instruction, static_cast<double>(found), static_cast<double>(probe.right));
-      broken += text;
+      broken += (broken.empty() ? "" : "; ") + std::string(probe.instruction) +
+                bench::format(": %a", static_cast<double>(found)) +
+                bench::format(" instead of %a", static_cast<double>(probe.right));
     }
   }
   return broken;

@@ -1,9 +1,11 @@
-// The numbers that multiplications are tried with: a problem with random data in host memory, or sequences of
-// numbers for matrices of any size.
+// The numbers that multiplications are tried with: a problem with random data in host memory, or numbers for
+// matrices of any size.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "problem/problem.h"
@@ -38,42 +40,47 @@ std::vector<float> gather(std::span<const float> x, std::int64_t rows, std::int6
 // A quiet NaN that tells by its payload where it comes from.
 float tagged_nan(std::uint32_t tag, std::size_t index);
 
-// Numbers without end, of which any stretch can be had without the others: matrices of any size are filled,
-// and judged, without a copy of them on the host.
-class Sequence {
- public:
-  // Uniform on (-1, 1).
-  static Sequence random(std::uint32_t seed);
-  // Quiet NaNs that tell by their payloads where they come from (see tagged_nan).
-  static Sequence nans(std::uint32_t tag);
-
-  float at(std::int64_t index) const { return numbers_[static_cast<std::size_t>(index % period)]; }
-  // The stretch that begins at `first`.
-  void copy(std::int64_t first, std::span<float> to) const;
-  // The same to be called, as long as this lives.
-  auto content() const {
-    return [this](std::int64_t first, std::span<float> to) { copy(first, to); };
-  }
-
- private:
+// The matrices of every measurement have these numbers, again and again from the first element of an array to
+// its last: those of any size are filled, and judged, without a copy of them on the host.
+struct TestData {
   // A prime: no leading dimension meets the same numbers again and again.
   static constexpr std::int64_t period = 1048583;
+  std::vector<float> a;
+  std::vector<float> b;
+  std::vector<float> c;
+  std::vector<float> unread_c;  // NaNs, where beta is zero
 
-  explicit Sequence(std::vector<float> numbers) : numbers_(std::move(numbers)) {}
-
-  std::vector<float> numbers_;
-};
-
-// The matrices of every measurement are made of this, each array from its first element to its last.
-struct TestData {
-  Sequence a = Sequence::random(1);
-  Sequence b = Sequence::random(2);
-  Sequence c = Sequence::random(3);
-  Sequence unread_c = Sequence::nans(3);  // where beta is zero
-
-  const Sequence& initial_c(float beta) const { return beta == 0.0f ? unread_c : c; }
+  const std::vector<float>& initial_c(float beta) const { return beta == 0.0f ? unread_c : c; }
 };
 
 const TestData& test_data();
+
+// Where an element stands: in which row of A or column of B, of how many, and at which k, of how many.
+struct Place {
+  std::int64_t line;
+  std::int64_t lines;
+  std::int64_t p;
+  std::int64_t k;
+};
+
+enum class Factor { a, b };
+
+// A kind of matrices for which the error of a product is measured. Every element follows from its place
+// alone: the same matrices on every machine.
+struct InputClass {
+  std::string name;
+  std::string about;
+  double (*element)(const Place& place, Factor of);
+  bool exact = false;  // every sum is a whole number below 2^24, so that no result may be rounded
+};
+
+const std::vector<InputClass>& input_classes();
+
+// Column-major, m x k and k x n. Uses every core of the machine.
+std::vector<float> make_a(const InputClass& input, std::int64_t m, std::int64_t k);
+std::vector<float> make_b(const InputClass& input, std::int64_t k, std::int64_t n);
+
+// Calls work(from, to) for parts of 0 to count, on all of the machine's cores, and returns when all are done.
+void in_parts(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& work);
 
 }  // namespace duogemm

@@ -67,31 +67,15 @@ bool is_finite(float value) {
 void expect_finite(const GuardedArray::Piece& piece, std::int64_t from, std::int64_t to, Verdict& verdict) {
   const auto part =
       piece.found.subspan(static_cast<std::size_t>(from - piece.first), static_cast<std::size_t>(to - from));
-  const auto finite = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), is_finite));
-  if (finite < part.size()) {
-    const auto wrong = std::find_if_not(part.begin(), part.end(), is_finite) - part.begin();
+  const auto wrong = std::ranges::find_if_not(part, is_finite);
+  if (wrong != part.end()) {
     note(verdict, verdict.not_finite,
-         "C[" + std::to_string(from + wrong) + "] is " +
-             std::to_string(part[static_cast<std::size_t>(wrong)]) + " or was not written");
-    verdict.not_finite += part.size() - finite - 1;
+         "C[" + std::to_string(from + (wrong - part.begin())) + "] is " + std::to_string(*wrong) +
+             " or was not written");
+    verdict.not_finite +=
+        static_cast<std::size_t>(part.end() - wrong - 1 - std::count_if(wrong + 1, part.end(), is_finite));
   }
 }
-
-// A hash of all bits, piece by piece.
-class Fingerprint {
- public:
-  Fingerprint() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
-  ~Fingerprint() { XXH3_freeState(state_); }
-  Fingerprint(const Fingerprint&) = delete;
-  Fingerprint& operator=(const Fingerprint&) = delete;
-  void add(std::span<const float> numbers) {
-    XXH3_64bits_update(state_, numbers.data(), numbers.size_bytes());
-  }
-  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
-
- private:
-  XXH3_state_t* state_;
-};
 
 std::vector<std::int64_t> up_to(std::int64_t end) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(end));
@@ -101,10 +85,8 @@ std::vector<std::int64_t> up_to(std::int64_t end) {
 
 // Answers the number's position among these; nothing when it is not there.
 std::optional<std::size_t> find(const std::vector<std::int64_t>& numbers, std::int64_t number) {
-  const auto found = std::lower_bound(numbers.begin(), numbers.end(), number);
-  return found != numbers.end() && *found == number
-             ? std::optional(static_cast<std::size_t>(found - numbers.begin()))
-             : std::nullopt;
+  const auto [first, last] = std::ranges::equal_range(numbers, number);
+  return first != last ? std::optional(static_cast<std::size_t>(first - numbers.begin())) : std::nullopt;
 }
 
 }  // namespace
@@ -124,26 +106,28 @@ Judge::Selection Judge::select(const Problem& p) {
 
 // The oracle gets the chosen rows of op(A) and columns of op(B) of a member, and where they cross in C.
 Oracle Judge::oracle_of(const Problem& p, std::int64_t member, const Selection& chosen) {
+  const auto at = [](const std::vector<float>& numbers, std::int64_t index) {
+    return numbers[static_cast<std::size_t>(index % TestData::period)];
+  };
   const TestData& data = test_data();
-  const std::int64_t m = static_cast<std::int64_t>(chosen.rows.size());
-  const std::int64_t n = static_cast<std::int64_t>(chosen.cols.size());
   std::vector<float> a, b, c;
   for (std::int64_t k = 0; k < p.k; ++k) {
     for (std::int64_t row : chosen.rows) {
-      a.push_back(
-          data.a.at(member * p.a_stride + (p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k)));
+      const std::int64_t place = p.a_op == Transpose::no ? k * p.lda + row : row * p.lda + k;
+      a.push_back(at(data.a, member * p.a_stride + place));
     }
   }
   for (std::int64_t col : chosen.cols) {
     for (std::int64_t k = 0; k < p.k; ++k) {
-      b.push_back(
-          data.b.at(member * p.b_stride + (p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col)));
+      const std::int64_t place = p.b_op == Transpose::no ? col * p.ldb + k : k * p.ldb + col;
+      b.push_back(at(data.b, member * p.b_stride + place));
     }
     for (std::int64_t row : chosen.rows) {
-      c.push_back(data.initial_c(p.beta).at(member * p.c_stride + col * p.ldc + row));
+      c.push_back(at(data.initial_c(p.beta), member * p.c_stride + col * p.ldc + row));
     }
   }
-  return Oracle(Problem::packed(m, n, p.k, p.alpha, p.beta), a, b, c);
+  return Oracle(Problem::packed(std::ssize(chosen.rows), std::ssize(chosen.cols), p.k, p.alpha, p.beta), a, b,
+                c);
 }
 
 // The chosen rows and columns, twice, in arrays that grow to twice of what they hold; and two pieces of an
@@ -184,13 +168,12 @@ Judge::Judge(const Problem& problem) : problem_(problem), chosen_(select(problem
 
 Verdict Judge::look_at_c(const GuardedOperands& operands, Queue& queue) const {
   Verdict verdict;
-  Fingerprint fingerprint;
   std::int64_t next = 0;  // column
   operands.c().look(queue, [&](const GuardedArray::Piece& piece) {
     look_at(piece, next, verdict);
-    fingerprint.add(piece.found);
+    verdict.fingerprint =
+        XXH3_64bits_withSeed(piece.found.data(), piece.found.size_bytes(), verdict.fingerprint);
   });
-  verdict.fingerprint = fingerprint.value();
   return verdict;
 }
 
@@ -224,16 +207,15 @@ void Judge::look_at(const GuardedArray::Piece& piece, std::int64_t& number, Verd
   const std::int64_t columns = problem_.n * problem_.batch;
   for (std::int64_t at = piece.first; at < end;) {
     const Column next = number < columns ? column(number) : Column{0, 0, end};
-    if (at < next.place) {
-      const std::int64_t stop = std::min(next.place, end);
+    const bool between = at < next.place;
+    const std::int64_t stop = std::min(between ? next.place : next.place + problem_.m, end);
+    if (between) {
       expect_untouched("C", piece, at, stop, verdict);
-      at = stop;
-      continue;
+    } else {
+      judge(piece, next, at, stop, verdict);
+      number += stop == next.place + problem_.m;
     }
-    const std::int64_t stop = std::min(next.place + problem_.m, end);
-    judge(piece, next, at, stop, verdict);
     at = stop;
-    number += at == next.place + problem_.m;
   }
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "check/guarded_operands.h"
 #include "check/oracle.h"
-#include "check/verdict.h"
 
 namespace duogemm {
 
@@ -51,5 +51,9 @@ class Judge {
   std::vector<Oracle> oracles_;  // one for each chosen member
   bool finite_;                  // whether every right result is
 };
+
+// Says which single instructions, as IEEE 754 has them, the device computes wrong, where results differ by a
+// bit; empty where all that were tried are right.
+std::string broken_instructions(Device& device, Queue& queue);
 
 }  // namespace duogemm

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "check/inputs.h"
-#include "check/parallel.h"
 #include "support/format.h"
 
 namespace duogemm {
@@ -80,30 +79,22 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
         }
       }
     }
+    // From the sums over k to the elements, given what C was.
+    const double alpha = multiplies ? problem.alpha : 0.0f;
     for (std::int64_t col = from; col < to; ++col) {
       for (std::int64_t row = 0; row < m; ++row) {
         const std::size_t at = index(row, col);
         const float old = problem.beta == 0.0f ? 0.0f : c[static_cast<std::size_t>(col * problem.ldc + row)];
-        finish(at, old);
+        const float scaled = problem.beta * old;
+        const double exactly_scaled = static_cast<double>(problem.beta) * old;
+        value_[at] = alpha * value_[at] + exactly_scaled;
+        magnitude_[at] = std::fabs(alpha) * magnitude_[at] + std::fabs(exactly_scaled);
+        chain_[at] = !multiplies            ? scaled
+                     : problem.beta == 0.0f ? problem.alpha * chain_[at]
+                                            : std::fma(problem.alpha, chain_[at], scaled);
       }
     }
   });
-}
-
-void Oracle::finish(std::size_t at, float old) {
-  const float scaled = problem_.beta * old;
-  const double exactly_scaled = static_cast<double>(problem_.beta) * old;
-  if (!problem_.multiplies()) {
-    value_[at] = exactly_scaled;
-    magnitude_[at] = std::fabs(exactly_scaled);
-    chain_[at] = scaled;
-    return;
-  }
-  value_[at] = static_cast<double>(problem_.alpha) * value_[at] + exactly_scaled;
-  magnitude_[at] =
-      std::fabs(static_cast<double>(problem_.alpha)) * magnitude_[at] + std::fabs(exactly_scaled);
-  chain_[at] =
-      problem_.beta == 0.0f ? problem_.alpha * chain_[at] : std::fma(problem_.alpha, chain_[at], scaled);
 }
 
 Verdict Oracle::compare(std::span<const float> c) const {
@@ -119,7 +110,8 @@ Verdict Oracle::compare(std::span<const float> c) const {
 void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Element& element,
                    Verdict& verdict) const {
   const std::size_t at = index(row, col);
-  const double units = this->units(at, found) / bound();
+  const double bound = 2.0 * std::sqrt(static_cast<double>(problem_.k)) + 4.0;
+  const double units = this->units(row, col, found) / bound;
   const bool differs = !same(found, chain_[at]);
   ++verdict.computed;
   verdict.worst_error = std::max(verdict.worst_error, units);
@@ -131,9 +123,8 @@ void Oracle::judge(std::int64_t row, std::int64_t col, float found, const Elemen
   }
 }
 
-double Oracle::bound() const { return 2.0 * std::sqrt(static_cast<double>(problem_.k)) + 4.0; }
-
-double Oracle::units(std::size_t at, float value) const {
+double Oracle::units(std::int64_t row, std::int64_t col, float value) const {
+  const std::size_t at = index(row, col);
   const double exact = value_[at];
   if (!std::isfinite(exact)) {
     return same(value, chain_[at]) ? 0.0 : std::numeric_limits<double>::infinity();
@@ -145,10 +136,6 @@ double Oracle::units(std::size_t at, float value) const {
   constexpr double unit_roundoff = 0x1p-24;
   const double units = difference / (unit_roundoff * magnitude_[at]);
   return std::isnan(units) ? std::numeric_limits<double>::infinity() : units;
-}
-
-std::size_t Oracle::index(std::int64_t row, std::int64_t col) const {
-  return static_cast<std::size_t>(col * problem_.m + row);
 }
 
 }  // namespace duogemm

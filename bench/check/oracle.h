@@ -5,12 +5,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "check/verdict.h"
 #include "problem/problem.h"
 
 namespace duogemm {
+
+// What was found out about a result.
+struct Verdict {
+  std::size_t computed = 0;        // elements that were computed anew
+  double worst_error = 0.0;        // of these, in units of the bound: right when at most 1
+  std::size_t different_bits = 0;  // of these, whose bits are not those of one fma chain in ascending k
+  std::size_t not_finite = 0;    // elements that are NaN or infinite, as unwritten ones are, and must not be
+  std::size_t overwritten = 0;   // elements of anything else that were changed
+  std::string first_fault = {};  // where and what is wrong; empty when nothing is
+  std::string first_difference = {};  // the first of different_bits
+  std::uint64_t fingerprint = 0;      // of the bits of C and of what is around it
+
+  // Right within the bound, with nothing unwritten and nothing overwritten.
+  bool ok() const { return worst_error <= 1.0 && not_finite == 0 && overwritten == 0; }
+  bool same_bits() const { return different_bits == 0; }
+  // A kernel that adds up products in the chain's order owes this.
+  bool exact() const { return ok() && same_bits(); }
+  const std::string& fault() const { return first_fault.empty() ? first_difference : first_fault; }
+};
 
 // An element of C as whoever asks for it counts, to be named in a fault: "member 3: C(1, 2)".
 struct Element {
@@ -39,20 +58,15 @@ class Oracle {
 
   // The element's error in units of 2^-24 (|alpha| |A| |B| + |beta| |C|); infinity where the value is not
   // finite and the reference is.
-  double units(std::int64_t row, std::int64_t col, float found) const {
-    return units(index(row, col), found);
-  }
+  double units(std::int64_t row, std::int64_t col, float found) const;
 
   // The value with the owed bits.
   float expected(std::int64_t row, std::int64_t col) const { return chain_[index(row, col)]; }
 
  private:
-  double units(std::size_t at, float value) const;
-  // The bound in these units.
-  double bound() const;
-  std::size_t index(std::int64_t row, std::int64_t col) const;
-  // From the sums over k to the element, given what C was (zero when beta is).
-  void finish(std::size_t at, float old);
+  std::size_t index(std::int64_t row, std::int64_t col) const {
+    return static_cast<std::size_t>(col * problem_.m + row);
+  }
 
   Problem problem_;
   std::vector<double> value_;  // these three are m x n, packed

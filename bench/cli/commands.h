@@ -1,43 +1,40 @@
-// The commands of the program. Each adds itself to the application; what it is to run goes to `action`.
+// The commands of the program. Each adds itself.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace duogemm::bench {
 
-// Runs a command and answers the exit status.
-using Action = std::function<int()>;
+struct Program {
+  CLI::App app{"SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm"};
+  std::vector<std::string> given;  // all that stands after the command's name, as the shell gave it
+  int status = 0;                  // of the command, which runs when its line has been parsed
+};
 
-// Adds a command with its flags, which live as long as the application.
+// Adds a command with its flags, which live as long as the application. Where results go is looked at before
+// it runs.
 template <typename Flags>
-void add_command(CLI::App& app, Action& action, const std::string& name, const std::string& description,
-                 void (*add_options)(CLI::App& command, Flags& flags), int (*run)(const Flags& flags)) {
+std::pair<CLI::App&, Flags&> add_command(Program& program, const std::string& name,
+                                         const std::string& description, int (*run)(const Flags& flags)) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(name, description);
-  add_options(*command, *flags);
-  command->callback([&action, flags, run] { action = [flags, run] { return run(*flags); }; });
+  CLI::App* command = program.app.add_subcommand(name, description);
+  command->callback([&program, flags, run] {
+    if constexpr (requires(const Flags& all) { all.results.require(); }) {
+      flags->results.require();
+    }
+    program.status = run(*flags);
+  });
+  return {*command, *flags};
 }
 
-void add_accuracy_command(CLI::App& app, Action& action);
-void add_compare_command(CLI::App& app, Action& action);
-void add_completion_command(CLI::App& app, Action& action);
-void add_devices_command(CLI::App& app, Action& action);
-void add_explain_command(CLI::App& app, Action& action);
-void add_ladder_command(CLI::App& app, Action& action);
-void add_latency_command(CLI::App& app, Action& action);
-void add_man_command(CLI::App& app, Action& action);
-void add_plan_command(CLI::App& app, Action& action);
-void add_replay_command(CLI::App& app, Action& action);
-void add_report_command(CLI::App& app, Action& action);
-// `given`: all that stands after the command's name, as the shell gave it.
-void add_run_command(CLI::App& app, Action& action, const std::vector<std::string>& given);
-void add_sweep_command(CLI::App& app, Action& action);
-void add_tune_command(CLI::App& app, Action& action);
-void add_verify_command(CLI::App& app, Action& action);
-void add_warm_command(CLI::App& app, Action& action);
+using AddCommand = void(Program& program);
+AddCommand add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,
+    add_explain_command, add_ladder_command, add_latency_command, add_man_command, add_plan_command,
+    add_replay_command, add_report_command, add_run_command, add_sweep_command, add_tune_command,
+    add_verify_command, add_warm_command;
 
 }  // namespace duogemm::bench

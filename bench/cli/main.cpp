@@ -1,17 +1,17 @@
 // duogemm: the laboratory's command-line program.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
 
 #include "cli/commands.h"
-#include "duogemm/error.h"
-#include "help/version.h"
 #include "output/files.h"
 #include "support/format.h"
+#include "support/program.h"
+#include "system/reject.h"
 
+namespace duogemm::bench {
 namespace {
 
 constexpr int bad_input = 2;
@@ -23,76 +23,53 @@ int complain(const std::string& message, int status) {
 }
 
 // Throws invalid_argument when the first argument names no command.
-void require_command(const CLI::App& app, int argc, char** argv) {
-  const std::string given = argc > 1 ? argv[1] : "";
+void require_command(const CLI::App& app, const std::string& given) {
   const std::vector<const CLI::App*> commands = app.get_subcommands({});
-  if (std::ranges::count(commands, given, [](const CLI::App* each) { return each->get_name(); }) > 0) {
-    return;
-  }
-  if (given.rfind('-', 0) != 0) {
-    const std::string known =
-        duogemm::bench::join(commands, ", ", [](const CLI::App* each) { return each->get_name(); });
-    throw duogemm::Error(duogemm::Status::invalid_argument,
-                         (given.empty() ? "no command was given" : "no command '" + given + "'") +
-                             "; there are " + known + " (and --help)");
+  const auto name = [](const CLI::App* command) { return command->get_name(); };
+  if (std::ranges::count(commands, given, name) == 0 && !given.starts_with('-')) {
+    reject((given.empty() ? "no command was given" : "no command '" + given + "'") + "; there are " +
+           join(commands, ", ", name) + " (and --help)");
   }
 }
 
 // It is bad input if the user can mend it by asking for something else, and else a failure.
-int status_of(duogemm::Status status) {
-  switch (status) {
-    case duogemm::Status::invalid_argument:
-    case duogemm::Status::unsupported:
-    case duogemm::Status::out_of_memory:
-      return bad_input;
-    default:
-      return failure;
-  }
+int status_of(Status status) {
+  return status == Status::build_failed || status == Status::device_error ? failure : bad_input;
 }
 
 // The status, unless something that was printed has not arrived, as on a disk that is full.
 int finish_output(int status) {
-  duogemm::bench::write_given_results();
+  write_given_results();
   const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return arrived ? status : complain("the standard output could not be written", failure);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("SGEMM kernels on OpenCL and CUDA: run, check and time them.", "duogemm");
+int run(int argc, char** argv) {
+  Program program;
+  program.given = {argv + std::min(argc, 2), argv + argc};
+  CLI::App& app = program.app;
   app.set_version_flag(
-      "--version", [] { return duogemm::bench::version_text(duogemm::bench::commit()); },
+      "--version", [] { return version_text(commit()); },
       "Print the versions of this program and of the runtimes, and exit");
   app.require_subcommand(1);
-  duogemm::bench::Action action;
-  duogemm::bench::add_accuracy_command(app, action);
-  duogemm::bench::add_compare_command(app, action);
-  duogemm::bench::add_completion_command(app, action);
-  duogemm::bench::add_devices_command(app, action);
-  duogemm::bench::add_explain_command(app, action);
-  duogemm::bench::add_ladder_command(app, action);
-  duogemm::bench::add_latency_command(app, action);
-  duogemm::bench::add_man_command(app, action);
-  duogemm::bench::add_plan_command(app, action);
-  duogemm::bench::add_replay_command(app, action);
-  duogemm::bench::add_report_command(app, action);
-  duogemm::bench::add_run_command(app, action, {argv + std::min(argc, 2), argv + argc});
-  duogemm::bench::add_sweep_command(app, action);
-  duogemm::bench::add_tune_command(app, action);
-  duogemm::bench::add_verify_command(app, action);
-  duogemm::bench::add_warm_command(app, action);
+  for (AddCommand* add :
+       {add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,
+        add_explain_command, add_ladder_command, add_latency_command, add_man_command, add_plan_command,
+        add_replay_command, add_report_command, add_run_command, add_sweep_command, add_tune_command,
+        add_verify_command, add_warm_command}) {
+    add(program);
+  }
   try {
-    require_command(app, argc, argv);
+    require_command(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);
-    return finish_output(action());
+    return finish_output(program.status);
   } catch (const CLI::Success& request) {  // --help, --version
     const int status = app.exit(request);
     std::cout.flush();
     return finish_output(status);
   } catch (const CLI::ParseError& error) {
     return complain(error.what(), bad_input);
-  } catch (const duogemm::Error& error) {
+  } catch (const Error& error) {
     return complain(error.what(), status_of(error.status()));
   } catch (const std::bad_alloc&) {
     return complain("the machine has too little memory for that", bad_input);
@@ -100,3 +77,8 @@ int main(int argc, char** argv) {
     return complain(error.what(), failure);
   }
 }
+
+}  // namespace
+}  // namespace duogemm::bench
+
+int main(int argc, char** argv) { return duogemm::bench::run(argc, argv); }

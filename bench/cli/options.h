@@ -8,10 +8,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "duogemm/sgemm.hpp"
 #include "ladder/ladder.h"
+#include "output/files.h"
 #include "output/json.h"
+#include "output/table.h"
+#include "problem/precision.h"
 #include "support/device_choice.h"
+#include "support/format.h"
+#include "support/interrupt.h"
+#include "support/shapes.h"
+#include "system/reject.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {
@@ -33,74 +39,209 @@ CLI::Validator number_in(Number least, Number most) {
   return range;
 }
 
+// A size, or how many there are of something that has one.
+inline CLI::Validator size_range() { return number_in(std::int64_t{1}, largest_size); }
+
 // --backend and --device.
 struct DeviceFlags {
   std::string backend;
   std::optional<std::size_t> device;
 
-  void add_to(CLI::App& command, bool allow_all);
-  std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
-};
-
-// --level: what the bits of a result must agree with.
-struct LevelFlag {
-  std::string name = "run_to_run";
-
-  void add_to(CLI::App& command);
-  Reproducibility level() const {
-    return name == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+  void add_to(CLI::App& command, bool allow_all = false) {
+    std::vector<std::string> names = {"opencl", "cuda"};
+    std::string about = "Runtime";
+    if (allow_all) {
+      names.push_back("all");
+      about += "; 'all' runs both on the same GPU";
+    }
+    command
+        .add_option("--backend", backend, about + ". Default: that of DUOGEMM_DEVICE, or of the best device")
+        ->check(CLI::IsMember(names));
+    command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
+        ->check(number_in(0, 1023));
   }
-};
 
-// --precision: what the products may be computed with.
-struct PrecisionFlag {
-  std::string name;  // fp32 where it is not given
+  // The best device that there is where no backend is given: CUDA, then a GPU through OpenCL, then whatever
+  // OpenCL has; or that of DUOGEMM_DEVICE where no device is given either, as in the library. Of a backend
+  // the first of the best kind. "all": the same GPU through both runtimes, CUDA first. Throws
+  // invalid_argument naming what there is.
+  std::vector<ChosenDevice> choose() const {
+    if (backend.empty() && !device) {
+      return {{select_device("")}};
+    }
+    if (backend != "all") {
+      return {device_of(backend.empty() ? best_backend() : require_backend(backend))};
+    }
+    const ChosenDevice cuda = device_of(require_backend("cuda"));
+    const Backend& opencl = require_backend("opencl");
+    const std::string bus = cuda.info().pci_bus;
+    for (const DeviceInfo& other : opencl.devices()) {
+      if (other.pci_bus == bus) {
+        return {cuda, {{&opencl, other.index}}};
+      }
+    }
+    reject("--backend all: no OpenCL platform has the CUDA device at " + bus);
+  }
 
-  CLI::Option* add_to(CLI::App& command);
-  Precision precision() const;
-};
+ private:
+  static const Backend& require_backend(const std::string& name) {
+    const Backend* found = find_backend(name);
+    if (found == nullptr) {
+      reject("--backend " + name + ": this build has " + known_backends());
+    }
+    return *found;
+  }
 
-// "TSM=64" and others, as `option` has them. Throws invalid_argument.
-Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option);
-
-// --set, --ldg and --shuffle.
-struct TunableFlags {
-  std::vector<std::string> set;
-  std::optional<bool> ldg;
-  std::optional<bool> shuffle;
-
-  void add_to(CLI::App& command);
-  Tunables assigned() const { return parse_assignments(set, "--set"); }
-  Tunables switched() const;
-};
-
-// --kernels, and their tunables.
-struct KernelFlags {
-  std::vector<std::string> kernels;
-  TunableFlags tunables;
-
-  void add_to(CLI::App& command);
-  LadderChoice choice() const { return {kernels, tunables.assigned(), tunables.switched()}; }
-};
-
-// --hot, --cold, --noise and --seconds, each command with its own defaults.
-struct TimingFlags {
-  bool cold = false;
-  double noise_percent;
-  double seconds;
-
-  void add_to(CLI::App& command);
-  MeasureOptions options() const;
+  ChosenDevice device_of(const Backend& chosen) const {
+    const std::vector<DeviceInfo> devices = chosen.devices();
+    const std::string name(chosen.name());
+    if (devices.empty()) {
+      reject("--backend " + name + ": " + no_device_of(chosen));
+    }
+    if (device && *device >= devices.size()) {
+      reject("--device " + std::to_string(*device) + ": " + name + " has devices 0 to " +
+             std::to_string(devices.size() - 1));
+    }
+    return {{&chosen, device.value_or(preferred_device(devices))}};
+  }
 };
 
 // -m, -n, -k and --size.
 struct SizeFlags {
   std::optional<std::int64_t> m, n, k, size;
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command) {
+    command.add_option("-m", m, "Rows of A and C")->check(size_range());
+    command.add_option("-n", n, "Columns of B and C")->check(size_range());
+    command.add_option("-k", k, "Columns of A, rows of B")->check(size_range());
+    command.add_option("--size", size, "M, N and K at once")->check(size_range());
+  }
+
   bool given() const { return m || n || k || size; }
   // Throws invalid_argument when one of the three is neither given nor covered by --size.
-  Shape shape() const;
+  Shape shape() const {
+    const auto pick = [&](const char* name, const std::optional<std::int64_t>& own) {
+      if (!own && !size) {
+        reject(std::string(name) + " is missing: give -m, -n and -k, or --size for those that are the same");
+      }
+      return own ? *own : *size;
+    };
+    return {pick("-m", m), pick("-n", n), pick("-k", k)};
+  }
+  // A cube where nothing is given.
+  Shape shape_or(std::int64_t usual) const { return given() ? shape() : Shape{usual, usual, usual}; }
+};
+
+// --precision: what the products may be computed with; fp32 where nothing is given.
+inline CLI::Option* add_precision(CLI::App& command, std::optional<Precision>& precision) {
+  std::vector<std::string> names;
+  for (const Precision each : precisions) {
+    names.emplace_back(to_text(each));
+  }
+  return command
+      .add_option_function<std::string>(
+          "--precision",
+          [&precision](const std::string& name) { precision = parse_precision("--precision", name); },
+          "What products may be computed with: a permission, which the library makes use of where that is "
+          "faster. Default: fp32")
+      ->check(CLI::IsMember(names));
+}
+
+// A multiplication: its sizes, and --ops, --batch, --level and --precision.
+struct ProblemFlags {
+  SizeFlags size;
+  std::optional<std::string> ops;
+  std::optional<std::int64_t> batch;
+  std::string level = "run_to_run";
+  std::optional<Precision> precision;
+
+  void add_to(CLI::App& command) {
+    size.add_to(command);
+    command.add_option("--ops", ops, "Which of A and B are stored transposed: NN, NT, TN or TT. Default: NN")
+        ->check(CLI::IsMember({"NN", "NT", "TN", "TT"}));
+    command.add_option("--batch", batch, "How many multiplications at once. Default: 1")->check(size_range());
+    command.add_option("--level", level, "What the bits of the result must agree with")
+        ->check(CLI::IsMember({"run_to_run", "everywhere"}))
+        ->capture_default_str();
+    add_precision(command, precision);
+  }
+
+  // What such problems may be computed with, and what their bits must agree with. Throws as validate().
+  void permit(Problem& problem) const {
+    problem.level = level == "everywhere" ? Reproducibility::everywhere : Reproducibility::run_to_run;
+    problem.precision = precision.value_or(Precision::fp32);
+    validate(problem);
+  }
+  Problem problem() const {
+    const auto [m, n, k] = size.shape();
+    Problem problem = packed_problem(m, n, k, ops.value_or("NN"), batch.value_or(1));
+    permit(problem);
+    return problem;
+  }
+};
+
+// "TSM=64" and others, as `option` has them. Throws invalid_argument.
+inline Tunables parse_assignments(const std::vector<std::string>& texts, const std::string& option) {
+  Tunables result;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    int value = 0;
+    if (equals == 0 || equals == std::string::npos || !read_number(text.substr(equals + 1), value)) {
+      reject(option + " " + text + ": expected NAME=NUMBER, such as TSM=64");
+    }
+    result.insert_or_assign(text.substr(0, equals), value);
+  }
+  return result;
+}
+
+// --set, --ldg and --shuffle.
+inline void add_tunables(CLI::App& command, LadderChoice& choice) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--set",
+          [&choice](const std::vector<std::string>& texts) {
+            choice.set = parse_assignments(texts, "--set");
+          },
+          "Tunables, such as TSM=64,TSN=64, for the kernels that have them")
+      ->delimiter(',');
+  const auto add_switch = [&](const std::string& names, const char* tunable, const std::string& about) {
+    command.add_flag_function(
+        names, [&choice, tunable](std::int64_t on) { choice.switches[tunable] = on > 0; }, about);
+  };
+  add_switch("--ldg,!--no-ldg", "USE_LDG", "Read-only loads, where a kernel has the switch");
+  add_switch("--shuffle,!--no-shuffle", "USE_SHUFFLE", "Warp shuffles, where a kernel has the switch");
+}
+
+inline void add_kernels(CLI::App& command, LadderChoice& choice) {
+  command.add_option("--kernels", choice.kernels, "Rungs or names, such as 1,6,naive. Default: all")
+      ->delimiter(',');
+}
+
+// --hot, --cold, --noise and --seconds, each command with its own defaults.
+struct TimingFlags {
+  bool cold = false;
+  double noise_percent = 1.0;
+  double seconds = 1.0;
+
+  void add_to(CLI::App& command) {
+    command.add_flag("--cold,!--hot", cold,
+                     "Operands come from memory, not from a cache; or, by default, are the same every time");
+    command.add_option("--noise", noise_percent, "Stop when the median's noise is below this many percent")
+        ->capture_default_str()
+        ->check(number_in(0.001, 100.0));
+    command
+        .add_option(
+            "--seconds", seconds,
+            "Or when a contender has used so much time on a problem, but has its least number of samples")
+        ->capture_default_str()
+        ->check(number_in(0.0001, 3600.0));
+  }
+
+  MeasureOptions options() const {
+    MeasureOptions options{.noise = noise_percent / 100.0, .seconds = seconds, .stop = &interrupted()};
+    options.sample_seconds = cold ? 1e-2 : options.sample_seconds;
+    return options;
+  }
 };
 
 // --json and, of some commands, --csv say where results go besides the tables that are printed, and
@@ -109,23 +250,40 @@ struct ResultFlags {
   std::string json;
   std::string csv;
 
-  void add_to(CLI::App& command);
-  void add_csv_to(CLI::App& command);
+  void add_to(CLI::App& command, bool with_csv = false) {
+    command.add_option("--json", json,
+                       "Write the results, with all that was measured, to this file, or - for stdout");
+    command.add_flag_callback(
+        "--markdown", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
+    if (with_csv) {
+      command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
+    }
+  }
+
   // Before the work: throws invalid_argument when a file cannot be written there.
-  void require() const;
-  void write(const Json& result) const;
-  void write_csv(const std::string& table) const;
+  void require() const {
+    require_place("--json", json);
+    require_place("--csv", csv);
+  }
+  void write(const Json& result) const { write_result(json, result.dump(1) + "\n"); }
+  void write_csv(const std::string& table) const { write_result(csv, table); }
 };
 
-// A command that looks closely at a kernel asks this besides its name.
+// A command that times kernels asks this besides their names.
 struct StudyFlags {
-  TunableFlags tunables;
+  LadderChoice choice;
   SizeFlags size;
   DeviceFlags device;
-  TimingFlags timing{.noise_percent = 1.0, .seconds = 1.0};
+  TimingFlags timing;
   ResultFlags results;
 
-  void add_to(CLI::App& command, bool allow_all);
+  void add_to(CLI::App& command, bool allow_all, bool with_csv) {
+    add_tunables(command, choice);
+    size.add_to(command);
+    device.add_to(command, allow_all);
+    timing.add_to(command);
+    results.add_to(command, with_csv);
+  }
 };
 
 }  // namespace duogemm::bench

@@ -5,7 +5,7 @@
 
 #include "device/device_selection.h"
 #include "families/kernel_source.h"
-#include "ladder/traffic.h"
+#include "ladder/ladder.h"
 #include "problem/precision.h"
 #include "rungs/rungs.h"
 #include "runtime/executor.h"

@@ -139,7 +139,7 @@ Roofline roofline(const Mix& mix, const Shape& problem, const Multiples& tile, c
     level(abilities.multiprocessor ? "first cache" : "loads", 2.0 * useful / global, 0.0);
   }
   level("shared cache", flops_per_byte(tile), abilities.bandwidth.cache);
-  level("memory", flops_per_byte(problem), abilities.bandwidth.memory);
+  level("memory", problem.flops() / bytes_of(problem), abilities.bandwidth.memory);
   if (abilities.peak > 0.0 && abilities.multiprocessor) {
     add_gpu_bounds(result.bounds, mix, abilities, products);
   } else if (abilities.peak > 0.0 && abilities.vector_floats > 0) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "explain/listing.h"
-#include "ladder/traffic.h"
+#include "ladder/ladder.h"
 #include "timing/device_speed.h"
 
 namespace duogemm::bench {

@@ -6,61 +6,55 @@
 
 #include "families/kernel_source.h"
 #include "plan/lower.h"
+#include "problem/rounding.h"
 #include "support/format.h"
 #include "system/reject.h"
 
 namespace duogemm {
 namespace {
 
-// Kernels that a user may choose from.
-struct Offer {
-  std::vector<const KernelSpec*> kernels;
-  const char* where;  // "the ladder"
-
-  std::string text() const {
-    return bench::join(kernels, ", ", [](const KernelSpec* spec) {
-      return as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name;
-    });
-  }
-};
-
 constexpr const char* planned_name = "duogemm";
+
+using IsOffered = std::function<bool(const KernelSpec&)>;
 
 // A rung does, and so do the library's kernels that compute products.
 bool multiplies(const KernelSpec& spec) {
   return as_rung(spec) || (spec.family && !spec.family->computes(Problem::packed(1, 1, 1, 0.0f)));
 }
 
-Offer offer(const char* where, const std::function<bool(const KernelSpec&)>& is_offered) {
-  Offer result{{}, where};
-  std::ranges::copy_if(all_kernels(), std::back_inserter(result.kernels),
-                       [&](const KernelSpec* spec) { return is_offered(*spec); });
-  return result;
-}
-
 bool is_called(const KernelSpec& spec, const std::string& name) {
   return name == spec.name || (!name.empty() && name == label_of(spec));
 }
 
-std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const Offer& offer) {
+std::vector<const KernelSpec*> kernels_that(const IsOffered& are_offered) {
+  std::vector<const KernelSpec*> kernels = all_kernels();
+  std::erase_if(kernels, [&](const KernelSpec* spec) { return !are_offered(*spec); });
+  return kernels;
+}
+
+// Of those that `where` ("the ladder") offers. All when none is named.
+std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const std::string& where,
+                                      const IsOffered& is_offered) {
+  const std::vector<const KernelSpec*> offered = kernels_that(is_offered);
+  std::vector<const KernelSpec*> chosen = offered;
+  std::erase_if(chosen, [&](const KernelSpec* spec) {
+    return !names.empty() &&
+           std::ranges::none_of(names, [&](const std::string& name) { return is_called(*spec, name); });
+  });
   for (const std::string& name : names) {
-    if (std::none_of(offer.kernels.begin(), offer.kernels.end(),
-                     [&](const KernelSpec* spec) { return is_called(*spec, name); })) {
-      reject("no kernel '" + name + "' in " + offer.where + "; there are " + offer.text());
+    if (std::ranges::none_of(chosen, [&](const KernelSpec* spec) { return is_called(*spec, name); })) {
+      reject("no kernel '" + name + "' in " + where + "; there are " +
+             bench::join(offered, ", ", [](const KernelSpec* spec) {
+               return as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name;
+             }));
     }
   }
-  std::vector<const KernelSpec*> chosen = offer.kernels;
-  std::erase_if(chosen, [&](const KernelSpec* spec) {
-    return !names.empty() && std::none_of(names.begin(), names.end(),
-                                          [&](const std::string& name) { return is_called(*spec, name); });
-  });
   return chosen;
 }
 
-LadderSetting make_setting(const KernelSpec& spec, const std::vector<TunableDeclaration>& declared,
-                           Tunables overrides) {
+LadderSetting make_setting(const KernelSpec& spec, const Tunables& overrides) {
   LadderSetting setting{&spec, resolve(spec, overrides), {}};
-  for (const TunableDeclaration& tunable : declared) {
+  for (const TunableDeclaration& tunable : load_kernel(spec.path).tunables) {
     const int value = setting.tunables.at(tunable.name);
     if (value != tunable.standard) {
       setting.distinct[tunable.name] = value;
@@ -74,8 +68,8 @@ bool is_fixed(const KernelSpec& spec, const std::string& name) {
   return spec.family && spec.family->decides(name);
 }
 
-// Names those of all the kernels together.
-std::string tunable_names(const std::vector<const KernelSpec*>& kernels) {
+// Throws invalid_argument unless one of the kernels leaves each of these to the user.
+void require_tunables(const std::vector<const KernelSpec*>& kernels, const Tunables& set) {
   std::set<std::string> names;
   for (const KernelSpec* spec : kernels) {
     for (const TunableDeclaration& tunable : load_kernel(spec->path).tunables) {
@@ -84,44 +78,63 @@ std::string tunable_names(const std::vector<const KernelSpec*>& kernels) {
       }
     }
   }
-  return names.empty() ? "none" : bench::join(names);
+  for (const auto& [name, value] : set) {
+    if (!names.contains(name)) {
+      const bool fixed =
+          std::ranges::any_of(kernels, [&](const KernelSpec* spec) { return is_fixed(*spec, name); });
+      reject(name + (fixed ? ": each problem decides it"
+                           : ": none of the chosen kernels has this tunable; they have " +
+                                 (names.empty() ? "none" : bench::join(names))));
+    }
+  }
 }
 
-std::vector<LadderSetting> settings_of(const Offer& offer, const LadderChoice& choice) {
+std::vector<LadderSetting> settings_of(const std::vector<const KernelSpec*>& kernels,
+                                       const LadderChoice& choice) {
   std::vector<LadderSetting> settings;
-  Tunables unused = choice.set;
-  const std::vector<const KernelSpec*> chosen = choose(choice.kernels, offer);
-  for (const KernelSpec* spec : chosen) {
+  for (const KernelSpec* spec : kernels) {
     const std::vector<TunableDeclaration>& declared = load_kernel(spec->path).tunables;
     Tunables set = applicable(choice.set, declared);
     erase_if(set, [&](const auto& tunable) { return is_fixed(*spec, tunable.first); });
-    Tunables overrides = applicable(choice.switches, declared);
-    for (const auto& [name, value] : set) {
-      overrides[name] = value;
-      unused.erase(name);
-    }
+    Tunables overrides = set;
+    const Tunables switches = applicable(choice.switches, declared);
+    overrides.insert(switches.begin(), switches.end());
     if (choice.smallest_tiles && spec->family) {
       overrides = smallest_setting(*spec, overrides);
     }
-    settings.push_back(make_setting(*spec, declared, overrides));
+    settings.push_back(make_setting(*spec, overrides));
     const Rung* rung = as_rung(*spec);
     for (const Tunables& variant : rung&& set.empty() ? rung->variants : std::vector<Tunables>{}) {
       Tunables varied = overrides;
       varied.insert(variant.begin(), variant.end());
-      settings.push_back(make_setting(*spec, declared, varied));
+      settings.push_back(make_setting(*spec, varied));
     }
   }
-  for (const auto& tunable : unused) {
-    if (std::any_of(chosen.begin(), chosen.end(),
-                    [&](const KernelSpec* spec) { return is_fixed(*spec, tunable.first); })) {
-      reject(tunable.first + ": each problem decides it");
-    }
-  }
-  if (!unused.empty()) {
-    reject(unused.begin()->first + ": none of the chosen kernels has this tunable; they have " +
-           tunable_names(chosen));
-  }
+  require_tunables(kernels, choice.set);
   return settings;
+}
+
+// Alpha and beta.
+constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {2.0f, -1.0f}, {-1.0f, 1.0f}};
+
+enum class BatchKind { none, strided, listed };
+
+// The number chooses gaps between columns and between matrices, and whether a batch shares A or B.
+Problem store(Problem p, BatchKind kind, std::size_t number) {
+  const std::int64_t gap = static_cast<std::int64_t>(number % 3);
+  p.lda = std::max<std::int64_t>(p.a_rows(), 1) + gap;
+  p.ldb = std::max<std::int64_t>(p.b_rows(), 1) + (gap + 1) % 3;
+  p.ldc = p.m + (gap + 2) % 3;
+  if (kind == BatchKind::none) {
+    return p;
+  }
+  const bool strided = kind == BatchKind::strided;
+  p.a_stride = strided && number % 4 != 1 ? p.a_extent() + gap : 0;
+  p.b_stride = strided && number % 4 != 2 ? p.b_extent() + gap : 0;
+  p.c_stride = strided ? p.c_extent() + gap : 1;
+  p.batch = 3;
+  p.batch_by = strided ? BatchBy::strides : BatchBy::offsets;
+  return p;
 }
 
 }  // namespace
@@ -137,7 +150,7 @@ bool reorders(const LadderSetting& setting) {
 }
 
 std::vector<LadderSetting> rung_settings(const LadderChoice& choice) {
-  return settings_of(offer("the ladder", as_rung), choice);
+  return settings_of(choose(choice.kernels, "the ladder", as_rung), choice);
 }
 
 std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
@@ -145,7 +158,7 @@ std::vector<LadderSetting> ladder_settings(const LadderChoice& choice) {
   const bool planned = std::erase(kernels.kernels, planned_name) > 0;
   std::vector<LadderSetting> settings;
   if (!kernels.kernels.empty()) {
-    settings = settings_of(offer("the ladder or the library", multiplies), kernels);
+    settings = settings_of(choose(kernels.kernels, "the ladder or the library", multiplies), kernels);
   } else if (!planned) {
     settings = rung_settings(kernels);
   }
@@ -161,15 +174,12 @@ LadderSetting planned_setting() {
 }
 
 std::vector<LadderSetting> library_settings(const LadderChoice& choice) {
-  return settings_of(offer("the library", [](const KernelSpec& spec) { return spec.family != nullptr; }),
-                     choice);
+  const auto is_of_library = [](const KernelSpec& spec) { return spec.family != nullptr; };
+  return settings_of(choose(choice.kernels, "the library", is_of_library), choice);
 }
 
 LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, const Tunables& switches) {
-  const Offer all = offer("the ladder or the library", multiplies);
-  const LadderChoice choice{{kernel}, set, switches};
-  const bool is_rung = as_rung(*choose({kernel}, all).front());
-  return (is_rung ? ladder_settings(choice) : library_settings(choice)).front();
+  return settings_of(choose({kernel}, "the ladder or the library", multiplies), {{}, set, switches}).front();
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
@@ -197,6 +207,32 @@ void require_supported(const LadderChoice& choice, const std::vector<LadderSetti
   }
 }
 
+Multiples tile_of(const Plan& plan, const Shape& problem) {
+  const Step& step = plan.steps[plan.multiply];
+  const Rung* rung = as_rung(*step.kernel->spec);
+  if (!rung) {
+    return step.kernel->tile;
+  }
+  const auto part = [&](std::int64_t size, std::size_t dimension) {
+    return ceil_div(size, static_cast<std::int64_t>(step.geometry.groups[dimension]));
+  };
+  return {part(problem.m, rung->row_major ? 1 : 0), part(problem.n, rung->row_major ? 0 : 1),
+          rung->multiples(step.kernel->tunables).k};
+}
+
+double flops_per_byte(const Multiples& tile) {
+  const auto m = static_cast<double>(tile.m);
+  const auto n = static_cast<double>(tile.n);
+  return 2.0 * m * n / (sizeof(float) * (m + n));
+}
+
+double bytes_of(const Shape& problem) {
+  const auto m = static_cast<double>(problem.m);
+  const auto n = static_cast<double>(problem.n);
+  const auto k = static_cast<double>(problem.k);
+  return sizeof(float) * (m * k + k * n + m * n);
+}
+
 std::string to_text(const Shape& shape) {
   return "m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k);
 }
@@ -216,6 +252,56 @@ std::vector<Shape> edge_shapes(const Multiples& multiples) {
       {131, 1, 29},
       {3, 5, 257},
   };
+}
+
+std::vector<Problem> ladder_problems(const std::vector<Shape>& shapes) {
+  std::vector<Problem> problems;
+  for (const Shape& shape : shapes) {
+    const auto [alpha, beta] = scalars[problems.size() % 3];
+    problems.push_back(Problem::packed(shape.m, shape.n, shape.k, alpha, beta));
+  }
+  return problems;
+}
+
+std::vector<Problem> library_problems(const std::vector<Shape>& shapes) {
+  std::vector<Problem> problems;
+  for (const auto& [m, n, k] : shapes) {
+    for (BatchKind kind : {BatchKind::none, BatchKind::strided, BatchKind::listed}) {
+      const auto add = [&](const Problem& p) { problems.push_back(store(p, kind, problems.size())); };
+      for (Transpose a_op : {Transpose::no, Transpose::yes}) {
+        for (Transpose b_op : {Transpose::no, Transpose::yes}) {
+          const auto [alpha, beta] = scalars[problems.size() % 3];
+          Problem problem = Problem::packed(m, n, k, alpha, beta);
+          problem.a_op = a_op;
+          problem.b_op = b_op;
+          add(problem);
+        }
+      }
+      Problem factors_in_memory = Problem::packed(m, n, k, 1.0f, 1.0f);
+      factors_in_memory.device_scalars = true;
+      add(factors_in_memory);
+      add(Problem::packed(m, n, k, 0.0f, 0.0f));
+      add(Problem::packed(m, n, k, 0.0f, 2.0f));
+      add(Problem::packed(m, n, 0, 1.0f, -1.0f));
+    }
+  }
+  return problems;
+}
+
+HostProblem fill(const Problem& problem, std::size_t number) {
+  constexpr Distribution distributions[] = {Distribution::integers, Distribution::signed_unit,
+                                            Distribution::unit, Distribution::wide_range};
+  return random_problem(problem, distributions[number % 4], static_cast<std::uint32_t>(number));
+}
+
+std::string describe(const Problem& p) {
+  std::string text = "M=" + std::to_string(p.m) + " N=" + std::to_string(p.n) + " K=" + std::to_string(p.k) +
+                     " alpha=" + bench::format("%g", p.alpha) + " beta=" + bench::format("%g", p.beta);
+  text += p.a_op == Transpose::yes ? ", A transposed" : "";
+  text += p.b_op == Transpose::yes ? ", B transposed" : "";
+  text += p.device_scalars ? ", factors in memory" : "";
+  const bool strided = p.batch_by == BatchBy::strides;
+  return text + (p.batch <= 1 ? "" : strided ? ", a batch by strides" : ", a batch by offsets");
 }
 
 }  // namespace duogemm

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check/inputs.h"
 #include "families/plan.h"
 #include "rungs/rungs.h"
 
@@ -78,8 +79,31 @@ struct Shape {
 // "m=1 n=2 k=3"
 std::string to_text(const Shape& shape);
 
+// The tile that a work-group of the plan's multiplication computes; in K what it has of both operands at
+// once, 1 where that is all that it has.
+Multiples tile_of(const Plan& plan, const Shape& problem);
+
+// FLOP for each byte that a work-group, which reads each row and column of its tile once, gets from beyond
+// it.
+double flops_per_byte(const Multiples& tile);
+
+// Bytes of A, B and C.
+double bytes_of(const Shape& problem);
+
 // Sizes around the edges of a kernel's tiles: 1, 7, one below, at and above a tile, one above two, primes,
 // and skinny both ways.
 std::vector<Shape> edge_shapes(const Multiples& multiples);
+
+// One problem for each shape: what a rung of the ladder can be asked.
+std::vector<Problem> ladder_problems(const std::vector<Shape>& shapes);
+
+// For each shape, every transpose of a single multiplication and of batches by strides and by offsets, one
+// with alpha and beta in device memory, and what is left of these when alpha or k is zero.
+std::vector<Problem> library_problems(const std::vector<Shape>& shapes);
+
+// With random data; the number chooses how they are distributed, so that over a list every way occurs.
+HostProblem fill(const Problem& problem, std::size_t number);
+
+std::string describe(const Problem& problem);
 
 }  // namespace duogemm

@@ -4,7 +4,7 @@
 #include "ladder/ladder.h"
 #include "plan/lower.h"
 #include "problem/rounding.h"
-#include "rungs/rungs.h"
+#include "system/reject.h"
 
 namespace duogemm {
 namespace {
@@ -24,31 +24,41 @@ struct Matrix {
   std::int64_t ld;
 };
 
+std::int32_t i32(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+void check_index(std::int64_t rows, std::int64_t cols) {
+  if (rows > most_elements || cols > most_elements || rows * cols > most_elements) {
+    reject("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
+           " elements (as padded); the ladder's indices are 32-bit and allow " +
+           std::to_string(most_elements) + " elements");
+  }
+}
+
 class LadderPlanner {
  public:
-  LadderPlanner(const Rung& spec, const Tunables& tunables, const Problem& problem, const DeviceInfo& device)
-      : spec_(spec), tunables_(tunables), problem_(problem), device_(device) {}
+  LadderPlanner(const Rung& rung, const Tunables& tunables, const Problem& problem, const DeviceInfo& device)
+      : rung_(rung), tunables_(tunables), problem_(problem), device_(device) {}
 
   Plan plan() {
-    const Multiples multiples = spec_.multiples(tunables_);
-    const std::int64_t m = round_up(problem_.m, multiples.m);
-    const std::int64_t n = round_up(problem_.n, multiples.n);
-    const std::int64_t k = round_up(problem_.k, multiples.k);
-    const Matrix a{operand_a, problem_.a_rows(), problem_.a_cols(), problem_.lda};
-    const Matrix b{operand_b, problem_.b_rows(), problem_.b_cols(), problem_.ldb};
-    const bool stored_transposed = problem_.b_op == Transpose::yes;
-    const Operand a_ready = bring(a, problem_.a_op == Transpose::yes, m, k, a_fill);
-    const Operand b_ready = spec_.transposed_b ? bring(b, !stored_transposed, n, k, b_fill)
-                                               : bring(b, stored_transposed, k, n, b_fill);
-    const bool c_as_it_is =
-        problem_.ldc == problem_.m && (spec_.stores_any_size || (m == problem_.m && n == problem_.n));
-    if (c_as_it_is) {
-      multiply_in_splits(spec_.stores_any_size ? problem_.m : m, spec_.stores_any_size ? problem_.n : n, k,
-                         problem_.alpha, a_ready, b_ready, problem_.beta, operand_c);
-    } else {
+    const Problem& p = problem_;
+    const Multiples multiples = rung_.multiples(tunables_);
+    const std::int64_t m = round_up(p.m, multiples.m);
+    const std::int64_t n = round_up(p.n, multiples.n);
+    const std::int64_t k = round_up(p.k, multiples.k);
+    const bool a_transposed = p.a_op == Transpose::yes;
+    const bool b_transposed = p.b_op == Transpose::yes;
+    const Operand a = bring({operand_a, p.a_rows(), p.a_cols(), p.lda}, a_transposed, m, k, a_fill);
+    const Matrix b_as_it_is{operand_b, p.b_rows(), p.b_cols(), p.ldb};
+    const Operand b = rung_.transposed_b ? bring(b_as_it_is, !b_transposed, n, k, b_fill)
+                                         : bring(b_as_it_is, b_transposed, k, n, b_fill);
+    if (p.ldc != p.m || (!rung_.stores_any_size && (m != p.m || n != p.n))) {
       const Operand product = workspace(m, n);
-      multiply_in_splits(m, n, k, 1.0f, a_ready, b_ready, 0.0f, product);
-      unpad(product, m);
+      multiply_in_splits(m, n, k, 1.0f, a, b, 0.0f, product);
+      check_index(p.ldc, p.n);
+      support("unpad", p.m, p.n,
+              {i32(p.m), i32(p.n), i32(m), p.alpha, product, p.beta, i32(p.ldc), operand_c});
+    } else {
+      multiply_in_splits(p.m, p.n, k, p.alpha, a, b, p.beta, operand_c);
     }
     return std::move(plan_);
   }
@@ -62,7 +72,9 @@ class LadderPlanner {
       return from.operand;
     }
     const Operand to = workspace(rows, cols);
-    if (transposed && packed && from.rows == cols && from.cols == rows && transpose_fits(rows, cols)) {
+    const int block = resolve(any_kernel("transpose"), {}).at("BLOCK");
+    const bool whole = packed && from.rows == cols && from.cols == rows;
+    if (transposed && whole && rows % block == 0 && cols % block == 0) {
       support("transpose", from.rows, from.cols, {i32(from.rows), i32(from.cols), from.operand, to});
     } else {
       support(transposed ? "pad_transpose" : "pad", rows, cols,
@@ -71,14 +83,9 @@ class LadderPlanner {
     return to;
   }
 
-  static bool transpose_fits(std::int64_t rows, std::int64_t cols) {
-    const int block = resolve(any_kernel("transpose"), {}).at("BLOCK");
-    return rows % block == 0 && cols % block == 0;
-  }
-
   void multiply_in_splits(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b,
                           float beta, Operand c) {
-    const std::int64_t splits = spec_.splits(tunables_);
+    const std::int64_t splits = rung_.splits(tunables_);
     if (splits == 1) {
       multiply(m, n, k, alpha, a, b, beta, c);
       return;
@@ -101,40 +108,28 @@ class LadderPlanner {
     sizes.alpha = alpha;
     sizes.beta = beta;
     sizes.c = sizes.d = {0, m, 0};
-    add(*kernel.spec, kernel.tunables, kernel.spec->geometry(m, n, kernel.tunables),
-        {struct_argument(sizes, {}), partial_sums, c, c});
+    add_step(plan_, kernel, kernel.spec->geometry(m, n, kernel.tunables),
+             {struct_argument(sizes, {}), partial_sums, c, c}, device_);
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,
                 Operand c) {
     check_index(m, n);
     plan_.multiply = plan_.steps.size();
+    const Geometry geometry = rung_.geometry(m, n, tunables_);
     // A column-major product is the row-major product of the swapped operands, in the same memory.
-    if (spec_.row_major) {
+    if (rung_.row_major) {
       std::swap(a, b);
       std::swap(m, n);
-      add(spec_, tunables_, spec_.geometry(n, m, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
-    } else {
-      add(spec_, tunables_, spec_.geometry(m, n, tunables_), {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
     }
-  }
-
-  void unpad(Operand product, std::int64_t padded_rows) {
-    check_index(problem_.ldc, problem_.n);
-    support("unpad", problem_.m, problem_.n,
-            {i32(problem_.m), i32(problem_.n), i32(padded_rows), problem_.alpha, product, problem_.beta,
-             i32(problem_.ldc), operand_c});
+    add_step(plan_, variant_of(rung_, tunables_), geometry, {i32(m), i32(n), i32(k), alpha, a, b, beta, c},
+             device_);
   }
 
   void support(const char* name, std::int64_t rows, std::int64_t cols, std::vector<StepArgument> arguments) {
-    const KernelSpec& spec = any_kernel(name);
-    const Tunables tunables = resolve(spec, {});
-    add(spec, tunables, spec.geometry(rows, cols, tunables), std::move(arguments));
-  }
-
-  void add(const KernelSpec& spec, const Tunables& tunables, const Geometry& geometry,
-           std::vector<StepArgument> arguments) {
-    add_step(plan_, variant_of(spec, tunables), geometry, std::move(arguments), device_);
+    const Variant& kernel = variant_of(any_kernel(name), resolve(any_kernel(name), {}));
+    add_step(plan_, kernel, kernel.spec->geometry(rows, cols, kernel.tunables), std::move(arguments),
+             device_);
   }
 
   Operand workspace(std::int64_t rows, std::int64_t cols) {
@@ -143,18 +138,7 @@ class LadderPlanner {
     return {first_workspace + static_cast<int>(plan_.workspace_bytes.size()) - 1};
   }
 
-  static std::int32_t i32(std::int64_t value) { return static_cast<std::int32_t>(value); }
-
-  static void check_index(std::int64_t rows, std::int64_t cols) {
-    if (rows > most_elements || cols > most_elements || rows * cols > most_elements) {
-      throw Error(Status::invalid_argument,
-                  "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                      " elements (as padded); the ladder's indices are 32-bit and allow " +
-                      std::to_string(most_elements) + " elements");
-    }
-  }
-
-  const Rung& spec_;
+  const Rung& rung_;
   const Tunables& tunables_;
   const Problem& problem_;
   const DeviceInfo& device_;
@@ -167,8 +151,7 @@ Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& prob
                  const DeviceInfo& device) {
   validate(problem);
   if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch != 1) {
-    throw Error(Status::invalid_argument,
-                "the ladder multiplies one pair of matrices with m, n and k of at least 1");
+    reject("the ladder multiplies one pair of matrices with m, n and k of at least 1");
   }
   if (!problem.multiplies()) {
     return plan_sgemm(problem, device);  // nothing for a rung to do

@@ -35,12 +35,11 @@ const fs::path& python() {
 }
 
 fs::path script() {
-  for (const fs::path& folder : program_folders("plots")) {
-    if (fs::exists(folder / "report.py")) {
-      return folder / "report.py";
-    }
+  fs::path file = folder_of_program("plots") / "report.py";
+  if (!fs::exists(file)) {
+    throw Error(Status::unsupported, "plots/report.py is neither beside the program nor in share/duogemm");
   }
-  throw Error(Status::unsupported, "plots/report.py is neither beside the program nor in share/duogemm");
+  return file;
 }
 
 int call(std::vector<std::string> arguments) {

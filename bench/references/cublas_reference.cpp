@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "check/parallel.h"
+#include "check/inputs.h"
 #include "references/reference.h"
 #include "timing/measure.h"
 

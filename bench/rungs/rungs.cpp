@@ -4,43 +4,70 @@
 #include <algorithm>
 
 #include "families/kernel_parts.h"
-#include "rungs/rung_files.h"
 
 namespace duogemm {
 namespace {
 
-// --- Rungs 1 to 4: square tiles of TS x TS ---------------------------------------------------------------
-
-Multiples square_multiples(const Tunables& t) { return {at(t, "TS"), at(t, "TS"), at(t, "TS")}; }
-
-std::size_t square_local_bytes(const Tunables& t) { return 2 * sizeof(float) * at(t, "TS") * at(t, "TS"); }
-
-// A square tile whose work-items compute `rows` x `cols` elements each; the names are tunables, or empty for
-// one.
-Rung square_tile(Rung spec, std::string rows, std::string cols) {
-  const auto count = [](const Tunables& t, const std::string& name) {
-    return name.empty() ? 1 : at(t, name);
+// A work-item for each element, in square groups as large as the tunable says.
+auto squares(const char* size) {
+  return [size](std::int64_t rows, std::int64_t cols, const Tunables& t) {
+    return tiles(rows, at(t, size), cols, at(t, size), at(t, size), at(t, size));
   };
-  spec.multiples = square_multiples;
-  spec.local_bytes = square_local_bytes;
-  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const int ts = at(t, "TS");
-    return tiles(m, ts, n, ts, ts / count(t, rows), ts / count(t, cols));
+}
+
+// A work-group for each tile of what M and N are multiples of; from the tunables, its work-items in M and in
+// N.
+Rung tiled(Rung spec, std::function<std::pair<int, int>(const Tunables&)> work_items) {
+  spec.geometry = [multiples = spec.multiples, work_items](std::int64_t m, std::int64_t n,
+                                                           const Tunables& t) {
+    const auto [x, y] = work_items(t);
+    return tiles(m, multiples(t).m, n, multiples(t).n, x, y);
   };
-  for (const std::string& name : {rows, cols}) {
-    if (!name.empty()) {
-      spec.rules.push_back(multiple_of("TS", name));
-    }
-  }
   return spec;
 }
 
-Rung naive() {
-  Rung spec{{"naive", "ladder/01_naive.cl", "one work-item per element"}, "1"};
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const int ts = at(t, "TS");
-    return tiles(m, ts, n, ts, ts, ts);
+// With `stages` tiles of A and of B in local memory.
+Rung staged(Rung spec, std::function<int(const Tunables&)> stages) {
+  spec.multiples = rectangular_multiples;
+  spec.local_bytes = [stages](const Tunables& t) {
+    return sizeof(float) * stages(t) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
   };
+  return spec;
+}
+
+int one(const Tunables&) { return 1; }
+int two(const Tunables&) { return 2; }
+int its_stages(const Tunables& t) { return at(t, "STAGES"); }
+
+// --- Rungs 2 to 4: two square tiles in local memory ------------------------------------------------------
+
+Rung square_tile(Rung spec, const char* size) {
+  spec.multiples = [size](const Tunables& t) { return Multiples{at(t, size), at(t, size), at(t, size)}; };
+  spec.local_bytes = [size](const Tunables& t) { return 2 * sizeof(float) * at(t, size) * at(t, size); };
+  spec.geometry = squares(size);
+  return spec;
+}
+
+// A work-item computes WPT elements of a row.
+Rung strip() {
+  Rung spec = square_tile({{"strip", "ladder/03_strip.cl", "a strip per work-item"}, "3"}, "TS");
+  spec.rules = {multiple_of("TS", "WPT")};
+  return tiled(std::move(spec),
+               [](const Tunables& t) { return std::pair(at(t, "TS"), at(t, "TS") / at(t, "WPT")); });
+}
+
+Rung wide() {
+  Rung spec = square_tile({{"wide", "ladder/04_wide.cl", "wider data types"}, "4"}, "TS");
+  spec.variants = {{{"WIDTH", 8}}};
+  spec.rules = {multiple_of("TS", "WIDTH")};
+  return tiled(std::move(spec),
+               [](const Tunables& t) { return std::pair(at(t, "TS") / at(t, "WIDTH"), at(t, "TS")); });
+}
+
+Rung matrixmul() {
+  Rung spec =
+      square_tile({{"matrixmul", "ladder/matrixmul.cl", "NVIDIA's sample, row-major"}, "nv"}, "BLOCK");
+  spec.row_major = true;
   return spec;
 }
 
@@ -49,15 +76,12 @@ Rung naive() {
 Rung rectangular_tile(Rung spec) {
   spec.transposed_b = true;
   spec.multiples = rectangular_multiples;
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    const int tsm = at(t, "TSM");
-    const int tsn = at(t, "TSN");
-    return tiles(m, tsm, n, tsn, tsm / rows_per_item(t), tsn / at(t, "WPTN"));
-  };
   spec.rules.insert(spec.rules.begin(), multiple_of("TSN", "WPTN"));
   spec.rules.push_back(whole_loads("TSM"));
   spec.rules.push_back(whole_loads("TSN"));
-  return spec;
+  return tiled(std::move(spec), [](const Tunables& t) {
+    return std::pair(at(t, "TSM") / rows_per_item(t), at(t, "TSN") / at(t, "WPTN"));
+  });
 }
 
 // With a padded tile of B, as rungs 5 and 6 have it.
@@ -68,13 +92,16 @@ Rung padded_tile(Rung spec) {
   return rectangular_tile(std::move(spec));
 }
 
+Rung register_2d() {
+  Rung spec{{"register_2d", "ladder/06_register_2d.cl", "2D register blocking"}, "6"};
+  spec.rules = {multiple_of("TSM", "WPTM")};
+  return padded_tile(std::move(spec));
+}
+
 // With vectors of WIDTH and `buffers` tiles in local memory, as rungs 7 to 10 have it.
-Rung wide_tile(Rung spec, int buffers) {
-  spec.local_bytes = [buffers](const Tunables& t) {
-    return sizeof(float) * buffers * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
-  };
+Rung wide_tile(Rung spec, std::function<int(const Tunables&)> buffers) {
   spec.rules = {multiple_of("TSM", "WPTM"), multiple_of("WPTM", "WIDTH"), multiple_of("WPTN", "WIDTH")};
-  return rectangular_tile(std::move(spec));
+  return rectangular_tile(staged(std::move(spec), std::move(buffers)));
 }
 
 // The work-items that share a value of B must be neighbours within one sub-group, and enough to hold its
@@ -89,58 +116,38 @@ Rung with_shuffle(Rung spec) {
   return spec;
 }
 
-Rung register_2d() {
-  Rung spec{{"register_2d", "ladder/06_register_2d.cl", "2D register blocking"}, "6"};
-  spec.rules = {multiple_of("TSM", "WPTM")};
-  return padded_tile(std::move(spec));
-}
-
 Rung incomplete() {
   Rung spec{{"incomplete", "ladder/10_incomplete.cl", "incomplete tiles, any size"}, "10"};
   spec.stores_any_size = true;
   spec.variants = {{{"TSM", 160}, {"TSN", 160}, {"WPTM", 10}, {"WPTN", 10}, {"WIDTH", 2}}};
-  return with_shuffle(wide_tile(std::move(spec), 2));
+  return with_shuffle(wide_tile(std::move(spec), two));
 }
 
 Rung registers_only() {
   Rung spec{{"registers_only", "ladder/beyond/11_registers_only.cl", "no local memory, caches only"}, "11"};
   spec.transposed_b = true;
   spec.multiples = [](const Tunables& t) { return Multiples{8 * at(t, "WGM"), 4 * at(t, "WGN"), 1}; };
-  spec.geometry = [](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(m, 8 * at(t, "WGM"), n, 4 * at(t, "WGN"), at(t, "WGM"), at(t, "WGN"));
-  };
-  return spec;
+  return tiled(std::move(spec), [](const Tunables& t) { return std::pair(at(t, "WGM"), at(t, "WGN")); });
 }
 
 // --- Rungs 12 to 15: tiles of TSM x TSN x TSK in warp tiles, with `stages` of them in local memory -------
 
 Rung warp_tile(Rung spec, std::function<int(const Tunables&)> stages) {
-  const auto work_items = [](const Tunables& t) {
-    return at(t, "TSM") / at(t, "WPTM") * (at(t, "TSN") / at(t, "WPTN"));
-  };
   spec.transposed_b = true;
-  spec.multiples = rectangular_multiples;
-  spec.local_bytes = [stages](const Tunables& t) {
-    return sizeof(float) * stages(t) * at(t, "TSK") * (at(t, "TSM") + at(t, "TSN"));
-  };
-  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t), 1);
-  };
   spec.rules = {{"TSM to be a multiple of LANES_M * WPTM",
                  [](const Tunables& t) { return at(t, "TSM") % (at(t, "LANES_M") * at(t, "WPTM")) == 0; }},
                 {"TSN to be a multiple of 32 / LANES_M * WPTN", [](const Tunables& t) {
                    return at(t, "TSN") % (32 / at(t, "LANES_M") * at(t, "WPTN")) == 0;
                  }}};
   for (const char* tile : {"TSM", "TSN"}) {
-    spec.rules.push_back(
-        {std::string("TSK * ") + tile + " to be a multiple of 4 times the work-group",
-         [=](const Tunables& t) { return at(t, "TSK") * at(t, tile) % (4 * work_items(t)) == 0; }});
+    spec.rules.push_back({std::string("TSK * ") + tile + " to be a multiple of 4 times the work-group",
+                          [=](const Tunables& t) {
+                            return at(t, "TSK") * at(t, tile) % (4 * rectangular_work_items(t)) == 0;
+                          }});
   }
-  return spec;
+  return tiled(staged(std::move(spec), std::move(stages)),
+               [](const Tunables& t) { return std::pair(rectangular_work_items(t), 1); });
 }
-
-int one_stage(const Tunables&) { return 1; }
-int its_stages(const Tunables& t) { return at(t, "STAGES"); }
 
 Rung split_k() {
   Rung spec{{"split_k", "ladder/beyond/15_split_k.cl", "split-K"}, "15"};
@@ -163,13 +170,10 @@ Rung packed() {
   spec.for_cpus = true;
   spec.variants = {{{"WIDTH", 16}, {"COLS", 8}}};  // for vectors of 512 bits, of which there are 32
   spec.multiples = [rows](const Tunables& t) { return Multiples{rows(t), at(t, "TSN"), at(t, "TSK")}; };
-  spec.geometry = [rows](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(m, rows(t), n, at(t, "TSN"), 1, 1);
-  };
   spec.local_bytes = [rows](const Tunables& t) {
     return sizeof(float) * (rows(t) * (at(t, "TSK") + at(t, "TSN")) + at(t, "TSK") * at(t, "COLS"));
   };
-  return spec;
+  return tiled(std::move(spec), [](const Tunables&) { return std::pair(1, 1); });
 }
 
 Rung tensor_cores() {
@@ -180,9 +184,6 @@ Rung tensor_cores() {
   spec.bf16_products = 6;
   spec.transposed_b = true;
   spec.multiples = rectangular_multiples;
-  spec.geometry = [=](std::int64_t m, std::int64_t n, const Tunables& t) {
-    return tiles(m, at(t, "TSM"), n, at(t, "TSN"), work_items(t), 1);
-  };
   spec.local_bytes = [](const Tunables& t) {
     constexpr std::size_t terms = 3;
     return terms * sizeof(std::int32_t) * at(t, "TSK") / 2 * (at(t, "TSM") + at(t, "TSN") + 16);
@@ -193,16 +194,10 @@ Rung tensor_cores() {
                    return at(t, "TSK") / 2 * at(t, "TSM") % work_items(t) == 0 &&
                           at(t, "TSK") / 2 * at(t, "TSN") % work_items(t) == 0;
                  }}};
-  return spec;
+  return tiled(std::move(spec), [work_items](const Tunables& t) { return std::pair(work_items(t), 1); });
 }
 
-// --- For comparison, and in support ----------------------------------------------------------------------
-
-// Work-items handle one element each, in groups of BLOCK x BLOCK.
-Geometry blocks(std::int64_t rows, std::int64_t cols, const Tunables& t) {
-  const int size = at(t, "BLOCK");
-  return tiles(rows, size, cols, size, size, size);
-}
+// --- In support ------------------------------------------------------------------------------------------
 
 // A work-item has several elements or none, in groups of GROUP.
 Geometry groups(std::int64_t rows, std::int64_t, const Tunables& t) {
@@ -213,45 +208,34 @@ std::size_t transpose_local_bytes(const Tunables& t) {
   return sizeof(float) * at(t, "BLOCK") * (at(t, "BLOCK") + 1);
 }
 
-Rung matrixmul() {
-  Rung spec{{"matrixmul", "ladder/matrixmul.cl", "NVIDIA's sample, row-major", blocks}, "nv"};
-  spec.row_major = true;
-  spec.multiples = [](const Tunables& t) {
-    return Multiples{at(t, "BLOCK"), at(t, "BLOCK"), at(t, "BLOCK")};
-  };
-  spec.local_bytes = [](const Tunables& t) { return 2 * sizeof(float) * at(t, "BLOCK") * at(t, "BLOCK"); };
-  return spec;
-}
-
 std::vector<KernelSpec> make_supports() {
   return {
-      {"pad", "support/pad.cl", "pad", blocks},
-      {"unpad", "support/unpad.cl", "remove padding", blocks},
-      {"transpose", "support/transpose.cl", "transpose", blocks, transpose_local_bytes},
-      {"pad_transpose", "support/pad_transpose.cl", "pad and transpose", blocks, transpose_local_bytes},
+      {"pad", "support/pad.cl", "pad", squares("BLOCK")},
+      {"unpad", "support/unpad.cl", "remove padding", squares("BLOCK")},
+      {"transpose", "support/transpose.cl", "transpose", squares("BLOCK"), transpose_local_bytes},
+      {"pad_transpose", "support/pad_transpose.cl", "pad and transpose", squares("BLOCK"),
+       transpose_local_bytes},
       {"bandwidth", "support/bandwidth.cl", "reads", groups},
       {"peak", "support/peak.cl", "multiply-adds in registers", groups},
   };
 }
 
 std::vector<Rung> make_rungs() {
-  Rung wide{{"wide", "ladder/04_wide.cl", "wider data types"}, "4"};
-  wide.variants = {{{"WIDTH", 8}}};
   return {
-      naive(),
-      square_tile({{"tiled", "ladder/02_tiled.cl", "tiles in local memory"}, "2"}, "", ""),
-      square_tile({{"strip", "ladder/03_strip.cl", "a strip per work-item"}, "3"}, "", "WPT"),
-      square_tile(std::move(wide), "WIDTH", ""),
+      {{"naive", "ladder/01_naive.cl", "one work-item per element", squares("TS")}, "1"},
+      square_tile({{"tiled", "ladder/02_tiled.cl", "tiles in local memory"}, "2"}, "TS"),
+      strip(),
+      wide(),
       padded_tile({{"transposed", "ladder/05_transposed.cl", "transposed B, rectangular tiles"}, "5"}),
       register_2d(),
-      wide_tile({{"register_wide", "ladder/07_register_wide.cl", "wide loads, register blocking"}, "7"}, 1),
+      wide_tile({{"register_wide", "ladder/07_register_wide.cl", "wide loads, register blocking"}, "7"}, one),
       with_shuffle(
-          wide_tile({{"ldg_shuffle", "ladder/08_ldg_shuffle.cl", "read-only loads, shuffles"}, "8"}, 1)),
+          wide_tile({{"ldg_shuffle", "ladder/08_ldg_shuffle.cl", "read-only loads, shuffles"}, "8"}, one)),
       with_shuffle(
-          wide_tile({{"double_buffer", "ladder/09_double_buffer.cl", "prefetch, two buffers"}, "9"}, 2)),
+          wide_tile({{"double_buffer", "ladder/09_double_buffer.cl", "prefetch, two buffers"}, "9"}, two)),
       incomplete(),
       registers_only(),
-      warp_tile({{"warp_tiles", "ladder/beyond/12_warp_tiles.cl", "warp tiles"}, "12"}, one_stage),
+      warp_tile({{"warp_tiles", "ladder/beyond/12_warp_tiles.cl", "warp tiles"}, "12"}, one),
       warp_tile({{"async_copy", "ladder/beyond/13_async_copy.cl", "asynchronous copies in stages"}, "13"},
                 its_stages),
       warp_tile({{"tile_order", "ladder/beyond/14_tile_order.cl", "order of tiles for the L2 cache"}, "14"},
@@ -261,20 +245,6 @@ std::vector<Rung> make_rungs() {
       tensor_cores(),
       matrixmul(),
   };
-}
-
-std::vector<const KernelSpec*> list_kernels() {
-  static const std::vector<KernelSpec> supports = make_supports();
-  std::vector<const KernelSpec*> all;
-  for (const Rung& rung : rungs()) {
-    all.push_back(&rung);
-  }
-  for (const std::span<const KernelSpec> kernels : {std::span(supports), registry()}) {
-    for (const KernelSpec& spec : kernels) {
-      all.push_back(&spec);
-    }
-  }
-  return all;
 }
 
 }  // namespace
@@ -298,7 +268,17 @@ std::string label_of(const KernelSpec& spec) {
 }
 
 const std::vector<const KernelSpec*>& all_kernels() {
-  static const std::vector<const KernelSpec*> all = list_kernels();
+  static const std::vector<KernelSpec> supports = make_supports();
+  static const std::vector<const KernelSpec*> all = [] {
+    std::vector<const KernelSpec*> kernels;
+    const auto add = [&](const auto& some) {
+      std::ranges::transform(some, std::back_inserter(kernels), [](const KernelSpec& spec) { return &spec; });
+    };
+    add(rungs());
+    add(supports);
+    add(registry());
+    return kernels;
+  }();
   return all;
 }
 

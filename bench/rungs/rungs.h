@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "families/kernel_source.h"
 #include "families/kernel_spec.h"
 
 namespace duogemm {
@@ -24,6 +25,9 @@ struct Rung : KernelSpec {
   int bf16_products = 0;                // on tensor cores, for each product of FP32; 0 without them
   std::vector<Tunables> variants = {};  // settings that the ladder shows besides the file's own
 };
+
+// The build embeds the files of kernels/ladder/ and kernels/support/.
+std::span<const EmbeddedFile> rung_files();
 
 // In their order. To add one is one file in kernels/ladder/beyond/ and one entry in rungs.cpp.
 std::span<const Rung> rungs();

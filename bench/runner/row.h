@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "check/verdict.h"
+#include "check/oracle.h"
 #include "device/device_info.h"
 #include "ladder/ladder.h"
 #include "machine/gpu_watch.h"
@@ -24,7 +24,7 @@ struct Row {
   std::string plan = {};                   // of this library: what it does, in words
   std::vector<std::string> launched = {};  // kernels, in order
   std::size_t support_steps = 0;           // launches besides the multiplication: padding, transposing
-  double flops_per_byte = 0.0;             // of what a work-group gets from beyond it (see ladder/traffic.h)
+  double flops_per_byte = 0.0;             // of what a work-group gets from beyond it (see ladder/ladder.h)
   bool is_chain = true;                    // it owes the bits of one fma chain in ascending k
   Verdict verdict = {};                    // of a sampled result, of what was sampled
   bool repeatable = true;                  // a second run, where there was one, gave the same bits

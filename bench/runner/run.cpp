@@ -5,7 +5,6 @@
 #include <chrono>
 #include <future>
 
-#include "ladder/traffic.h"
 #include "plan/lower.h"
 #include "support/format.h"
 

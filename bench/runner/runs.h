@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "check/input_classes.h"
+#include "check/inputs.h"
 #include "runner/run.h"
 #include "support/progress.h"
 #include "timing/device_speed.h"

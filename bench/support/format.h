@@ -1,6 +1,8 @@
-// Numbers and lists as words.
+// Numbers and lists as words, and words as numbers.
 #pragma once
 
+#include <charconv>
+#include <cstdio>
 #include <functional>
 #include <ranges>
 #include <string>
@@ -8,7 +10,18 @@
 namespace duogemm::bench {
 
 // printf for one number.
-std::string format(const char* pattern, double value);
+inline std::string format(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+// Whether all of the text is one.
+template <typename Number>
+bool read_number(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  return std::from_chars(text.data(), end, number) == std::from_chars_result{end, std::errc()};
+}
 
 // "opencl, cuda, all": what `text` makes of each of them.
 template <std::ranges::input_range Range, typename Text = std::identity>

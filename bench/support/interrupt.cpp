@@ -1,31 +1,25 @@
 #include "support/interrupt.h"
 
+#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <ctime>
 
 namespace duogemm::bench {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 std::atomic<bool> has_come{false};
 volatile std::sig_atomic_t which = 0;
-
-std::atomic<std::int64_t> come_at{0};  // in milliseconds
-
-std::int64_t milliseconds() {
-  std::timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
-}
+std::atomic<Clock::time_point> come_at;
 
 // `timeout` sends its signal to the program and to the group that the program is of: twice.
 extern "C" void on_interrupt(int signal) {
-  constexpr std::int64_t patience = 500;
+  constexpr std::chrono::milliseconds patience(500);
   if (!has_come) {
-    come_at = milliseconds();
+    come_at = Clock::now();
     which = signal;
     has_come = true;
-  } else if (milliseconds() - come_at > patience) {
+  } else if (Clock::now() - come_at.load() > patience) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace duogemm::bench {
 
@@ -13,9 +12,16 @@ namespace duogemm::bench {
 // USE_SHUFFLE=OFF".
 std::string build_switches();
 
-// The folder of that name is beside the program in a build folder, or where an installation puts it: one of
-// these exists.
-std::vector<std::filesystem::path> program_folders(const std::string& name);
+// The commit that the program was built from, or "unknown". Defined by the build
+// (cmake/scripts/WriteCommit.cmake).
+const char* commit();
+
+// Enough for a report of a fault: the program with its commit, then a line for each runtime's parts, built in
+// or found here.
+std::string version_text(const std::string& commit);
+
+// The folder of that name: beside the program in a build folder, or else where an installation puts it.
+std::filesystem::path folder_of_program(const std::string& name);
 
 inline constexpr const char* drop_in_blas = "libduogemm_blas.so";
 inline constexpr const char* drop_in_cublas = "libduogemm_cublas.so";  // of builds with CUDA

@@ -1,10 +1,10 @@
 #include "support/shapes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "duogemm/error.h"
@@ -18,13 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename Number>
-bool read_number(const std::string& text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;
-}
-
 std::int64_t parse_size(const std::string& text) {
   std::int64_t size = 0;
   if (!read_number(text, size) || size < 1 || size > largest_size) {
@@ -34,40 +27,26 @@ std::int64_t parse_size(const std::string& text) {
   return size;
 }
 
-void require_ops(const std::string& ops) {
-  if (ops != "NN" && ops != "NT" && ops != "TN" && ops != "TT") {
-    reject("'" + ops + "' does not say what is transposed: NN, NT, TN and TT do");
-  }
-}
-
-// The whole numbers that a line may set, by name.
-std::map<std::string, std::int64_t*> settable(Problem& problem) {
-  return {{"batch", &problem.batch},      {"lda", &problem.lda},           {"ldb", &problem.ldb},
-          {"ldc", &problem.ldc},          {"a_stride", &problem.a_stride}, {"b_stride", &problem.b_stride},
-          {"c_stride", &problem.c_stride}};
-}
-
 // Large enough for everything, and small enough for the products with a size to be 64-bit numbers.
 constexpr std::int64_t largest_option = std::int64_t{1} << 36;
 
 void set(Problem& problem, const std::string& option) {
-  const std::size_t equals = option.find('=');
+  const std::map<std::string, std::int64_t*> numbers = {
+      {"batch", &problem.batch},      {"lda", &problem.lda},           {"ldb", &problem.ldb},
+      {"ldc", &problem.ldc},          {"a_stride", &problem.a_stride}, {"b_stride", &problem.b_stride},
+      {"c_stride", &problem.c_stride}};
+  const std::size_t equals = std::min(option.find('='), option.size());
   const std::string name = option.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+  const std::string value = option.substr(std::min(equals + 1, option.size()));
+  const auto found = numbers.find(name);
   if (name == "beta") {
     if (!read_number(value, problem.beta)) {
       reject("'" + option + "': beta is a number");
     }
-    return;
-  }
-  const auto options = settable(problem);
-  const auto found = options.find(name);
-  if (found == options.end()) {
+  } else if (found == numbers.end()) {
     reject("'" + option +
            "' is unknown: there are batch=, lda=, ldb=, ldc=, a_stride=, b_stride=, c_stride= and beta=");
-  }
-  std::int64_t& number = *found->second;
-  if (!read_number(value, number) || number < 0 || number > largest_option) {
+  } else if (!read_number(value, *found->second) || *found->second < 0 || *found->second > largest_option) {
     reject("'" + option + "': " + name + " is a whole number from 0 to " + std::to_string(largest_option));
   }
 }
@@ -85,39 +64,35 @@ void set_packed_strides(Problem& problem) {
   }
 }
 
-void require_batch(std::int64_t batch) {
-  if (batch < 1 || batch > largest_size) {
-    reject("batch is " + std::to_string(batch) + "; it must be from 1 to " + std::to_string(largest_size));
-  }
-}
-
 NamedShape parse_line(const std::vector<std::string>& words) {
   if (words.size() < 4) {
     reject("expected LABEL M N K, then perhaps NN, NT, TN or TT, and options such as batch=8");
   }
   const std::size_t first_option = words.size() > 4 && words[4].find('=') == std::string::npos ? 5 : 4;
   const std::string ops = first_option == 5 ? words[4] : "NN";
-  require_ops(ops);
+  if (ops != "NN" && ops != "NT" && ops != "TN" && ops != "TT") {
+    reject("'" + ops + "' does not say what is transposed: NN, NT, TN and TT do");
+  }
   Problem problem = packed_problem(parse_size(words[1]), parse_size(words[2]), parse_size(words[3]), ops, 1);
   problem.a_stride = problem.b_stride = problem.c_stride = unset;
-  for (std::size_t i = first_option; i < words.size(); ++i) {
-    set(problem, words[i]);
+  std::for_each(words.begin() + static_cast<std::ptrdiff_t>(first_option), words.end(),
+                [&](const std::string& option) { set(problem, option); });
+  if (problem.batch < 1 || problem.batch > largest_size) {
+    reject("batch is " + std::to_string(problem.batch) + "; it must be from 1 to " +
+           std::to_string(largest_size));
   }
-  require_batch(problem.batch);
   set_packed_strides(problem);
   validate(problem);
   return {words[0], problem};
 }
 
 fs::path find_file(const std::string& name) {
+  const fs::path shipped = folder_of_program("shapes") / (name + ".txt");
   if (fs::is_regular_file(name)) {
     return name;
   }
-  for (const fs::path& folder : program_folders("shapes")) {
-    fs::path file = folder / (name + ".txt");
-    if (name.find('/') == std::string::npos && fs::is_regular_file(file)) {
-      return file;
-    }
+  if (name.find('/') == std::string::npos && fs::is_regular_file(shipped)) {
+    return shipped;
   }
   reject("--shapes " + name + ": there is no such file, and no such list; there are " +
          join(shipped_shapes()));
@@ -137,8 +112,7 @@ std::vector<NamedShape> parse_shapes(const std::string& text, const std::string&
     }
     try {
       NamedShape shape = parse_line(words);
-      if (std::any_of(shapes.begin(), shapes.end(),
-                      [&](const NamedShape& other) { return other.label == shape.label; })) {
+      if (std::ranges::count(shapes, shape.label, &NamedShape::label) > 0) {
         reject("the label '" + shape.label + "' is there twice");
       }
       shapes.push_back(std::move(shape));
@@ -158,18 +132,14 @@ ShapeList load_shapes(const std::string& name) {
 }
 
 std::vector<std::string> shipped_shapes() {
-  std::vector<std::string> names;
-  for (const fs::path& folder : program_folders("shapes")) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-      if (entry.path().extension() == ".txt") {
-        names.push_back(entry.path().stem().string());
-      }
+  std::set<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder_of_program("shapes"), none)) {
+    if (entry.path().extension() == ".txt") {
+      names.insert(entry.path().stem().string());
     }
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return {names.begin(), names.end()};
 }
 
 Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& ops,

@@ -10,62 +10,45 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "system/files.h"
+
 extern char** environ;
 
 namespace duogemm::bench {
 namespace {
 
-class FileActions {
- public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  posix_spawn_file_actions_t* get() { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
-std::string read_all(int from) {
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (ssize_t count; (count = read(from, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return text;
-}
-
-std::vector<std::string> current_environment() {
+// As it was when this program started. OpenCL's drivers change it (PoCL sets HWLOC_PLUGINS_PATH), and a
+// program that inherits that may see fewer devices.
+const std::vector<std::string> environment_at_start = [] {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     all.emplace_back(*entry);
   }
   return all;
-}
+}();
 
-// As it was when this program started. OpenCL's drivers change it (PoCL sets HWLOC_PLUGINS_PATH), and a
-// program that inherits that may see fewer devices.
-const std::vector<std::string> environment_at_start = current_environment();
-
-// That environment with some NAME=VALUE besides or instead. They must outlive it.
-std::vector<char*> environment_with(const std::vector<std::string>& changes) {
-  std::vector<char*> all;
-  for (const std::string& change : changes) {
-    all.push_back(const_cast<char*>(change.c_str()));
-  }
+// That environment with some NAME=VALUE besides or instead.
+std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
+  std::vector<std::string> all = changes;
   for (const std::string& kept : environment_at_start) {
     const std::string name = kept.substr(0, kept.find('=') + 1);
-    if (std::none_of(changes.begin(), changes.end(),
-                     [&](const std::string& change) { return change.starts_with(name); })) {
-      all.push_back(const_cast<char*>(kept.c_str()));
+    if (std::ranges::none_of(changes, [&](const std::string& change) { return change.starts_with(name); })) {
+      all.push_back(kept);
     }
   }
-  all.push_back(nullptr);
   return all;
 }
 
 }  // namespace
+
+std::vector<char*> argument_list(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const std::string& text : texts) {
+    list.push_back(const_cast<char*>(text.c_str()));
+  }
+  list.push_back(nullptr);
+  return list;
+}
 
 std::optional<std::filesystem::path> find_tool(const std::string& name) {
   const char* path = std::getenv("PATH");
@@ -81,33 +64,36 @@ std::optional<std::filesystem::path> find_tool(const std::string& name) {
 
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
                     ToolErrors errors, const std::vector<std::string>& environment) {
-  ToolResult not_started{127, {}};
+  ToolResult result{127, {}};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    return not_started;
+    return result;
   }
-  FileActions actions;
-  posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
+  const Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
+  std::vector<std::string> words = arguments;
+  words.insert(words.begin(), tool);
+  const std::vector<std::string> variables = environment_with(environment);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
   if (errors == ToolErrors::drop) {
-    posix_spawn_file_actions_addopen(actions.get(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   }
-  std::vector<char*> words = {const_cast<char*>(tool.c_str())};
-  for (const std::string& argument : arguments) {
-    words.push_back(const_cast<char*>(argument.c_str()));
-  }
-  words.push_back(nullptr);
   pid_t child = 0;
-  const bool started = posix_spawn(&child, tool.c_str(), actions.get(), nullptr, words.data(),
-                                   environment_with(environment).data()) == 0;
-  close(ends[1]);
-  ToolResult result = not_started;
+  const bool started = posix_spawn(&child, tool.c_str(), &actions, nullptr, argument_list(words).data(),
+                                   argument_list(variables).data()) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  to.close();
   if (started) {
-    result.out = read_all(ends[0]);
+    std::array<char, 65536> buffer;
+    for (ssize_t count; (count = read(from.get(), buffer.data(), buffer.size())) > 0;) {
+      result.out.append(buffer.data(), static_cast<std::size_t>(count));
+    }
     int status = 0;
     waitpid(child, &status, 0);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : result.status;
   }
-  close(ends[0]);
   return result;
 }
 

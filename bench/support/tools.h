@@ -8,6 +8,9 @@
 
 namespace duogemm::bench {
 
+// As execvp() takes them, which must outlive it.
+std::vector<char*> argument_list(const std::vector<std::string>& texts);
+
 // Finds the program on PATH, or among the CUDA Toolkit's in /usr/local/cuda/bin.
 std::optional<std::filesystem::path> find_tool(const std::string& name);
 

@@ -1,4 +1,4 @@
-# Writes OUTPUT: C++ that defines commit(), declared in bench/help/version.h. It is the commit that SOURCE is checked out
+# Writes OUTPUT: C++ that defines commit(), declared in bench/support/program.h. It is the commit that SOURCE is checked out
 # at, or "unknown" where SOURCE is no checkout of its own, such as an unpacked archive. A file that would stay the same is
 # not touched.
 set(commit unknown)
@@ -15,7 +15,7 @@ if(GIT_EXECUTABLE)
     endif()
   endif()
 endif()
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#include \"help/version.h\"
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#include \"support/program.h\"
 
 namespace duogemm::bench {
 

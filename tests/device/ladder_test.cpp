@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "check/arithmetic_probe.h"
+#include "check/judge.h"
 #include "check_plan.h"
 #include "families/kernel_source.h"
 #include "rungs/rungs.h"

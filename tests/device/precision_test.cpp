@@ -9,17 +9,14 @@
 #include <cmath>
 #include <limits>
 
-#include "check/input_classes.h"
 #include "check/judge.h"
-#include "ladder/verify_problems.h"
+#include "ladder/ladder.h"
 #include "plan/lower.h"
 #include "runtime/runtime.h"
 #include "test_devices.h"
 
 namespace duogemm::testing {
 namespace {
-
-using namespace bench;
 
 // Large enough for tiles of every kernel, and no multiple of any.
 constexpr std::int64_t rows = 260, columns = 135, length = 517;

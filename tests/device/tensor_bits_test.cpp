@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "check/input_classes.h"
+#include "check/judge.h"
 #include "check_plan.h"
 #include "devices.h"
 #include "families/kernel_source.h"
@@ -14,8 +14,6 @@
 
 namespace duogemm::testing {
 namespace {
-
-using namespace bench;
 
 struct BitsCase {
   const char* name;

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "check/inputs.h"
-#include "check/parallel.h"
 #include "draw.h"
 #include "problem/rounding.h"
 

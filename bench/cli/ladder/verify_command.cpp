@@ -4,11 +4,9 @@
 #include <cstdio>
 #include <set>
 
-#include "check/arithmetic_probe.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "ladder/ladder.h"
-#include "ladder/verify_problems.h"
 #include "machine/memory_need.h"
 #include "output/table.h"
 #include "plan/lower.h"
@@ -21,11 +19,10 @@ namespace {
 
 struct VerifyFlags {
   DeviceFlags device;
-  KernelFlags kernels;
+  LadderChoice choice;
   SizeFlags size;
-  PrecisionFlag precision;
+  std::optional<Precision> precision;
   bool gemm = false;
-  bool smallest_tiles = false;
   bool no_guards = false;
   ResultFlags results;
 };
@@ -36,108 +33,13 @@ struct Outcome {
   std::string unsupported;
   std::string fault;               // of the first wrong problem
   std::set<std::string> launched;  // kernels
-
-  std::string text() const {
-    return !unsupported.empty() ? "not supported here: needs " + unsupported
-           : fault.empty()      ? "ok"
-                                : "WRONG: " + fault;
-  }
-
-  void add(const Problem& problem, const Row& row) {
-    ++problems;
-    worst_error = std::max(worst_error, row.verdict.worst_error);
-    launched.insert(row.launched.begin(), row.launched.end());
-    if (!row.right() && fault.empty()) {
-      fault = describe(problem) + ": " + row.verdict.fault();
-    }
-  }
 };
-
-bool is_rung(const LadderSetting& setting) { return as_rung(*setting.spec) != nullptr; }
 
 // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
 DeviceInfo with_few_groups(DeviceInfo device) {
   device.max_groups[1] = 2;
   return device;
 }
-
-Entry::MakePlan plan_of_schedule(const ScheduleRequest& request) {
-  return [request](const Problem& problem, const DeviceInfo& device) {
-    const DeviceInfo few = with_few_groups(device);
-    return lower(schedule_for(request, problem, few), problem, few);
-  };
-}
-
-class Verifier {
- public:
-  Verifier(const ChosenDevice& chosen, Guards guards) : session_(chosen, {}), guards_(guards) {}
-
-  const DeviceInfo& info() { return session_.info(); }
-
-  // Counts the memory that checking the setting takes.
-  MemoryNeed need(const LadderSetting& setting, const std::vector<Problem>& problems) {
-    MemoryNeed need;
-    for (const Problem& problem : problems) {
-      MemoryNeed one = judged_need(problem);
-      plan(setting, problem)->add_workspaces(one);
-      need = guards_ == Guards::none ? need += one : larger(need, one);
-    }
-    return need;
-  }
-
-  Outcome verify(const LadderSetting& setting, const std::vector<Problem>& problems) {
-    Outcome outcome;
-    for (const Problem& problem : problems) {
-      auto trial = plan(setting, problem);
-      auto exam = whole_exam(fill(problem, outcome.problems), guards_, !is_rung(setting));
-      trial->judge(*exam, [](const std::string&) {});
-      for (const Row& row : trial->take_rows()) {
-        if (!row.missing.empty()) {
-          outcome.unsupported = row.missing;
-          return outcome;
-        }
-        outcome.add(problem, row);
-      }
-      if (guards_ == Guards::none) {
-        kept_.emplace_back(std::move(exam), std::move(trial));
-      }
-    }
-    return outcome;
-  }
-
-  // Names what of the device's arithmetic is not IEEE 754's; empty where nothing is known to be.
-  std::string broken_instructions() {
-    return duogemm::broken_instructions(session_.device(), session_.queue());
-  }
-
- private:
-  // The setting's plan and, of kernels that can split k, plans that do.
-  std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem) {
-    session_.remove_entries();
-    if (is_rung(setting)) {
-      session_.add(setting);
-      return std::make_unique<Trial>(session_, problem);
-    }
-    session_.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
-      return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
-    });
-    if (setting.spec->family->splits_k() && problem.batch_by == BatchBy::strides) {
-      const bool packs = setting.spec->family->gains_from_packing();
-      ScheduleRequest split{setting.spec, setting.tunables, 2, false, packs, packs};
-      session_.add(setting, plan_of_schedule(split), true);
-      split.clustered = true;
-      if (info().clusters && setting.spec->family->adds_in_clusters()) {
-        session_.add(setting, plan_of_schedule(split), true);
-      }
-    }
-    return std::make_unique<Trial>(session_, problem);
-  }
-
-  Session session_;
-  const Guards guards_;
-  // A simulator may mistake a buffer for one that was freed.
-  std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>> kept_;
-};
 
 std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
   const KernelSpec& spec = *setting.spec;
@@ -149,26 +51,81 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   }
   std::vector<Problem> problems = library_problems(shapes(spec.family->tile(setting.tunables)));
   for (Problem& problem : problems) {
-    problem.precision = flags.precision.precision();
+    problem.precision = flags.precision.value_or(Precision::fp32);
   }
   std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
   return problems;
 }
 
-void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& settings,
-                    Verifier& verifier) {
-  MemoryNeed need;
-  for (const LadderSetting& setting : settings) {
-    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
-    need = flags.no_guards ? need += own : larger(need, own);
+// The setting's plan and, of kernels that can split k, plans that do.
+std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem, Session& session) {
+  session.remove_entries();
+  if (as_rung(*setting.spec)) {
+    session.add(setting);
+    return std::make_unique<Trial>(session, problem);
   }
-  require_memory(to_text(flags.size.shape()), need, verifier.info());
+  session.add(setting, [setting](const Problem& one, const DeviceInfo& device) {
+    return plan_sgemm(*setting.spec, setting.tunables, one, with_few_groups(device));
+  });
+  const Family& family = *setting.spec->family;
+  const auto add_split = [&](bool clustered) {
+    const bool packs = family.gains_from_packing();
+    const ScheduleRequest request{setting.spec, setting.tunables, 2, clustered, packs, packs};
+    const auto plan = [request](const Problem& one, const DeviceInfo& device) {
+      const DeviceInfo few = with_few_groups(device);
+      return lower(schedule_for(request, one, few), one, few);
+    };
+    session.add(setting, plan, true);
+  };
+  if (family.splits_k() && problem.batch_by == BatchBy::strides) {
+    add_split(false);
+    if (session.info().clusters && family.adds_in_clusters()) {
+      add_split(true);
+    }
+  }
+  return std::make_unique<Trial>(session, problem);
 }
 
-Table make_table(bool gemm) {
-  return gemm ? Table{left("kernel"), left("set"), left("launched"), "problems", "error/bound", left("")}
-              : Table{"rung",     left("kernel"), left("set"), left("launched"),
-                      "problems", "error/bound",  left("")};
+// What checking the settings takes.
+MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags& flags, Session& session) {
+  MemoryNeed need;
+  for (const LadderSetting& setting : settings) {
+    for (const Problem& problem : problems_for(setting, flags)) {
+      MemoryNeed one = judged_need(problem);
+      plan(setting, problem, session)->add_workspaces(one);
+      need = flags.no_guards ? need += one : larger(need, one);
+    }
+  }
+  return need;
+}
+
+// A simulator may mistake a buffer for one that was freed.
+using Kept = std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>>;
+
+Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& session, Kept& kept) {
+  const Guards guards = flags.no_guards ? Guards::none : Guards::bands;
+  Outcome outcome;
+  for (const Problem& problem : problems_for(setting, flags)) {
+    auto trial = plan(setting, problem, session);
+    auto exam = whole_exam(fill(problem, outcome.problems), guards, flags.gemm);
+    trial->judge(*exam, [](const std::string&) {});
+    for (const Row& row : trial->take_rows()) {
+      if (!row.missing.empty()) {
+        outcome.unsupported = row.missing;
+        return outcome;
+      }
+      ++outcome.problems;
+      outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
+      outcome.launched.insert(row.launched.begin(), row.launched.end());
+      if (!row.right() && outcome.fault.empty()) {
+        outcome.fault = describe(problem) + ": " + row.verdict.fault();
+      }
+    }
+    if (flags.no_guards) {
+      kept.emplace_back(std::move(exam), std::move(trial));
+    }
+  }
+  return outcome;
 }
 
 std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& outcome) {
@@ -177,7 +134,10 @@ std::vector<std::string> row_of(const LadderSetting& setting, const Outcome& out
                                   join(outcome.launched, " "),
                                   std::to_string(outcome.problems),
                                   format("%.2f", outcome.worst_error),
-                                  outcome.text()};
+                                  !outcome.unsupported.empty()
+                                      ? "not supported here: needs " + outcome.unsupported
+                                  : outcome.fault.empty() ? "ok"
+                                                          : "WRONG: " + outcome.fault};
   if (const Rung* rung = as_rung(*setting.spec)) {
     row.insert(row.begin(), rung->label);
   }
@@ -202,33 +162,37 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  flags.results.require();
-  LadderChoice choice = flags.kernels.choice();
-  choice.smallest_tiles = flags.smallest_tiles;
-  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
-  Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
-  require_supported(choice, settings, verifier.info());
+  const std::vector<LadderSetting> settings =
+      flags.gemm ? library_settings(flags.choice) : rung_settings(flags.choice);
+  Session session(flags.device.choose().front(), {});
+  const DeviceInfo& info = session.info();
+  require_supported(flags.choice, settings, info);
   if (flags.size.given()) {
-    require_memory(flags, settings, verifier);
+    require_memory(to_text(flags.size.shape()), need_of(settings, flags, session), info);
   }
   Progress progress;
-  Table table = make_table(flags.gemm);
+  Table table = flags.gemm ? Table{} : Table{"rung"};
+  for (const Table::Column& column : {left("kernel"), left("set"), left("launched"),
+                                      Table::Column("problems"), Table::Column("error/bound"), left("")}) {
+    table.add_column(column);
+  }
   Json result = dated_head("duogemm.verify/1");
-  result.update({{"device", to_json(verifier.info())},
-                 {"precision", to_text(flags.precision.precision())},
+  result.update({{"device", to_json(info)},
+                 {"precision", to_text(flags.precision.value_or(Precision::fp32))},
                  {"rows", Json::array()}});
   bool ok = true;
+  Kept kept;
   for (const LadderSetting& setting : settings) {
     progress.show(setting.spec->name);
-    const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
+    const Outcome outcome = verify(setting, flags, session, kept);
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));
     result["rows"].push_back(row_json(setting, outcome));
   }
   progress.clear();
-  std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
-              table.text().c_str());
-  if (const std::string broken = ok ? "" : verifier.broken_instructions(); !broken.empty()) {
+  std::printf("%s through %s\n%s", info.name.c_str(), info.runtime.c_str(), table.text().c_str());
+  const std::string broken = ok ? "" : broken_instructions(session.device(), session.queue());
+  if (!broken.empty()) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
                 broken.c_str());
   }
@@ -236,16 +200,22 @@ int run(const VerifyFlags& flags) {
   return ok ? 0 : 1;
 }
 
-void add_options(CLI::App& command, VerifyFlags& flags) {
-  flags.device.add_to(command, false);
+}  // namespace
+
+void add_verify_command(Program& program) {
+  auto [command, flags] = add_command<VerifyFlags>(
+      program, "verify", "Check every rung, or the library's kernels, on problems around the edges of tiles",
+      run);
+  flags.device.add_to(command);
   flags.size.add_to(command);
-  flags.kernels.add_to(command);
+  add_kernels(command, flags.choice);
+  add_tunables(command, flags.choice);
   CLI::Option* gemm =
       command.add_flag("--gemm", flags.gemm,
                        "The library's own kernels instead of the ladder: every transpose and kind of batch");
-  flags.precision.add_to(command)->needs(gemm);
+  add_precision(command, flags.precision)->needs(gemm);
   command
-      .add_flag("--smallest-tiles", flags.smallest_tiles,
+      .add_flag("--smallest-tiles", flags.choice.smallest_tiles,
                 "The smallest tiles that the library's kernels can have")
       ->needs(gemm);
   command.add_flag(
@@ -253,14 +223,6 @@ void add_options(CLI::App& command, VerifyFlags& flags) {
       "No guard bands around matrices, and nothing freed before the end: for a simulator that sees "
       "accesses outside of a buffer");
   flags.results.add_to(command);
-}
-
-}  // namespace
-
-void add_verify_command(CLI::App& app, Action& action) {
-  add_command<VerifyFlags>(
-      app, action, "verify",
-      "Check every rung, or the library's kernels, on problems around the edges of tiles", add_options, run);
 }
 
 }  // namespace duogemm::bench

@@ -20,7 +20,7 @@
 #include "duogemm/version.h"
 #include "machine/gpu_watch.h"
 #include "output/files.h"
-#include "runtime/warm.h"
+#include "runtime/runtime.h"
 #include "support/format.h"
 #include "support/interrupt.h"
 #include "support/progress.h"

@@ -1,4 +1,6 @@
 // Traces, and their replay from the first call on.
+#include "replay/replay.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -10,7 +12,6 @@
 #include "files.h"
 #include "output/json.h"
 #include "refusal.h"
-#include "replay/replay.h"
 #include "replay/trace.h"
 #include "system/temporary_directory.h"
 

@@ -6,6 +6,9 @@
 #include <new>
 
 #include "cli/commands.h"
+#include "device/backend.h"
+#include "duogemm/version.h"
+#include "machine/gpu_watch.h"
 #include "output/files.h"
 #include "support/format.h"
 #include "support/program.h"
@@ -20,6 +23,51 @@ constexpr int failure = 1;
 int complain(const std::string& message, int status) {
   std::fprintf(stderr, "duogemm: %s\n", message.c_str());
   return status;
+}
+
+// A driver that fails is worth a line in place of its version.
+Versions versions_of(const Backend& backend) {
+  try {
+    return backend.versions();
+  } catch (const Error& error) {
+    return {{std::string(backend.name()), error.what()}};
+  }
+}
+
+// The first GPU that the management library knows tells it; empty where there is none.
+std::string nvidia_driver() {
+  for (const Backend* backend : backends()) {
+    try {
+      for (const DeviceInfo& device : backend->devices()) {
+        if (const auto state = query_gpu(device.pci_bus)) {
+          return state->driver;
+        }
+      }
+    } catch (const Error&) {
+      continue;  // versions_of() has said why
+    }
+  }
+  return {};
+}
+
+// Enough for a report of a fault: the program with its commit, then a line for each runtime's parts, built in
+// or found here.
+std::string version_text() {
+  std::string text = "duogemm " DUOGEMM_VERSION " (commit " + std::string(commit()) + ")";
+  const auto add = [&](const std::string& what, const std::string& version) {
+    text += "\n" + what + ": " + version;
+  };
+  add("backends", join(backends(), ", ", &Backend::name));
+  add("build switches", build_switches());
+  for (const Backend* backend : backends()) {
+    for (const auto& [what, version] : versions_of(*backend)) {
+      add(what, version);
+    }
+  }
+  if (const std::string driver = nvidia_driver(); !driver.empty()) {
+    add("NVIDIA driver", driver);
+  }
+  return text;
 }
 
 // Throws invalid_argument when the first argument names no command.
@@ -48,9 +96,8 @@ int run(int argc, char** argv) {
   Program program;
   program.given = {argv + std::min(argc, 2), argv + argc};
   CLI::App& app = program.app;
-  app.set_version_flag(
-      "--version", [] { return version_text(commit()); },
-      "Print the versions of this program and of the runtimes, and exit");
+  app.set_version_flag("--version", version_text,
+                       "Print the versions of this program and of the runtimes, and exit");
   app.require_subcommand(1);
   for (AddCommand* add :
        {add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,

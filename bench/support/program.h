@@ -16,10 +16,6 @@ std::string build_switches();
 // (cmake/scripts/WriteCommit.cmake).
 const char* commit();
 
-// Enough for a report of a fault: the program with its commit, then a line for each runtime's parts, built in
-// or found here.
-std::string version_text(const std::string& commit);
-
 // The folder of that name: beside the program in a build folder, or else where an installation puts it.
 std::filesystem::path folder_of_program(const std::string& name);
 

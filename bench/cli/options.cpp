@@ -37,7 +37,7 @@ std::int64_t pick(const char* name, const std::optional<std::int64_t>& own,
 }  // namespace
 
 void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
-  std::vector<std::string> names = {"opencl", "cuda"};
+  std::vector<std::string> names = {"opencl", "cuda", "cpu"};
   if (allow_all) {
     names.push_back("all");
   }
@@ -48,8 +48,9 @@ void DeviceFlags::add_to(CLI::App& command, bool allow_all) {
                         "the best device"
                       : "Runtime. Default: that of DUOGEMM_DEVICE, or of the best device")
       ->check(CLI::IsMember(names));
-  command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
-      ->check(number_in(0, 1023));
+  command.add_option("--device", device,
+                     "Device as `duogemm devices` lists them: its name, such as cpu0, or its number for the "
+                     "runtime");
 }
 
 void LevelFlag::add_to(CLI::App& command) {

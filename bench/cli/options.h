@@ -36,10 +36,11 @@ CLI::Validator number_in(Number least, Number most) {
 // --backend and --device.
 struct DeviceFlags {
   std::string backend;
-  std::optional<std::size_t> device;
+  std::string device;
 
   void add_to(CLI::App& command, bool allow_all);
   std::vector<ChosenDevice> choose() const { return choose_devices(backend, device); }
+  std::vector<ChosenDevice> choose_compiling() const { return choose_compiling_devices(backend, device); }
 };
 
 // --level: what the bits of a result must agree with.

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "check/judge.h"
-#include "machine/host_device.h"
+#include "cpu_backend.h"
 #include "replay/operands.h"
 #include "support/format.h"
 
@@ -41,7 +41,7 @@ class Stage {
       context_s_ = subject.choosing_s + seconds_since(start);
     }
     if (subject.on_arrays()) {
-      arrays_ = open_host();
+      arrays_ = cpu_backend().open(0, {});
       array_queue_ = arrays_->create_queue();
     }
     operands_ = std::make_unique<TraceOperands>(trace, device(), queue());

@@ -1,5 +1,8 @@
 #include "support/device_choice.h"
 
+#include <cstdlib>
+#include <string>
+
 #include "device/device_selection.h"
 #include "system/reject.h"
 
@@ -41,7 +44,18 @@ std::vector<ChosenDevice> choose_both(std::optional<std::size_t> index) {
 
 }  // namespace
 
-std::vector<ChosenDevice> choose_devices(const std::string& backend, std::optional<std::size_t> index) {
+std::vector<ChosenDevice> choose_devices(const std::string& backend, const std::string& device) {
+  std::optional<std::size_t> index;
+  if (device.find_first_not_of("0123456789") != std::string::npos) {
+    if (!backend.empty()) {
+      reject("--device " + device + ": expected a number, as --backend names the runtime");
+    }
+    const SelectedDevice selected = named_device("--device", device);
+    return {{selected.backend, selected.index}};
+  }
+  if (!device.empty()) {
+    index = std::stoul(device.substr(0, 9));
+  }
   if (backend == "all") {
     return choose_both(index);
   }
@@ -49,7 +63,24 @@ std::vector<ChosenDevice> choose_devices(const std::string& backend, std::option
     const SelectedDevice selected = select_device("");
     return {{selected.backend, selected.index}};
   }
-  return {choose_from(backend.empty() ? best_backend() : require_backend(backend), index)};
+  return {choose_from(backend.empty() ? *best_device().backend : require_backend(backend), index)};
+}
+
+std::vector<ChosenDevice> choose_compiling_devices(const std::string& backend, const std::string& device) {
+  std::vector<ChosenDevice> chosen = choose_devices(backend, device);
+  const char* const environment = std::getenv("DUOGEMM_DEVICE");
+  const bool named = !backend.empty() || !device.empty() || (environment != nullptr && *environment != '\0');
+  if (named || chosen.front().info().programs == nullptr) {
+    return chosen;
+  }
+  for (const Backend* other : backends()) {
+    for (const DeviceInfo& info : other->devices()) {
+      if (info.programs == nullptr) {
+        return {{other, info.index}};
+      }
+    }
+  }
+  return chosen;
 }
 
 std::vector<std::string> flags_of(const ChosenDevice& device) {

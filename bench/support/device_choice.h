@@ -16,11 +16,15 @@ struct ChosenDevice {
   DeviceInfo info() const { return backend->devices()[index]; }
 };
 
-// backend: "opencl", "cuda", "all", or empty for the best device there is: CUDA, then a GPU through OpenCL,
-// then whatever OpenCL has. index: among the backend's devices; by default the first of the best kind. Where
-// neither is given, the environment variable DUOGEMM_DEVICE chooses, as it does for the library. With "all":
-// the same GPU through both runtimes, CUDA first. Throws invalid_argument naming what there is.
-std::vector<ChosenDevice> choose_devices(const std::string& backend, std::optional<std::size_t> index);
+// backend: "opencl", "cuda", "cpu", "all", or empty for that of the best device there is (see select_device).
+// device: a number among the backend's devices, by default the first of the best kind, or, without a backend,
+// a name such as "cpu0". Where neither is given, the environment variable DUOGEMM_DEVICE chooses, as it does
+// for the library. With "all": the same GPU through both runtimes, CUDA first. Throws invalid_argument naming
+// what there is.
+std::vector<ChosenDevice> choose_devices(const std::string& backend, const std::string& device);
+// The same for kernels that a device has to compile: where nothing is named, the best device that does, if there
+// is one.
+std::vector<ChosenDevice> choose_compiling_devices(const std::string& backend, const std::string& device);
 
 // The options by which another process of this program chooses it.
 std::vector<std::string> flags_of(const ChosenDevice& device);

@@ -13,6 +13,7 @@
 #include "problem/precision.h"
 #include "runtime/known_product.h"
 #include "system/log.h"
+#include "system/process.h"
 
 namespace duogemm {
 namespace {
@@ -200,6 +201,8 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   if (auto found = find(problem)) {
     return found;
   }
+  const bool has_driver = device_->info().programs == nullptr;
+  const auto no_forks = has_driver ? std::unique_lock<std::mutex>() : hold_off_forks();
   Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));

@@ -121,7 +121,7 @@ class Ladder : public ::testing::TestWithParam<LadderCase> {
 };
 
 TEST_P(Ladder, IntegersAreExact) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam().device);
   constexpr float scalars[] = {-1.0f, 0.0f, 1.0f, 2.0f};
   std::uint32_t seed = 0;
   for (const Shape& shape : shapes()) {
@@ -136,7 +136,7 @@ TEST_P(Ladder, IntegersAreExact) {
 }
 
 TEST_P(Ladder, RealsAreWithinTheBoundAndHaveTheOwedBits) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam().device);
   constexpr std::pair<float, float> scalars[] = {{1.0f, 0.0f}, {0.7f, -1.3f}, {-2.5f, 1.0f}};
   std::uint32_t seed = 100;
   for (const Shape& shape : shapes()) {
@@ -159,7 +159,7 @@ TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
   if (!tunables.contains("GROUP_M")) {
     return;
   }
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam().device);
   const Multiples tile = as_rung(*GetParam().setting.spec)->multiples(tunables);
   const std::int64_t rows = (tunables.at("GROUP_M") + 2) * tile.m - 3;
   std::string reason;
@@ -170,7 +170,7 @@ TEST_P(Ladder, TilesOfTheLastStripAreComputed) {
 }
 
 TEST_P(Ladder, TransposesAndLeadingDimensions) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam().device);
   const Shape shape = shapes()[3];
   for (int bits = 0; bits < 16; ++bits) {
     Problem problem = Problem::packed(shape.m, shape.n, shape.k, 1.5f, bits % 3 == 0 ? 0.0f : 0.5f);
@@ -190,7 +190,7 @@ TEST_P(Ladder, TransposesAndLeadingDimensions) {
 // A sum that ends in -0 (here by underflow, which the error bound does not speak of) stays -0 through the
 // padding that follows it.
 TEST_P(Ladder, PaddingKeepsMinusZero) {
-  DUOGEMM_TEST_DEVICE(device, GetParam().device);
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam().device);
   HostProblem host = random_problem(Problem::packed(33, 17, 5), Distribution::signed_unit, 1);
   std::fill(host.a.begin(), host.a.end(), -0x1p-100f);
   std::fill(host.b.begin(), host.b.end(), 0x1p-100f);
@@ -209,7 +209,7 @@ TEST_P(Ladder, PaddingKeepsMinusZero) {
 class Arithmetic : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   EXPECT_EQ(broken_instructions(*device.device, *device.queue), "");
 }
 

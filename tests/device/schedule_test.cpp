@@ -24,7 +24,7 @@ const std::string small = "pipelined:TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8
 
 // Strips have eight tiles along m: one, and another that is not full.
 TEST_P(Schedules, CoverTheLastStripOfTiles) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   if (miscompiles_pipelined(device.device->info())) {
     GTEST_SKIP() << "PoCL 4 and 5 make wrong code of the kernel";
   }
@@ -36,7 +36,7 @@ TEST_P(Schedules, CoverTheLastStripOfTiles) {
 // As many work-items as add up an element's splits, and one more or less; for more elements there is one
 // each.
 TEST_P(Schedules, AddUpAnyNumberOfSlices) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   if (miscompiles_pipelined(device.device->info())) {
     GTEST_SKIP() << "PoCL 4 and 5 make wrong code of the kernel";
   }

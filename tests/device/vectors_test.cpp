@@ -77,7 +77,7 @@ TEST(Vectors, AreNotTriedWithACompilerThatMakesWrongCode) {
 class Widths : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    DUOGEMM_TEST_DEVICE(device, GetParam());
+    DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
     if (miscompiles_pipelined(device.device->info())) {
       GTEST_SKIP() << device.device->info().platform_version
                    << ": PoCL 4 and 5 may make wrong code of this kernel, which can end the process";
@@ -102,7 +102,7 @@ void expect_right(const ScheduleRequest& request, Problem problem, std::uint32_t
 }
 
 TEST_P(Widths, AllGiveTheSameBits) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
   const Tunables transposed_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
@@ -122,7 +122,7 @@ TEST_P(Widths, AllGiveTheSameBits) {
 }
 
 TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   for (const char* ops : {"NN", "TT"}) {
     expect_right({&pipelined(), tunables, 1, false, ops[0] == 'N', ops[1] == 'T'},
@@ -132,7 +132,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
 
 // Small tiles, tall ones and such with a third of a power of two swizzle their columns in different ways.
 TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
                          {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TRANSPOSE_ASYNC", 1}};
@@ -149,7 +149,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
 
 // C goes through local memory, which does not take all sums at once, in vectors and in single values.
 TEST_P(Widths, AllGiveTheSameBitsWhenWrittenInRounds) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const Tunables large = {{"TSM", 64}, {"TSN", 64}, {"TSK", 8}, {"WPTM", 8}, {"WPTN", 8}, {"STAGES", 2}};
   expect_right({&pipelined(), large}, problem_of(131, 67, 52, "TN", 0), 1, device);
   expect_right({&pipelined(), large}, problem_of(131, 67, 53, "NT", 0), 2, device);
@@ -163,7 +163,7 @@ class PackedBatches : public ::testing::TestWithParam<DeviceName> {};
 
 // Both operands of a batch at once, or one after the other where its members share A.
 TEST_P(PackedBatches, GiveTheSameBits) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}};
   std::uint32_t seed = 0;
   for (const char* ops : {"NN", "TT"}) {

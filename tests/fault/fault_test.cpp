@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "api/c_api.h"
-#include "cpu_backend.h"
 #include "fake_device.h"
 #include "runtime/runtime.h"
 #include "workspace_plan.h"
@@ -287,4 +286,3 @@ const std::vector<const duogemm::Backend*>& duogemm::backends() {
   return all;
 }
 
-const duogemm::Backend& duogemm::in_process_backend() { return cpu_backend(); }

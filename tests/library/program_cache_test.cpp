@@ -164,7 +164,7 @@ std::unique_ptr<Device> open_with_binaries(const DeviceName& name) {
 class ProgramCacheOnDevice : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    DUOGEMM_TEST_DEVICE(device, GetParam());
+    DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
     real = device.device.get();
     with_binaries = open_with_binaries(GetParam());
   }

@@ -99,8 +99,9 @@ ExplainRequest make_request(const ExplainFlags& flags) {
   request.settings = parse_settings(flags);
   request.absent = flags.arch;
   if (!request.absent) {
-    request.devices = flags.device.choose();
-  } else if (flags.device.backend == "opencl" || flags.device.device) {
+    request.devices = flags.device.choose_compiling();
+  } else if (flags.device.backend == "opencl" || flags.device.backend == "cpu" ||
+             !flags.device.device.empty()) {
     reject(
         "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
         "opencl");

@@ -18,10 +18,10 @@ std::string features(const DeviceInfo& info) {
 }
 
 Table make_table(const std::vector<DeviceInfo>& devices) {
-  Table table = {"#",   left("name"), left("runtime"), left("driver"), "units",
-                 "MHz", "memory",     "local",         left("has")};
+  Table table = {left("device"), left("name"), left("runtime"), left("driver"), "units",
+                 "MHz",          "memory",     "local",         left("has")};
   for (const DeviceInfo& info : devices) {
-    table.add_row({std::to_string(info.index), info.name, info.runtime, info.driver,
+    table.add_row({info.backend + std::to_string(info.index), info.name, info.runtime, info.driver,
                    std::to_string(info.compute_units), std::to_string(info.clock_mhz),
                    format("%.1f GiB", static_cast<double>(info.memory_bytes) / gibibyte),
                    std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
@@ -59,7 +59,7 @@ int run(const ResultFlags& results) {
     for (const DeviceInfo& info : devices) {
       const std::string why = backend->name() == "opencl" ? refusal(*backend, info) : "";
       if (!why.empty()) {
-        std::printf("%zu: %s\n", info.index, why.c_str());
+        std::printf("%s%zu: %s\n", info.backend.c_str(), info.index, why.c_str());
       }
       all.push_back({{"number", info.index},
                      {"device", to_json(info)},

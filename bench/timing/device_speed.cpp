@@ -32,6 +32,9 @@ class SupportKernel {
   const std::shared_ptr<const Kernel> kernel_;
 };
 
+// A device that compiles nothing has neither of the kernels.
+bool is_unknown(const Device& device) { return device.info().programs != nullptr; }
+
 bool is_cpu(const Device& device) { return device.info().kind == DeviceKind::cpu; }
 
 int group_of(const Device& device) { return is_cpu(device) ? 1 : 256; }
@@ -167,6 +170,9 @@ class Reader {
 }  // namespace
 
 double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const std::atomic<bool>& stop) {
+  if (is_unknown(device)) {
+    return 0.0;
+  }
   Peak peak(device, queue, programs);
   peak.fit(stop);
   const double seconds = seconds_of([&](int repeats) { return peak.seconds(repeats); }, 0.5, stop);
@@ -181,6 +187,9 @@ std::size_t bandwidth_bytes(const DeviceInfo& info) {
 
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
                             const std::atomic<bool>& stop) {
+  if (is_unknown(device)) {
+    return {};
+  }
   const DeviceInfo& info = device.info();
   const std::size_t large = bandwidth_bytes(info);
   // A quarter of the cache.

@@ -47,7 +47,7 @@ struct BadInput {
 
 void expect_refused(const Outcome& outcome, const BadInput& bad);
 
-// Skipped where there is no device.
+// On the best device that compiles kernels; skipped where there is none.
 class ProgramOnADevice : public Program {
  protected:
   void SetUp() override;

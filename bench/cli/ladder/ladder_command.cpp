@@ -32,7 +32,7 @@ LadderRequest make_request(const LadderFlags& flags) {
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }
-  request.devices = flags.device.choose();
+  request.devices = flags.device.choose_compiling();
   for (const ChosenDevice& device : request.devices) {
     require_supported(choice, request.settings, device.info());
   }

@@ -50,7 +50,7 @@ SweepRequest make_request(const SweepFlags& flags) {
   const std::vector<Axis> axes = axes_of(flags);
   const Tunables set = flags.tunables.assigned();
   kernel_setting(flags.kernel, set, flags.tunables.switched());  // bad input before there is a device
-  const ChosenDevice device = flags.device.choose().front();
+  const ChosenDevice device = flags.device.choose_compiling().front();
   return {.kernel = flags.kernel,
           .set = set,
           .switches = flags.tunables.switched(),

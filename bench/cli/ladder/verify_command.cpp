@@ -140,7 +140,28 @@ class Verifier {
   std::vector<std::pair<std::unique_ptr<WholeExam>, std::unique_ptr<Trial>>> kept_;
 };
 
-std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
+// Of a device that compiles nothing: each setting of a kernel that it has, where none was asked for.
+std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const LadderChoice& choice,
+                                        const DeviceInfo& device) {
+  std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
+  if (device.programs == nullptr || !choice.set.empty() || choice.smallest_tiles) {
+    return settings;
+  }
+  std::vector<LadderSetting> there;
+  for (const LadderSetting& setting : settings) {
+    const std::vector<Tunables> built = built_settings(*setting.spec, device);
+    for (const Tunables& tunables : built) {
+      there.push_back(kernel_setting(setting.spec->name, tunables, choice.switches));
+    }
+    if (built.empty()) {
+      there.push_back(setting);
+    }
+  }
+  return there;
+}
+
+std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags,
+                                  const DeviceInfo& device) {
   const KernelSpec& spec = *setting.spec;
   const auto shapes = [&](const Multiples& edges) {
     return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
@@ -152,7 +173,16 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   for (Problem& problem : problems) {
     problem.precision = flags.precision.precision();
   }
-  std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
+  // What a problem fixes may make another program of a setting, and a device that compiles nothing may have
+  // it with other tunables only: each of them is a setting of its own.
+  const auto has_program = [&](const Problem& problem) {
+    return !problem.multiplies() || device.programs == nullptr || !flags.kernels.tunables.set.empty() ||
+           flags.smallest_tiles || built_settings(spec, device).empty() ||
+           std::holds_alternative<Schedule>(try_schedule({&spec, setting.tunables}, problem, device));
+  };
+  std::erase_if(problems, [&](const Problem& problem) {
+    return !spec.family->computes(problem) || !has_program(problem);
+  });
   return problems;
 }
 
@@ -160,7 +190,7 @@ void require_memory(const VerifyFlags& flags, const std::vector<LadderSetting>& 
                     Verifier& verifier) {
   MemoryNeed need;
   for (const LadderSetting& setting : settings) {
-    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags));
+    const MemoryNeed own = verifier.need(setting, problems_for(setting, flags, verifier.info()));
     need = flags.no_guards ? need += own : larger(need, own);
   }
   require_memory(to_text(flags.size.shape()), need, verifier.info());
@@ -206,8 +236,9 @@ int run(const VerifyFlags& flags) {
   flags.results.require();
   LadderChoice choice = flags.kernels.choice();
   choice.smallest_tiles = flags.smallest_tiles;
-  const std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
-  Verifier verifier(flags.device.choose().front(), flags.no_guards ? Guards::none : Guards::bands);
+  const ChosenDevice chosen = (flags.gemm ? flags.device.choose() : flags.device.choose_compiling()).front();
+  Verifier verifier(chosen, flags.no_guards ? Guards::none : Guards::bands);
+  const std::vector<LadderSetting> settings = settings_for(flags, choice, verifier.info());
   require_supported(choice, settings, verifier.info());
   if (flags.size.given()) {
     require_memory(flags, settings, verifier);
@@ -221,7 +252,7 @@ int run(const VerifyFlags& flags) {
   bool ok = true;
   for (const LadderSetting& setting : settings) {
     progress.show(setting.spec->name);
-    const Outcome outcome = verifier.verify(setting, problems_for(setting, flags));
+    const Outcome outcome = verifier.verify(setting, problems_for(setting, flags, verifier.info()));
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));
     result["rows"].push_back(row_json(setting, outcome));
@@ -229,7 +260,8 @@ int run(const VerifyFlags& flags) {
   progress.clear();
   std::printf("%s through %s\n%s", verifier.info().name.c_str(), verifier.info().runtime.c_str(),
               table.text().c_str());
-  if (const std::string broken = ok ? "" : verifier.broken_instructions(); !broken.empty()) {
+  const bool probes = !ok && verifier.info().programs == nullptr;
+  if (const std::string broken = probes ? verifier.broken_instructions() : ""; !broken.empty()) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
                 broken.c_str());
   }

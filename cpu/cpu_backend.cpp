@@ -179,7 +179,7 @@ class CpuDevice final : public Device {
   std::string build_options(const ProgramSource&) const override { return {}; }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     if (!source.embedded) {
-      refuse("runs kernels that were compiled with the library, and not those of DUOGEMM_KERNEL_DIR");
+      refuse("runs its own kernels, not those of DUOGEMM_KERNEL_DIR: name another device");
     }
     refuse(missing_program(source.entry, tunables_of(source), info_));
   }

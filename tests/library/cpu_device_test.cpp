@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -217,18 +218,41 @@ TEST(WorkerThreads, ComputeEachItemOnceWhoeverCalls) {
   }
 }
 
-// A caller whose items are few is not held up by another's that take long.
-TEST(WorkerThreads, LetACallerGoOnWhileAnotherWaits) {
+TEST(WorkerThreads, AreWaitedFor) {
+  WorkerThreads workers(3);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> by_others = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<int> computed = 0;
+    workers.compute(30, [&](std::size_t) {
+      by_others += std::this_thread::get_id() != caller;
+      std::this_thread::sleep_for(std::chrono::microseconds(by_others > 0 ? 300 : 100));
+      ++computed;
+    });
+    EXPECT_EQ(computed, 30);
+  }
+  EXPECT_GT(by_others, 0);
+}
+
+// A caller is not held up by another one's items, however long they take.
+TEST(WorkerThreads, LetACallerGoOnWhileAnotherIsAtWork) {
   WorkerThreads workers(2);
-  std::atomic<bool> done = false;
+  std::atomic<bool> begun = false, done = false, in_time = true;
   std::jthread slow([&] {
     workers.compute(2, [&](std::size_t) {
-      while (!done) {
+      begun = true;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!done && in_time) {
+        in_time = std::chrono::steady_clock::now() < end;
         std::this_thread::yield();
       }
     });
   });
+  while (!begun) {
+    std::this_thread::yield();
+  }
   workers.compute(2, [](std::size_t) {});
+  EXPECT_TRUE(in_time);
   done = true;
 }
 

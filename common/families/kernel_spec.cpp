@@ -251,9 +251,10 @@ std::string missing_program(std::string_view kernel, const Tunables& tunables, c
 
 std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device) {
   if (device.programs != nullptr && find_program(device, kernel.spec->name, kernel.tunables) == nullptr) {
-    const bool has_others = !built_settings(*kernel.spec, device).empty();
-    return "a compiler, which the " + device.backend + " device has not" +
-           (has_others ? ": it " + missing_program(kernel.spec->name, kernel.tunables, device) : "");
+    const std::string owner = "the " + device.backend + " device ";
+    return built_settings(*kernel.spec, device).empty()
+               ? "a compiler, which " + owner + "does not have"
+               : "another setting: " + owner + missing_program(kernel.spec->name, kernel.tunables, device);
   }
   const std::size_t items = kernel.local[0] * kernel.local[1] * kernel.local[2];
   if (items > device.max_work_group) {

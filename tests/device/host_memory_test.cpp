@@ -226,7 +226,7 @@ class HostCopies : public ::testing::TestWithParam<DeviceName> {
     if (const std::string missing = GetParam().missing(); !missing.empty()) {
       GTEST_SKIP() << missing;
     }
-    runtime_ = std::make_unique<Runtime>(open_selected_device(GetParam().selection()));
+    runtime_ = std::make_unique<Runtime>(GetParam().backend->open(GetParam().index, {}));
     call_ = multiply_copies(*runtime_, {});
   }
 

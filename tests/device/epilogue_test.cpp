@@ -164,7 +164,7 @@ Plan lowered(const std::string& request, const Problem& p, const DeviceInfo& inf
 class Epilogues : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(Epilogues, AddABiasInThePipelinedKernel) {
-  DUOGEMM_TEST_DEVICE(on, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
   const std::string small = "pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,TRANSPOSE_ASYNC=1";
   for (const char* ops : {"NN", "NT", "TN", "TT"}) {
     for (const auto& [m, n, k, gap] :
@@ -192,7 +192,7 @@ TEST_P(Epilogues, AddABiasOnceInClusters) {
 }
 
 TEST_P(Epilogues, AddABiasInOtherKernelsAndAfterSlices) {
-  DUOGEMM_TEST_DEVICE(on, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
   Problem p = with_bias(33, 7, 70, "TN", 3);
   for (const std::int64_t stride : {p.addend_stride, std::int64_t{0}}) {
     p.addend_stride = stride;
@@ -270,7 +270,7 @@ TEST_P(Epilogues, FinishWhateverIsPlanned) {
 }
 
 TEST_P(Epilogues, TakeFactorsInMemoryForPlansInSlices) {
-  DUOGEMM_TEST_DEVICE(on, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
   Problem p = with_bias(33, 35, 70, "TN", 3);
   p.addend_apart = false;
   const Numbers x = numbers_of(p, 5);

@@ -308,7 +308,7 @@ TEST(CompilingAll, BeginsNothingMoreOnceItIsEnough) {
 class TunerOn : public ::testing::TestWithParam<testing::DeviceName> {};
 
 TEST_P(TunerOn, CalibratesAKernel) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   Stopwatch stopwatch(*device.device, *device.programs);
   EXPECT_GT(stopwatch.bandwidth(), 1e8);
   EXPECT_GT(stopwatch.launch(), 0.0);
@@ -327,7 +327,7 @@ TEST_P(TunerOn, CalibratesAKernel) {
 }
 
 TEST_P(TunerOn, CalibratesASkinnyKernel) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   Stopwatch stopwatch(*device.device, *device.programs);
   OperandKind skinny = plain;
   skinny.skinny = 1;
@@ -370,7 +370,7 @@ TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {
-  DUOGEMM_TEST_DEVICE(device, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
   const KernelSpec& spec = find_kernel("general");
   const Tunables tunables = resolve(spec, fixed_of(spec));
   EXPECT_EQ(EdgeCheck(plain, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");

@@ -37,7 +37,7 @@ std::optional<CallMemory> memory_of(const std::string& word) {
 
 int run_one_pass(const ReplayFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  const ChosenDevice device = flags.device.choose().front();
+  const ChosenDevice device = flags.device.choose_compiling().front();
   device.info();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return serve_pass({flags.files.front(),
@@ -51,9 +51,14 @@ int run(const ReplayFlags& flags) {
     return run_one_pass(flags);
   }
   flags.results.require();
+  const ChosenDevice device = flags.device.choose_compiling().front();
+  std::optional<CallMemory> through = memory_of(flags.through);
+  if (!through && device.info().programs != nullptr) {
+    through = CallMemory::host;  // the cpu device has no handles to call on
+  }
   ReplayRequest request{.files = flags.files,
-                        .device = flags.device.choose().front(),
-                        .through = memory_of(flags.through),
+                        .device = device,
+                        .through = through,
                         .precision = precision_of(flags.precision),
                         .against = {},
                         .warmed = flags.warmed,

@@ -151,7 +151,7 @@ std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const LadderCh
   for (const LadderSetting& setting : settings) {
     const std::vector<Tunables> built = built_settings(*setting.spec, device);
     for (const Tunables& tunables : built) {
-      there.push_back(kernel_setting(setting.spec->name, tunables, choice.switches));
+      there.push_back(library_settings({{setting.spec->name}, tunables, choice.switches}).front());
     }
     if (built.empty()) {
       there.push_back(setting);

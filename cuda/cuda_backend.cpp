@@ -28,7 +28,6 @@ class CudaBackend final : public Backend {
 
   Versions versions() const override { return cuda::versions(); }
 
-
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     require_bank_width(options.banks);
     if (index >= device_count()) {

@@ -22,8 +22,8 @@ struct ChosenDevice {
 // for the library. With "all": the same GPU through both runtimes, CUDA first. Throws invalid_argument naming
 // what there is.
 std::vector<ChosenDevice> choose_devices(const std::string& backend, const std::string& device);
-// The same for kernels that a device has to compile: where nothing is named, the best device that does, if there
-// is one.
+// The same for kernels that a device has to compile: where nothing is named, the best device that does, if
+// there is one.
 std::vector<ChosenDevice> choose_compiling_devices(const std::string& backend, const std::string& device);
 
 // The options by which another process of this program chooses it.

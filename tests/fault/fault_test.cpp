@@ -285,4 +285,3 @@ const std::vector<const duogemm::Backend*>& duogemm::backends() {
   static const std::vector<const Backend*> all = {&fake};
   return all;
 }
-

@@ -1,7 +1,7 @@
 # Installation: headers, libraries, the program, and how CMake and pkg-config find them; and a Debian package.
 include(CMakePackageConfigHelpers)
 
-foreach(part common ${duogemm_backends})
+foreach(part IN LISTS duogemm_public_parts)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/duogemm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 list(TRANSFORM duogemm_backends PREPEND duogemm_component_ OUTPUT_VARIABLE components)

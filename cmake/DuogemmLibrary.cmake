@@ -4,7 +4,7 @@
 
 set(duogemm_backend_includes "")
 set(duogemm_backend_list "")
-set(duogemm_parts duogemm_common duogemm_cpu)
+set(duogemm_parts duogemm_common)
 foreach(backend IN LISTS duogemm_backends)
   string(APPEND duogemm_backend_includes "#include \"${backend}_backend.h\"\n")
   list(APPEND duogemm_backend_list "&${backend}_backend()")
@@ -34,7 +34,9 @@ target_link_libraries(duogemm PRIVATE -Wl,--whole-archive ${duogemm_parts} -Wl,-
 target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
 set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       LINK_DEPENDS ${duogemm_exports})
-foreach(part common ${duogemm_backends})
+set(duogemm_public_parts common ${duogemm_backends})  # those with public headers
+list(REMOVE_ITEM duogemm_public_parts cpu)
+foreach(part IN LISTS duogemm_public_parts)
   target_include_directories(duogemm PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${part}/include>)
 endforeach()
 target_include_directories(duogemm PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstring>
 #include <limits>
+#include <new>
 
-#include "cpu_programs.h"
 #include "families/kernel_spec.h"
-#include "host_queue.h"
+#include "system/cores.h"
 #include "system/stack.h"
 #include "worker_threads.h"
 
@@ -17,37 +19,60 @@ namespace {
 constexpr std::size_t stack_of_program = std::size_t{320} << 10;
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(Status::unsupported, "the calling thread " + what);
+  throw Error(Status::unsupported, "the cpu device " + what);
 }
 
+// The host's memory: somebody else's, or a part of it, unless it is `owned`.
 class CpuMemory final : public Buffer {
  public:
-  explicit CpuMemory(const void* address) : address_(reinterpret_cast<std::uintptr_t>(address)) {}
-  std::size_t bytes() const override { return std::numeric_limits<std::size_t>::max(); }
-  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t) const override {
-    return std::make_unique<CpuMemory>(reinterpret_cast<const void*>(address_ + offset));
+  CpuMemory(std::uintptr_t address, std::size_t bytes, bool owned)
+      : address_(address), bytes_(bytes), owned_(owned) {}
+  ~CpuMemory() override {
+    if (owned_) {
+      ::operator delete(reinterpret_cast<void*>(address_), page);
+    }
+  }
+  CpuMemory(const CpuMemory&) = delete;
+  CpuMemory& operator=(const CpuMemory&) = delete;
+
+  static std::unique_ptr<Buffer> allocate(std::size_t bytes) {
+    void* const memory = ::operator new(bytes, page, std::nothrow);
+    if (memory == nullptr) {
+      throw Error(Status::out_of_memory, "the host has no " + std::to_string(bytes) + " bytes of memory");
+    }
+    return std::make_unique<CpuMemory>(reinterpret_cast<std::uintptr_t>(memory), bytes, true);
+  }
+
+  std::size_t bytes() const override { return bytes_; }
+  std::unique_ptr<Buffer> slice(std::size_t offset, std::size_t bytes) const override {
+    return std::make_unique<CpuMemory>(address_ + offset, bytes, false);
   }
   bool aligned() const override { return address_ % 16 == 0; }
   std::uintptr_t native() const override { return address_; }
 
  private:
-  std::uintptr_t address_;
+  static constexpr std::align_val_t page{4096};
+
+  const std::uintptr_t address_;
+  const std::size_t bytes_;
+  const bool owned_;
 };
 
 class CpuKernel final : public Kernel {
  public:
-  explicit CpuKernel(CpuProgram::Entry* entry) : entry_(entry) {}
+  explicit CpuKernel(const BuiltProgram& program) : entry_(reinterpret_cast<CpuEntry*>(program.entry)) {}
   std::size_t sub_group_size(const Extent&) const override { return 1; }
   std::string binary() const override { return {}; }
-  CpuProgram::Entry* entry() const { return entry_; }
+  CpuEntry* entry() const { return entry_; }
 
  private:
-  CpuProgram::Entry* entry_;
+  CpuEntry* entry_;
 };
 
-class CpuQueue final : public HostQueue {
+class CpuQueue final : public Queue {
  public:
-  explicit CpuQueue(WorkerThreads* workers) : workers_(workers) {}
+  explicit CpuQueue(WorkerThreads& workers) : workers_(workers) {}
+
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
     std::array<const void*, 16> pointers{};
     std::size_t count = 0;
@@ -62,89 +87,131 @@ class CpuQueue final : public HostQueue {
         refuse("takes a struct and buffers only");
       }
     }
-    CpuProgram::Entry& entry = *static_cast<const CpuKernel&>(kernel).entry();
+    CpuEntry& entry = *static_cast<const CpuKernel&>(kernel).entry();
     const auto& groups = geometry.groups;
-    const std::size_t all = groups[0] * groups[1];
     const auto compute = [&](std::size_t first, std::size_t end) {
       call_with_stack(stack_of_program,
-                      [&] { entry(pointers.data(), numbers, groups.data(), first, end); });
+                      [&] { entry(pointers.data(), numbers, groups.data(), geometry.local[0], first, end); });
     };
-    if (workers_ == nullptr) {
+    const std::size_t all = groups[0] * groups[1];
+    if (geometry.cores == 1 || all == 1) {
       compute(0, all);
-    } else {
-      workers_->compute(all, [&](std::size_t i) { compute(i, i + 1); });
+      return;
     }
+    // Several at once where there are many.
+    constexpr std::size_t turns = 64;
+    const std::size_t several = std::max<std::size_t>(all / (turns * geometry.cores), 1);
+    workers_.compute((all + several - 1) / several,
+                     [&](std::size_t i) { compute(i * several, std::min((i + 1) * several, all)); });
   }
 
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
+  }
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
+  }
+  void barrier(bool) override {}
+  void finish() override {}
+  double timed(const std::function<void()>& enqueue) override {
+    const auto start = std::chrono::steady_clock::now();
+    enqueue();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(this); }
+  QueueState state() const override { return {native()}; }
+  void with_device(const std::function<void()>& work) override { work(); }
+
  private:
-  WorkerThreads* workers_;  // null: the calling thread alone
+  WorkerThreads& workers_;
 };
 
-// The programs are made for panels that fit into the caches that every processor with AVX2 has.
-DeviceInfo describe(std::size_t index, std::size_t threads) {
+#ifdef __clang__
+constexpr const char* compiler = "Clang " __clang_version__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+DeviceInfo describe(const CpuPrograms& programs, std::size_t threads) {
+  const auto cache = [](int level, std::size_t otherwise) {
+    const std::size_t bytes = cache_bytes(level);
+    return bytes > 0 ? bytes : otherwise;
+  };
   DeviceInfo info;
   info.backend = "cpu";
-  info.index = index;
   info.kind = DeviceKind::cpu;
-  info.name = "calling thread";
+  info.name = processor_name() + " with " + programs.instructions;
+  info.platform = "CPU";
+  info.driver = "none";
+  info.runtime = compiler;
   info.compute_units = threads;
-  info.vector_floats = cpu_programs()[index].vector_floats;
-  info.first_cache_bytes = std::size_t{32} << 10;
-  info.core_cache_bytes = std::size_t{256} << 10;
-  info.local_bytes = std::size_t{256} << 10;
-  info.max_work_group = 1;
+  info.clock_mhz = processor_mhz();
+  info.memory_bytes = info.max_allocation_bytes = host_memory_bytes();
+  info.vector_floats = programs.vector_floats;
+  // Where the system does not tell: what every processor with AVX2 has.
+  info.first_cache_bytes = cache(1, std::size_t{32} << 10);
+  info.core_cache_bytes = cache(2, std::size_t{256} << 10);
+  info.cache_bytes = cache(3, info.core_cache_bytes);
+  info.local_bytes = info.dynamic_local_bytes = std::size_t{256} << 10;
+  info.max_work_group = 256;
+  info.slice_alignment = 64;
   info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
   info.host_memory = true;
+  info.compiles_concurrently = true;
   info.seconds_to_start = threads > 1 ? 5e-6 : 0.0;  // measured on two AVX-512 cores (Zen 4 and 5)
+  info.programs = &programs.programs();
   return info;
 }
 
+Tunables tunables_of(const ProgramSource& source) { return {source.defines.begin(), source.defines.end()}; }
+
 class CpuDevice final : public Device {
  public:
-  CpuDevice(std::size_t index, std::size_t threads)
-      : programs_(cpu_programs()[index].programs),
-        info_(describe(index, threads)),
-        workers_(threads > 1 ? std::make_unique<WorkerThreads>(threads) : nullptr) {}
+  CpuDevice(const CpuPrograms& programs, std::size_t threads)
+      : info_(describe(programs, threads)), workers_(threads) {}
   const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t) override { refuse("works on memory that is there"); }
-  std::unique_ptr<Buffer> wrap(const void* host) override { return std::make_unique<CpuMemory>(host); }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CpuQueue>(workers_.get()); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return CpuMemory::allocate(bytes); }
+  std::unique_ptr<Buffer> wrap(const void* host) override {
+    return std::make_unique<CpuMemory>(reinterpret_cast<std::uintptr_t>(host),
+                                       std::numeric_limits<std::size_t>::max(), false);
+  }
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CpuQueue>(workers_); }
   std::string build_options(const ProgramSource&) const override { return {}; }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    refuse("has no program of " + source.entry + " with these tunables");
+    if (!source.embedded) {
+      refuse("runs its own kernels, not those of DUOGEMM_KERNEL_DIR: name another device");
+    }
+    refuse(missing_program(source.entry, tunables_of(source), info_));
   }
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
-    std::string name = source.entry;
-    for (const auto& [tunable, value] : source.defines) {
-      name += " " + tunable + "=" + std::to_string(value);
-    }
-    const auto found = std::ranges::lower_bound(programs_, name, {}, &CpuProgram::name);
-    return source.embedded && found != programs_.end() && found->name == name
-               ? std::make_shared<CpuKernel>(found->entry)
-               : nullptr;
+    const BuiltProgram* const found =
+        source.embedded ? find_program(info_, source.entry, tunables_of(source)) : nullptr;
+    return found == nullptr ? nullptr : std::make_shared<CpuKernel>(*found);
   }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
     refuse("loads no binaries");
   }
 
  private:
-  const std::span<const CpuProgram> programs_;
   const DeviceInfo info_;
-  const std::unique_ptr<WorkerThreads> workers_;
+  WorkerThreads workers_;
 };
 
 class CpuBackend final : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
+  bool has_driver() const override { return false; }
   std::vector<DeviceInfo> devices() const override {
-    std::vector<DeviceInfo> infos;
-    while (infos.size() < cpu_programs().size()) {
-      infos.push_back(describe(infos.size(), 1));
-    }
-    return infos;
+    return {describe(cpu_programs().front(), threads_of_process())};
   }
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
-    return std::make_unique<CpuDevice>(index, options.threads);
+    if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {
+      refuse("has no cache preference and no bank width; only cuda has");
+    }
+    if (index > 0) {
+      throw Error(Status::invalid_argument, "no cpu device " + std::to_string(index) + "; there is 1");
+    }
+    return open_cpu(cpu_programs().front(), threads_of_process());
   }
 };
 
@@ -153,6 +220,10 @@ class CpuBackend final : public Backend {
 const Backend& cpu_backend() {
   static const CpuBackend backend;
   return backend;
+}
+
+std::unique_ptr<Device> open_cpu(const CpuPrograms& programs, std::size_t threads) {
+  return std::make_unique<CpuDevice>(programs, threads);
 }
 
 }  // namespace duogemm

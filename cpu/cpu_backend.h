@@ -1,13 +1,16 @@
 // The processor that the program runs on, by kernels that the host's own compiler has compiled.
 #pragma once
 
+#include "cpu_programs.h"
 #include "device/backend.h"
 
 namespace duogemm {
 
-// A device for each set of instructions that the processor has, the widest vectors first; none where the
-// build has no programs. What is launched is computed before the launch returns, on the host's memory alone
-// (Device::wrap), by the calling thread and as many others as DeviceOptions::threads says.
+// It has one device, which needs no driver. What is launched is computed before the launch returns, by the
+// calling thread and others.
 const Backend& cpu_backend();
+
+// The same device with other programs that this processor can run, and with that many threads.
+std::unique_ptr<Device> open_cpu(const CpuPrograms& programs, std::size_t threads);
 
 }  // namespace duogemm

@@ -1,14 +1,17 @@
 // The kernels' dialect for the host's own compiler, as compat/dialect.h is for those of devices: what the
-// kernels for CPUs use of OpenCL C, as C++ for x86 processors with AVX2 and FMA, and with AVX-512 where the
-// compiler may use it.
+// kernels for CPUs use of OpenCL C, as C++ for any processor, and with vectors of 8 and 16 where the compiler
+// may use AVX2 with FMA, and AVX-512.
 //
-// A kernel is an ordinary function. Its work-group is one work-item, so that there are no barriers, and local
+// A kernel is an ordinary function, which is called for each work-item. There are no barriers, and local
 // memory is the caller's stack.
 #pragma once
 
+#ifdef __AVX2__
 #include <immintrin.h>
+#endif
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #define FLOAT_(width) float##width
@@ -31,90 +34,116 @@
 #define ARGUMENTS(Struct) const Struct& p
 #define TAKE_ARGUMENTS(Struct)
 
+using uint = unsigned;
+
+FUNCTION float exp(float x) { return __builtin_expf(x); }
+FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
+
 struct float2 {
   float x, y;
 };
 
 // The names of its elements stand in no other vector, because the kernels name none of others.
 struct float4 {
+  using Elements __attribute__((vector_size(16), may_alias)) = float;
   union {
-    __m128 v;
+    Elements v;
     __extension__ struct { float x, y, z, w; };
     __extension__ struct { float2 lo, hi; };
   };
   float4() = default;
-  float4(__m128 vector) : v(vector) {}
-  explicit float4(float value) : v(_mm_set1_ps(value)) {}
+  float4(Elements vector) : v(vector) {}
+  explicit float4(float value) : v(value - Elements{}) {}
 };
 
-struct float8 {
-  __m256 v;
-  float8() = default;
-  float8(__m256 vector) : v(vector) {}
-  explicit float8(float value) : v(_mm256_set1_ps(value)) {}
-};
+#define DEFINE_VECTOR(count)                                                   \
+  struct float##count {                                                        \
+    using Elements __attribute__((vector_size(4 * count), may_alias)) = float; \
+    Elements v;                                                                \
+    float##count() = default;                                                  \
+    float##count(Elements vector) : v(vector) {}                               \
+    explicit float##count(float value) : v(value - Elements{}) {}              \
+  };
+#define DEFINE_OPERATIONS(count)                                                        \
+  FUNCTION float##count operator*(float##count a, float##count b) { return a.v * b.v; } \
+  FUNCTION float##count vload##count(std::size_t offset, const float* from) {           \
+    float##count result;                                                                \
+    std::memcpy(&result, from + count * offset, sizeof result);                         \
+    return result;                                                                      \
+  }                                                                                     \
+  FUNCTION void vstore##count(float##count value, std::size_t offset, float* to) {      \
+    std::memcpy(to + count * offset, &value, sizeof value);                             \
+  }
 
-#ifdef __AVX512F__
-struct float16 {
-  __m512 v;
-  float16() = default;
-  float16(__m512 vector) : v(vector) {}
-  explicit float16(float value) : v(_mm512_set1_ps(value)) {}
-};
-
-FUNCTION float16 operator*(float16 a, float16 b) { return _mm512_mul_ps(a.v, b.v); }
-FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
-FUNCTION float16 vload16(std::size_t offset, const float* from) {
-  return _mm512_loadu_ps(from + 16 * offset);
-}
-FUNCTION void vstore16(float16 value, std::size_t offset, float* to) {
-  _mm512_storeu_ps(to + 16 * offset, value.v);
-}
-#endif
-
-FUNCTION float4 operator*(float4 a, float4 b) { return _mm_mul_ps(a.v, b.v); }
-FUNCTION float8 operator*(float8 a, float8 b) { return _mm256_mul_ps(a.v, b.v); }
-
+DEFINE_OPERATIONS(4)
+#ifdef __AVX2__
+DEFINE_VECTOR(8)
+DEFINE_OPERATIONS(8)
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return _mm_fmadd_ps(a.v, b.v, c.v); }
 FUNCTION float8 fma(float8 a, float8 b, float8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
-
-FUNCTION float4 vload4(std::size_t offset, const float* from) { return _mm_loadu_ps(from + 4 * offset); }
-FUNCTION float8 vload8(std::size_t offset, const float* from) { return _mm256_loadu_ps(from + 8 * offset); }
-FUNCTION void vstore4(float4 value, std::size_t offset, float* to) {
-  _mm_storeu_ps(to + 4 * offset, value.v);
+#ifdef __AVX512F__
+DEFINE_VECTOR(16)
+DEFINE_OPERATIONS(16)
+FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
+#endif
+#elif defined(__FP_FAST_FMAF)
+FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FUNCTION float4 fma(float4 a, float4 b, float4 c) {
+  return float4::Elements{fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z), fma(a.w, b.w, c.w)};
 }
-FUNCTION void vstore8(float8 value, std::size_t offset, float* to) {
-  _mm256_storeu_ps(to + 8 * offset, value.v);
+#else
+// For a processor without fused multiply-adds, by double precision: the product is exact there. The sum is
+// rounded to odd (Boldo and Melquiond, 2008): where it is inexact, and its last bit is 0, it becomes its
+// neighbour on the other side of the exact sum. To round that to a float is then as good as to round once.
+static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
+  using Doubles __attribute__((vector_size(32))) = double;
+  using Bits __attribute__((vector_size(32))) = long long;
+  const Doubles product = __builtin_convertvector(a.v, Doubles) * __builtin_convertvector(b.v, Doubles);
+  const Doubles added = __builtin_convertvector(c.v, Doubles);
+  const Doubles sum = product + added;
+  const Doubles of_added = sum - product;
+  const Doubles error = (product - (sum - of_added)) + (added - of_added);
+  const Bits inexact = (error > 0.0) | (error < 0.0);  // not where it is no number
+  const Bits towards_zero = (error > 0.0) ^ (sum > 0.0);
+  Bits bits = (Bits)sum;
+  bits += inexact & ((bits & 1) - 1) & (towards_zero | 1);
+  return __builtin_convertvector((Doubles)bits, float4::Elements);
 }
+FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
+#endif
 
-// The work-group that this thread computes.
+// The work-item that this thread computes.
 static thread_local struct {
-  std::size_t id[2];
-  std::size_t count[2];
-} group;
+  std::size_t group[2];
+  std::size_t groups[2];
+  std::size_t item;
+} work;
 
-FUNCTION std::size_t get_group_id(int dimension) { return group.id[dimension]; }
-FUNCTION std::size_t get_num_groups(int dimension) { return group.count[dimension]; }
-FUNCTION std::size_t get_local_id(int) { return 0; }
+FUNCTION std::size_t get_group_id(int dimension) { return work.group[dimension]; }
+FUNCTION std::size_t get_num_groups(int dimension) { return work.groups[dimension]; }
+FUNCTION std::size_t get_local_id(int) { return work.item; }
 
-// What CpuProgram::Entry does (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
+// What CpuEntry does (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
 template <typename Struct, typename... Elements, std::size_t... indices>
 FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::index_sequence<indices...>,
                              const void* const* pointers, const void* arguments, const std::size_t* groups,
-                             std::size_t first, std::size_t end) {
-  group.count[0] = groups[0];
-  group.count[1] = groups[1];
+                             std::size_t items, std::size_t first, std::size_t end) {
+  work.groups[0] = groups[0];
+  work.groups[1] = groups[1];
   for (std::size_t i = first; i < end; ++i) {
-    group.id[0] = i % groups[0];
-    group.id[1] = i / groups[0];
-    kernel(*static_cast<const Struct*>(arguments),
-           static_cast<Elements*>(const_cast<void*>(pointers[indices]))...);
+    work.group[0] = i % groups[0];
+    work.group[1] = i / groups[0];
+    for (work.item = 0; work.item < items; ++work.item) {
+      kernel(*static_cast<const Struct*>(arguments),
+             static_cast<Elements*>(const_cast<void*>(pointers[indices]))...);
+    }
   }
 }
 template <typename Struct, typename... Elements>
 FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), const void* const* pointers,
-                             const void* arguments, const std::size_t* groups, std::size_t first,
-                             std::size_t end) {
-  compute_groups(kernel, std::index_sequence_for<Elements...>(), pointers, arguments, groups, first, end);
+                             const void* arguments, const std::size_t* groups, std::size_t items,
+                             std::size_t first, std::size_t end) {
+  compute_groups(kernel, std::index_sequence_for<Elements...>(), pointers, arguments, groups, items, first,
+                 end);
 }

@@ -1,39 +1,52 @@
-# Compiles the kernels for CPUs with the host's own compiler, once for each setting that a processor with AVX2 or AVX-512
-# may need.
+# Compiles the kernels for CPUs with the host's own compiler, once for each setting that the planner may choose and each set of
+# instructions that a processor may have.
 
 # Adds to `target` what defines cpu_programs().
 function(duogemm_compile_cpu_programs target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/programs)
-  set(has_programs 0)
   set(declarations "")
   set(sets "")
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
-    set(has_programs 1)
-    duogemm_cpu_settings(settings "4;8" "1;2;4" "TSK=512 TSM=48 TSN=512")
-    duogemm_add_cpu_programs(${target} avx2 "-mavx2;-mfma" "${settings}")
+  set(choices "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    set(has_avx2 "__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\")")
+    set(has_avx512 "${has_avx2} && __builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512vl\")")
     duogemm_cpu_settings(settings "4;8;16" "1;2;4;8" "TSK=256 TSM=96 TSN=384")
-    duogemm_add_cpu_programs(${target} avx512 "-mavx2;-mfma;-mavx512f;-mavx512vl" "${settings}")
+    duogemm_add_cpu_programs(${target} AVX-512 "${has_avx512}" "-mavx2;-mfma;-mavx512f;-mavx512vl" 16 "${settings}")
+    duogemm_cpu_settings(settings "4;8" "1;2;4" "TSK=512 TSM=48 TSN=512")
+    duogemm_add_cpu_programs(${target} AVX2 "${has_avx2}" "-mavx2;-mfma" 8 "${settings}")
   endif()
+  duogemm_cpu_settings(settings "4" "1;2;4" "TSK=512 TSM=48 TSN=512")
+  duogemm_add_cpu_programs(${target} C++ true "" 4 "${settings}")
   configure_file(programs.cpp.in ${folder}/programs.cpp @ONLY)
   target_sources(${target} PRIVATE ${folder}/programs.cpp)
 endfunction()
 
-# A program of each of the settings, compiled with `options`, and what cpu_programs() says of them all as the set `name`.
-function(duogemm_add_cpu_programs target name options settings)
+# A program of each of the settings, compiled with `options`, and what cpu_programs() says of them all where `condition` holds:
+# that they are for those `instructions` and have vectors of that many floats.
+function(duogemm_add_cpu_programs target instructions condition options vector_floats settings)
+  string(MAKE_C_IDENTIFIER "programs_of_${instructions}" set)
   set(sources "")
   set(entries "")
-  foreach(setting IN LISTS settings)  # in the order of their names, by which they are looked for
+  foreach(setting IN LISTS settings)
     string(REGEX MATCH "^[a-z_]+" kernel "${setting}")
-    string(MAKE_C_IDENTIFIER "${setting} ${name}" entry)
+    string(MAKE_C_IDENTIFIER "${setting} ${instructions}" entry)
     string(REPLACE "${kernel} " " " defines "${setting}")
+    string(REGEX REPLACE " ([A-Z_]+)=([0-9]+)" "{\"\\1\", \\2}, " values "${defines}")
     string(REPLACE " " "\n#define " defines "${defines}")
     string(REPLACE "=" " " defines "${defines}")
+    set(file gemm/cpu/${kernel}.cl)
+    if(NOT EXISTS ${duogemm_source_root}/kernels/${file})
+      set(file gemm/${kernel}.cl)
+    endif()
     configure_file(program.cpp.in ${folder}/${entry}.cpp @ONLY)
     list(APPEND sources ${folder}/${entry}.cpp)
-    string(APPEND declarations "CpuProgram::Entry ${entry};\n")
-    string(APPEND entries "      {\"${setting}\", ${entry}},\n")
+    string(APPEND declarations "CpuEntry ${entry};\n")
+    string(APPEND entries "      {\"${kernel}\", {${values}}, reinterpret_cast<void (*)()>(${entry})},\n")
   endforeach()
-  string(APPEND sets "  static const CpuProgram ${name}[] = {\n${entries}  };\n")
+  string(APPEND sets "const std::vector<BuiltProgram>& ${set}() {\n  static const std::vector<BuiltProgram> all = {\n"
+                     "${entries}  };\n  return all;\n}\n\n")
+  string(APPEND choices "    if (${condition}) {\n"
+                        "      sets.push_back({\"${instructions}\", ${vector_floats}, ${set}});\n    }\n")
   target_sources(${target} PRIVATE ${sources})
   # Sanitizers check each step of the unrolled loops: GCC takes 20 s for some at -O2, and half a second at -O0.
   set(optimise -O2)
@@ -47,15 +60,15 @@ function(duogemm_add_cpu_programs target name options settings)
     INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR};${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
   set(declarations "${declarations}" PARENT_SCOPE)
   set(sets "${sets}" PARENT_SCOPE)
+  set(choices "${choices}" PARENT_SCOPE)
 endfunction()
 
 # Every setting of the tunables that the planner chooses where `widths` are those of vectors, `columns` those of blocks and
-# `tile` what it packs at once, the largest last. It packs panels for a result of 3 x 3 or less, too, which has no program
-# here.
+# `tile` what it packs at once, the largest last.
 function(duogemm_cpu_settings result widths columns tile)
   list(GET widths -1 widest)
   list(GET columns -1 most)
-  set(settings "")
+  set(settings "finish GROUP=256 WPT=4")
   foreach(ROWS_C 0 1)
     foreach(COLS 1 2 4)
       list(APPEND settings "cpu_dots COLS=${COLS} ROWS_C=${ROWS_C} VECTORS=4 WIDTH=${widest}")
@@ -76,6 +89,5 @@ function(duogemm_cpu_settings result widths columns tile)
       endforeach()
     endforeach()
   endforeach()
-  list(SORT settings)
   set(${result} ${settings} PARENT_SCOPE)
 endfunction()

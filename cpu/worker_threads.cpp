@@ -1,82 +1,116 @@
 #include "worker_threads.h"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 
 namespace duogemm {
 namespace {
 
-// Waits for another value than `old`: at first without sleeping, because to be woken up takes as long as a
-// small product, but letting the thread that is waited for go first where both share a core.
-template <typename Value>
-void await_change(const std::atomic<Value>& value, Value old) {
+// Waits without sleeping, because to be woken up takes as long as a small product, but lets the thread that
+// is waited for go first where both share a core. Gives up after a while.
+template <typename Condition>
+void watch_for(const Condition& condition) {
   constexpr std::chrono::microseconds watch{50};
   const auto end = std::chrono::steady_clock::now() + watch;
-  while (value == old && std::chrono::steady_clock::now() < end) {
+  while (!condition() && std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
-  value.wait(old);
 }
 
 }  // namespace
 
 WorkerThreads::~WorkerThreads() {
-  ends_ = true;
-  ++round_;
-  round_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    announce();
+  }
   for (std::thread& worker : workers_) {
     worker.join();
   }
 }
 
 void WorkerThreads::compute(std::size_t items, const Compute& compute) {
-  const std::lock_guard lock(one_at_a_time_);
-  start();
-  compute_ = &compute;
-  items_ = items;
-  next_ = 0;
-  taking_part_ = 0;
-  ++round_;
-  round_.notify_all();
-  take_items();
-  for (int left = taking_part_ |= closed; left != closed; left = taking_part_) {
-    await_change(taking_part_, left);
+  Job job{compute, items};
+  {
+    const std::lock_guard lock(mutex_);
+    start();
+    ++busy_;
+    jobs_.push_back(&job);
+    announce();
   }
+  job.take_items();
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(jobs_, &job);
+    --busy_;
+    if (!jobs_.empty()) {
+      announce();  // there is a core for one more
+    }
+  }
+  watch_for([&] { return job.helpers == 0; });
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return job.helpers == 0; });
 }
 
 // As many as the system lets start.
 void WorkerThreads::start() {
   try {
     while (workers_.size() + 1 < threads_) {
-      workers_.emplace_back([this] {
-        for (std::uint32_t round = 0; !ends_;) {
-          await_change(round_, round);
-          round = round_;  // before it takes part: the next may begin as soon as it has
-          take_part();
-        }
-      });
+      workers_.emplace_back([this] { help(); });
     }
   } catch (const std::system_error&) {
     threads_ = workers_.size() + 1;
   }
 }
 
-void WorkerThreads::take_part() {
-  int others = taking_part_;
-  while ((others & closed) == 0) {
-    if (taking_part_.compare_exchange_weak(others, others + 1)) {
-      take_items();
-      --taking_part_;
-      taking_part_.notify_all();
+void WorkerThreads::help() {
+  for (std::uint32_t known = news_;;) {
+    while (Job* const job = join()) {
+      job->take_items();
+      leave(*job);
+    }
+    watch_for([&] { return news_ != known; });
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, [&] { return news_ != known || ends_; });
+    known = news_;
+    if (ends_) {
       return;
     }
   }
 }
 
-void WorkerThreads::take_items() {
-  for (std::size_t i = next_++; i < items_; i = next_++) {
-    (*compute_)(i);
+// The one with the fewest helpers of those that have something left.
+WorkerThreads::Job* WorkerThreads::join() {
+  const std::lock_guard lock(mutex_);
+  Job* found = nullptr;
+  if (busy_ < threads_) {
+    for (Job* job : jobs_) {
+      if (job->next < job->items && (found == nullptr || job->helpers < found->helpers)) {
+        found = job;
+      }
+    }
   }
+  if (found != nullptr) {
+    ++found->helpers;
+    ++busy_;
+  }
+  return found;
+}
+
+// The job may be gone as soon as nobody helps any more.
+void WorkerThreads::leave(Job& job) {
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  if (--job.helpers == 0) {
+    left_.notify_all();
+  }
+}
+
+void WorkerThreads::announce() {
+  ++news_;
+  told_.notify_all();
 }
 
 }  // namespace duogemm

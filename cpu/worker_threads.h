@@ -1,7 +1,8 @@
-// Threads that help the calling one with a product that takes it tens of microseconds.
+// Threads that help the calling ones with products that take those tens of microseconds.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,11 +12,13 @@
 
 namespace duogemm {
 
-// After each product they look out for the next for a while, and then sleep. The calling thread never waits
-// for one that has not begun: it takes whatever no other has taken.
+// A caller works on its own product, and never waits for a thread that has not begun to help: it takes
+// whatever no other has taken. Where several call at once, the others share themselves out among their
+// products, as far as there are cores. After each product they look out for the next for a while, and then
+// sleep.
 class WorkerThreads {
  public:
-  // This many threads compute, the calling one among them. The others start with the first product.
+  // This many threads compute, those that call among them. The others start when a caller first needs one.
   explicit WorkerThreads(std::size_t threads) : threads_(threads) {}
   ~WorkerThreads();
   WorkerThreads(const WorkerThreads&) = delete;
@@ -23,25 +26,38 @@ class WorkerThreads {
 
   using Compute = std::function<void(std::size_t item)>;  // must not throw
 
-  // Returns when all items are computed. Several callers take turns.
+  // Returns when all items are computed.
   void compute(std::size_t items, const Compute& compute);
 
  private:
+  struct Job {
+    const Compute& compute;
+    const std::size_t items;
+    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> helpers = 0;  // changes under the mutex
+
+    void take_items() {
+      for (std::size_t i = next++; i < items; i = next++) {
+        compute(i);
+      }
+    }
+  };
+
   void start();
-  void take_part();
-  void take_items();
+  void help();
+  Job* join();
+  void leave(Job& job);
+  void announce();
 
-  static constexpr int closed = 1 << 30;
-
+  std::mutex mutex_;  // of all that follows
   std::size_t threads_;
-  std::mutex one_at_a_time_;
   std::vector<std::thread> workers_;
-  const Compute* compute_ = nullptr;
-  std::size_t items_ = 0;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<int> taking_part_ = closed;  // workers, or `closed` more when none may begin any more
-  std::atomic<std::uint32_t> round_ = 0;
-  std::atomic<bool> ends_ = false;
+  std::vector<Job*> jobs_;
+  std::size_t busy_ = 0;  // callers, and workers that help them
+  bool ends_ = false;
+  std::atomic<std::uint32_t> news_ = 0;  // changes when there may be something to help with
+  std::condition_variable told_;         // of news
+  std::condition_variable left_;         // by a helper
 };
 
 }  // namespace duogemm

@@ -168,8 +168,6 @@ class CudaBackend final : public Backend {
 
   Versions versions() const override { return cuda::versions(); }
 
-  std::string missing_driver() const override { return "NVIDIA's driver"; }
-
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     require_bank_width(options.banks);
     if (index >= device_count()) {

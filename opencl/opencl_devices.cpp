@@ -9,6 +9,7 @@
 #include "opencl_backend.h"
 #include "opencl_device.h"
 #include "pocl.h"
+#include "system/cores.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -47,18 +48,11 @@ DeviceKind kind_of(cl_device_type type) {
 }
 
 // OpenCL tells the size of one cache only. A device that is a CPU is this one.
-std::size_t cache_of_core([[maybe_unused]] int name) {
-  const long bytes = sysconf(name);
-  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-}
-
 void describe_core(const cl::Device& device, DeviceInfo& info) {
   info.vector_floats = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
   info.seconds_to_start = 30e-6;  // measured with PoCL 3.1 on two AVX-512 cores (Zen 4 and 5)
-#ifdef _SC_LEVEL1_DCACHE_SIZE     // glibc's
-  info.first_cache_bytes = cache_of_core(_SC_LEVEL1_DCACHE_SIZE);
-  info.core_cache_bytes = cache_of_core(_SC_LEVEL2_CACHE_SIZE);
-#endif
+  info.first_cache_bytes = cache_bytes(1);
+  info.core_cache_bytes = cache_bytes(2);
 }
 
 // Fine-grained system SVM is OpenCL's word for it. PoCL (3.1 to 7.1) has it on CPUs and does not say so: it
@@ -206,7 +200,6 @@ class OpenClBackend final : public Backend {
 
   Versions versions() const override { return on_driver_stack(find_versions); }
   std::string obstacle() const override { return on_driver_stack(find_obstacle); }
-  std::string missing_driver() const override { return "an OpenCL driver (pocl-opencl-icd runs on any CPU)"; }
 
   std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const override {
     if (options.cache != CachePreference::none || options.banks != BankWidth::standard) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "system/cores.h"
 #include "system/files.h"
 
 namespace duogemm::opencl {
@@ -36,20 +37,6 @@ fs::path existing_folder() {
 
 // Longer than any thread takes to wake up; where one does not come, all stay as they are.
 constexpr std::chrono::milliseconds patience{200};
-
-std::vector<int> cores_of_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) {
-        cores.push_back(core);
-      }
-    }
-  }
-  return cores;
-}
 
 // The threads meet here: each stays in its native kernel until all have come, so that none has two.
 class Meeting {

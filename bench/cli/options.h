@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -45,10 +46,10 @@ inline CLI::Validator size_range() { return number_in(std::int64_t{1}, largest_s
 // --backend and --device.
 struct DeviceFlags {
   std::string backend;
-  std::optional<std::size_t> device;
+  std::string device;
 
   void add_to(CLI::App& command, bool allow_all = false) {
-    std::vector<std::string> names = {"opencl", "cuda"};
+    std::vector<std::string> names = {"opencl", "cuda", "cpu"};
     std::string about = "Runtime";
     if (allow_all) {
       names.push_back("all");
@@ -57,22 +58,32 @@ struct DeviceFlags {
     command
         .add_option("--backend", backend, about + ". Default: that of DUOGEMM_DEVICE, or of the best device")
         ->check(CLI::IsMember(names));
-    command.add_option("--device", device, "Device number, as `duogemm devices` lists them for the runtime")
-        ->check(number_in(0, 1023));
+    command.add_option(
+        "--device", device,
+        "Device as `duogemm devices` lists them: its name, such as cpu0, or its number for the "
+        "runtime");
   }
 
-  // The best device that there is where no backend is given: CUDA, then a GPU through OpenCL, then whatever
-  // OpenCL has; or that of DUOGEMM_DEVICE where no device is given either, as in the library. Of a backend
-  // the first of the best kind. "all": the same GPU through both runtimes, CUDA first. Throws
-  // invalid_argument naming what there is.
+  // The best device that there is where no backend is given (see select_device), or that of DUOGEMM_DEVICE
+  // where no device is given either. Of a backend the first of the best kind. "all": the same GPU through
+  // both runtimes, CUDA first. Throws invalid_argument naming what there is.
   std::vector<ChosenDevice> choose() const {
-    if (backend.empty() && !device) {
+    std::optional<std::size_t> number;
+    if (device.find_first_not_of("0123456789") != std::string::npos) {
+      if (!backend.empty()) {
+        reject("--device " + device + ": expected a number, as --backend names the runtime");
+      }
+      return {{named_device("--device", device)}};
+    }
+    if (!device.empty()) {
+      number = std::stoul(device.substr(0, 9));
+    } else if (backend.empty()) {
       return {{select_device("")}};
     }
     if (backend != "all") {
-      return {device_of(backend.empty() ? best_backend() : require_backend(backend))};
+      return {device_of(backend.empty() ? *best_device().backend : require_backend(backend), number)};
     }
-    const ChosenDevice cuda = device_of(require_backend("cuda"));
+    const ChosenDevice cuda = device_of(require_backend("cuda"), number);
     const Backend& opencl = require_backend("opencl");
     const std::string bus = cuda.info().pci_bus;
     for (const DeviceInfo& other : opencl.devices()) {
@@ -81,6 +92,26 @@ struct DeviceFlags {
       }
     }
     reject("--backend all: no OpenCL platform has the CUDA device at " + bus);
+  }
+
+  // The same for kernels that a device has to compile: where nothing is named, the best device that does, if
+  // there is one.
+  std::vector<ChosenDevice> choose_compiling() const {
+    std::vector<ChosenDevice> chosen = choose();
+    const char* const environment = std::getenv("DUOGEMM_DEVICE");
+    const bool named =
+        !backend.empty() || !device.empty() || (environment != nullptr && *environment != '\0');
+    if (named || chosen.front().info().programs == nullptr) {
+      return chosen;
+    }
+    for (const Backend* other : backends()) {
+      for (const DeviceInfo& info : other->devices()) {
+        if (info.programs == nullptr) {
+          return {{{other, info.index}}};
+        }
+      }
+    }
+    return chosen;
   }
 
  private:
@@ -92,17 +123,17 @@ struct DeviceFlags {
     return *found;
   }
 
-  ChosenDevice device_of(const Backend& chosen) const {
+  static ChosenDevice device_of(const Backend& chosen, std::optional<std::size_t> number) {
     const std::vector<DeviceInfo> devices = chosen.devices();
     const std::string name(chosen.name());
     if (devices.empty()) {
       reject("--backend " + name + ": " + no_device_of(chosen));
     }
-    if (device && *device >= devices.size()) {
-      reject("--device " + std::to_string(*device) + ": " + name + " has devices 0 to " +
+    if (number && *number >= devices.size()) {
+      reject("--device " + std::to_string(*number) + ": " + name + " has devices 0 to " +
              std::to_string(devices.size() - 1));
     }
-    return {{&chosen, device.value_or(preferred_device(devices))}};
+    return {{&chosen, number.value_or(preferred_device(devices))}};
   }
 };
 

@@ -43,10 +43,10 @@ void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
     std::printf("%s: no device was found%s\n", name.c_str(), (why.empty() ? "" : ": " + why).c_str());
     return;
   }
-  Table table = {"#",   left("name"), left("runtime"), left("driver"), "units",
-                 "MHz", "memory",     "local",         left("has")};
+  Table table = {left("device"), left("name"), left("runtime"), left("driver"), "units",
+                 "MHz",          "memory",     "local",         left("has")};
   for (const DeviceInfo& info : devices) {
-    table.add_row({std::to_string(info.index), info.name, info.runtime, info.driver,
+    table.add_row({info.backend + std::to_string(info.index), info.name, info.runtime, info.driver,
                    std::to_string(info.compute_units), std::to_string(info.clock_mhz),
                    format("%.1f GiB", 0x1p-30 * static_cast<double>(info.memory_bytes)),
                    std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
@@ -73,7 +73,7 @@ int run(const DevicesFlags& flags) {
     for (const DeviceInfo& info : devices) {
       const std::string why = backend->name() == "opencl" ? refusal(*backend, info) : "";
       if (!why.empty()) {
-        std::printf("%zu: %s\n", info.index, why.c_str());
+        std::printf("%s%zu: %s\n", info.backend.c_str(), info.index, why.c_str());
       }
       document["devices"].push_back({{"number", info.index},
                                      {"device", to_json(info)},

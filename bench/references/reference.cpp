@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "machine/host_device.h"
+#include "cpu_backend.h"
 #ifdef DUOGEMM_WITH_OPENBLAS
 #include <cblas.h>
 #endif
@@ -106,7 +106,7 @@ double Reference::timed(int repeats, const Turn& turn) {
 
 ReferenceLibrary::ReferenceLibrary(std::string title)
     : title_(std::move(title)),
-      host_(open_host()),
+      host_(cpu_backend().open(0, {})),
       host_queue_(host_->create_queue()),
       device_(*host_),
       queue_(*host_queue_) {}

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "check/judge.h"
-#include "machine/host_device.h"
+#include "cpu_backend.h"
 #include "machine/memory_need.h"
 #include "references/own_library.h"
 #include "replay/replay.h"
@@ -82,7 +82,7 @@ class Stage {
       context_s_ = subject.choosing_s + seconds_since(start);
     }
     if (is_ours() ? subject.through == CallMemory::host : !needs_device) {
-      arrays_.emplace(open_host());
+      arrays_.emplace(cpu_backend().open(0, {}));
     }
     matrices_.emplace(extents_of(trace), test_data().c, 1, device(), queue());
     for (const TraceCall& call : trace.calls) {

@@ -33,6 +33,9 @@ class SupportKernel {
   std::shared_ptr<const Kernel> kernel_;
 };
 
+// A device that compiles nothing has neither of the kernels.
+bool is_unknown(const Device& device) { return device.info().programs != nullptr; }
+
 // How often what a run does is done in a second; 0 when it is stopped before there is any time.
 double rate_of(const std::function<double(int repeats)>& run, double most_seconds,
                const std::atomic<bool>& stop) {
@@ -55,6 +58,9 @@ struct Reading {
 // Many rounds, and many work-groups for each compute unit, so that the last ones to finish do not count: as
 // many as the device does in a tenth of a second.
 double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const std::atomic<bool>& stop) {
+  if (is_unknown(device)) {
+    return 0.0;
+  }
   constexpr int most_rounds = 1 << 20;
   constexpr double shortest = 2e-3;
   constexpr double wanted = 0.1;
@@ -94,6 +100,9 @@ std::size_t bandwidth_bytes(const DeviceInfo& info) {
 
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
                             const std::atomic<bool>& stop) {
+  if (is_unknown(device)) {
+    return {};
+  }
   const DeviceInfo& info = device.info();
   const bool cpu = info.kind == DeviceKind::cpu;
   const int vector_floats = cpu ? 16 : 4;

@@ -105,6 +105,19 @@ Context* open_device() {
   }
 }
 
+// Opened by the first call. Throws where it would have to be opened after a fork, and a driver cannot be
+// asked.
+Context* shared_device() {
+  static constinit std::atomic<Context*> opened = nullptr;
+  if (Context* const device = opened) {
+    return device;
+  }
+  require_devices_work_here();  // before the guards of static variables
+  static Context* const device = open_device();
+  opened = device;
+  return device;
+}
+
 void multiply(Context& device, const Call& call) {
   static const Precision precision = permitted_precision();
   Sgemm problem = call.problem;
@@ -137,8 +150,7 @@ void serve_failed(const Call& call, const std::string& reason, std::optional<Sta
 
 void serve(const Call& call) {
   try {
-    require_devices_work_here();  // before the guards of static variables
-    static Context* const device = open_device();
+    Context* const device = shared_device();
     if (const std::string* reason = out_of_use) {
       pass_on(call, *reason);
     } else {

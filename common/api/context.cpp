@@ -1,4 +1,7 @@
 // The call on host memory, and the choice of a default device.
+#include <atomic>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "device/device_selection.h"
@@ -36,16 +39,21 @@ void require_pointers(const Problem& problem, const HostOperands& operands) {
 class Context::Implementation {
  public:
   Implementation(const std::string& device, const ContextOptions& options)
-      : runtime_(open_selected_device(device)),
-        call_(make_host_call(runtime_,
-                             options.device_memory > 0 ? options.device_memory : device_memory_limit())) {}
-
-  std::string device_name() { return runtime_.device().info().name; }
-
-  WarmUp warm() {
-    require_devices_work_here();
-    return runtime_.warm();
+      : device_memory_(options.device_memory > 0 ? options.device_memory : device_memory_limit()),
+        selected_(select_device(device)),
+        open_(open().release()) {}
+  // Nobody could take back what was opened before a fork.
+  ~Implementation() {
+    if (OpenDevice* const open = open_; open->forks == forks()) {
+      delete open;
+    }
   }
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  std::string device_name() const { return open_.load()->runtime.device().info().name; }
+
+  WarmUp warm() { return here().runtime.warm(); }
 
   // `operands` are the caller's.
   void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
@@ -60,24 +68,51 @@ class Context::Implementation {
       std::swap(operands.a, operands.b);
       std::swap(operands.a_list, operands.b_list);
     }
-    require_devices_work_here();
-    call_->multiply(problem, operands, progress);
+    here().call->multiply(problem, operands, progress);
     record_call(request, CallMemory::host,
                 batch_by == BatchBy::strides ? CallBatch::strides : CallBatch::lists);
   }
 
  private:
-  Runtime runtime_;
-  std::unique_ptr<HostCall> call_;
+  // A device that is open in one process.
+  struct OpenDevice {
+    OpenDevice(std::unique_ptr<Device> device, std::optional<std::size_t> device_memory)
+        : runtime(std::move(device)), call(make_host_call(runtime, device_memory)) {}
+
+    const int forks = duogemm::forks();
+    Runtime runtime;
+    const std::unique_ptr<HostCall> call;
+  };
+
+  std::unique_ptr<OpenDevice> open() const {
+    const Backend& backend = *selected_.backend;
+    const auto no_forks = backend.has_driver() ? std::unique_lock<std::mutex>() : hold_off_forks();
+    return std::make_unique<OpenDevice>(backend.open(selected_.index, {}), device_memory_);
+  }
+
+  // After a fork the device is opened anew, where no driver stands in the way: its threads, and the holders
+  // of its locks, are in another process.
+  OpenDevice& here() {
+    OpenDevice* known = open_;
+    if (known->forks == forks()) {
+      return *known;
+    }
+    if (selected_.backend->has_driver()) {
+      require_devices_work_here();
+    }
+    std::unique_ptr<OpenDevice> opened = open();
+    // Another thread may have been faster.
+    return open_.compare_exchange_strong(known, opened.get()) ? *opened.release() : *known;
+  }
+
+  const std::optional<std::size_t> device_memory_;
+  const SelectedDevice selected_;
+  std::atomic<OpenDevice*> open_;
 };
 
 Context::Context(const std::string& device, const ContextOptions& options)
     : implementation_(std::make_unique<Implementation>(device, options)) {}
-Context::~Context() {
-  if (!devices_work_here()) {
-    static_cast<void>(implementation_.release());  // no driver could take back what is in it
-  }
-}
+Context::~Context() = default;
 
 std::string Context::device_name() const { return implementation_->device_name(); }
 
@@ -95,34 +130,40 @@ void Context::sgemm_batched(const Sgemm& request, const float* const* a, const f
 
 namespace {
 
+std::atomic<Context*> shared_context = nullptr;
+
 Context& default_context() {
+  if (Context* const made = shared_context) {
+    return *made;
+  }
   require_devices_work_here();  // or the guard may never be released
   static Context context;
+  shared_context = &context;
   return context;
 }
 
-// After a fork there is no default context. What has nothing to do needs none.
-bool has_nothing_to_do_in_child(const Sgemm& request, BatchBy batch_by) {
-  return !devices_work_here() && to_column_major(request, batch_by).problem.is_empty();
+// What has nothing to do needs no default context: after a fork there may be none.
+bool needs_no_context(const Sgemm& request, BatchBy batch_by, const ProgressListener& progress) {
+  if (shared_context == nullptr && to_column_major(request, batch_by).problem.is_empty()) {
+    report_nothing_to_do(progress);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void sgemm(const Sgemm& problem, const float* a, const float* b, float* c, const ProgressListener& progress) {
-  if (has_nothing_to_do_in_child(problem, BatchBy::strides)) {
-    report_nothing_to_do(progress);
-    return;
+  if (!needs_no_context(problem, BatchBy::strides, progress)) {
+    default_context().sgemm(problem, a, b, c, progress);
   }
-  default_context().sgemm(problem, a, b, c, progress);
 }
 
 void sgemm_batched(const Sgemm& problem, const float* const* a, const float* const* b, float* const* c,
                    const ProgressListener& progress) {
-  if (has_nothing_to_do_in_child(problem, BatchBy::addresses)) {
-    report_nothing_to_do(progress);
-    return;
+  if (!needs_no_context(problem, BatchBy::addresses, progress)) {
+    default_context().sgemm_batched(problem, a, b, c, progress);
   }
-  default_context().sgemm_batched(problem, a, b, c, progress);
 }
 
 WarmUp warm() { return default_context().warm(); }

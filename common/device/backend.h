@@ -70,6 +70,7 @@ struct Geometry {
   std::size_t cluster = 1;  // work-groups in each
   // Of the array that a kernel declares by DYNAMIC_LOCAL (compat/tensor_cores.h); 0 when there is none.
   std::size_t dynamic_local_bytes = 0;
+  std::size_t cores = 1;  // that share the work-groups, where threads of this process compute them
 };
 
 // A number, a kernel's struct, or a buffer, which may be null where the kernel does not read it.
@@ -145,8 +146,6 @@ class Queue {
   virtual void with_device(const std::function<void()>& work) = 0;
 };
 
-using Defines = std::vector<std::pair<std::string, int>>;
-
 struct ProgramSource {
   std::string entry;            // the kernel's name, which is also its file's
   std::string text;             // complete: no includes left
@@ -163,8 +162,6 @@ struct DeviceOptions {
   BankWidth banks = BankWidth::standard;
   // Kernels are compiled anew, and keep all that KernelFacts has a place for.
   bool explain = false;
-  // On cpu/ this many threads compute, the calling one among them.
-  std::size_t threads = 1;
 };
 
 // A product whose result is known, which shows whether a driver makes of kernels what it should.
@@ -212,6 +209,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // Tells whether it works through a driver, which does not survive fork(2) (see system/process.h).
+  virtual bool has_driver() const { return true; }
   // Every device there is; empty, never an error, where the runtime or its driver is missing.
   virtual std::vector<DeviceInfo> devices() const = 0;
   virtual std::unique_ptr<Device> open(std::size_t index, const DeviceOptions& options) const = 0;
@@ -219,8 +218,6 @@ class Backend {
   virtual Versions versions() const { return {}; }
   // Tells why it has no device where a driver is installed; empty where nothing is known.
   virtual std::string obstacle() const { return {}; }
-  // Names what is to be installed where there is no driver: "NVIDIA's driver".
-  virtual std::string missing_driver() const { return {}; }
   // A device of the compute capability (90 for 9.0) that is not there: it compiles, with
   // DeviceOptions::explain, and can do nothing else. Throws invalid_argument for one that the compiler no
   // longer knows.
@@ -229,13 +226,9 @@ class Backend {
   }
 };
 
-// The backends that this build has, the preferred one first. Defined by the build
+// The backends that this build has. Defined by the build
 // (cmake/templates/backends.cpp.in).
 const std::vector<const Backend*>& backends();
-
-// The backend whose kernels the calling thread computes: no device of a user's, but a help for those that
-// work on the host's memory. Defined by the build, too.
-const Backend& in_process_backend();
 
 // The machine code that the library carries for exactly that program and such a device; nothing where it has
 // none. Defined by the build, too.

@@ -5,12 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace duogemm {
 
 using Extent = std::array<std::size_t, 3>;
 
 enum class DeviceKind { gpu, cpu, other };
+
+using Defines = std::vector<std::pair<std::string, int>>;
+
+// A kernel that was compiled with the library, with a value for each of its tunables.
+struct BuiltProgram {
+  std::string kernel;
+  Defines tunables;
+  void (*entry)();  // its backend knows how to call it
+};
 
 struct DeviceInfo {
   std::string backend;    // "opencl", "cuda" or "cpu"
@@ -49,6 +60,8 @@ struct DeviceInfo {
   bool host_memory = false;  // kernels work on the host's memory in place (Device::wrap)
   bool compiles_concurrently = false;  // programs of one process
   bool clusters = false;               // work-groups of a cluster can read each other's local memory
+  // All that it can run, where it compiles nothing. They live as long as the process.
+  const std::vector<BuiltProgram>* programs = nullptr;
 
   bool is_nvidia() const { return compute_capability != 0; }
 

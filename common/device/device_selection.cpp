@@ -1,5 +1,6 @@
 #include "device/device_selection.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -9,33 +10,45 @@
 namespace duogemm {
 namespace {
 
-// source: what named it, for messages.
+std::vector<DeviceInfo> devices_of(const Backend& backend) {
+  if (backend.has_driver()) {
+    require_devices_work_here();  // before it is asked
+  }
+  return backend.devices();
+}
+
+// The runtime's name, and what follows it: ":1", "1" or nothing.
+std::pair<std::string, std::string> split_name(const std::string& name) {
+  const std::size_t end = std::min(name.find_first_of(":0123456789"), name.size());
+  return {name.substr(0, end), name.substr(end)};
+}
+
+}  // namespace
+
 SelectedDevice named_device(const std::string& source, const std::string& name) {
   const std::string named = source + " '" + name + "': ";
-  const std::size_t colon = name.find(':');
-  const std::string runtime = name.substr(0, colon);
+  const auto [runtime, rest] = split_name(name);
   const Backend* backend = find_backend(runtime);
   if (backend == nullptr) {
     reject(named + "expected a runtime of this build (" + known_backends() +
            "), with a number such as opencl:1 or without");
   }
-  const std::vector<DeviceInfo> devices = backend->devices();
+  const std::vector<DeviceInfo> devices = devices_of(*backend);
   if (devices.empty()) {
     reject(named + no_device_of(*backend));
   }
-  if (colon == std::string::npos) {
+  if (rest.empty()) {
     return {backend, preferred_device(devices)};
   }
   std::size_t index = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, index);
+  const char* const begin = rest.data() + (rest.front() == ':' ? 1 : 0);
+  const char* const end = rest.data() + rest.size();
+  const auto [stop, error] = std::from_chars(begin, end, index);
   if (error != std::errc() || stop != end || index >= devices.size()) {
     reject(named + runtime + " has devices 0 to " + std::to_string(devices.size() - 1));
   }
   return {backend, index};
 }
-
-}  // namespace
 
 const Backend* find_backend(std::string_view name) {
   for (const Backend* backend : backends()) {
@@ -59,18 +72,26 @@ std::string no_device_of(const Backend& backend) {
   return "no " + std::string(backend.name()) + " device was found" + (why.empty() ? "" : ": " + why);
 }
 
-const Backend& best_backend() {
-  std::string why, missing;
+SelectedDevice best_device() {
+  SelectedDevice own{nullptr, 0}, other{nullptr, 0};
   for (const Backend* backend : backends()) {
-    if (!backend->devices().empty()) {
-      return *backend;
+    const std::vector<DeviceInfo> devices = devices_of(*backend);
+    if (devices.empty()) {
+      continue;
     }
-    why += why.empty() ? backend->obstacle() : "";
-    if (const std::string driver = backend->missing_driver(); !driver.empty()) {
-      missing += (missing.empty() ? "; install " : " or ") + driver;
+    const std::size_t preferred = preferred_device(devices);
+    if (devices[preferred].kind == DeviceKind::gpu) {
+      return {backend, preferred};
+    }
+    SelectedDevice& found = backend->has_driver() ? other : own;
+    if (found.backend == nullptr) {
+      found = {backend, preferred};
     }
   }
-  reject("no device was found" + (why.empty() ? missing : ": " + why));
+  if (own.backend == nullptr && other.backend == nullptr) {
+    reject("no device was found");
+  }
+  return own.backend != nullptr ? own : other;
 }
 
 std::size_t preferred_device(const std::vector<DeviceInfo>& devices) {
@@ -91,14 +112,7 @@ SelectedDevice select_device(const std::string& name) {
   if (environment != nullptr && *environment != '\0') {
     return named_device(variable, environment);
   }
-  const Backend& backend = best_backend();
-  return {&backend, preferred_device(backend.devices())};
-}
-
-std::unique_ptr<Device> open_selected_device(const std::string& name) {
-  require_devices_work_here();  // before any driver is asked what there is
-  const SelectedDevice selected = select_device(name);
-  return selected.backend->open(selected.index, {});
+  return best_device();
 }
 
 }  // namespace duogemm

@@ -41,6 +41,24 @@ CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const Devic
           round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
 }
 
+// Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
+// last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends
+// on them.
+constexpr double of_lane = 5e9;
+constexpr double of_cache = 8e10;
+
+// Answers how many cores should share a product: all that the device has, or a single one where that is done
+// before the others have begun.
+std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
+  const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
+             k = static_cast<double>(problem.k);
+  const double bytes = (m * k + k * n + m * n) * sizeof(float) * static_cast<double>(problem.batch);
+  const auto lanes = static_cast<double>(std::max<std::size_t>(device.vector_floats, 1));
+  const double alone = std::max(problem.flops() / 2.0 / (of_lane * lanes), bytes / of_cache);
+  const std::size_t cores = std::max<std::size_t>(device.compute_units, 1);
+  return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
+}
+
 // How many tiles C has: a double, because those of the largest problems are more than 64 bits count.
 double tiles_of(const Problem& problem, const CpuTile& tile) {
   return static_cast<double>(ceil_div(problem.m, tile.m)) * static_cast<double>(ceil_div(problem.n, tile.n)) *
@@ -52,7 +70,7 @@ double tiles_of(const Problem& problem, const CpuTile& tile) {
 // nothing.
 CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& blocks, std::int64_t cores) {
   constexpr std::int64_t shares = 4;
-  if (tiles_of(problem, tile) > static_cast<double>(cores)) {
+  if (cores == 1 || tiles_of(problem, tile) > static_cast<double>(cores)) {
     return tile;
   }
   const std::int64_t cols = blocks.at("COLS");
@@ -170,7 +188,6 @@ class Cpu : public Family {
     const bool rows = by_rows(given, set);
     const Problem p = rows ? transposed(given) : given;
     set["ROWS_C"] = rows;
-    set["COLS"] = fitting_columns(set["COLS"], p.n);
     fit(set, p);
     return Family::variant(spec, set, p);
   }
@@ -193,7 +210,8 @@ class Cpu : public Family {
     sizes.tile_n = tile.n;
     Plan plan;
     plan.scalars = {problem.alpha, problem.beta};
-    add_step(plan, kernel, {{groups, members, 1}, {1, 1, 1}},
+    add_step(plan, kernel,
+             {.groups = {groups, members, 1}, .local = {1, 1, 1}, .cores = cores_for(p, device)},
              gemm_arguments(sizes, rows ? matrix_b(given) : matrix_a(given),
                             rows ? matrix_a(given) : matrix_b(given), matrix_c(given), matrix_d(given),
                             Factors::of_call),
@@ -230,6 +248,7 @@ class Direct : public Cpu {
 
  private:
   void fit(Tunables& set, const Problem& p) const override {
+    set["COLS"] = fitting_columns(set["COLS"], p.n);
     set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
     if (p.a_op == Transpose::yes) {
       // As many rows as are transposed at once, and enough chains of sums to fill the pipeline.
@@ -284,6 +303,9 @@ class Dots : public Cpu {
   }
 
  private:
+  void fit(Tunables& set, const Problem& p) const override {
+    set["COLS"] = fitting_columns(set["COLS"], p.n);
+  }
   Tunables preferred(const DeviceInfo&, const Tunables& registers) const override {
     return {{"WIDTH", registers.at("WIDTH")}};
   }
@@ -307,9 +329,31 @@ Problem transposed(Problem p) {
   return p;
 }
 
+namespace {
+
+// The tunables of `cpu_panels` on a device that compiles nothing: with these registers where it has such,
+// else others. Nothing where the device compiles.
+std::optional<Tunables> built_panels(const DeviceInfo& device, const Tunables& registers) {
+  if (device.programs == nullptr) {
+    return std::nullopt;
+  }
+  const std::vector<Tunables> there = built_settings(find_kernel("cpu_panels"), device);
+  const auto found = std::ranges::find_if(there, [&](const Tunables& setting) {
+    return std::ranges::all_of(registers, [&](const auto& each) {
+      return value_or(setting, each.first, each.second) == each.second;
+    });
+  });
+  return found == there.end() ? there.front() : *found;
+}
+
+}  // namespace
+
 // Nobody has looked yet: accumulators, a vector of each row of them and one of B fill the 16 registers that
 // most CPUs have.
 Tunables cpu_registers(const DeviceInfo& device, const Tunables& measured) {
+  if (const std::optional<Tunables> built = built_panels(device, measured)) {
+    return {{"WIDTH", built->at("WIDTH")}, {"VECTORS", built->at("VECTORS")}, {"COLS", built->at("COLS")}};
+  }
   if (!measured.empty()) {
     return measured;
   }
@@ -320,6 +364,9 @@ Tunables cpu_registers(const DeviceInfo& device, const Tunables& measured) {
 void require_cpu_registers(const Tunables& registers) { resolve(find_kernel("cpu_panels"), registers); }
 
 Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
+  if (const std::optional<Tunables> built = built_panels(device, registers)) {
+    return *built;
+  }
   const CpuCaches caches(device);
   Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
@@ -339,7 +386,7 @@ CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInf
   const std::int64_t width = blocks.at("WIDTH");
   const std::int64_t cols = blocks.at("COLS");
   const CpuTile most = largest_tile(problem, blocks, device);
-  const auto more = static_cast<std::int64_t>(device.compute_units);
+  const auto more = static_cast<std::int64_t>(cores_for(problem, device));
   const double element =
       problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
   // A core's work-groups take that many multiply-adds of one vector for each k.

@@ -190,7 +190,55 @@ Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
   return best;
 }
 
+const BuiltProgram* find_program(const DeviceInfo& device, std::string_view kernel,
+                                 const Tunables& tunables) {
+  const auto found = std::ranges::find_if(*device.programs, [&](const BuiltProgram& program) {
+    return program.kernel == kernel && std::ranges::equal(program.tunables, tunables);
+  });
+  return found == device.programs->end() ? nullptr : &*found;
+}
+
+std::vector<Tunables> built_settings(const KernelSpec& spec, const DeviceInfo& device) {
+  std::vector<Tunables> settings;
+  for (const BuiltProgram& program : *device.programs) {
+    Tunables setting(program.tunables.begin(), program.tunables.end());
+    erase_if(setting,
+             [&](const auto& tunable) { return spec.family && spec.family->decides(tunable.first); });
+    if (program.kernel == spec.name && std::ranges::find(settings, setting) == settings.end()) {
+      settings.push_back(std::move(setting));
+    }
+  }
+  return settings;
+}
+
+std::string missing_program(std::string_view kernel, const Tunables& tunables, const DeviceInfo& device) {
+  std::string has;
+  for (const KernelSpec& spec : registry()) {
+    if (spec.name == kernel) {
+      for (const Tunables& setting : built_settings(spec, device)) {
+        has += (has.empty() ? "" : ", ") + to_text(setting);
+      }
+    }
+  }
+  if (has.empty()) {
+    std::string other;
+    for (const BuiltProgram& program : *device.programs) {
+      if (other.find(program.kernel) == std::string::npos) {
+        other += (other.empty() ? "" : ", ") + program.kernel;
+      }
+    }
+    return "has no program of " + std::string(kernel) + "; it has programs of " + other;
+  }
+  return "has no program of " + std::string(kernel) + " with " + to_text(tunables) + "; it has " + has;
+}
+
 std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device) {
+  if (device.programs != nullptr && find_program(device, kernel.spec->name, kernel.tunables) == nullptr) {
+    const std::string owner = "the " + device.backend + " device ";
+    return built_settings(*kernel.spec, device).empty()
+               ? "a compiler, which " + owner + "does not have"
+               : "another setting: " + owner + missing_program(kernel.spec->name, kernel.tunables, device);
+  }
   const std::size_t items = kernel.local[0] * kernel.local[1] * kernel.local[2];
   if (items > device.max_work_group) {
     return "a work-group of " + std::to_string(items) + " work-items; the device allows " +

@@ -219,7 +219,10 @@ class Planner::Search {
     }
   }
 
-  void consider(const Schedule& schedule) {
+  void consider(Schedule schedule) {
+    if (planner_.device_.kind == DeviceKind::cpu && !fit(schedule)) {
+      return;
+    }
     const Variant& kernel = *schedule.kernel;
     if (*schedule.seconds < least_ && kernel.spec->family->worthwhile(problem_, kernel.tunables)) {
       if (all_ != nullptr) {
@@ -229,6 +232,13 @@ class Planner::Search {
         least_ = *schedule.seconds;
       }
     }
+  }
+
+  // A CPU's kernel with blocks that the problem fills; false where the device has no such program.
+  bool fit(Schedule& schedule) const {
+    const Variant& measured = *schedule.kernel;
+    schedule.kernel = &measured.spec->family->variant(*measured.spec, measured.tunables, problem_);
+    return !unsupported_reason(*schedule.kernel, planner_.device_);
   }
 
   const Planner& planner_;

@@ -15,6 +15,7 @@
 #include "plan/select.h"
 #include "problem/precision.h"
 #include "system/log.h"
+#include "system/process.h"
 #include "system/reject.h"
 
 namespace duogemm {
@@ -367,6 +368,8 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
       return found->second->second;
     }
   }
+  const bool has_driver = device_->info().programs == nullptr;
+  const auto no_forks = has_driver ? std::unique_lock<std::mutex>() : hold_off_forks();
   Plan steps = plan_sgemm(problem, planner_of(problem));
   if (log_is_wanted()) {
     log_line(text_of(problem) + " runs " + describe(steps));

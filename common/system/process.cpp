@@ -11,10 +11,18 @@ namespace {
 
 std::atomic<bool> uses_devices = false;
 std::atomic<bool> is_child_of_user = false;
+std::atomic<int> forks_before = 0;
+
+constinit std::mutex forking;
 
 // As soon as the library is loaded: whatever thread is the first to ask, no fork is missed.
-[[maybe_unused]] const int told_of_forks =
-    pthread_atfork(nullptr, nullptr, [] { is_child_of_user = uses_devices || is_child_of_user; });
+[[maybe_unused]] const int told_of_forks = pthread_atfork([] { forking.lock(); }, [] { forking.unlock(); },
+                                                          [] {
+                                                            is_child_of_user =
+                                                                uses_devices || is_child_of_user;
+                                                            ++forks_before;
+                                                            forking.unlock();
+                                                          });
 
 }  // namespace
 
@@ -25,6 +33,10 @@ bool devices_work_here() {
   }
   return !is_child_of_user;
 }
+
+int forks() { return forks_before.load(std::memory_order_relaxed); }
+
+std::unique_lock<std::mutex> hold_off_forks() { return std::unique_lock(forking); }
 
 void require_devices_work_here() {
   if (!devices_work_here()) {

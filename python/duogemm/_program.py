@@ -63,7 +63,7 @@ def plan(
     level: str = "run_to_run",
     top: int | None = None,
     backend: str | None = None,
-    device: int | None = None,
+    device: int | str | None = None,
 ) -> dict:
     """Which kernels the library would run for a multiplication: the result file of `duogemm plan`.
 
@@ -73,7 +73,7 @@ def plan(
 
 
 def ladder(
-    *, size: int | None = None, kernels: list | None = None, backend: str | None = None, device: int | None = None, **options
+    *, size: int | None = None, kernels: list | None = None, backend: str | None = None, device: int | str | None = None, **options
 ) -> dict:
     """Runs, checks and times the rungs of the ladder: the result file of `duogemm ladder`.
 
@@ -83,7 +83,7 @@ def ladder(
 
 
 def tune(
-    out: str | pathlib.Path, *, budget: str = "5m", backend: str | None = None, device: int | None = None, **options
+    out: str | pathlib.Path, *, budget: str = "5m", backend: str | None = None, device: int | str | None = None, **options
 ) -> dict | None:
     """Searches for the fastest settings on a device, and writes them to the file `out` where they are faster than what there is.
 
@@ -102,7 +102,7 @@ def replay(
     repeat: int | None = None,
     warm: bool | None = None,
     backend: str | None = None,
-    device: int | None = None,
+    device: int | str | None = None,
 ) -> dict:
     """Runs the calls of recorded programs (DUOGEMM_RECORD) again: the result file of `duogemm replay`."""
     return _result("replay", *traces, against=against, through=through, repeat=repeat, warm=warm or None, backend=backend, device=device)

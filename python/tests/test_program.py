@@ -24,6 +24,8 @@ def test_plan():
 
 
 def test_ladder():
+    if all(device["backend"] == "cpu" for device in duogemm.devices()):
+        pytest.skip("no device compiles the rungs")
     result = duogemm.ladder(size=64, kernels=[1, "tiled"], seconds=0.01)
     assert [row["ok"] for row in result["runs"][0]["rows"]] == [True, True]
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "machine/host_device.h"
+#include "cpu_backend.h"
 #include "support/shapes.h"
 
 namespace duogemm::bench {
@@ -48,7 +48,7 @@ class OnHost {
   float* c() { return data(sets.c()); }
 
  private:
-  std::unique_ptr<Device> device_ = open_host();
+  std::unique_ptr<Device> device_ = cpu_backend().open(0, {});
   std::unique_ptr<Queue> queue_ = device_->create_queue();
 
  public:
@@ -160,7 +160,7 @@ class Listed {
     return p;
   }
 
-  const std::unique_ptr<Device> device_ = open_host();
+  const std::unique_ptr<Device> device_ = cpu_backend().open(0, {});
   const std::unique_ptr<Queue> queue_ = device_->create_queue();
   const HostProblem host_;
   GuardedOperands operands_;
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Guards, JudgeOfAList, ::testing::Values(Guards::bands, 
                          [](const auto& info) { return info.param == Guards::bands ? "bands" : "none"; });
 
 TEST(GuardedOperands, AreAlikeAndTakeTurns) {
-  const std::unique_ptr<Device> device = open_host();
+  const std::unique_ptr<Device> device = cpu_backend().open(0, {});
   const std::unique_ptr<Queue> queue = device->create_queue();
   const Problem problem = packed_problem(30, 20, 10, "NN", 1);
   const GuardedOperands sets(problem, 3, *device, *queue);

@@ -74,14 +74,21 @@ void expect_refused(const Outcome& outcome, const std::vector<std::string>& name
 
 void ProgramOnADevice::SetUp() {
   Program::SetUp();
-  static const bool found = run("verify --kernels 1 --size 1").status == 0;
-  if (!found) {
-    GTEST_SKIP() << "no device was found";
+  static const std::string listed = run("devices").out;
+  const char* const device = matches(listed, "\ncuda0 ") ? "cuda" : "opencl";
+  if (!matches(listed, std::string("\n") + device + "0 ")) {
+    GTEST_SKIP() << "no device that compiles was found";
+  }
+  setenv("DUOGEMM_DEVICE", device, 0);
+  static const bool works = run("verify --kernels 1 --size 1").status == 0;
+  if (!works) {
+    GTEST_SKIP() << device << " does not work";
   }
 }
 
 void ProgramOnADevice::TearDown() {
   unsetenv("DUOGEMM_KERNEL_DIR");
+  unsetenv("DUOGEMM_DEVICE");
   Program::TearDown();
 }
 

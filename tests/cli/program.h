@@ -58,7 +58,7 @@ class Program : public ::testing::Test {
        "_" + std::to_string(getpid()));
 };
 
-// Skipped where there is no device.
+// On the best device that compiles kernels; skipped where there is none.
 class ProgramOnADevice : public Program {
  protected:
   void SetUp() override;

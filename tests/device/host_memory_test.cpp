@@ -222,7 +222,7 @@ class HostCopies : public DeviceTest {
     if (IsSkipped()) {
       return;
     }
-    runtime_ = std::make_unique<Runtime>(open_selected_device(GetParam().selection()));
+    runtime_ = std::make_unique<Runtime>(GetParam().backend->open(GetParam().index, {}));
     call_ = multiply_copies(*runtime_, {});
   }
 

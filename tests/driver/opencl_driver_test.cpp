@@ -92,7 +92,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t size = 600;  // for PoCL, and not for the calling thread
+constexpr std::int64_t size = 600;
 constexpr Sgemm request{.m = size, .n = size, .k = size, .lda = size, .ldb = size, .ldc = size};
 
 class OpenClDriver : public ::testing::Test {

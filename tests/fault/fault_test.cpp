@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "api/c_api.h"
-#include "cpu_backend.h"
 #include "fake_device.h"
 #include "processes.h"
 #include "runtime/runtime.h"
@@ -250,5 +249,3 @@ const std::vector<const duogemm::Backend*>& duogemm::backends() {
   static const std::vector<const Backend*> all = {&fake};
   return all;
 }
-
-const duogemm::Backend& duogemm::in_process_backend() { return cpu_backend(); }

@@ -34,6 +34,23 @@ TEST(CpuPlanner, PassesOverMeasurementsOfAKernelThatNoPlanTakesFromThem) {
   EXPECT_EQ(planner.select(problem).kernel->spec->name, kernel_for(problem, device));
 }
 
+// Kernels read as many rows as a vector has, and a C by rows swaps the operands.
+TEST(CpuPlanner, FitsWhatWasMeasuredToTheProblem) {
+  const KernelSpec& direct = find_kernel("cpu_direct");
+  const DeviceInfo device = cpu(16);
+  for (const int rows : {0, 1}) {
+    Tuning tuning;
+    tuning.calibrations = {{&direct,
+                            resolve(direct, {{"WIDTH", 16}, {"COLS", 8}, {"ROWS_C", rows}}),
+                            {{1, 1e-6, 1e-9}, {2, 1e-6, 1e-9}}}};
+    const Planner planner(device, tuning);
+    const Tunables narrow = planner.select(Problem::packed(5, 4, 30)).kernel->tunables;
+    EXPECT_EQ(narrow.at("WIDTH"), 4);
+    EXPECT_EQ(narrow.at("COLS"), 4);
+    EXPECT_EQ(planner.select(Problem::packed(50, 40, 30)).kernel->tunables.at("ROWS_C"), 0);
+  }
+}
+
 TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
   const KernelSpec& spec = find_kernel("cpu_panels");
   for (const std::size_t floats : {0, 1, 4, 8, 16, 32}) {

@@ -136,6 +136,7 @@ std::unique_ptr<Device> open_with_binaries(const DeviceName& name) {
 // Which multiplies as what was compiled, with tunables that no build has compiled; and the driver refuses
 // what is no program.
 TEST_P(ProgramCacheOnDevice, LoadsWhatAnotherCompiled) {
+  DUOGEMM_COMPILING_TEST_DEVICE(real, GetParam());
   const TemporaryDirectory directory;
   const HostProblem host =
       random_problem(Problem::packed(32, 24, 16, 0.7f, -1.0f), Distribution::signed_unit, 1);
@@ -157,7 +158,7 @@ TEST_P(ProgramCacheOnDevice, LoadsWhatAnotherCompiled) {
 // A program that no build has compiled is kept by whoever compiled it: PoCL by itself, other drivers'
 // programs by us.
 TEST_P(ProgramCacheOnDevice, AsksForNoProgramThatPoclKeeps) {
-  DUOGEMM_TEST_DEVICE(real, GetParam());
+  DUOGEMM_COMPILING_TEST_DEVICE(real, GetParam());
   const TemporaryDirectory directory;
   ProgramCache programs(*real.device, DiskCache(directory.path()));
   const KernelSpec& spec = any_kernel("naive");

@@ -4,12 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "device/backend.h"
@@ -60,6 +62,11 @@ void expect_refused(const std::function<void(float*)>& use) {
 
 void multiply_by_default(float* c) { sgemm(one_by_one, &three, &three, c); }
 
+// In a child: drivers are refused there, and a device without one goes on.
+void expect_served_without_driver(const std::function<void(float*)>& use, const Backend& backend) {
+  (backend.has_driver() ? expect_refused : expect_product)(use);
+}
+
 class Fork : public ::testing::TestWithParam<const Backend*> {
  protected:
   void SetUp() override {
@@ -80,14 +87,20 @@ TEST_P(Fork, LeavesEveryContextToTheParent) {
     const auto multiply = [&](float* c) { context->sgemm(one_by_one, &three, &three, c); };
     const auto be_child = [&] {
       for (int again = 0; again < 2; ++again) {
-        expect_refused(multiply_by_default);
-        expect_refused([](float* c) { sgemm_batched(one_by_one, &list_of_three, &list_of_three, &c); });
-        expect_refused(multiply);
+        expect_served_without_driver(multiply_by_default, *GetParam());
+        expect_served_without_driver(
+            [](float* c) { sgemm_batched(one_by_one, &list_of_three, &list_of_three, &c); }, *GetParam());
+        expect_served_without_driver(multiply, *GetParam());
       }
       sgemm(Sgemm{}, nullptr, nullptr, nullptr);  // nothing to do needs no device
       EXPECT_NE(context->device_name(), "");
       context.reset();
-      expect_refused([&](float*) { Context another(name_); });
+      expect_served_without_driver(
+          [&](float* c) {
+            Context another(name_);
+            another.sgemm(one_by_one, &three, &three, c);
+          },
+          *GetParam());
       return 0;
     };
     expect_product(multiply_by_default);
@@ -113,6 +126,53 @@ TEST_P(Fork, ServesChildrenThatBeginAfterIt) {
     EXPECT_EQ(be_child(), 0);
     EXPECT_EQ(wait_for(first), 0);
     EXPECT_EQ(wait_for(second), 0);
+    return 0;
+  };
+  EXPECT_EQ(run_child(be_parent), 0);
+}
+
+// A product that several threads share, of ones.
+void expect_large_product(Context& context) {
+  constexpr std::int64_t size = 300;
+  const std::vector<float> ones(size * size, 1.0f);
+  std::vector<float> c(size * size);
+  context.sgemm({.m = size, .n = size, .k = size, .lda = size, .ldb = size, .ldc = size}, ones.data(),
+                ones.data(), c.data());
+  EXPECT_EQ(c, std::vector<float>(size * size, size));
+}
+
+// The children have none of the parent's threads, some of which are at work, or plan, while it forks.
+TEST(ForkOfManyThreads, IsServedByThreadsOfItsOwn) {
+  const auto be_parent = [] {
+    setenv("DUOGEMM_THREADS", "3", 1);
+    Context context("cpu");
+    std::atomic<bool> done = false;
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 3; ++i) {
+      callers.emplace_back([&, i] {
+        for (std::int64_t k = 1; !done; ++k) {
+          constexpr std::int64_t ld = 100;
+          const std::vector<float> ones(ld * ld, 1.0f);
+          std::vector<float> c(ld * ld);
+          const Sgemm new_one{.m = 10 + i, .n = 10, .k = k % ld + 1, .lda = ld, .ldb = ld, .ldc = ld};
+          context.sgemm(new_one, ones.data(), ones.data(), c.data());
+          expect_large_product(context);
+        }
+      });
+    }
+    std::vector<pid_t> children;
+    for (int i = 0; i < 20; ++i) {
+      children.push_back(start_child([&] {
+        expect_large_product(context);
+        expect_large_product(context);
+        std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+        return 0;
+      }));
+    }
+    for (const pid_t child : children) {
+      EXPECT_EQ(wait_for(child), 0);
+    }
+    done = true;
     return 0;
   };
   EXPECT_EQ(run_child(be_parent), 0);

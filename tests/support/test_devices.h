@@ -21,11 +21,8 @@ struct DeviceName {
   std::string text() const { return std::string(backend->name()) + std::to_string(index); }
   // As DUOGEMM_DEVICE has it.
   std::string selection() const { return std::string(backend->name()) + ":" + std::to_string(index); }
-  // Why there is no such device; empty where there is.
-  std::string missing() const {
-    return index < backend->devices().size() ? ""
-                                             : "no " + std::string(backend->name()) + " device was found";
-  }
+  // Why there is no such device, or it has no kernels; empty where it has.
+  std::string missing() const;
 };
 
 std::vector<DeviceName> test_devices();
@@ -57,6 +54,14 @@ TestDevice* find_test_device(const DeviceName& name, std::string& why);
     GTEST_SKIP() << variable##_reason;                               \
   }                                                                  \
   ::duogemm::testing::TestDevice& variable = *variable##_found
+
+// The same for a test of kernels that the device has to compile.
+#define DUOGEMM_COMPILING_TEST_DEVICE(variable, name) \
+  DUOGEMM_TEST_DEVICE(variable, name);                \
+  if (variable.device->info().programs != nullptr) {  \
+    GTEST_SKIP() << "the device has no compiler";     \
+  }                                                   \
+  static_assert(true)
 
 // For each device; skipped where there is none.
 class DeviceTest : public ::testing::TestWithParam<DeviceName> {

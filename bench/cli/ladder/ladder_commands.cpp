@@ -36,7 +36,7 @@ int run(const LadderFlags& flags) {
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }
-  request.devices = flags.device.choose();
+  request.devices = flags.device.choose_compiling();
   for (const ChosenDevice& device : request.devices) {
     require_supported(flags.choice, request.settings, device.info());
   }
@@ -102,7 +102,7 @@ int run(const SweepFlags& flags) {
   request.measure = flags.timing.options();
   request.cold = flags.timing.cold;
   kernel_setting(request.kernel, request.set, request.switches);  // bad input before there is a device
-  request.devices = flags.device.choose();
+  request.devices = flags.device.choose_compiling();
   // Sizes that no axis decides are those of -m, -n, -k or --size, or take little time.
   const bool cpu = request.devices.front().info().kind == DeviceKind::cpu;
   const auto& [m, n, k, size] = flags.size;
@@ -213,9 +213,10 @@ int run(const ExplainFlags& flags) {
   request.cold = flags.timing.cold;
   bool cpu = false;
   if (!request.absent) {
-    request.devices = flags.device.choose();
+    request.devices = flags.device.choose_compiling();
     cpu = request.devices.front().info().kind == DeviceKind::cpu;
-  } else if (flags.device.backend == "opencl" || flags.device.device) {
+  } else if (flags.device.backend == "opencl" || flags.device.backend == "cpu" ||
+             !flags.device.device.empty()) {
     reject(
         "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
         "opencl");

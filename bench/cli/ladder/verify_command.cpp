@@ -41,7 +41,40 @@ DeviceInfo with_few_groups(DeviceInfo device) {
   return device;
 }
 
-std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags) {
+// Of a device that compiles nothing: each setting of a kernel that it has, where none was asked for.
+std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const DeviceInfo& device) {
+  const LadderChoice& choice = flags.choice;
+  std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
+  if (device.programs == nullptr || !choice.set.empty() || choice.smallest_tiles) {
+    return settings;
+  }
+  std::vector<LadderSetting> there;
+  for (const LadderSetting& setting : settings) {
+    const std::vector<Tunables> built = built_settings(*setting.spec, device);
+    for (const Tunables& tunables : built) {
+      there.push_back(library_settings({{setting.spec->name}, tunables, choice.switches}).front());
+    }
+    if (built.empty()) {
+      there.push_back(setting);
+    }
+  }
+  return there;
+}
+
+bool has_program(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  try {
+    schedule_for({setting.spec, setting.tunables}, problem, device);
+    return true;
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) {
+      throw;
+    }
+    return false;
+  }
+}
+
+std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlags& flags,
+                                  const DeviceInfo& device) {
   const KernelSpec& spec = *setting.spec;
   const auto shapes = [&](const Multiples& edges) {
     return flags.size.given() ? std::vector{flags.size.shape()} : edge_shapes(edges);
@@ -53,7 +86,14 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   for (Problem& problem : problems) {
     problem.precision = flags.precision.value_or(Precision::fp32);
   }
-  std::erase_if(problems, [&](const Problem& problem) { return !spec.family->computes(problem); });
+  // What a problem fixes may make another program of a setting, and a device that compiles nothing may have
+  // it with other tunables only: each of them is a setting of its own.
+  const bool goes_over_programs = device.programs != nullptr && flags.choice.set.empty() &&
+                                  !flags.choice.smallest_tiles && !built_settings(spec, device).empty();
+  std::erase_if(problems, [&](const Problem& problem) {
+    return !spec.family->computes(problem) ||
+           (goes_over_programs && problem.multiplies() && !has_program(setting, problem, device));
+  });
   return problems;
 }
 
@@ -90,7 +130,7 @@ std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem
 MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags& flags, Session& session) {
   MemoryNeed need;
   for (const LadderSetting& setting : settings) {
-    for (const Problem& problem : problems_for(setting, flags)) {
+    for (const Problem& problem : problems_for(setting, flags, session.info())) {
       MemoryNeed one = judged_need(problem);
       plan(setting, problem, session)->add_workspaces(one);
       need = flags.no_guards ? need += one : larger(need, one);
@@ -105,7 +145,7 @@ using Kept = std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>
 Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& session, Kept& kept) {
   const Guards guards = flags.no_guards ? Guards::none : Guards::bands;
   Outcome outcome;
-  for (const Problem& problem : problems_for(setting, flags)) {
+  for (const Problem& problem : problems_for(setting, flags, session.info())) {
     auto trial = plan(setting, problem, session);
     auto exam = whole_exam(fill(problem, outcome.problems), guards, flags.gemm);
     trial->judge(*exam, [](const std::string&) {});
@@ -162,10 +202,10 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  const std::vector<LadderSetting> settings =
-      flags.gemm ? library_settings(flags.choice) : rung_settings(flags.choice);
-  Session session(flags.device.choose().front(), {});
+  const ChosenDevice chosen = (flags.gemm ? flags.device.choose() : flags.device.choose_compiling()).front();
+  Session session(chosen, {});
   const DeviceInfo& info = session.info();
+  const std::vector<LadderSetting> settings = settings_for(flags, info);
   require_supported(flags.choice, settings, info);
   if (flags.size.given()) {
     require_memory(to_text(flags.size.shape()), need_of(settings, flags, session), info);
@@ -191,7 +231,8 @@ int run(const VerifyFlags& flags) {
   }
   progress.clear();
   std::printf("%s through %s\n%s", info.name.c_str(), info.runtime.c_str(), table.text().c_str());
-  const std::string broken = ok ? "" : broken_instructions(session.device(), session.queue());
+  const bool probes = !ok && info.programs == nullptr;
+  const std::string broken = !probes ? "" : broken_instructions(session.device(), session.queue());
   if (!broken.empty()) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
                 broken.c_str());

@@ -266,7 +266,7 @@ struct ReplayFlags {
 int run(const ReplayFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   ReplayRequest request = flags.request;
-  request.device = flags.device.choose().front();
+  request.device = flags.device.choose_compiling().front();
   if (!flags.pass.empty()) {
     request.device.info();
     const std::chrono::duration<double> choosing = std::chrono::steady_clock::now() - start;
@@ -274,6 +274,9 @@ int run(const ReplayFlags& flags) {
                        {flags.pass, request.device, request.through.value_or(CallMemory::device),
                         request.precision, choosing.count()},
                        kind_of(flags.kind)});
+  }
+  if (!request.through && request.device.info().programs != nullptr) {
+    request.through = CallMemory::host;  // the cpu device has no handles to call on
   }
   Progress progress;
   const ReplayReport report = run_replay(request, progress, [&](const ReplayReport& so_far) {

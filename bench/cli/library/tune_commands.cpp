@@ -295,7 +295,7 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t j
 void warm_and_tell(const ChosenDevice& chosen, std::size_t jobs) {
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
   const DeviceInfo& info = device->info();
-  if (!device->kernels_compiled_by_launches()) {
+  if (!device->kernels_compiled_by_launches() && info.programs == nullptr) {
     require_cache();
   }
   const auto start = std::chrono::steady_clock::now();

@@ -68,8 +68,8 @@ typedef struct duogemm_problem {
 /* Multiplies matrices in host memory on the default device (the environment variable DUOGEMM_DEVICE, or the
    best there is) and returns when C is there. Any thread may call. Unless it answers DUOGEMM_SUCCESS, C is
    not to be relied upon; with DUOGEMM_INVALID_ARGUMENT it is untouched. DUOGEMM_UNSUPPORTED, at once, in a
-   process that was forked from one that had called before, because drivers do not survive fork(); a process
-   that calls only after it was forked is served. */
+   process that was forked from one that had called before, because drivers do not survive fork(), unless the
+   device is "cpu"; a process that calls only after it was forked is served. */
 duogemm_status duogemm_sgemm(const duogemm_problem* problem, const float* a, const float* b, float* c);
 
 /* The same for problem->batch multiplications whose matrices lie anywhere: a, b and c list where each begins,

@@ -103,12 +103,13 @@ struct ContextOptions {
 //
 // Drivers do not survive fork(): in a process that was forked from one that had made a Context, calls and new
 // Contexts throw Error, unsupported, at once, and destroying a Context does nothing. A process that makes its
-// first Context after it was forked is served.
+// first Context after it was forked is served. A Context on "cpu", which needs no driver, serves the child, too.
 class Context {
  public:
-  // device: "cuda", "opencl", either with a number ("opencl:1", as `duogemm devices` lists them), or empty
-  // for the one that the environment variable DUOGEMM_DEVICE names in the same way, or else the best there is
-  // (CUDA, then a GPU through OpenCL, then any OpenCL device). Throws Error: invalid_argument when there is
+  // device: "cuda", "opencl" or "cpu", each with a number or without ("opencl:1", or "opencl1" as `duogemm
+  // devices` lists it), or empty for the one that the environment variable DUOGEMM_DEVICE names in the same way,
+  // or else the best there is (CUDA, then a GPU through OpenCL, then "cpu": the processor, by kernels that were
+  // compiled with the library). Throws Error: invalid_argument when there is
   // no such device, or where DUOGEMM_DEVICE_MEMORY has no number of bytes.
   explicit Context(const std::string& device = {}, const ContextOptions& options = {});
   ~Context();

@@ -15,7 +15,7 @@ std::vector<std::string> loaded_libraries();
 // The file of this library, as loaded_libraries() names it.
 std::string this_library();
 
-// Whether the function is one of this library's.
+// Tells whether the function is one of this library's.
 bool is_of_this_library(void* function);
 
 // The function of that name in a library that is loaded, or in what it needs; null where there is none.

@@ -124,7 +124,7 @@ FUNCTION std::size_t get_group_id(int dimension) { return work.group[dimension];
 FUNCTION std::size_t get_num_groups(int dimension) { return work.groups[dimension]; }
 FUNCTION std::size_t get_local_id(int) { return work.item; }
 
-// What CpuEntry does (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
+// Does what CpuEntry says (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
 template <typename Struct, typename... Elements, std::size_t... indices>
 FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::index_sequence<indices...>,
                              const void* const* pointers, const void* arguments, const std::size_t* groups,

@@ -102,7 +102,7 @@ DeviceInfo describe_absent(int compute_capability) {
   info.driver = "none";
   info.runtime = toolkit_version();
   info.compute_capability = compute_capability;
-  // What every capability that the toolkit knows has at least.
+  // Every capability that the toolkit knows has at least these.
   info.memory_bytes = gigabyte;
   info.max_allocation_bytes = gigabyte;
   info.local_bytes = 48 * 1024;

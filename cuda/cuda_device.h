@@ -130,7 +130,7 @@ class GraphMemory {
   // of the same capture gets the same piece if its commands run after these. Throws out_of_memory.
   std::unique_ptr<Buffer> lend(const SharedContext& context, CUstream stream, std::size_t bytes);
 
-  // Whether there are pieces that no graph has any more.
+  // Tells whether there are pieces that no graph has any more.
   bool has_unused() const;
   // Frees them, which waits for the device.
   void free_unused();

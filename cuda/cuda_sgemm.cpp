@@ -16,7 +16,7 @@
 namespace duogemm::cuda {
 namespace {
 
-// What is kept for a context that calls have come from.
+// This is kept for a context that calls have come from.
 struct Kept {
   SharedContext context;
   std::unique_ptr<Buffer> everything;  // memory from the null address on

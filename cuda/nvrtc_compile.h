@@ -18,7 +18,7 @@ struct NvrtcProgram {
   bool native;  // whether the image is a cubin
 };
 
-// What explaining keeps of it.
+// Explaining keeps this of it.
 KernelFacts texts_of(const NvrtcProgram& program);
 
 // `explain`: the log is to say what registers a kernel takes. Throws build_failed with the compiler's log.

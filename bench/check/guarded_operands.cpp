@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t least_guard = 1024;             // elements
 constexpr std::int64_t piece = std::int64_t{1} << 22;  // elements
 
-// Where arrays begin in a buffer, in elements.
+// Arrays begin at these elements of a buffer.
 struct ArrayPlaces {
   std::int64_t guard;  // of the first array, and so many in a band
   std::int64_t pitch;  // from the beginning of an array to that of the next

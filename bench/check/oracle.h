@@ -12,7 +12,7 @@
 
 namespace duogemm {
 
-// What was found out about a result.
+// This was found out about a result.
 struct Verdict {
   std::size_t computed = 0;        // elements that were computed anew
   double worst_error = 0.0;        // of these, in units of the bound: right when at most 1

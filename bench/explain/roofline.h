@@ -1,5 +1,5 @@
-// What a device can do, how many work-groups fit on an NVIDIA multiprocessor, and what bounds on the speed of
-// a kernel follow from that and from its main loop.
+// This tells what a device can do, how many work-groups fit on an NVIDIA multiprocessor, and what bounds on
+// the speed of a kernel follow from that and from its main loop.
 #pragma once
 
 #include <optional>

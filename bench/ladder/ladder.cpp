@@ -32,7 +32,7 @@ std::vector<const KernelSpec*> kernels_that(const IsOffered& are_offered) {
   return kernels;
 }
 
-// Of those that `where` ("the ladder") offers. All when none is named.
+// Picks from those that `where` ("the ladder") offers, all when none is named.
 std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, const std::string& where,
                                       const IsOffered& is_offered) {
   const std::vector<const KernelSpec*> offered = kernels_that(is_offered);

@@ -37,7 +37,7 @@ Json or_null(const std::optional<Value>& value) {
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 inline Json or_null(double figure) { return figure > 0.0 ? Json(figure) : Json(nullptr); }
 
-// What the function makes of each item.
+// Lists what the function makes of each item.
 template <std::ranges::input_range Items, typename Function>
 Json list_of(Items&& items, const Function& function) {
   Json list = Json::array();

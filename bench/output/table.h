@@ -12,7 +12,7 @@ namespace duogemm::bench {
 class Table {
  public:
   enum class Align { left, right };
-  // Of all tables of the program.
+  // All tables of the program share it.
   enum class Style { text, markdown };
   static inline Style style = Style::text;
 

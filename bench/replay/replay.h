@@ -82,7 +82,7 @@ struct Performance {
   // Those that went on after the first walk.
   const std::vector<PassResult>& whole() const { return disk.empty() ? first : disk; }
   std::string fault() const;
-  // Of each of the different calls, the smallest of all repeats.
+  // Each of the different calls has the smallest of all its repeats here.
   std::vector<double> call_s() const;
 };
 

@@ -122,7 +122,7 @@ class Trial {
   std::vector<Contender> contenders();
   // Rows may be without samples once `options.stop` is true.
   void time(const MeasureOptions& options, GpuWatch& watch, const ShowWho& show);
-  // Of a session, in the order of its entries; they are gone then.
+  // Takes a session's, in the order of its entries; they are gone then.
   std::vector<Row> take_rows(std::size_t session = 0) { return std::move(sides_[session].rows); }
 
  private:
@@ -151,7 +151,7 @@ class Trial {
   void plan(const Entry& entry, const DeviceInfo& device, Row& row, std::optional<Plan>& plan) const;
   std::size_t sets_of(const Session& session, const DeviceInfo& device) const;
   MemoryNeed need(const Side& side) const;
-  // Whether the entry may be timed.
+  // Tells whether the entry may be timed.
   bool judge(Side& side, std::size_t entry, Exam& exam);
   // Everything of an entry that is to be timed, the whole multiplication first.
   std::vector<Timed> prepare(Side& side, std::size_t entry, const GuardedOperands& sets, Queue& queue) const;

@@ -16,7 +16,7 @@ inline std::string format(const char* pattern, double value) {
   return text;
 }
 
-// Whether all of the text is one.
+// Tells whether all of the text is one.
 template <typename Number>
 bool read_number(const std::string& text, Number& number) {
   const char* end = text.data() + text.size();

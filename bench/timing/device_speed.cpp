@@ -36,7 +36,7 @@ class SupportKernel {
 // A device that compiles nothing has neither of the kernels.
 bool is_unknown(const Device& device) { return device.info().programs != nullptr; }
 
-// How often what a run does is done in a second; 0 when it is stopped before there is any time.
+// Counts how often a second does what a run does; 0 when it is stopped before there is any time.
 double rate_of(const std::function<double(int repeats)>& run, double most_seconds,
                const std::atomic<bool>& stop) {
   const Contender contender{"", run};

@@ -47,7 +47,7 @@ void multiply(const Call& call, cudaStream_t stream, const std::optional<cuda::W
   }
 }
 
-// What is lent, if it does for the call.
+// Takes what is lent, if it does for the call.
 std::optional<cuda::Workspace> taken(const cuda::Workspace& lent, const Call& call, cudaStream_t stream) {
   constexpr std::uintptr_t alignment = 256;
   if (lent.pointer == nullptr || reinterpret_cast<std::uintptr_t>(lent.pointer) % alignment != 0) {

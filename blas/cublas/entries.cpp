@@ -27,14 +27,14 @@ Sgemm product(cublasOperation_t a_op, cublasOperation_t b_op, std::int64_t m, st
   return problem;
 }
 
-// What a handle of cuBLAS says of the calls that are made with it.
+// A handle of cuBLAS says this of the calls that are made with it.
 struct HandleState {
   cudaStream_t stream;
   cuda::Workspace workspace;  // what the program has set, if it has
   bool device_scalars;        // alpha and beta are in device memory
 };
 
-// Whether the handle's calls compute in plain FP32.
+// Tells whether the handle's calls compute in plain FP32.
 struct HandleAnswer {
   std::optional<Reason> not_served;
   HandleState state;
@@ -98,7 +98,7 @@ void note_workspace(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   }
 }
 
-// What the entry points for all types are told of them.
+// The entry points for all types are told this of them.
 struct Arithmetic {
   cudaDataType a = CUDA_R_32F;
   cudaDataType b = CUDA_R_32F;
@@ -163,7 +163,7 @@ extern "C" {
 #undef ENTRY
 #undef SIZE
 
-// What becomes of a handle's workspace.
+// Follows what becomes of a handle's workspace.
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t workspaceSizeInBytes) {
   static Entry entry(next_cublas(), "cublasSetWorkspace_v2");

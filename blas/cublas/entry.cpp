@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<const Entry*> last = nullptr;
 
-// Of each Reason.
+// Each Reason has one.
 constexpr std::array<const char*, reasons> texts = {"other types than FP32",
                                                     "TF32, pedantic or emulated arithmetic",
                                                     "vectors of alpha or beta",

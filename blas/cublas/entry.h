@@ -26,7 +26,7 @@ enum class Reason {
 };
 inline constexpr int reasons = 7;
 
-// How the matrices of a batch are found.
+// The matrices of a batch are found in one of these ways.
 enum class Batch { strides, lists };
 
 struct Call {
@@ -83,7 +83,7 @@ class NextLibrary {
 NextLibrary& next_cublas();
 NextLibrary& next_cublaslt();
 
-// How many calls of this thread cuBLAS is in: what it calls meanwhile is its own business.
+// Counts the calls of this thread that cuBLAS is in: what it calls meanwhile is its own business.
 extern thread_local int calls_in_cublas;
 
 // One for each entry point, for as long as the process lives. With DUOGEMM_LOG, a process that ends says of

@@ -35,7 +35,7 @@ Dlsym* own_dlsym() {
   return found;
 }
 
-// What this library exports by that name; null for nothing.
+// Finds what this library exports by that name; null for nothing.
 void* exported_here(const char* name) {
   static void* const this_handle = dlopen(blas::this_library().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   void* const found = this_handle == nullptr ? nullptr : own_dlsym()(this_handle, name);

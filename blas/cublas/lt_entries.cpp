@@ -128,7 +128,7 @@ std::optional<Ending> ending_of(cublasLtMatmulDesc_t product) {
   return found == endings.end() ? std::nullopt : std::optional(found->second);
 }
 
-// What is asked beyond a product in FP32 and the epilogues above.
+// Names what is asked beyond a product in FP32 and the epilogues above.
 std::optional<Reason> not_served(const LtArguments& call) {
   if (!is_complete(call)) {
     return Reason::judged;

@@ -16,7 +16,7 @@
 namespace duogemm::blas {
 namespace {
 
-// What reference BLAS returns from at once. Here it also needs no device.
+// Reference BLAS returns from these at once. Here they also need no device.
 bool leaves_c_alone(const Sgemm& p) {
   return p.m == 0 || p.n == 0 || p.batch == 0 || ((p.alpha == 0.0f || p.k == 0) && p.beta == 1.0f);
 }

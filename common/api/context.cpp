@@ -142,7 +142,7 @@ Context& default_context() {
   return context;
 }
 
-// What has nothing to do needs no default context: after a fork there may be none.
+// A call with nothing to do needs no default context: after a fork there may be none.
 bool needs_no_context(const Sgemm& request, BatchBy batch_by, const ProgressListener& progress) {
   if (shared_context == nullptr && to_column_major(request, batch_by).problem.is_empty()) {
     report_nothing_to_do(progress);

@@ -48,7 +48,7 @@ struct DeviceInfo {
   std::size_t vector_floats = 0;
   std::size_t first_cache_bytes = 0;
   std::size_t core_cache_bytes = 0;
-  // Of a CPU: what passes until its threads compute what is launched, and until the caller hears of the end.
+  // A CPU's threads begin to compute what is launched, and the caller hears of the end, after this time.
   double seconds_to_start = 0.0;
   std::size_t max_work_group = 0;
   std::size_t slice_alignment = 1;  // of Buffer::slice, in bytes

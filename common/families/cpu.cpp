@@ -59,7 +59,7 @@ std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
   return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
 }
 
-// How many tiles C has: a double, because those of the largest problems are more than 64 bits count.
+// Counts C's tiles in a double, because those of the largest problems are more than 64 bits count.
 double tiles_of(const Problem& problem, const CpuTile& tile) {
   return static_cast<double>(ceil_div(problem.m, tile.m)) * static_cast<double>(ceil_div(problem.n, tile.n)) *
          static_cast<double>(problem.batch);

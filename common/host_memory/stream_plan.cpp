@@ -189,7 +189,7 @@ Problem block_problem(const Problem& problem, const Blocks& sizes, float beta) {
   return p;
 }
 
-// Of all different products that the blocks make of a problem.
+// Goes over all different products that the blocks make of a problem.
 std::size_t most_workspace(const Problem& p, const Blocks& blocks, const WorkspaceBytes& workspace) {
   // A whole block, and what is left at the edge.
   const auto lengths = [](std::int64_t size, std::int64_t block) {
@@ -312,7 +312,7 @@ class Planning {
     plan_.downloads.push_back({window, slot, plan_.steps.size()});
   }
 
-  // Of op(A) or op(B), or its transpose, which is stored.
+  // Describes op(A) or op(B), or its transpose, which is stored.
   std::int64_t upload(std::size_t operand, Slots& slots, bool shared, Transpose op, const Range& of_batch,
                       Range rows, Range cols) {
     const Range members = shared ? Range{0, 1} : of_batch;

@@ -83,7 +83,7 @@ struct Candidate {
   boost::container::static_vector<Timing, groups_at_once + 1> timings;
 };
 
-// How many splits of k there are, which clusters of work-groups add up or a further step.
+// This many splits of k there are, which clusters of work-groups add up or a further step.
 struct Split {
   std::int64_t count = 1;
   bool clustered = false;

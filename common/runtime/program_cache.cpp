@@ -100,7 +100,7 @@ std::optional<std::string> read_trusted(const fs::path& path, std::string_view k
   return payload;
 }
 
-// Where it fails, that shows when a file is made in it.
+// A failure shows when a file is made in it.
 void make_directories(const fs::path& path) {
   fs::path made;
   for (const fs::path& name : path) {

@@ -34,7 +34,7 @@ std::optional<std::size_t> leading_number(const std::string& text) {
   return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
-// What stands after "NAME : " on the first line of /proc/cpuinfo that begins so.
+// Answers what follows "NAME : " on the first line of /proc/cpuinfo that begins so.
 std::string cpuinfo(const std::string& name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

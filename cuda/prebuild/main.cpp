@@ -55,7 +55,7 @@ std::string opencl_cubin(const ProgramSource& program, int compute_capability) {
   return read_file(cubin).value_or("");
 }
 
-// Of the compiler, all that a program's key leaves out.
+// Names the compiler, with all that a program's key leaves out.
 std::string compiler_text(const std::vector<ShippedProgram>& wanted) {
   std::string text = "NVRTC " + nvrtc_version();
   if (!wanted.empty()) {

@@ -1,6 +1,6 @@
 #include "prebuild/program_archive.h"
 
-// Where shipped_archive.S puts the archive.
+// shipped_archive.S puts the archive here.
 extern "C" {
 extern const char duogemm_shipped_archive[];
 extern const char duogemm_shipped_archive_end[];

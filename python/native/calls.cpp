@@ -40,7 +40,7 @@ PyObject* cuda_sgemm(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return PyLong_FromLong(status);
 }
 
-// What duogemm.matmul is asked for.
+// duogemm.matmul is asked for this.
 struct Request {
   PyObject* a;
   PyObject* b;
@@ -57,7 +57,7 @@ std::optional<float> number(PyObject* object) {
   return fits && PyErr_Occurred() == nullptr ? std::optional(static_cast<float>(value)) : std::nullopt;
 }
 
-// Whether the object is one of the words, whose value is then set.
+// Tells whether the object is one of the words, whose value is then set.
 template <typename Value, std::size_t count>
 bool set(Value& value, PyObject* object, const std::array<std::pair<const char*, Value>, count>& words) {
   for (const auto& [word, its_value] : words) {
@@ -187,7 +187,7 @@ std::int64_t attribute(PyObject* object, PyObject* name) {
   return value ? PyLong_AsLongLong(value.get()) : 0;
 }
 
-// Of a tuple of two.
+// Takes a tuple of two.
 std::optional<std::array<std::int64_t, 2>> pair(PyObject* object, PyObject* name) {
   const Owned tuple(PyObject_GetAttr(object, name));
   if (!tuple || PyTuple_Size(tuple.get()) != 2) {
@@ -366,7 +366,7 @@ struct Torch {
     return false;
   }
 
-  // Whether modes, transforms, a tracer or derivatives in forward mode have to see each operation.
+  // Tells whether modes, transforms, a tracer or derivatives in forward mode have to see each operation.
   bool is_observed() const {
     for (Py_ssize_t i = 0; i < PyTuple_Size(observers); ++i) {
       const Owned answer(PyObject_CallNoArgs(PyTuple_GetItem(observers, i)));

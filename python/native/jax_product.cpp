@@ -33,7 +33,7 @@ std::vector<std::int64_t> batch_strides(ffi::Span<const std::int64_t> dimensions
   return strides;
 }
 
-// What is asked of a product besides its shapes; numbers as the library has them.
+// A product is asked for this besides its shapes; numbers are as the library has them.
 struct Request {
   bool transpose_a;
   bool transpose_b;
@@ -160,7 +160,7 @@ ffi::Error cuda_product(CUstream_st* stream, ffi::ScratchAllocator memory, Matri
 }
 #endif
 
-// What every handler takes, behind what its runtime adds.
+// Every handler takes these, after what its runtime adds.
 template <typename Binding>
 auto with_operands(Binding binding) {
   return std::move(binding)

@@ -43,7 +43,7 @@ class Program : public ::testing::Test {
   Outcome run(const std::string& arguments) const;
   // It must succeed.
   Outcome run_well(const std::string& arguments) const;
-  // What it writes then as JSON.
+  // Answers what it then writes as JSON.
   nlohmann::json result_of(const std::string& arguments) const;
   nlohmann::json json_in(const std::string& file) const;
   void expect_all_refused(const std::vector<BadInput>& inputs) const;

@@ -45,7 +45,7 @@ class CudaMemory {
   CUdeviceptr pointer_ = 0;
 };
 
-// Of the device's memory, once all of its commands are done.
+// Reads the device's memory, once all of its commands are done.
 inline std::size_t free_bytes() {
   std::size_t free = 0, all = 0;
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -207,7 +207,7 @@ class FakeDevice final : public Device {
   }
   std::string refusal(const KnownProduct&) override { return faults_.refusal; }
 
-  // What `load` takes.
+  // `load` takes this.
   static std::string binary_of(const std::string& entry) { return "binary of " + entry; }
 
   DeviceInfo facts;

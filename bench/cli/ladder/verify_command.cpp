@@ -41,7 +41,7 @@ DeviceInfo with_few_groups(DeviceInfo device) {
   return device;
 }
 
-// Of a device that compiles nothing: each setting of a kernel that it has, where none was asked for.
+// Where none is asked for, a device that compiles nothing shows each setting of a kernel that it has.
 std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const DeviceInfo& device) {
   const LadderChoice& choice = flags.choice;
   std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
@@ -126,7 +126,7 @@ std::unique_ptr<Trial> plan(const LadderSetting& setting, const Problem& problem
   return std::make_unique<Trial>(session, problem);
 }
 
-// What checking the settings takes.
+// Counts the memory that checking the settings takes.
 MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags& flags, Session& session) {
   MemoryNeed need;
   for (const LadderSetting& setting : settings) {

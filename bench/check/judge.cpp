@@ -85,8 +85,10 @@ std::vector<std::int64_t> up_to(std::int64_t end) {
 
 // Answers the number's position among these; nothing when it is not there.
 std::optional<std::size_t> find(const std::vector<std::int64_t>& numbers, std::int64_t number) {
-  const auto [first, last] = std::ranges::equal_range(numbers, number);
-  return first != last ? std::optional(static_cast<std::size_t>(first - numbers.begin())) : std::nullopt;
+  const auto found = std::ranges::lower_bound(numbers, number);
+  return found != numbers.end() && *found == number
+             ? std::optional(static_cast<std::size_t>(found - numbers.begin()))
+             : std::nullopt;
 }
 
 }  // namespace

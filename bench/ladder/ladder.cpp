@@ -78,7 +78,8 @@ void require_tunables(const std::vector<const KernelSpec*>& kernels, const Tunab
       }
     }
   }
-  for (const auto& [name, value] : set) {
+  for (const auto& given : set) {
+    const std::string& name = given.first;
     if (!names.contains(name)) {
       const bool fixed =
           std::ranges::any_of(kernels, [&](const KernelSpec* spec) { return is_fixed(*spec, name); });

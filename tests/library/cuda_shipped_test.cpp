@@ -18,7 +18,9 @@ constexpr int h200 = 90;
 std::vector<std::string> runtimes() {
   std::vector<std::string> names;
   for (const Backend* backend : backends()) {
-    names.emplace_back(backend->name());
+    if (backend->has_driver()) {
+      names.emplace_back(backend->name());
+    }
   }
   return names;
 }

@@ -25,7 +25,9 @@ namespace {
 // is exact in whatever order it is added up. It is given a queue, and where on the device A, B and C are.
 bool gives_known_product(int size, Device& device,
                          const std::function<void(Queue&, const PreparedPlan::Operands&)>& multiply) {
-  const auto at = [&](int row, int col) { return static_cast<std::size_t>(col * size + row); };
+  const auto at = [rows = static_cast<std::size_t>(size)](int row, int col) {
+    return static_cast<std::size_t>(col) * rows + static_cast<std::size_t>(row);
+  };
   std::vector<float> a(at(0, size)), b(a), c(a.size(), -1.0f), product(a.size(), 0.0f);
   for (int col = 0; col < size; ++col) {
     for (int row = 0; row < size; ++row) {

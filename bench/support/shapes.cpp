@@ -87,7 +87,7 @@ NamedShape parse_line(const std::vector<std::string>& words) {
 }
 
 fs::path find_file(const std::string& name) {
-  const fs::path shipped = folder_of_program("shapes") / (name + ".txt");
+  fs::path shipped = folder_of_program("shapes") / (name + ".txt");
   if (fs::is_regular_file(name)) {
     return name;
   }

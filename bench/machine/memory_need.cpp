@@ -4,10 +4,10 @@
 #include <array>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "duogemm/error.h"
 #include "support/format.h"
+#include "system/cores.h"
 
 namespace duogemm::bench {
 namespace {
@@ -36,25 +36,15 @@ std::optional<std::size_t> number_in(const fs::path& path, const std::string& af
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// A group is limited by those above it, too. In a container its path may be one that only the outside has:
-// then those folders are not there, and the first, which is, is the container's.
-std::size_t available_in_groups(fs::path folder, const fs::path& group, const GroupFiles& files) {
-  std::size_t least = unlimited;
-  const auto look = [&] {
-    const std::optional<std::size_t> limit = number_in(folder / files.limit);
-    const std::optional<std::size_t> usage = number_in(folder / files.usage);
-    if (limit && usage) {
-      const std::size_t reclaimable = number_in(folder / "memory.stat", files.reclaimable).value_or(0);
-      const std::size_t used = *usage - std::min(*usage, reclaimable);
-      least = std::min(least, *limit - std::min(*limit, used));
-    }
-  };
-  look();
-  for (const fs::path& name : group.relative_path()) {
-    folder /= name;
-    look();
+std::size_t available_in_group(const fs::path& folder, const GroupFiles& files) {
+  const std::optional<std::size_t> limit = number_in(folder / files.limit);
+  const std::optional<std::size_t> usage = number_in(folder / files.usage);
+  if (!limit || !usage) {
+    return unlimited;
   }
-  return least;
+  const std::size_t reclaimable = number_in(folder / "memory.stat", files.reclaimable).value_or(0);
+  const std::size_t used = *usage - std::min(*usage, reclaimable);
+  return *limit - std::min(*limit, used);
 }
 
 constexpr double usable = 0.9;
@@ -83,20 +73,9 @@ std::size_t available_host_memory(const fs::path& root) {
   constexpr std::size_t kibibyte = 1024;
   const std::optional<std::size_t> kibibytes = number_in(root / "proc/meminfo", "MemAvailable:");
   std::size_t available = kibibytes ? *kibibytes * kibibyte : unlimited;
-  const fs::path mount = root / "sys/fs/cgroup";
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // "4:cpu,memory:/path", or "0::/path" in version 2
-    std::istringstream fields(line);
-    std::string number, controllers, path;
-    std::getline(fields, number, ':');
-    std::getline(fields, controllers, ':');
-    std::getline(fields, path);
-    if (!path.empty() && controllers.empty()) {
-      available = std::min(available, available_in_groups(mount, path, version_2));
-    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
-      available = std::min(available, available_in_groups(mount / "memory", path, version_1));
-    }
-  }
+  for_each_control_group(root, "memory", [&](const fs::path& folder, int version) {
+    available = std::min(available, available_in_group(folder, version == 2 ? version_2 : version_1));
+  });
   return available;
 }
 

@@ -57,38 +57,6 @@ std::size_t granted_by_group(const fs::path& folder) {
   return quota && period ? std::max<std::size_t>((*quota + *period - 1) / *period, 1) : most_threads;
 }
 
-// The least that a group and those around it grant.
-std::size_t granted_by_groups(const fs::path& mount, const std::string& group) {
-  fs::path folder = mount;
-  std::size_t least = granted_by_group(folder);
-  for (const fs::path& name : fs::path(group).relative_path()) {
-    folder /= name;
-    least = std::min(least, granted_by_group(folder));
-  }
-  return least;
-}
-
-std::size_t granted_by_control_groups(const fs::path& root) {
-  std::size_t granted = most_threads;
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // "4:cpu,cpuacct:/path", or "0::/path" in version 2
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) {
-      continue;
-    }
-    std::string controllers = ",";
-    controllers.append(line, first + 1, second - first - 1).append(",");
-    const std::string path = line.substr(second + 1);
-    if (controllers == ",,") {
-      granted = std::min(granted, granted_by_groups(root / "sys/fs/cgroup", path));
-    } else if (controllers.find(",cpu,") != std::string::npos) {
-      granted = std::min(granted, granted_by_groups(root / "sys/fs/cgroup/cpu", path));
-    }
-  }
-  return granted;
-}
-
 }  // namespace
 
 std::vector<int> cores_of_process() {
@@ -103,6 +71,34 @@ std::vector<int> cores_of_process() {
     }
   }
   return cores;
+}
+
+void for_each_control_group(const fs::path& root, const std::string& controller,
+                            const std::function<void(const fs::path& folder, int version)>& look) {
+  const std::string wanted = std::string(",").append(controller).append(",");
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {  // "4:cpu,cpuacct:/path", or "0::/path" in version 2
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) {
+      continue;
+    }
+    std::string controllers = ",";
+    controllers.append(line, first + 1, second - first - 1).append(",");
+    const int version = controllers == ",," ? 2 : 1;
+    fs::path folder = root / "sys/fs/cgroup";
+    if (version == 1) {
+      if (controllers.find(wanted) == std::string::npos) {
+        continue;
+      }
+      folder /= controller;
+    }
+    look(folder, version);
+    for (const fs::path& name : fs::path(line.substr(second + 1)).relative_path()) {
+      folder /= name;
+      look(folder, version);
+    }
+  }
 }
 
 std::size_t threads_of_process(const fs::path& root) {
@@ -120,7 +116,9 @@ std::size_t threads_of_process(const fs::path& root) {
   if (threads == 0) {  // more cores than the set has room for
     threads = std::max(std::thread::hardware_concurrency(), 1u);
   }
-  threads = std::min(threads, granted_by_control_groups(root));
+  for_each_control_group(root, "cpu", [&](const fs::path& folder, int) {
+    threads = std::min(threads, granted_by_group(folder));
+  });
   const char* const of_openmp = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2" for threads within threads
   return std::min(threads, leading_number(of_openmp == nullptr ? "" : of_openmp).value_or(threads));
 }

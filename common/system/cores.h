@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,18 @@ namespace duogemm {
 // The cores on which the system lets the process run; none where it does not tell.
 std::vector<int> cores_of_process();
 
+// Calls `look` with the folder of each control group that the process is in for a controller ("memory"), and
+// with those around it, as a group is limited by these, too; `version` is that of control groups, 1 or 2. In
+// a container a group's path may be one that only the outside has: then its folders are not there, and the
+// first, which is, is the container's. `root`: the folder in which the system's files are.
+void for_each_control_group(
+    const std::filesystem::path& root, const std::string& controller,
+    const std::function<void(const std::filesystem::path& folder, int version)>& look);
+
 // Answers how many threads the process should have at work: as many as there are cores for it and as its
 // control groups grant it, or as the environment variable OMP_NUM_THREADS says where that is fewer.
 // DUOGEMM_THREADS goes before all of them; throws invalid_argument where that is no number from 1 to 1024.
-// `root`: the folder in which the system's files are.
+// `root`: see for_each_control_group.
 std::size_t threads_of_process(const std::filesystem::path& root = "/");
 
 // "AMD EPYC 9B14"; the kind of processor where the system does not tell more.

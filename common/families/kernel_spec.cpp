@@ -201,10 +201,13 @@ const BuiltProgram* find_program(const DeviceInfo& device, std::string_view kern
 std::vector<Tunables> built_settings(const KernelSpec& spec, const DeviceInfo& device) {
   std::vector<Tunables> settings;
   for (const BuiltProgram& program : *device.programs) {
+    if (program.kernel != spec.name) {
+      continue;
+    }
     Tunables setting(program.tunables.begin(), program.tunables.end());
     erase_if(setting,
              [&](const auto& tunable) { return spec.family && spec.family->decides(tunable.first); });
-    if (program.kernel == spec.name && std::ranges::find(settings, setting) == settings.end()) {
+    if (std::ranges::find(settings, setting) == settings.end()) {
       settings.push_back(std::move(setting));
     }
   }

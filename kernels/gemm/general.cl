@@ -217,8 +217,12 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    const __global float* c =
-        MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
-    write_sums(d, (Offset)p.d.ld, c, (Offset)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
+    if (p.beta == 0.0f) {
+      write_sums(d, (Offset)p.d.ld, d, 0, p.alpha, 0.0f, acc, rows, cols, tidm, tidn);
+    } else {
+      const __global float* c =
+          MEMBER(C, p.c, c_table, member) + (first_col + tidn) * p.c.ld + first_row + tidm;
+      write_sums(d, (Offset)p.d.ld, c, (Offset)p.c.ld, p.alpha, p.beta, acc, rows, cols, tidm, tidn);
+    }
   }
 }

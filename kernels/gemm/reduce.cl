@@ -20,9 +20,10 @@
 #include "gemm/common.h"
 #include "update.h"
 
-enum { ELEMENTS = GROUP / ITEMS };
+// Terms that are on their way at once, for which RESIDENT leaves registers enough.
+enum { ELEMENTS = GROUP / ITEMS, AT_ONCE = 8, RESIDENT = 1024 / GROUP };
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+__kernel __attribute__((work_group(GROUP, RESIDENT))) void
 reduce(ARGUMENTS(ReduceArguments), const __global float* P, const __global float* C, __global float* D) {
   GRID_DEPENDENCY_WAIT();
   TAKE_ARGUMENTS(ReduceArguments);
@@ -39,15 +40,22 @@ reduce(ARGUMENTS(ReduceArguments), const __global float* P, const __global float
   __local float sums[GROUP];
 #endif
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    float sum = 0.0f;
+    float sum = -0.0f;  // which changes no sum
     if (element < size) {
       const __global float* term =
           P + p.p_offset + (member * p.splits + split) * split_size + col * p.ldp + row;
-      sum = split < p.splits ? *term : 0.0f;
-#pragma unroll 4
-      for (long i = split + ITEMS; i < p.splits; i += ITEMS) {
-        term += ITEMS * split_size;
-        sum += *term;
+#pragma unroll 1
+      for (long i = split; i < p.splits; i += AT_ONCE * ITEMS) {
+        float terms[AT_ONCE];
+#pragma unroll
+        for (int t = 0; t < AT_ONCE; ++t) {
+          terms[t] = i + t * ITEMS < p.splits ? *term : -0.0f;
+          term += ITEMS * split_size;
+        }
+#pragma unroll
+        for (int t = 0; t < AT_ONCE; ++t) {
+          sum += terms[t];
+        }
       }
     }
 #if ITEMS > 1

@@ -47,7 +47,7 @@ TEST_F(ProgramOnADevice, ComparesInAnotherPrecisionAndWhatSeveralThreadsCall) {
 
 // Kernels of a folder take part, unless their bits are others.
 TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
-  use_kernels_with("kernels/update.h", "(acc), addend);", "(acc) * 1.000001f, addend);");
+  use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.000001f;");
   unsetenv("DUOGEMM_KERNEL_DIR");
   const auto run =
       result_of("compare --size 33 --against none --kernels " DUOGEMM_SOURCE ",. --seconds 0.001")["runs"][0];
@@ -76,11 +76,11 @@ TEST_F(ProgramOnADevice, MeasuresErrors) {
 }
 
 TEST_F(ProgramOnADevice, MeasuresTheErrorOfWhatIsWrongAndDoesNotTimeIt) {
-  use_kernels_with("kernels/update.h", "(acc), addend);", "(acc) * 1.001f, addend);");
+  use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.001f;");
   const Outcome measured = run("accuracy --inputs unit -k 64 --size 40 --precision bf16x6");
   EXPECT_EQ(measured.status, 1);
   expect_match(measured.out, "WRONG: bf16x6 is above the bound");
-  use_kernels_with("kernels/update.h", "(acc), addend);", "(type)(2.0f), addend);");
+  use_kernels_with("kernels/update.h", "* (acc);", "* (type)(2.0f);");
   // No multiple of a vector: kernels for CPUs store whole vectors without update.h.
   const Outcome compared = run("compare --size 33 --against none --seconds 0.001 --json r.json");
   EXPECT_EQ(compared.status, 1);

@@ -34,7 +34,8 @@ column_in_layer(const int v) {
 
 // Writes a work-item's float4 as they are.
 FUNCTION void
-write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const Place place) {
+write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const Place place,
+            const float beta) {
   const long first_row = tile.m.first + place.m;
   const long first_col = tile.n.first + place.n;
   // Counted in float4, D's are known to be aligned. Compilers would else write their elements one by one.
@@ -48,7 +49,7 @@ write_fours(const Result result, const Tile tile, float acc[WPTN][WPTM], const P
     for (int wm = 0; wm < WPTM; wm += 4) {
       const int row = next_row(wm);
       if (first_row + row < tile.m.end && first_col + col < tile.n.end) {
-        UPDATE_FROM(float4, d[col * ldd + row / 4], result.alpha, vload4(0, acc[wn] + wm), result.beta,
+        UPDATE_FROM(float4, d[col * ldd + row / 4], result.alpha, vload4(0, acc[wn] + wm), beta,
                     *(const __global float4*)&c[col * result.ldc + row]);
       }
     }
@@ -67,7 +68,8 @@ typedef struct {
 // rank-th on. In vectors of `width`, which is 1 or 4.
 FUNCTION void
 write_layers(const Result result, const Inside inside, const LOCAL_PTR float* layers, const int item,
-             const int first, const int count, const int rank, const int cluster, const int width) {
+             const int first, const int count, const int rank, const int cluster, const int width,
+             const float beta) {
 #pragma unroll 1
   for (int i = 0; i < 4 / width; ++i) {
     const int v = (i * WORK_ITEMS + item) * width;
@@ -82,13 +84,25 @@ write_layers(const Result result, const Inside inside, const LOCAL_PTR float* la
         const LOCAL_PTR float* sums = layers + (q * LAYER + v);
         if (width == 4) {
           __global float4* d = (__global float4*)inside.d + (at_col * (result.ldd >> 2) + (at_row >> 2));
-          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, result.beta,
+          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, beta,
                       *(const __global float4*)c);
         } else {
-          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, result.beta, *c);
+          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, beta, *c);
         }
       }
     }
+  }
+}
+
+// In vectors where D and C are.
+FUNCTION void
+write_layers_in_vectors(const Result result, const Inside inside, const LOCAL_PTR float* layers,
+                        const int item, const int first, const int count, const int rank, const int cluster,
+                        const float beta) {
+  if (result.vectors) {
+    write_layers(result, inside, layers, item, first, count, rank, cluster, 4, beta);
+  } else {
+    write_layers(result, inside, layers, item, first, count, rank, cluster, 1, beta);
   }
 }
 
@@ -128,10 +142,10 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
     }
     add_up_layers(layers, item, count, cluster);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (result.vectors) {
-      write_layers(result, inside, layers, item, first, count, rank, cluster, 4);
+    if (result.beta == 0.0f) {
+      write_layers_in_vectors(result, inside, layers, item, first, count, rank, cluster, 0.0f);
     } else {
-      write_layers(result, inside, layers, item, first, count, rank, cluster, 1);
+      write_layers_in_vectors(result, inside, layers, item, first, count, rank, cluster, result.beta);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -140,15 +154,21 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
 // work_groups: how many add up their splits of k.
 FUNCTION void
 epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles,
-         const Place place, const int work_groups) {
-  // Compilers would otherwise keep what follows from its being one, or not, all along.
+         Place place, const int work_groups) {
+  // Compilers would otherwise compute what follows from these before the loop over k, and keep it all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);
+  OPAQUE(place.item);
+  OPAQUE(place.m);
+  OPAQUE(place.n);
   if (V == 4 && cluster == 1 && result.vectors) {
-    write_fours(result, tile, acc, place);
+    if (result.beta == 0.0f) {
+      write_fours(result, tile, acc, place, 0.0f);
+    } else {
+      write_fours(result, tile, acc, place, result.beta);
+    }
   } else {
-    int item = place.item;
-    OPAQUE(item);
-    write_through_layers(result, tile, acc, tiles, item, cluster, tile.m.end > tile.m.first ? 1.0f : 0.0f);
+    write_through_layers(result, tile, acc, tiles, place.item, cluster,
+                         tile.m.end > tile.m.first ? 1.0f : 0.0f);
   }
 }

@@ -32,12 +32,14 @@ constexpr double work_group = 500.0;
 
 // Columns of op(B) that stay in a core's caches together, with the sums that wait for the next k.
 CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
+  constexpr std::int64_t most = 1 << 30;  // that a kernel is told
   const std::int64_t cols = blocks.at("COLS");
   if (blocks.contains("TSM")) {
-    return {blocks.at("TSM"), problem.k > blocks.at("TSK") ? blocks.at("TSN") : round_up(problem.n, cols)};
+    return {blocks.at("TSM"),
+            problem.k > blocks.at("TSK") ? blocks.at("TSN") : round_up(std::min(problem.n, most), cols)};
   }
   const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
-  return {round_up(problem.m, blocks.at("WIDTH")),
+  return {round_up(std::min(problem.m, most), blocks.at("WIDTH")),
           round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
 }
 
@@ -206,8 +208,8 @@ class Cpu : public Family {
     const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
     const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
     GemmArguments sizes = sizes_of(p);
-    sizes.tile_m = tile.m;
-    sizes.tile_n = tile.n;
+    sizes.tile_m = static_cast<int>(tile.m);
+    sizes.tile_n = static_cast<int>(tile.n);
     Plan plan;
     plan.scalars = {problem.alpha, problem.beta};
     add_step(plan, kernel,

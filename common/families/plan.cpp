@@ -168,7 +168,7 @@ class Builder {
     GemmArguments sizes = sizes_of(p);
     sizes.split_length = length;
     sizes.split_stride = in_workspace ? p.ldc * p.n : 0;
-    sizes.cluster = static_cast<std::int64_t>(geometry.cluster);
+    sizes.cluster = static_cast<int>(geometry.cluster);
     order_tiles(sizes, p, kernel_.tile.m);
     add(kernel_, geometry, p.batch,
         gemm_arguments(sizes, a_, b_, in_workspace ? d_ : c_, d_,
@@ -331,8 +331,8 @@ void order_tiles(GemmArguments& sizes, const Problem& problem, std::int64_t tile
   // That many tiles along M come before the next along N: of the settings that were measured, with 1 to 32 on
   // a device of compute capability 9.0, most were fastest with 8. It is no more than there are: a kernel
   // multiplies it by the tiles along N, in 32 bits, which all tiles fit in.
-  sizes.group_m = std::min<std::int64_t>(8, ceil_div(problem.m, tile_m));
-  sizes.vectors = c_in_vectors(problem);
+  sizes.group_m = static_cast<int>(std::min<std::int64_t>(8, ceil_div(problem.m, tile_m)));
+  sizes.vectors = c_in_vectors(problem) ? 1 : 0;
 }
 
 Geometry spread_over_batch(Geometry geometry, std::int64_t batch, const DeviceInfo& device) {

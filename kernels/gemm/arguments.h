@@ -1,6 +1,6 @@
 // The host tells each kernel in a struct, its first argument, all but where its matrices are, by value. Host
-// and kernels read this file, and lay the structs out alike: members have fixed sizes, those of 64 bits
-// before those of 32.
+// and kernels read this file, and lay the structs out alike: members have fixed sizes, and stand at multiples
+// of them.
 //
 // Offsets, leading dimensions and strides are in elements.
 // A matrix in its buffer, and where the other members of a batch are.
@@ -13,22 +13,21 @@ typedef struct {
 // D <- alpha op(A) op(B) + beta C, where op(A) is M x K, op(B) is K x N, and C and D are M x N. D may be C. A
 // leading dimension of 0 repeats one column, such as a bias. A kernel that does not use a member gets it all
 // the same.
+//
+// GPUs fetch arguments in lines of 64 bytes, of which the first has 48, and a small product waits for each:
+// all are in four lines with the matrices' addresses, which come last.
 typedef struct {
   long M, N, K;
-  MatrixLayout a, b, c, d;
   long batch;
-  // If k is split: the length of a split, the distance in D between the results of two, and the number of
-  // work-groups, each with a split, in a cluster that adds them up.
-  long split_length;
-  long split_stride;
-  long cluster;
-  // If work-groups have tiles of D: the tiles along M that come before the next along N, and whether D and,
-  // if its address allows, C are in float4.
-  long group_m;
-  long vectors;
-  // On CPUs, a work-group's tile of D.
-  long tile_m, tile_n;
   float alpha, beta;
+  long split_length;  // of k, which may be split
+  MatrixLayout a, b;
+  int group_m;  // if work-groups have tiles of D: those along M that come before the next along N
+  int vectors;  // whether D and, if its address allows, C can be in float4
+  int cluster;  // the work-groups, each with a split, that add them up
+  MatrixLayout d, c;
+  long split_stride;   // the distance in D between the results of two splits
+  int tile_m, tile_n;  // on CPUs, a work-group's tile of D
 } GemmArguments;
 
 // D <- alpha (P0 + P1 + ...) + beta C. P holds the sums of `splits` splits of k for each member of the batch,
@@ -38,9 +37,9 @@ typedef struct {
   long splits;
   long p_offset;
   long ldp;
-  MatrixLayout c, d;
-  long batch;
   float alpha, beta;
+  MatrixLayout d, c;
+  long batch;
 } ReduceArguments;
 
 // An operand to copy: Y becomes X or its transpose, which has `rows` rows, for each of `copies` members.
@@ -121,9 +120,9 @@ typedef struct {
 } FixupArguments;
 
 #ifdef __cplusplus
-static_assert(sizeof(long) == 8 && sizeof(GemmArguments) == 24 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
+static_assert(sizeof(long) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
                   sizeof(PackArguments) == 17 * 8 && sizeof(FinishArguments) == 16 * 8 &&
                   sizeof(SplitArguments) == 19 * 8 && sizeof(TensorArguments) == 22 * 8 &&
-                  sizeof(FixupArguments) == 32 * 8,
+                  sizeof(FixupArguments) == 30 * 8,
               "host and kernels must lay the structs out alike");
 #endif

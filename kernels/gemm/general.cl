@@ -195,8 +195,6 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
                   TSM, A_ALONG_K);
     begin_operand(&b, MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld), p.b.ld, cols, tid,
                   TSN, B_ALONG_K);
-    // Here, and not where it is needed: a small product would wait for it.
-    __global float* d = MEMBER(D, p.d, d_table, member) + (first_col + tidn) * p.d.ld + first_row + tidm;
     float acc[WPTN][WPTM];
 #pragma unroll
     for (int row = 0; row < WPTN; ++row) {
@@ -217,6 +215,10 @@ general(ARGUMENTS(GemmArguments), const __global float* A, const __global long* 
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
+    // Or else compilers find out before the loop over k which elements there are, and keep it all along.
+    OPAQUE(tidm);
+    OPAQUE(tidn);
+    __global float* d = MEMBER(D, p.d, d_table, member) + (first_col + tidn) * p.d.ld + first_row + tidm;
     if (p.beta == 0.0f) {
       write_sums(d, (Offset)p.d.ld, d, 0, p.alpha, 0.0f, acc, rows, cols, tidm, tidn);
     } else {

@@ -51,7 +51,7 @@ def test_known_layouts_are_looked_up():
 
 @pytest.mark.parametrize(
     "variables, words",
-    [({"OCL_ICD_VENDORS": "/nowhere", "DUOGEMM_DEVICE": "opencl"}, "no opencl device was found"), ({"DUOGEMM_DEVICE": "opencl:99"}, "opencl:99")],
+    [({"OCL_ICD_VENDORS": "/nowhere", "OCL_ICD_FILENAMES": "", "DUOGEMM_DEVICE": "opencl"}, "no opencl device was found"), ({"DUOGEMM_DEVICE": "opencl:99"}, "opencl:99")],
 )
 def test_no_device(variables, words):
     program = """

@@ -217,25 +217,28 @@ std::size_t Runtime::Hash::operator()(const Problem& problem) const {
 
 bool Runtime::Equal::operator()(const Problem& a, const Problem& b) const { return key(a) == key(b); }
 
-void Runtime::enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
-                      const std::optional<LentWorkspace>& lent) {
+std::shared_ptr<const PreparedPlan> Runtime::enqueue(const Problem& problem, Queue& queue,
+                                                     const PreparedPlan::Operands& operands,
+                                                     const std::optional<LentWorkspace>& lent) {
   if (problem.is_empty()) {
-    return;
+    return nullptr;
   }
   require_right_results();
   Problem attempt = placed(problem, operands);
   if (attempt.precision != Precision::fp32 && !tensor_cores()) {
     attempt.precision = Precision::fp32;
   }
-  enqueue_placed(attempt, queue, operands, lent);
+  return enqueue_placed(attempt, queue, operands, lent);
 }
 
-void Runtime::enqueue_placed(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
-                             const std::optional<LentWorkspace>& lent) {
+std::shared_ptr<const PreparedPlan> Runtime::enqueue_placed(Problem problem, Queue& queue,
+                                                            const PreparedPlan::Operands& operands,
+                                                            const std::optional<LentWorkspace>& lent) {
   for (;;) {
     try {
-      workspaces_.enqueue(plan_for(problem), queue, operands, {problem.alpha, problem.beta}, lent);
-      return;
+      std::shared_ptr<const PreparedPlan> plan = plan_for(problem);
+      workspaces_.enqueue(plan, queue, operands, {problem.alpha, problem.beta}, lent);
+      return plan;
     } catch (const Error& error) {
       if (!asks_for_less(problem, error, lent.has_value())) {
         throw;

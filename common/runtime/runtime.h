@@ -110,9 +110,14 @@ class Runtime {
   // without any runs, whose sums may be added in another order. The first call that needs a program loads or
   // compiles it; a new problem is planned; once the same problem has been seen, with whatever factors,
   // neither happens, and once it has been seen on this queue, nothing is allocated on the device. Any thread
-  // may call. Throws as PreparedPlan, QueueWorkspaces and require_right_results do.
-  void enqueue(const Problem& problem, Queue& queue, const PreparedPlan::Operands& operands,
-               const std::optional<LentWorkspace>& lent = {});
+  // may call. Answers the plan; null where there is nothing to do. Throws as PreparedPlan, QueueWorkspaces
+  // and require_right_results do.
+  std::shared_ptr<const PreparedPlan> enqueue(const Problem& problem, Queue& queue,
+                                              const PreparedPlan::Operands& operands,
+                                              const std::optional<LentWorkspace>& lent = {});
+
+  // Tells whether a plan for one of the two problems serves the other.
+  static bool share_plan(const Problem& a, const Problem& b) { return Equal()(a, b); }
 
   // Does all of the first call with such a problem, whose matrices begin at multiples of 16 bytes, that needs
   // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
@@ -145,8 +150,9 @@ class Runtime {
 
   // Has a problem that failed ask for less; false where it cannot.
   bool asks_for_less(Problem& problem, const Error& error, bool lent);
-  void enqueue_placed(Problem problem, Queue& queue, const PreparedPlan::Operands& operands,
-                      const std::optional<LentWorkspace>& lent);
+  std::shared_ptr<const PreparedPlan> enqueue_placed(Problem problem, Queue& queue,
+                                                     const PreparedPlan::Operands& operands,
+                                                     const std::optional<LentWorkspace>& lent);
   bool tensor_cores();
   const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);
   const Planner& planner_of(const Problem& problem);

@@ -26,18 +26,18 @@
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
 FUNCTION long
 first_vector(const long panel, const long panels, const long vectors) {
-  return panel * vectors / panels;
+  return panel == 0 ? 0 : panel == panels ? vectors : panel * vectors / panels;
 }
 
-// The row and column where a work-group's tile of D begins. Tiles follow each other along M first.
-FUNCTION long
-tile_row(const long M, const long tile_m) {
-  return (long)get_group_id(0) % CEIL_DIV(M, tile_m) * tile_m;
-}
-
-FUNCTION long
-tile_col(const long M, const long tile_m, const long tile_n) {
-  return (long)get_group_id(0) / CEIL_DIV(M, tile_m) * tile_n;
+// The row and column where a work-group's tile of D begins. Tiles follow each other along M first. Nothing is
+// divided for a small product, which takes less time than that.
+FUNCTION void
+find_tile(long* row, long* col, const long M, const int tile_m, const int tile_n) {
+  const long tiles_m = tile_m < M ? CEIL_DIV(M, tile_m) : 1;
+  const long number = (long)get_group_id(0);
+  const long tile_col = tiles_m == 1 ? number : number / tiles_m;
+  *row = (number - tile_col * tiles_m) * tile_m;
+  *col = tile_col * tile_n;
 }
 
 // For kernels that read the operands where they stand: what block_1 and so on, their functions of a block,

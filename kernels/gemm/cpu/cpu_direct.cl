@@ -107,8 +107,8 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  const long first_row = tile_row(p.M, p.tile_m);
-  const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
+  long first_row, first_col;
+  find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
   const long end_col = LEAST(first_col + p.tile_n, p.N);
   const long vectors = CEIL_DIV(LEAST(p.tile_m, p.M - first_row), WIDTH);
   const long panels = CEIL_DIV(vectors, VECTORS);

@@ -92,9 +92,9 @@ cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long*
          const __global float* B, const __global long* b_table, const __global float* C,
          const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  const long first_row = tile_row(p.M, p.tile_m);
+  long first_row, first_col;
+  find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
   const long end_row = LEAST(first_row + p.tile_m, p.M);
-  const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
   const long end_col = LEAST(first_col + p.tile_n, p.N);
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {

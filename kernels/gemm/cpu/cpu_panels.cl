@@ -107,13 +107,13 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
+  long first_row, first_col;
+  find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
   __local float memory[TSM * TSK + TSM * TSN] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
   LOCAL_PTR float* a_tile = memory + get_local_id(0);
   LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
-  const long first_row = tile_row(p.M, p.tile_m);
-  const long first_col = tile_col(p.M, p.tile_m, p.tile_n);
   const int rows = (int)LEAST(p.tile_m, p.M - first_row);
   const int cols = (int)LEAST(p.tile_n, p.N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);

@@ -56,6 +56,41 @@ struct float4 {
   explicit float4(float value) : v(value - Elements{}) {}
 };
 
+#ifdef __AVX2__
+// Load and store elements `begin` to `end` - 1 alone, of those that a vector has. The others are loaded as 0.
+#define LOAD_ROWS_(width) load_rows##width
+#define STORE_ROWS_(width) store_rows##width
+#define LOAD_ROWS(width) LOAD_ROWS_(width)
+#define STORE_ROWS(width) STORE_ROWS_(width)
+#ifdef __AVX512F__
+FUNCTION unsigned rows_mask(int begin, int end) {
+  return ~0u << (begin > 0 ? begin : 0) & ~(~0u << (end < 16 ? end : 16));
+}
+#define DEFINE_ROWS(count, Mask, prefix)                                               \
+  FUNCTION float##count load_rows##count(const float* from, int begin, int end) {      \
+    return prefix##_maskz_loadu_ps(static_cast<Mask>(rows_mask(begin, end)), from);    \
+  }                                                                                    \
+  FUNCTION void store_rows##count(float##count value, float* to, int begin, int end) { \
+    prefix##_mask_storeu_ps(to, static_cast<Mask>(rows_mask(begin, end)), value.v);    \
+  }
+#else
+FUNCTION __m256i rows_mask(int begin, int end) {
+  const __m256i row = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(begin), row),
+                             _mm256_cmpgt_epi32(_mm256_set1_epi32(end), row));
+}
+FUNCTION __m128i lower(__m256i mask) { return _mm256_castsi256_si128(mask); }
+FUNCTION __m256i whole(__m256i mask) { return mask; }
+#define DEFINE_ROWS(count, part, prefix)                                               \
+  FUNCTION float##count load_rows##count(const float* from, int begin, int end) {      \
+    return prefix##_maskload_ps(from, part(rows_mask(begin, end)));                    \
+  }                                                                                    \
+  FUNCTION void store_rows##count(float##count value, float* to, int begin, int end) { \
+    prefix##_maskstore_ps(to, part(rows_mask(begin, end)), value.v);                   \
+  }
+#endif
+#endif
+
 #define DEFINE_VECTOR(count)                                                   \
   struct float##count {                                                        \
     using Elements __attribute__((vector_size(4 * count), may_alias)) = float; \
@@ -79,12 +114,20 @@ DEFINE_OPERATIONS(4)
 #ifdef __AVX2__
 DEFINE_VECTOR(8)
 DEFINE_OPERATIONS(8)
+#ifdef __AVX512F__
+DEFINE_ROWS(4, __mmask8, _mm)
+DEFINE_ROWS(8, __mmask8, _mm256)
+#else
+DEFINE_ROWS(4, lower, _mm)
+DEFINE_ROWS(8, whole, _mm256)
+#endif
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return _mm_fmadd_ps(a.v, b.v, c.v); }
 FUNCTION float8 fma(float8 a, float8 b, float8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
 #ifdef __AVX512F__
 DEFINE_VECTOR(16)
 DEFINE_OPERATIONS(16)
+DEFINE_ROWS(16, __mmask16, _mm512)
 FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
 #endif
 #elif defined(__FP_FAST_FMAF)

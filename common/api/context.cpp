@@ -15,7 +15,7 @@
 namespace duogemm {
 namespace {
 
-void report_nothing_to_do(const ProgressListener& progress) {
+void report_done(const ProgressListener& progress) {
   if (progress) {
     progress({1.0, 0});
   }
@@ -58,9 +58,14 @@ class Context::Implementation {
   // `operands` are the caller's.
   void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
                 const ProgressListener& progress) {
+    if (batch_by == BatchBy::strides && here().call->multiply_again(request, operands)) {
+      report_done(progress);
+      record_call(request, CallMemory::host, CallBatch::strides);
+      return;
+    }
     const auto [problem, swapped] = to_column_major(request, batch_by);
     if (problem.is_empty()) {
-      report_nothing_to_do(progress);
+      report_done(progress);
       return;
     }
     require_pointers(problem, operands);
@@ -145,7 +150,7 @@ Context& default_context() {
 // A call with nothing to do needs no default context: after a fork there may be none.
 bool needs_no_context(const Sgemm& request, BatchBy batch_by, const ProgressListener& progress) {
   if (shared_context == nullptr && to_column_major(request, batch_by).problem.is_empty()) {
-    report_nothing_to_do(progress);
+    report_done(progress);
     return true;
   }
   return false;

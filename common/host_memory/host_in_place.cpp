@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "host_memory/host_call.h"
@@ -12,6 +14,15 @@ namespace {
 class InPlace final : public HostCall {
  public:
   explicit InPlace(Runtime& runtime) : runtime_(runtime) {}
+
+  bool multiply_again(const Sgemm& request, const HostOperands& operands) override {
+    if (request.layout == Layout::column_major) {
+      return multiply_known(request, operands.a, operands.b, operands.c);
+    }
+    Sgemm call = request;
+    swap_operands(call);
+    return multiply_known(call, operands.b, operands.a, operands.c);
+  }
 
   void multiply(const Problem& problem, const HostOperands& operands,
                 const ProgressListener& progress) override {
@@ -24,43 +35,68 @@ class InPlace final : public HostCall {
   }
 
  private:
-  // A thread's own copy of a plan. To find it takes less time than a product of a few elements, while the
-  // runtime's are shared by all threads. It may outlive the device, whose memory it does not touch.
+  // A thread's own copy of a plan. It may outlive the device, whose memory it does not touch.
   struct Known {
-    std::uint64_t serial = 0;  // of the call
+    std::uint64_t serial = 0;  // of the InPlace
     Problem problem;
     std::shared_ptr<const PreparedPlan> plan;
     std::unique_ptr<Queue> queue;
   };
 
-  static Known& known(const Problem& p) {
+  static Known& known(const Sgemm& p) {
     thread_local std::array<Known, 64> all;
-    const std::int64_t mixed = p.m + 3 * p.n + 9 * p.k + 27 * p.lda + 17 * p.ldb + 5 * p.ldc;
-    return all[static_cast<std::size_t>(mixed + 2 * p.batch) % all.size()];
+    const std::int64_t mixed = p.m + 3 * p.n + 9 * p.k + 27 * p.lda + 17 * p.ldb + 5 * p.ldc + 2 * p.batch;
+    return all[static_cast<std::size_t>(mixed) % all.size()];
   }
 
-  // Where the process computes, a matrix's buffer is the null address, and its address is an offset. False,
-  // and nothing is done, for addresses that no offset tells.
+  // Tells whether the two differ in nothing that a plan depends on.
+  static bool alike(const Sgemm& a, const Sgemm& b) {
+    return a.m == b.m && a.n == b.n && a.k == b.k && a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc &&
+           a.a_op == b.a_op && a.b_op == b.b_op && a.batch == b.batch && a.a_stride == b.a_stride &&
+           a.b_stride == b.b_stride && a.c_stride == b.c_stride && a.level == b.level &&
+           a.precision == b.precision && (a.alpha == 0.0f) == (b.alpha == 0.0f) &&
+           (a.beta == 0.0f) == (b.beta == 0.0f);
+  }
+
+  // Where the process computes, a matrix's buffer is the null address, and its address is an offset. Nothing
+  // for addresses that no offset tells.
+  static std::optional<PreparedPlan::Operands> by_address(const float* a, const float* b, const float* c) {
+    const auto address = [](const float* matrix) { return reinterpret_cast<std::uintptr_t>(matrix); };
+    if ((address(a) | address(b) | address(c)) % sizeof(float) != 0) {
+      return std::nullopt;
+    }
+    const auto place = [&](const float* matrix) {
+      return MatrixPlace{nullptr, static_cast<std::int64_t>(address(matrix) / sizeof(float))};
+    };
+    return PreparedPlan::Operands{{place(a), place(b), place(c)}};
+  }
+
+  bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
+    const Known& mine = known(call);
+    if (mine.serial != serial_ || !alike(mine.problem, call) || a == nullptr || b == nullptr ||
+        c == nullptr) {
+      return false;
+    }
+    const std::optional<PreparedPlan::Operands> places = by_address(a, b, c);
+    if (!places || (*places)[0].aligned() != mine.problem.a_aligned ||
+        (*places)[1].aligned() != mine.problem.b_aligned ||
+        (*places)[2].aligned() != mine.problem.c_aligned) {
+      return false;
+    }
+    mine.plan->enqueue(*mine.queue, *places, {}, {call.alpha, call.beta});
+    return true;
+  }
+
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
-    PreparedPlan::Operands places;
-    const std::array addresses = {operands.a, operands.b, const_cast<const float*>(operands.c)};
-    for (std::size_t i = given.multiplies() ? 0 : 2; i < addresses.size(); ++i) {
-      const auto address = reinterpret_cast<std::intptr_t>(addresses[i]);
-      if (address % static_cast<std::intptr_t>(sizeof(float)) != 0) {
-        return false;
-      }
-      places[i].offset = address / static_cast<std::intptr_t>(sizeof(float));
+    const std::optional<PreparedPlan::Operands> places = by_address(operands.a, operands.b, operands.c);
+    if (!places) {
+      return false;
     }
-    const Problem problem = placed(given, places);
-    Known& mine = known(problem);
-    if (mine.serial == serial_ && Runtime::share_plan(mine.problem, problem)) {
-      mine.plan->enqueue(*mine.queue, places, {}, {problem.alpha, problem.beta});
-      return true;
-    }
+    const Problem problem = placed(given, *places);
     std::unique_ptr<Queue> queue = runtime_.device().create_queue();
-    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue, places);
-    if (plan->workspace_bytes() == 0) {
-      mine = {serial_, problem, std::move(plan), std::move(queue)};
+    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue, *places);
+    if (problem.multiplies() && plan->workspace_bytes() == 0) {
+      known(problem) = {serial_, problem, std::move(plan), std::move(queue)};
     }
     return true;
   }

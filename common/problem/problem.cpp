@@ -156,9 +156,16 @@ void validate(const Problem& problem) {
   require_precision_of_level(problem);
 }
 
+void swap_operands(Sgemm& call) {
+  call.layout = Layout::column_major;
+  std::swap(call.a_op, call.b_op);
+  std::swap(call.m, call.n);
+  std::swap(call.lda, call.ldb);
+  std::swap(call.a_stride, call.b_stride);
+}
+
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   Problem problem{call, batch_by};
-  problem.layout = Layout::column_major;
   if (batch_by != BatchBy::strides) {  // valid ones, which mean nothing
     problem.a_stride = problem.b_stride = 0;
     problem.c_stride = 1;
@@ -170,10 +177,7 @@ ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by) {
   require_leading_dimension("ldb", call.ldb, by_rows ? problem.b_cols() : problem.b_rows());
   require_leading_dimension("ldc", call.ldc, by_rows ? problem.n : problem.m);
   if (by_rows) {
-    std::swap(problem.a_op, problem.b_op);
-    std::swap(problem.m, problem.n);
-    std::swap(problem.lda, problem.ldb);
-    std::swap(problem.a_stride, problem.b_stride);
+    swap_operands(problem);
   }
   require_batch(problem);
   require_addressable(problem, by_rows);

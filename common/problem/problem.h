@@ -89,6 +89,9 @@ struct ColumnMajor {
 };
 ColumnMajor to_column_major(const Sgemm& call, BatchBy batch_by = BatchBy::strides);
 
+// Makes a row-major product the column-major one of the swapped operands.
+void swap_operands(Sgemm& call);
+
 // The call that asks for a problem: column-major, of strided batches.
 inline Sgemm request_of(const Problem& problem) { return problem; }
 

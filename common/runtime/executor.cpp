@@ -2,39 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 
 namespace duogemm {
 namespace {
 
-// Answers what a kernel is given for an argument of a step.
-struct Resolve {
+// What a call gives a step.
+struct Call {
   const PreparedPlan::Operands& operands;
   const PreparedPlan::Workspaces& workspaces;
   const Scalars& scalars;
-  std::span<std::byte> filled;  // for the struct
-
-  Argument operator()(std::int32_t value) const { return value; }
-  Argument operator()(float value) const { return value; }
-  Argument operator()(Operand operand) const { return place_of(operand).buffer; }
-  Argument operator()(ScalarOf scalar) const { return factor(scalar); }
-  Argument operator()(const StructArgument& argument) const {
-    std::memcpy(filled.data(), argument.values.data(), argument.values.size());
-    for (const auto& [at, given] : argument.members) {
-      std::byte* const member = filled.data() + at;
-      if (const Operand* operand = std::get_if<Operand>(&given)) {
-        std::int64_t offset;
-        std::memcpy(&offset, member, sizeof offset);
-        offset += place_of(*operand).offset;
-        std::memcpy(member, &offset, sizeof offset);
-      } else {
-        const float value = factor(std::get<ScalarOf>(given));
-        std::memcpy(member, &value, sizeof value);
-      }
-    }
-    return std::span<const std::byte>(filled.data(), argument.values.size());
-  }
 
   float factor(ScalarOf scalar) const { return scalar == ScalarOf::alpha ? scalars.alpha : scalars.beta; }
 
@@ -42,6 +21,28 @@ struct Resolve {
     return operand.slot >= first_workspace
                ? workspaces.at(static_cast<std::size_t>(operand.slot - first_workspace))
                : operands[static_cast<std::size_t>(operand.slot)];
+  }
+
+  Argument argument(const StructArgument::Given& given) const {
+    if (const Operand* operand = std::get_if<Operand>(&given)) {
+      return place_of(*operand).buffer;
+    }
+    return factor(*std::get_if<ScalarOf>(&given));
+  }
+
+  void fill(std::byte* to, const StructArgument& numbers) const {
+    std::memcpy(to, numbers.values.data(), numbers.values.size());
+    for (const auto& [at, given] : numbers.members) {
+      if (const Operand* operand = std::get_if<Operand>(&given)) {
+        std::int64_t offset;
+        std::memcpy(&offset, numbers.values.data() + at, sizeof offset);
+        offset += place_of(*operand).offset;
+        std::memcpy(to + at, &offset, sizeof offset);
+      } else {
+        const float value = factor(*std::get_if<ScalarOf>(&given));
+        std::memcpy(to + at, &value, sizeof value);
+      }
+    }
   }
 };
 
@@ -67,9 +68,29 @@ PreparedPlan::PreparedPlan(Plan plan, Device& device, ProgramCache& programs)
       throw Error(Status::unsupported, "a sub-group size that is a multiple of " + std::to_string(multiple) +
                                            "; the device has " + std::to_string(size));
     }
-    steps_.push_back(
-        {std::move(kernel), step.kernel->needs.starts_early, step.geometry, std::move(step.arguments)});
+    PreparedStep& prepared =
+        steps_.emplace_back(PreparedStep{std::move(kernel), step.kernel->needs.starts_early, step.geometry});
+    for (StepArgument& argument : step.arguments) {
+      prepared.add(std::move(argument));
+    }
   }
+}
+
+void PreparedPlan::PreparedStep::add(StepArgument argument) {
+  Argument& place = arguments.at(count);
+  if (const auto* integer = std::get_if<std::int32_t>(&argument)) {
+    place = *integer;
+  } else if (const auto* number = std::get_if<float>(&argument)) {
+    place = *number;
+  } else if (const auto* operand = std::get_if<Operand>(&argument)) {
+    given.emplace_back(count, *operand);
+  } else if (const auto* factor = std::get_if<ScalarOf>(&argument)) {
+    given.emplace_back(count, *factor);
+  } else {
+    numbers = std::get<StructArgument>(std::move(argument));
+    numbers_at = count;
+  }
+  ++count;
 }
 
 PreparedPlan::Workspaces PreparedPlan::workspaces_in(const Buffer& memory, std::size_t begin) const {
@@ -97,14 +118,19 @@ void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, cons
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
                            const Workspaces& workspaces, const Scalars& scalars) {
-  constexpr std::size_t most_arguments = 16;
-  std::array<Argument, most_arguments> arguments;
-  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
-  std::size_t count = 0;
-  for (const StepArgument& argument : step.arguments) {
-    arguments.at(count++) = std::visit(Resolve{operands, workspaces, scalars, filled}, argument);
+  const Call call{operands, workspaces, scalars};
+  alignas(Argument) std::array<std::byte, most_arguments * sizeof(Argument)> room;
+  auto* const arguments = reinterpret_cast<Argument*>(room.data());
+  std::uninitialized_copy_n(step.arguments.begin(), step.count, arguments);
+  for (const auto& [at, given] : step.given) {
+    arguments[at] = call.argument(given);
   }
-  queue.launch(*step.kernel, step.geometry, {arguments.data(), count});
+  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
+  if (const std::size_t bytes = step.numbers.values.size(); bytes > 0) {
+    call.fill(filled.data(), step.numbers);
+    arguments[step.numbers_at] = std::span<const std::byte>(filled.data(), bytes);
+  }
+  queue.launch(*step.kernel, step.geometry, {arguments, step.count});
 }
 
 SelfContainedPlan::SelfContainedPlan(const Plan& plan, Device& device, ProgramCache& programs)

@@ -49,11 +49,20 @@ class PreparedPlan {
                         const Scalars& scalars) const;
 
  private:
+  static constexpr std::size_t most_arguments = 16;
+  // What a call gives is filled in: its operands and factors among the arguments, and those in the kernel's
+  // struct, if it takes one.
   struct PreparedStep {
     std::shared_ptr<const Kernel> kernel;
     bool awaits;
     Geometry geometry;
-    std::vector<StepArgument> arguments;
+    std::array<Argument, most_arguments> arguments = {};
+    std::size_t count = 0;
+    std::vector<std::pair<std::size_t, StructArgument::Given>> given = {};
+    StructArgument numbers = {};
+    std::size_t numbers_at = 0;
+
+    void add(StepArgument argument);
   };
   static void enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,
                       const Workspaces& workspaces, const Scalars& scalars);

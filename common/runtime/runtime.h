@@ -116,9 +116,6 @@ class Runtime {
                                               const PreparedPlan::Operands& operands,
                                               const std::optional<LentWorkspace>& lent = {});
 
-  // Tells whether a plan for one of the two problems serves the other.
-  static bool share_plan(const Problem& a, const Problem& b) { return Equal()(a, b); }
-
   // Does all of the first call with such a problem, whose matrices begin at multiples of 16 bytes, that needs
   // no matrices, and answers how many bytes of workspace it needs. Throws as PreparedPlan does.
   std::size_t prepare(const Problem& problem) { return plan_for(problem)->workspace_bytes(); }

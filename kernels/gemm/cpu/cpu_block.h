@@ -71,6 +71,15 @@ update_rows(__global float* D, const long ldd, const __global float* C, const lo
       const FLOAT(WIDTH) before = VLOAD(WIDTH)(0, C + position_c(row, col, ldc));
       VSTORE(WIDTH)(fma((FLOAT(WIDTH))(alpha), acc, (FLOAT(WIDTH))(beta)*before), 0, d);
     }
+#ifdef STORE_ROWS  // instructions for some elements of a vector, which the host's compiler has
+  } else if (!ROWS_C) {
+    FLOAT(WIDTH) result = (FLOAT(WIDTH))(alpha)*acc;
+    if (beta != 0.0f) {
+      const FLOAT(WIDTH) before = LOAD_ROWS(WIDTH)(C + position_c(row, col, ldc), begin, end);
+      result = fma((FLOAT(WIDTH))(alpha), acc, (FLOAT(WIDTH))(beta)*before);
+    }
+    STORE_ROWS(WIDTH)(result, d, begin, end);
+#endif
   } else {
     float rows[WIDTH];
     VSTORE(WIDTH)(acc, 0, rows);

@@ -15,8 +15,8 @@
 namespace duogemm {
 namespace {
 
-// Local memory is on the stack: 245760 bytes of the settings that cpu/programs.cmake lists.
-constexpr std::size_t stack_of_program = std::size_t{320} << 10;
+// A program's registers and calls, besides its local memory, which is on the stack as well.
+constexpr std::size_t stack_of_program = std::size_t{64} << 10;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(Status::unsupported, "the cpu device " + what);
@@ -60,13 +60,16 @@ class CpuMemory final : public Buffer {
 
 class CpuKernel final : public Kernel {
  public:
-  explicit CpuKernel(const BuiltProgram& program) : entry_(reinterpret_cast<CpuEntry*>(program.entry)) {}
+  CpuKernel(const BuiltProgram& program, std::size_t local_bytes)
+      : entry_(reinterpret_cast<CpuEntry*>(program.entry)), stack_bytes_(stack_of_program + local_bytes) {}
   std::size_t sub_group_size(const Extent&) const override { return 1; }
   std::string binary() const override { return {}; }
   CpuEntry* entry() const { return entry_; }
+  std::size_t stack_bytes() const { return stack_bytes_; }
 
  private:
   CpuEntry* entry_;
+  std::size_t stack_bytes_;
 };
 
 class CpuQueue final : public Queue {
@@ -87,10 +90,11 @@ class CpuQueue final : public Queue {
         refuse("takes a struct and buffers only");
       }
     }
-    CpuEntry& entry = *static_cast<const CpuKernel&>(kernel).entry();
+    const auto& program = static_cast<const CpuKernel&>(kernel);
+    CpuEntry& entry = *program.entry();
     const auto& groups = geometry.groups;
     const auto compute = [&](std::size_t first, std::size_t end) {
-      call_with_stack(stack_of_program,
+      call_with_stack(program.stack_bytes(),
                       [&] { entry(pointers.data(), numbers, groups.data(), geometry.local[0], first, end); });
     };
     const std::size_t all = groups[0] * groups[1];
@@ -152,7 +156,7 @@ DeviceInfo describe(const CpuPrograms& programs, std::size_t threads) {
   info.first_cache_bytes = cache(1, std::size_t{32} << 10);
   info.core_cache_bytes = cache(2, std::size_t{256} << 10);
   info.cache_bytes = cache(3, info.core_cache_bytes);
-  info.local_bytes = info.dynamic_local_bytes = std::size_t{256} << 10;
+  info.local_bytes = info.dynamic_local_bytes = std::size_t{1} << 20;
   info.max_work_group = 256;
   info.slice_alignment = 64;
   info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
@@ -186,7 +190,11 @@ class CpuDevice final : public Device {
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
     const BuiltProgram* const found =
         source.embedded ? find_program(info_, source.entry, tunables_of(source)) : nullptr;
-    return found == nullptr ? nullptr : std::make_shared<CpuKernel>(*found);
+    if (found == nullptr) {
+      return nullptr;
+    }
+    const KernelSpec& spec = find_kernel(source.entry);
+    return std::make_shared<CpuKernel>(*found, spec.local_bytes(tunables_of(source)));
   }
   std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
     refuse("loads no binaries");

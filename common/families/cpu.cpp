@@ -35,8 +35,7 @@ CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const Devic
   constexpr std::int64_t most = 1 << 30;  // that a kernel is told
   const std::int64_t cols = blocks.at("COLS");
   if (blocks.contains("TSM")) {
-    return {blocks.at("TSM"),
-            problem.k > blocks.at("TSK") ? blocks.at("TSN") : round_up(std::min(problem.n, most), cols)};
+    return {blocks.at("TSM"), blocks.at("TSN")};
   }
   const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
   return {round_up(std::min(problem.m, most), blocks.at("WIDTH")),
@@ -119,11 +118,12 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
   return problem.m < problem.n && problem.m < tunables.at("WIDTH");
 }
 
-// A problem is better computed from the operands as they stand where a panel of A stays in the cache as
-// it is, or is used so few times that copying it takes longer.
-// Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory, `cpu_panels` versus
-// `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart (1221 x 994 x 1298
-// NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
+// A problem is better computed from the operands as they stand where they are used so few times that copying
+// them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
+// `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
+// (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
+// On one of Granite Rapids: 0.8 times for 1000 x 1000 x 8, 1.1 for 1000 x 1000 x 32, 1.2 for 1000 x 1000 x
+// 1000.
 // Columns of A that are whole pages apart compete for the same few lines of the first cache, because a
 // page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
 // rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
@@ -134,18 +134,22 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
     return problem.m >= narrow && problem.n <= narrow;
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
+  const std::int64_t cols = registers.at("COLS");
   const auto cached = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
   constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
     return false;
   }
+  if (problem.m <= 2 * rows || problem.n < cols) {
+    return true;
+  }
   constexpr std::int64_t page = 4096 / sizeof(float);
   constexpr std::int64_t ways = 8;
-  if (problem.lda % page == 0 && problem.k > ways && problem.n >= registers.at("COLS") &&
-      problem.m > 2 * rows) {
+  if (problem.lda % page == 0 && problem.k > ways) {
     return false;
   }
-  return problem.k <= cached / 4 / rows || problem.n < registers.at("COLS") || problem.m <= 2 * rows;
+  constexpr std::int64_t short_sum = 32;
+  return problem.k < short_sum || (problem.n < 4 * cols && problem.k <= cached / 4 / rows);
 }
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------
@@ -287,7 +291,10 @@ KernelSpec cpu_panels() {
       {.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels of A, for CPUs"},
       std::make_shared<Panels>());
   spec.local_bytes = [](const Tunables& t) {
-    return sizeof(float) * at(t, "TSM") * (at(t, "TSK") + at(t, "TSN"));
+    const std::size_t block = at(t, "COLS") * at(t, "TSK") + 16;
+    const std::size_t b_panels = at(t, "TRANS_B") * at(t, "TSN") / at(t, "COLS") * block;
+    return sizeof(float) *
+           (at(t, "VECTORS") * at(t, "WIDTH") * at(t, "TSK") + at(t, "TSM") * at(t, "TSN") + b_panels);
   };
   spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
   return spec;
@@ -373,14 +380,14 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
   const std::int64_t cols = blocks["COLS"];
-  const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float);
-  const std::size_t for_a = whole / 8 * 3;
-  const std::size_t depth = std::min(caches.first / sizeof(float) / 4 / static_cast<std::size_t>(cols),
-                                     for_a / static_cast<std::size_t>(rows));
+  // Of the first cache, a panel of A has half. Of the second, what is packed and the sums.
+  const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float) / 8 * 7;
+  const auto panel_rows = static_cast<std::size_t>(rows);
+  const std::size_t depth = std::min(caches.first / 2, whole) / sizeof(float) / panel_rows;
   const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
-  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, for_a / tsk));
-  const std::size_t packed = tsk * tsm;
-  blocks["TSN"] = largest("TSN", cols, (whole - std::min(whole, packed)) / tsm);
+  const std::size_t left = whole - std::min(whole, tsk * panel_rows);
+  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, left / (4 * tsk)));
+  blocks["TSN"] = largest("TSN", cols, left / (tsm + tsk + 16 / static_cast<std::size_t>(cols)));
   return blocks;
 }
 

@@ -79,7 +79,7 @@ TEST(CpuTiles, GiveEveryCoreAsMuch) {
 TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
-       {Problem::packed(256, 256, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
+       {Problem::packed(256, 256, 16), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
     const Step step = only_step(problem, device);
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
@@ -87,7 +87,10 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
 }
 
 TEST(CpuPlan, PacksWhatIsReadManyTimes) {
-  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 16)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 16, 512)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(64, 512, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
   EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
@@ -99,11 +102,11 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
 }
 
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
-  EXPECT_EQ(kernel_for(Problem::packed(1000, 1000, 64)), "cpu_direct");
-  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 64)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(1000, 1000, 24)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 24)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 8)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_direct");
-  Problem part = Problem::packed(1000, 1000, 64);
+  Problem part = Problem::packed(1000, 1000, 24);
   part.lda = 4096;
   EXPECT_EQ(kernel_for(part), "cpu_panels");
 }

@@ -1,19 +1,22 @@
 // For CPUs: C <- alpha op(A) op(B) + beta C from packed panels of A, for any size, transpose and batch.
 //
-// A work-group is one work-item, which has a core to itself. It computes a tile of C; local memory is nothing
-// but a part of the core's cache:
+// A work-group is one work-item, which has a core to itself. It computes a tile of C, and packs what it reads
+// into local memory, which is nothing but a part of the core's caches:
 //
-//   op(A)  tile_m x TSK at once, in panels of up to VECTORS vectors --+   blocks of VECTORS * WIDTH x COLS
-//   op(B)  TSK x COLS at once, where it stands -----------------------+-> in registers for TSK of k
-//   sums   of the tile, where K exceeds TSK; a sum goes on where it was, in ascending k
+//   for each stretch of up to TSK k
+//     op(B)  TSK x tile_n, where it is stored transposed: the second cache
+//     for each panel of up to VECTORS vectors of rows
+//       op(A)  VECTORS * WIDTH x TSK: the first cache, for all columns
+//       for each block of COLS columns
+//         the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
 //
-// Barriers there are none: a CPU's driver would keep registers in memory across them. The panels of A are
-// read from the second cache, once for each panel of B, which stays in the first. To pack that as well takes
-// longer than it saves: its elements are read one by one, and so few panels of A use it.
+// Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would keep
+// registers in memory across them. A B that is not transposed is read where it stands, because neighbours
+// along k are neighbours in memory.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n, at
-// most TSM and, where K exceeds TSK, TSN; those in the second over the batch.
+// most TSM x TSN; those in the second over the batch.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -37,7 +40,7 @@
 #define TSM 48  // rows of a tile at most: 8 16 24 48 72 96 144 192 240 288 384 576
 #endif
 #ifndef TSN
-#define TSN 48  // columns of a tile at most, where K exceeds TSK: 8 16 32 48 64 96 128 192 256 384 512
+#define TSN 48  // columns of a tile at most: 8 16 32 48 64 96 128 192 256 384 512
 #endif
 #ifndef TSK
 #define TSK 64  // k that are packed at once at most: 8 16 32 64 128 192 256 384 512
@@ -59,16 +62,51 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   }
 }
 
+// Copies a transposed B, of which `columns` columns are there, in blocks of COLS: the values of a block for one
+// k, then for the next. Those beyond the edge are copies of the last. Blocks are a little more than whole pages
+// apart, or they would compete for the same lines of the first cache.
+#if COLS >= 4
+#define COPY_ROW(to, from) VSTORE(COLS)(VLOAD(COLS)(0, from), 0, to)
+#else
+#define COPY_ROW(to, from)
+#endif
+enum { STRIP = 8, BLOCK = COLS * TSK + 16 };
+FUNCTION void
+pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
+  const int blocks = CEIL_DIV(columns, COLS);
+  for (int strip = 0; strip < blocks; strip += STRIP) {
+    const int end = LEAST(strip + STRIP, blocks);
+    for (int k = 0; k < depth; ++k) {
+      const __global float* row = from + k * ld;
+      for (int block = strip; block < end; ++block) {
+        LOCAL_PTR float* packed = to + block * BLOCK + k * COLS;
+        const int col = block * COLS;
+        if (COLS >= 4 && col + COLS <= columns) {
+          COPY_ROW(packed, row + col);
+        } else {
+          for (int n = 0; n < COLS; ++n) {
+            packed[n] = row[LEAST(col + n, columns - 1)];
+          }
+        }
+      }
+    }
+  }
+}
+
+#if TRANS_B
+#define B_POINTER LOCAL_PTR
+#else
+#define B_POINTER __global
+#endif
 // Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
 // and complete at last: then they update C, of which `rows` x `cols` are there.
 #define DEFINE_MULTIPLY(count)                                                                               \
-  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const __global float* B, const long ldb,          \
+  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb,         \
                                  const int depth, LOCAL_PTR float* sums, const int first, const int last,    \
                                  __global float* d, const long ldd, const __global float* c, const long ldc, \
                                  const int rows, const int cols, const float alpha, const float beta) {      \
-    const long b_step = TRANS_B ? ldb : 1;                                                                   \
-    const __global float* b[COLS];                                                                           \
-    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * (TRANS_B ? 1 : ldb); }                                   \
+    const B_POINTER float* b[COLS];                                                                          \
+    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * ldb; }                                                   \
     FLOAT(WIDTH) acc[COLS][count];                                                                           \
     EACH(n, COLS) {                                                                                          \
       EACH(v, count) {                                                                                       \
@@ -79,10 +117,11 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
       FLOAT(WIDTH) a_k[count];                                                                               \
       EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                     \
       EACH(n, COLS) {                                                                                        \
-        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n][k * b_step]);                                           \
+        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(TRANS_B ? B[n] : b[n][k]);                                    \
         EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                          \
       }                                                                                                      \
       a += count * WIDTH;                                                                                    \
+      B += TRANS_B ? COLS : 0;                                                                               \
     }                                                                                                        \
     EACH(n, COLS) {                                                                                          \
       EACH(v, count) {                                                                                       \
@@ -99,21 +138,23 @@ DEFINE_MULTIPLY(2)
 DEFINE_MULTIPLY(3)
 DEFINE_MULTIPLY(4)
 #define MULTIPLY(count)                                                                                      \
-  multiply_##count(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, rows - begin, \
-                   cols - col, p.alpha, p.beta)
+  multiply_##count(a_panel, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld,         \
+                   rows - begin, cols - col, p.alpha, p.beta)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  long first_row, first_col;
-  find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
-  __local float memory[TSM * TSK + TSM * TSN] __attribute__((aligned(64)));
+  enum { A_PANEL = VECTORS * WIDTH * TSK, B_PANELS = TRANS_B ? TSN / COLS * BLOCK : 0 };
+  __local float memory[A_PANEL + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
-  LOCAL_PTR float* a_tile = memory + get_local_id(0);
-  LOCAL_PTR float* sums = a_tile + TSM * TSK;  // where vectors are aligned, as TSM is a multiple of WIDTH
+  LOCAL_PTR float* a_panel = memory + get_local_id(0);
+  LOCAL_PTR float* sums = a_panel + A_PANEL;  // where vectors are aligned
+  LOCAL_PTR float* b_panels = sums + TSM * TSN;
+  long first_row, first_col;
+  find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
   const int rows = (int)LEAST(p.tile_m, p.M - first_row);
   const int cols = (int)LEAST(p.tile_n, p.N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);
@@ -130,19 +171,20 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
       const int here = (int)LEAST(depth, p.K - k);
       const __global float* a_from = a_member + k * (TRANS_A ? 1 : p.a.ld);
       const __global float* b_from = b_member + k * (TRANS_B ? p.b.ld : 1);
-      for (int panel = 0; panel < panels; ++panel) {
-        const int begin = (int)first_vector(panel, panels, vectors) * WIDTH;
-        const int end = (int)first_vector(panel + 1, panels, vectors) * WIDTH;
-        pack_a(a_tile + begin * here, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
-               rows - begin, here);
+      if (TRANS_B) {
+        pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
-      for (int col = 0; col < cols; col += COLS) {
-        const __global float* b = b_from + col * (TRANS_B ? 1 : p.b.ld);
-        for (int panel = 0; panel < panels; ++panel) {
-          const int first = (int)first_vector(panel, panels, vectors);
-          const int count = (int)first_vector(panel + 1, panels, vectors) - first;
-          const int begin = first * WIDTH;
-          const LOCAL_PTR float* a = a_tile + begin * here;
+      for (int panel = 0; panel < panels; ++panel) {
+        const int first = (int)first_vector(panel, panels, vectors);
+        const int count = (int)first_vector(panel + 1, panels, vectors) - first;
+        const int begin = first * WIDTH;
+        pack_a(a_panel, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, count * WIDTH, rows - begin, here);
+        for (int col = 0; col < cols; col += COLS) {
+#if TRANS_B
+          const LOCAL_PTR float* b = b_panels + col / COLS * BLOCK;
+#else
+          const __global float* b = b_from + col * p.b.ld;
+#endif
           LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);

@@ -4,19 +4,25 @@
 #include <chrono>
 #include <system_error>
 
+#include "system/cores.h"
+
 namespace duogemm {
 namespace {
 
 // Waits without sleeping, because to be woken up takes as long as a small product, but lets the thread that
 // is waited for go first where both share a core. Gives up after a while.
 template <typename Condition>
-void watch_for(const Condition& condition) {
-  constexpr std::chrono::microseconds watch{50};
+void watch_for(const Condition& condition, std::chrono::microseconds watch) {
   const auto end = std::chrono::steady_clock::now() + watch;
   while (!condition() && std::chrono::steady_clock::now() < end) {
     std::this_thread::yield();
   }
 }
+
+constexpr std::chrono::microseconds until_callers_sleep{50};
+// Longer than a product that a single core computes because no other wakes up in time, which may take it 0.1
+// ms on a virtual machine: with the next product it would be the same again.
+constexpr std::chrono::microseconds until_workers_sleep{2000};
 
 }  // namespace
 
@@ -32,7 +38,7 @@ WorkerThreads::~WorkerThreads() {
 }
 
 void WorkerThreads::compute(std::size_t items, const Compute& compute) {
-  Job job{compute, items};
+  Job job{compute, items, current_core()};
   {
     const std::lock_guard lock(mutex_);
     start();
@@ -49,7 +55,7 @@ void WorkerThreads::compute(std::size_t items, const Compute& compute) {
       announce();  // there is a core for one more
     }
   }
-  watch_for([&] { return job.helpers == 0; });
+  watch_for([&] { return job.helpers == 0; }, until_callers_sleep);
   std::unique_lock lock(mutex_);
   left_.wait(lock, [&] { return job.helpers == 0; });
 }
@@ -68,10 +74,12 @@ void WorkerThreads::start() {
 void WorkerThreads::help() {
   for (std::uint32_t known = news_;;) {
     while (Job* const job = join()) {
+      // The system may have woken this thread where the caller is, while other cores are idle.
+      leave_core(job->core);
       job->take_items();
       leave(*job);
     }
-    watch_for([&] { return news_ != known; });
+    watch_for([&] { return news_ != known; }, until_workers_sleep);
     std::unique_lock lock(mutex_);
     told_.wait(lock, [&] { return news_ != known || ends_; });
     known = news_;

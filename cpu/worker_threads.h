@@ -33,6 +33,7 @@ class WorkerThreads {
   struct Job {
     const Compute& compute;
     const std::size_t items;
+    const int core;  // the caller's
     std::atomic<std::size_t> next = 0;
     std::atomic<std::size_t> helpers = 0;  // changes under the mutex
 

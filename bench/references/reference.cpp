@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "cpu_backend.h"
@@ -15,9 +16,20 @@ namespace {
 #ifdef DUOGEMM_WITH_OPENBLAS
 CBLAS_TRANSPOSE operation(Transpose op) { return op == Transpose::no ? CblasNoTrans : CblasTrans; }
 
-// OpenBLAS's threads look out for more work for 2^26 clock ticks before they sleep (its THREAD_TIMEOUT), and
-// would take the cores from whoever is timed next.
-constexpr std::chrono::milliseconds until_threads_sleep{40};
+// OpenBLAS's threads look out for more work for a tenth of a second before they sleep (its THREAD_TIMEOUT, in
+// clock ticks), and would take the cores from whoever is timed next. Waits until the process takes next to no
+// time of its processors, but not for ever.
+void await_sleeping_threads() {
+  constexpr std::chrono::milliseconds a_moment{5};
+  constexpr int most_moments = 100;
+  for (int i = 0; i < most_moments; ++i) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(a_moment);
+    if (static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 1e-3) {
+      return;
+    }
+  }
+}
 
 // Works on the calling process's own threads.
 class OpenBlas final : public ReferenceLibrary {
@@ -45,7 +57,7 @@ class OpenBlas final : public ReferenceLibrary {
     }
   }
 
-  void rest() override { std::this_thread::sleep_for(until_threads_sleep); }
+  void rest() override { await_sleeping_threads(); }
 };
 
 std::unique_ptr<ReferenceLibrary> make_openblas(const std::string&, const Surroundings& of) {

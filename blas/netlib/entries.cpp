@@ -1,7 +1,6 @@
 // The entry points of C, whose enumerations are ints here, as cblas.h is for whoever calls, and those of
 // Fortran, with 32-bit integers. Behind Fortran's arguments come the lengths of the two strings; many C
 // programs leave them away, and nothing here reads them.
-#include <cctype>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -26,11 +25,14 @@ Call call_of(int m, int n, int k, float alpha, const float* a, int lda, const fl
 // --- Fortran ---------------------------------------------------------------------------------------------
 
 std::optional<Transpose> parse_transpose(char letter) {
-  switch (std::toupper(static_cast<unsigned char>(letter))) {
+  switch (letter) {
     case 'N':
+    case 'n':
       return Transpose::no;
     case 'T':
+    case 't':
     case 'C':
+    case 'c':
       return Transpose::yes;
     default:
       return std::nullopt;

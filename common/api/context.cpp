@@ -58,7 +58,9 @@ class Context::Implementation {
   // `operands` are the caller's.
   void multiply(const Sgemm& request, BatchBy batch_by, HostOperands operands,
                 const ProgressListener& progress) {
-    if (batch_by == BatchBy::strides && here().call->multiply_again(request, operands)) {
+    const OpenDevice& known = *open_;
+    if (known.forks == forks() && batch_by == BatchBy::strides &&
+        known.call->multiply_again(request, operands)) {
       report_done(progress);
       record_call(request, CallMemory::host, CallBatch::strides);
       return;

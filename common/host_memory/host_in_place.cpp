@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -58,17 +57,14 @@ class InPlace final : public HostCall {
            (a.beta == 0.0f) == (b.beta == 0.0f);
   }
 
-  // Where the process computes, a matrix's buffer is the null address, and its address is an offset. Nothing
+  // Where the process computes, a matrix's buffer is the null address, and its address is an offset. False
   // for addresses that no offset tells.
-  static std::optional<PreparedPlan::Operands> by_address(const float* a, const float* b, const float* c) {
+  static bool by_address(const float* a, const float* b, const float* c, PreparedPlan::Operands& places) {
     const auto address = [](const float* matrix) { return reinterpret_cast<std::uintptr_t>(matrix); };
-    if ((address(a) | address(b) | address(c)) % sizeof(float) != 0) {
-      return std::nullopt;
-    }
-    const auto place = [&](const float* matrix) {
-      return MatrixPlace{nullptr, static_cast<std::int64_t>(address(matrix) / sizeof(float))};
-    };
-    return PreparedPlan::Operands{{place(a), place(b), place(c)}};
+    places[0].offset = static_cast<std::int64_t>(address(a) / sizeof(float));
+    places[1].offset = static_cast<std::int64_t>(address(b) / sizeof(float));
+    places[2].offset = static_cast<std::int64_t>(address(c) / sizeof(float));
+    return (address(a) | address(b) | address(c)) % sizeof(float) == 0;
   }
 
   bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
@@ -77,24 +73,23 @@ class InPlace final : public HostCall {
         c == nullptr) {
       return false;
     }
-    const std::optional<PreparedPlan::Operands> places = by_address(a, b, c);
-    if (!places || (*places)[0].aligned() != mine.problem.a_aligned ||
-        (*places)[1].aligned() != mine.problem.b_aligned ||
-        (*places)[2].aligned() != mine.problem.c_aligned) {
+    PreparedPlan::Operands places;
+    if (!by_address(a, b, c, places) || places[0].aligned() != mine.problem.a_aligned ||
+        places[1].aligned() != mine.problem.b_aligned || places[2].aligned() != mine.problem.c_aligned) {
       return false;
     }
-    mine.plan->enqueue(*mine.queue, *places, {}, {call.alpha, call.beta});
+    mine.plan->enqueue(*mine.queue, places, {}, {call.alpha, call.beta});
     return true;
   }
 
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
-    const std::optional<PreparedPlan::Operands> places = by_address(operands.a, operands.b, operands.c);
-    if (!places) {
+    PreparedPlan::Operands places;
+    if (!by_address(operands.a, operands.b, operands.c, places)) {
       return false;
     }
-    const Problem problem = placed(given, *places);
+    const Problem problem = placed(given, places);
     std::unique_ptr<Queue> queue = runtime_.device().create_queue();
-    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue, *places);
+    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue, places);
     if (problem.multiplies() && plan->workspace_bytes() == 0) {
       known(problem) = {serial_, problem, std::move(plan), std::move(queue)};
     }

@@ -73,6 +73,21 @@ std::vector<int> cores_of_process() {
   return cores;
 }
 
+int current_core() { return sched_getcpu(); }
+
+void leave_core(int core) {
+  cpu_set_t allowed;
+  if (core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
+      sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return;
+  }
+  cpu_set_t others = allowed;
+  CPU_CLR(core, &others);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) {
+    sched_setaffinity(0, sizeof allowed, &allowed);
+  }
+}
+
 void for_each_control_group(const fs::path& root, const std::string& controller,
                             const std::function<void(const fs::path& folder, int version)>& look) {
   const std::string wanted = std::string(",").append(controller).append(",");

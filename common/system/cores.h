@@ -12,6 +12,12 @@ namespace duogemm {
 // The cores on which the system lets the process run; none where it does not tell.
 std::vector<int> cores_of_process();
 
+// The core that the calling thread runs on; below 0 where the system does not tell.
+int current_core();
+
+// Has the calling thread go on on another core, if it is on this one and may run on others.
+void leave_core(int core);
+
 // Calls `look` with the folder of each control group that the process is in for a controller ("memory"), and
 // with those around it, as a group is limited by these, too; `version` is that of control groups, 1 or 2. In
 // a container a group's path may be one that only the outside has: then its folders are not there, and the

@@ -179,7 +179,15 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         const int count = (int)first_vector(panel + 1, panels, vectors) - first;
         const int begin = first * WIDTH;
         pack_a(a_panel, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, count * WIDTH, rows - begin, here);
+        // The next panel comes from further caches meanwhile. Its columns are far apart, so that no processor
+        // does that by itself.
+        const __global float* next_a = a_from + (begin + count * WIDTH);
+        const int to_fetch = !TRANS_A && panel + 1 < panels ? here : 0;
+        int fetched = 0;
         for (int col = 0; col < cols; col += COLS) {
+          for (; fetched < LEAST(to_fetch, CEIL_DIV(here, cols) * (col + COLS)); ++fetched) {
+            prefetch(next_a + fetched * p.a.ld, VECTORS * WIDTH);
+          }
 #if TRANS_B
           const LOCAL_PTR float* b = b_panels + col / COLS * BLOCK;
 #else

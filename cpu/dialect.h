@@ -106,6 +106,7 @@ FUNCTION __m256i whole(__m256i mask) { return mask; }
   };
 #define DEFINE_OPERATIONS(count)                                                        \
   FUNCTION float##count operator*(float##count a, float##count b) { return a.v * b.v; } \
+  FUNCTION float##count operator+(float##count a, float##count b) { return a.v + b.v; } \
   FUNCTION float##count vload##count(std::size_t offset, const float* from) {           \
     float##count result;                                                                \
     std::memcpy(&result, from + count * offset, sizeof result);                         \

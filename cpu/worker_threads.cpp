@@ -22,7 +22,7 @@ void watch_for(const Condition& condition, std::chrono::microseconds watch) {
 constexpr std::chrono::microseconds until_callers_sleep{50};
 // Longer than a product that a single core computes because no other wakes up in time, which may take it 0.1
 // ms on a virtual machine: with the next product it would be the same again.
-constexpr std::chrono::microseconds until_workers_sleep{2000};
+constexpr std::chrono::microseconds until_workers_sleep{500};
 
 }  // namespace
 
@@ -38,12 +38,13 @@ WorkerThreads::~WorkerThreads() {
 }
 
 void WorkerThreads::compute(std::size_t items, const Compute& compute) {
-  Job job{compute, items, current_core()};
+  Job job{compute, items};
   {
     const std::lock_guard lock(mutex_);
     start();
     ++busy_;
     jobs_.push_back(&job);
+    caller_core_ = current_core();
     announce();
   }
   job.take_items();
@@ -73,9 +74,9 @@ void WorkerThreads::start() {
 
 void WorkerThreads::help() {
   for (std::uint32_t known = news_;;) {
+    // The system may have woken this thread where the caller is, while other cores are idle.
+    leave_core(caller_core_);
     while (Job* const job = join()) {
-      // The system may have woken this thread where the caller is, while other cores are idle.
-      leave_core(job->core);
       job->take_items();
       leave(*job);
     }

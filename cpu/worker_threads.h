@@ -33,7 +33,6 @@ class WorkerThreads {
   struct Job {
     const Compute& compute;
     const std::size_t items;
-    const int core;  // the caller's
     std::atomic<std::size_t> next = 0;
     std::atomic<std::size_t> helpers = 0;  // changes under the mutex
 
@@ -57,6 +56,7 @@ class WorkerThreads {
   std::size_t busy_ = 0;  // callers, and workers that help them
   bool ends_ = false;
   std::atomic<std::uint32_t> news_ = 0;  // changes when there may be something to help with
+  std::atomic<int> caller_core_ = -1;    // of the last that called
   std::condition_variable told_;         // of news
   std::condition_variable left_;         // by a helper
 };

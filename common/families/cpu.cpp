@@ -30,7 +30,7 @@ constexpr double transposed_element = 0.6;  // to pack an element where neighbou
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
-// Columns of op(B) that stay in a core's caches together, with the sums that wait for the next k.
+// A tile whose columns of op(B) stay in a core's caches together, or that a kernel which packs has room for.
 CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
   constexpr std::int64_t most = 1 << 30;  // that a kernel is told
   const std::int64_t cols = blocks.at("COLS");
@@ -105,17 +105,30 @@ int fitting_columns(int cols, std::int64_t n) {
   return cols;
 }
 
-// The widest vectors of which one fits.
-int fitting_width(int width, std::int64_t m) {
-  while (width > 4 && width > m) {
+// The widest vectors of which one fits, or with `few_rows` the narrowest that all rows fit in.
+int fitting_width(int width, std::int64_t m, bool few_rows) {
+  while (width > 4 && (few_rows ? width / 2 >= m : width > m)) {
     width /= 2;
   }
   return width;
 }
 
-// Vectors stand along the longer side of a C that is narrower than a vector.
+// Vectors stand along the longer side of a C that is narrower than a vector. That costs scattered writes:
+// where vectors can be of few rows, only for a B whose rows are vectors as they stand, for sums long enough.
 bool by_rows(const Problem& problem, const Tunables& tunables) {
-  return problem.m < problem.n && problem.m < tunables.at("WIDTH");
+  constexpr std::int64_t long_sum = 32;
+  const std::int64_t width = tunables.at("WIDTH");
+  const bool few_rows = value_or(tunables, "FEW_ROWS", 0) == 1 && problem.a_op == Transpose::no;
+  return problem.m < problem.n && problem.m < width &&
+         (!few_rows || (problem.b_op == Transpose::yes && problem.k >= long_sum && problem.n >= width));
+}
+
+// The registers of `cpu_direct`, which the host's compiler has instructions for a part of a vector for.
+Tunables with_few_rows(const DeviceInfo& device, Tunables registers) {
+  if (device.programs != nullptr && device.vector_floats > 4) {
+    registers["FEW_ROWS"] = 1;
+  }
+  return registers;
 }
 
 // A problem is better computed from the operands as they stand where they are used so few times that copying
@@ -130,8 +143,11 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
 // 0.94 and 0.92.
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
-  if (problem.m < narrow || problem.a_op == Transpose::yes) {
+  if (problem.a_op == Transpose::yes) {
     return problem.m >= narrow && problem.n <= narrow;
+  }
+  if (problem.m < narrow && !registers.contains("FEW_ROWS")) {
+    return false;
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
   const std::int64_t cols = registers.at("COLS");
@@ -169,8 +185,9 @@ Way fastest_way(const Problem& problem, const DeviceInfo& device, const Tunables
   if (given.level == Reproducibility::run_to_run && has_long_dots(given) && given.k >= shortest) {
     return Way::dots;
   }
-  const Problem p = by_rows(given, registers) ? transposed(given) : given;
-  return reads_in_place(p, device, registers) ? Way::direct : Way::panels;
+  const Tunables few = with_few_rows(device, registers);
+  const Problem p = by_rows(given, few) ? transposed(given) : given;
+  return reads_in_place(p, device, few) ? Way::direct : Way::panels;
 }
 
 class Cpu : public Family {
@@ -253,10 +270,14 @@ class Direct : public Cpu {
   }
 
  private:
+  Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
+    return with_few_rows(device, registers);
+  }
   void fit(Tunables& set, const Problem& p) const override {
     set["COLS"] = fitting_columns(set["COLS"], p.n);
-    set["WIDTH"] = fitting_width(set["WIDTH"], p.m);
+    set["WIDTH"] = fitting_width(set["WIDTH"], p.m, set["FEW_ROWS"] == 1 && p.a_op == Transpose::no);
     if (p.a_op == Transpose::yes) {
+      set["FEW_ROWS"] = 0;
       // As many rows as are transposed at once, and enough chains of sums to fill the pipeline.
       set["WIDTH"] = 4;
       set["VECTORS"] = 4;
@@ -383,7 +404,7 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   // Of the first cache, a panel of A has half. Of the second, what is packed and the sums.
   const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float) / 8 * 7;
   const auto panel_rows = static_cast<std::size_t>(rows);
-  const std::size_t depth = std::min(caches.first / 2, whole) / sizeof(float) / panel_rows;
+  const std::size_t depth = std::min(caches.first / 2 / sizeof(float), whole) / panel_rows;
   const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
   const std::size_t left = whole - std::min(whole, tsk * panel_rows);
   const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, left / (4 * tsk)));

@@ -31,8 +31,8 @@ struct HostOperands {
 class HostCall {
  public:
   virtual ~HostCall() = default;
-  // Computes a product with whose sizes this thread has made a call before, and answers true, in less time
-  // than it takes to check them. Else nothing is done.
+  // Computes a product, in less time than it takes to check its sizes, and answers true, where the thread
+  // remembers a call with the same. Else nothing is done.
   virtual bool multiply_again(const Sgemm&, const HostOperands&) { return false; }
   // Returns when C is complete. `problem` is not empty.
   virtual void multiply(const Problem& problem, const HostOperands& operands,

@@ -12,9 +12,16 @@ namespace {
 
 class InPlace final : public HostCall {
  public:
-  explicit InPlace(Runtime& runtime) : runtime_(runtime) {}
+  explicit InPlace(Runtime& runtime) : runtime_(runtime) {
+    if (runtime.device().info().programs != nullptr) {
+      queue_ = runtime.device().create_queue();
+    }
+  }
 
   bool multiply_again(const Sgemm& request, const HostOperands& operands) override {
+    if (!queue_) {
+      return false;
+    }
     if (request.layout == Layout::column_major) {
       return multiply_known(request, operands.a, operands.b, operands.c);
     }
@@ -25,7 +32,7 @@ class InPlace final : public HostCall {
 
   void multiply(const Problem& problem, const HostOperands& operands,
                 const ProgressListener& progress) override {
-    if (!by_address_ || problem.batch_by == BatchBy::addresses || !multiply_by_address(problem, operands)) {
+    if (!queue_ || problem.batch_by == BatchBy::addresses || !multiply_by_address(problem, operands)) {
       multiply_on_queue(problem, operands);
     }
     if (progress) {
@@ -34,21 +41,44 @@ class InPlace final : public HostCall {
   }
 
  private:
-  // A thread's own copy of a plan. It may outlive the device, whose memory it does not touch.
+  // A thread's own copy of a plan.
   struct Known {
     std::uint64_t serial = 0;  // of the InPlace
     Problem problem;
     std::shared_ptr<const PreparedPlan> plan;
-    std::unique_ptr<Queue> queue;
   };
 
-  static Known& known(const Sgemm& p) {
-    thread_local std::array<Known, 64> all;
-    const std::int64_t mixed = p.m + 3 * p.n + 9 * p.k + 27 * p.lda + 17 * p.ldb + 5 * p.ldc + 2 * p.batch;
-    return all[static_cast<std::size_t>(mixed) % all.size()];
-  }
+  // What a thread knows. It goes with the thread, and calls that come even later know nothing.
+  class Memory {
+   public:
+    // Null at the thread's end.
+    static Known* of(const Sgemm& p) {
+      if (all_ == nullptr) {
+        if (gone_) {
+          return nullptr;
+        }
+        thread_local const Memory memory;
+      }
+      std::uint64_t mixed = 0;
+      for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {
+        mixed = (mixed + static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+      }
+      return &all_[mixed >> 58];
+    }
 
-  // Tells whether the two differ in nothing that a plan depends on.
+   private:
+    Memory() { all_ = new Known[64]; }
+    ~Memory() {
+      delete[] all_;
+      all_ = nullptr;
+      gone_ = true;
+    }
+
+    static inline thread_local Known* all_ = nullptr;
+    static inline thread_local bool gone_ = false;
+  };
+
+  // Tells whether the two differ in nothing that a plan depends on (see `key` in runtime/runtime.cpp).
   static bool alike(const Sgemm& a, const Sgemm& b) {
     return a.m == b.m && a.n == b.n && a.k == b.k && a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc &&
            a.a_op == b.a_op && a.b_op == b.b_op && a.batch == b.batch && a.a_stride == b.a_stride &&
@@ -68,17 +98,17 @@ class InPlace final : public HostCall {
   }
 
   bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
-    const Known& mine = known(call);
-    if (mine.serial != serial_ || !alike(mine.problem, call) || a == nullptr || b == nullptr ||
-        c == nullptr) {
+    const Known* const known = Memory::of(call);
+    if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) || a == nullptr ||
+        b == nullptr || c == nullptr) {
       return false;
     }
     PreparedPlan::Operands places;
-    if (!by_address(a, b, c, places) || places[0].aligned() != mine.problem.a_aligned ||
-        places[1].aligned() != mine.problem.b_aligned || places[2].aligned() != mine.problem.c_aligned) {
+    if (!by_address(a, b, c, places) || places[0].aligned() != known->problem.a_aligned ||
+        places[1].aligned() != known->problem.b_aligned || places[2].aligned() != known->problem.c_aligned) {
       return false;
     }
-    mine.plan->enqueue(*mine.queue, places, {}, {call.alpha, call.beta});
+    known->plan->enqueue(*queue_, places, {}, {call.alpha, call.beta});
     return true;
   }
 
@@ -88,10 +118,10 @@ class InPlace final : public HostCall {
       return false;
     }
     const Problem problem = placed(given, places);
-    std::unique_ptr<Queue> queue = runtime_.device().create_queue();
-    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue, places);
-    if (problem.multiplies() && plan->workspace_bytes() == 0) {
-      known(problem) = {serial_, problem, std::move(plan), std::move(queue)};
+    std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue_, places);
+    Known* const known = Memory::of(problem);
+    if (known != nullptr && problem.multiplies() && plan->workspace_bytes() == 0) {
+      *known = {serial_, problem, std::move(plan)};
     }
     return true;
   }
@@ -194,8 +224,9 @@ class InPlace final : public HostCall {
   }
 
   Runtime& runtime_;
-  const bool by_address_ = runtime_.device().info().programs != nullptr;
   const std::uint64_t serial_ = next_serial();
+  // Where the process computes. Nothing is ever on it, so that all threads may use it at once.
+  std::unique_ptr<Queue> queue_;
   Pool<Queue> queues_;
 };
 

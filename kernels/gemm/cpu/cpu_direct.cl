@@ -5,9 +5,10 @@
 // VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a direct A are read as
 // they are. Where A is transposed, four k of four rows are read at once and transposed in registers. At the
 // edge the last vector begins early enough to end in time, and the last column is read again: what is
-// computed twice is stored once.
+// computed twice is stored once. With FEW_ROWS, a single vector has all rows where they are fewer than WIDTH.
 //
-// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH.
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH
+// but with FEW_ROWS.
 // Offsets, strides and leading dimensions in elements. Work-groups in the first dimension walk over tiles of
 // tile_m x tile_n, those in the second over the batch.
 
@@ -28,6 +29,9 @@
 #endif
 #ifndef COLS
 #define COLS 4  // columns of a block: 1 2 4 8
+#endif
+#ifndef FEW_ROWS
+#define FEW_ROWS 0  // M may be less than WIDTH, where the host's compiler can load a part of a vector: 0 1
 #endif
 
 #include "dialect.h"
@@ -102,6 +106,27 @@ DEFINE_BLOCK(2)
 DEFINE_BLOCK(3)
 DEFINE_BLOCK(4)
 
+#if FEW_ROWS
+// The same for fewer rows than WIDTH.
+FUNCTION void
+block_few(BLOCK_PARAMETERS) {
+  const long b_step = TRANS_B ? ldb : 1;
+  const __global float* b[COLS];
+  EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * (TRANS_B ? 1 : ldb); }
+  FLOAT(WIDTH) acc[COLS][1];
+  EACH(n, COLS) { acc[n][0] = (FLOAT(WIDTH))(0.0f); }
+  for (long k = 0; k < K; ++k) {
+    const FLOAT(WIDTH) a_k[1] = {LOAD_ROWS(WIDTH)(A + k * lda, 0, (int)M)};
+    MULTIPLY_ADD(1, a_k, k)
+  }
+  EACH(n, COLS) {
+    if (col + n < N) {
+      update_rows(D, ldd, C, ldc, row, col + n, 0, (int)M, alpha, beta, acc[n][0]);
+    }
+  }
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
            const __global float* B, const __global long* b_table, const __global float* C,
@@ -118,6 +143,15 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
     const __global float* b_member = MEMBER(B, p.b, b_table, member);
     const __global float* c_member = MEMBER(C, p.c, c_table, member);
     __global float* d_member = MEMBER(D, p.d, d_table, member);
+#if FEW_ROWS
+    if (p.M < WIDTH) {
+      for (long col = first_col; col < end_col; col += COLS) {
+        const long row = 0;
+        BLOCK(few);
+      }
+      continue;
+    }
+#endif
     for (long panel = 0; panel < panels; ++panel) {
       const long begin = first_vector(panel, panels, vectors);
       const long count = first_vector(panel + 1, panels, vectors) - begin;

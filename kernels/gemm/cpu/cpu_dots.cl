@@ -40,14 +40,13 @@ FUNCTION float
 sum_of(const FLOAT(WIDTH) vector) {
   float sums[WIDTH];
   VSTORE(WIDTH)(vector, 0, sums);
-#pragma unroll
-  for (int reach = WIDTH / 2; reach > 0; reach /= 2) {
-#pragma unroll
-    for (int i = 0; i < reach; ++i) {
-      sums[i] += sums[i + reach];
-    }
+  float4 four = vload4(0, sums);
+  if (WIDTH == 16) {
+    four = (four + vload4(2, sums)) + (vload4(1, sums) + vload4(3, sums));
+  } else if (WIDTH == 8) {
+    four = four + vload4(1, sums);
   }
-  return sums[0];
+  return (four.x + four.z) + (four.y + four.w);
 }
 
 #define DEFINE_BLOCK(count)                                                          \

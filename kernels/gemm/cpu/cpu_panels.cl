@@ -70,7 +70,7 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 #else
 #define COPY_ROW(to, from)
 #endif
-enum { STRIP = 8, BLOCK = COLS * TSK + 16 };
+enum { STRIP = 8, B_PANEL = COLS * TSK + 16 };
 FUNCTION void
 pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
   const int blocks = CEIL_DIV(columns, COLS);
@@ -79,7 +79,7 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
     for (int k = 0; k < depth; ++k) {
       const __global float* row = from + k * ld;
       for (int block = strip; block < end; ++block) {
-        LOCAL_PTR float* packed = to + block * BLOCK + k * COLS;
+        LOCAL_PTR float* packed = to + block * B_PANEL + k * COLS;
         const int col = block * COLS;
         if (COLS >= 4 && col + COLS <= columns) {
           COPY_ROW(packed, row + col);
@@ -146,7 +146,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANEL = VECTORS * WIDTH * TSK, B_PANELS = TRANS_B ? TSN / COLS * BLOCK : 0 };
+  enum { A_PANEL = VECTORS * WIDTH * TSK, B_PANELS = TRANS_B ? TSN / COLS * B_PANEL : 0 };
   __local float memory[A_PANEL + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
@@ -189,7 +189,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
             prefetch(next_a + fetched * p.a.ld, VECTORS * WIDTH);
           }
 #if TRANS_B
-          const LOCAL_PTR float* b = b_panels + col / COLS * BLOCK;
+          const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL;
 #else
           const __global float* b = b_from + col * p.b.ld;
 #endif

@@ -29,6 +29,7 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 #define FUNCTION static inline __attribute__((always_inline))
+#define OWN_FUNCTION static __attribute__((noinline, unused))
 #define reqd_work_group_size(x, y, z)
 
 #define ARGUMENTS(Struct) const Struct& p

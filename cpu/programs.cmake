@@ -54,12 +54,10 @@ function(duogemm_add_cpu_programs target instructions condition options vector_f
   if(DUOGEMM_SANITIZE)
     set(optimise -O0 -fno-sanitize=pointer-overflow)
   endif()
-  # GCC otherwise has a vector of A in memory where B is transposed, which takes 1.4 times as long.
-  set(registers $<$<CXX_COMPILER_ID:GNU>:-fira-algorithm=priority>)
   # The kernels are C, and lead the compiler of another target through their loops by #pragma unroll. A vector's address is
   # that of its elements.
   set_source_files_properties(${sources} PROPERTIES
-    COMPILE_OPTIONS "${optimise};${options};${registers};-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
+    COMPILE_OPTIONS "${optimise};${options};-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
     INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR};${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
   set(declarations "${declarations}" PARENT_SCOPE)
   set(sets "${sets}" PARENT_SCOPE)

@@ -134,9 +134,9 @@ Tunables with_few_rows(const DeviceInfo& device, Tunables registers) {
 // A problem is better computed from the operands as they stand where they are used so few times that copying
 // them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
 // `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
-// (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT), 0.7 times where they stand side by side (64 x 64 x 16384 NT).
+// (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
 // On one of Granite Rapids: 0.8 times for 1000 x 1000 x 8, 1.1 for 1000 x 1000 x 32, 1.2 for 1000 x 1000 x
-// 1000.
+// 1000, and 3.5 for 64 x 64 x 16384 NT, with panels for the first cache.
 // Columns of A that are whole pages apart compete for the same few lines of the first cache, because a
 // page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
 // rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
@@ -156,8 +156,11 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
     return false;
   }
-  if (problem.m <= 2 * rows || problem.n < cols) {
+  if (problem.n < cols) {
     return true;
+  }
+  if (problem.m <= 2 * rows) {  // packed where A is not in the second cache when its next columns of C come
+    return problem.m * problem.k <= cached / 2;
   }
   constexpr std::int64_t page = 4096 / sizeof(float);
   constexpr std::int64_t ways = 8;

@@ -93,12 +93,12 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(Problem::packed(64, 512, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
   EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
-  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(64, 64, 1024)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_panels");
   // Rows of B far apart, in the cache and beyond it, and side by side.
   EXPECT_EQ(kernel_for(problem_of(64, 256, 256, "NT")), "cpu_direct");
   EXPECT_EQ(kernel_for(problem_of(64, 2048, 2048, "NT")), "cpu_panels");
-  EXPECT_EQ(kernel_for(problem_of(64, 64, 16384, "NT")), "cpu_direct");
 }
 
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {

@@ -93,6 +93,10 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   }
 }
 
+// The host's compiler must not inline these: it would have some of their vectors in memory.
+#if !defined(OWN_FUNCTION)
+#define OWN_FUNCTION FUNCTION
+#endif
 #if TRANS_B
 #define B_POINTER LOCAL_PTR
 #else
@@ -101,7 +105,7 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 // Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
 // and complete at last: then they update C, of which `rows` x `cols` are there.
 #define DEFINE_MULTIPLY(count)                                                                               \
-  FUNCTION void multiply_##count(const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb,         \
+  OWN_FUNCTION void multiply_##count(const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb,     \
                                  const int depth, LOCAL_PTR float* sums, const int first, const int last,    \
                                  __global float* d, const long ldd, const __global float* c, const long ldc, \
                                  const int rows, const int cols, const float alpha, const float beta) {      \

@@ -404,7 +404,7 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
   const std::int64_t cols = blocks["COLS"];
-  // Of the first cache, a panel of A has half. Of the second, what is packed and the sums.
+  // A panel of A has half of the first cache; all that is packed and the sums share the second.
   const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float) / 8 * 7;
   const auto panel_rows = static_cast<std::size_t>(rows);
   const std::size_t depth = std::min(caches.first / 2 / sizeof(float), whole) / panel_rows;

@@ -48,7 +48,7 @@ class InPlace final : public HostCall {
     std::shared_ptr<const PreparedPlan> plan;
   };
 
-  // What a thread knows. It goes with the thread, and calls that come even later know nothing.
+  // A thread's memory goes with the thread, and calls that come even later know nothing.
   class Memory {
    public:
     // Null at the thread's end.
@@ -87,8 +87,8 @@ class InPlace final : public HostCall {
            (a.beta == 0.0f) == (b.beta == 0.0f);
   }
 
-  // Where the process computes, a matrix's buffer is the null address, and its address is an offset. False
-  // for addresses that no offset tells.
+  // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
+  // computes. False for addresses that no offset tells.
   static bool by_address(const float* a, const float* b, const float* c, PreparedPlan::Operands& places) {
     const auto address = [](const float* matrix) { return reinterpret_cast<std::uintptr_t>(matrix); };
     places[0].offset = static_cast<std::int64_t>(address(a) / sizeof(float));
@@ -225,7 +225,7 @@ class InPlace final : public HostCall {
 
   Runtime& runtime_;
   const std::uint64_t serial_ = next_serial();
-  // Where the process computes. Nothing is ever on it, so that all threads may use it at once.
+  // Null but where the process computes. Nothing is ever on it, so that all threads may use it at once.
   std::unique_ptr<Queue> queue_;
   Pool<Queue> queues_;
 };

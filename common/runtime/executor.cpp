@@ -9,7 +9,7 @@
 namespace duogemm {
 namespace {
 
-// What a call gives a step.
+// A call's operands and factors, as steps need them.
 struct Call {
   const PreparedPlan::Operands& operands;
   const PreparedPlan::Workspaces& workspaces;

@@ -50,8 +50,8 @@ class PreparedPlan {
 
  private:
   static constexpr std::size_t most_arguments = 16;
-  // What a call gives is filled in: its operands and factors among the arguments, and those in the kernel's
-  // struct, if it takes one.
+  // A call's operands and factors are filled in, among the arguments and in the kernel's struct, if it takes
+  // one.
   struct PreparedStep {
     std::shared_ptr<const Kernel> kernel;
     bool awaits;

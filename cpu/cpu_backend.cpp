@@ -105,8 +105,12 @@ class CpuQueue final : public Queue {
     // Several at once where there are many.
     constexpr std::size_t turns = 64;
     const std::size_t several = std::max<std::size_t>(all / (turns * geometry.cores), 1);
-    workers_.compute((all + several - 1) / several,
-                     [&](std::size_t i) { compute(i * several, std::min((i + 1) * several, all)); });
+    // Once for all that the calling thread computes, with a little more for what is called on the way.
+    constexpr std::size_t way = std::size_t{16} << 10;
+    call_with_stack(program.stack_bytes() + way, [&] {
+      workers_.compute((all + several - 1) / several,
+                       [&](std::size_t i) { compute(i * several, std::min((i + 1) * several, all)); });
+    });
   }
 
   void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""The drop-in BLAS on the CPU beside other libraries, each in a process of its own, in turns.
+
+  python/measure/blas_beside.py SEED COUNT THREADS OURS OTHER [OTHER ...]
+
+OURS and OTHER are shared libraries; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1 to 4096, uniform in
+their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours."""
+
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+AT_ONCE = 10
+
+
+def draw(seed, count):
+    """Shapes of less than 3e9 multiply-adds, as blas_times takes them."""
+    generator = random.Random(seed)
+    shapes = []
+    while len(shapes) < count:
+        sizes = [round(math.exp(generator.uniform(0, math.log(4096)))) for _ in range(3)]
+        if len(shapes) % 3 == 0:
+            sizes[generator.randrange(3)] = generator.randint(1, 12)
+        if math.prod(sizes) <= 3e9:
+            shapes.append(",".join(map(str, sizes)) + "," + generator.choice(["NN", "NN", "NT", "TN", "TT"]))
+    return shapes
+
+
+def main(seed, count, threads, *libraries):
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "BLIS_ARCH_TYPE", "DUOGEMM_THREADS"):
+        if name in os.environ:
+            print(f"{name} is set to {os.environ.pop(name)}: it is left out, because it may slow a library")
+    environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, DUOGEMM_DEVICE="cpu0")
+    shapes = draw(int(seed), int(count))
+    times = {library: {} for library in libraries}
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/blas_times"
+        subprocess.run(["cc", "-O2", HERE / "blas_times.c", "-o", program, "-ldl"], check=True)
+        for first in range(0, len(shapes), AT_ONCE):
+            for library in libraries:
+                prefix, _, path = library.rpartition(":")
+                command = [program, path, f"{prefix}sgemm_", *shapes[first : first + AT_ONCE]]
+                for line in subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines():
+                    shape, nanoseconds = line.split()
+                    times[library][shape] = float(nanoseconds)
+    ours, *others = libraries
+    for other in others:
+        ratios = sorted((times[other][shape] / times[ours][shape], shape) for shape in times[ours])
+        mean = math.exp(sum(math.log(ratio) for ratio, _ in ratios) / len(ratios))
+        worst = ", ".join(f"{ratio:.2f} at {shape}" for ratio, shape in ratios[:5])
+        print(f"{other}: {threads} threads, {len(ratios)} shapes, mean {mean:.3f}, worst {worst}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 6:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -120,7 +120,9 @@ TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
     EXPECT_EQ(kernel_for(problem), "cpu_direct");
     EXPECT_THROW(schedule_for(dots, problem, cpu(16)), Error);
   }
-  EXPECT_EQ(kernel_for(problem_of(512, 5, 512, "TN")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 16, 512, "TN")), "cpu_dots");
+  EXPECT_EQ(kernel_for(problem_of(512, 17, 512, "TN")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 16, 100, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(problem_of(512, 1, 20, "TN")), "cpu_direct");
 }
 

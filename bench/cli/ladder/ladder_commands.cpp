@@ -48,7 +48,9 @@ int run(const LadderFlags& flags) {
   std::vector<LadderReport> reports = run_ladder(request, progress);
   if (interrupted()) {
     std::ranges::for_each(reports, &LadderReport::keep_measured);
-    std::erase_if(reports, [](const LadderReport& report) { return report.rows.empty(); });
+    std::erase_if(reports, [](const LadderReport& report) {
+      return std::ranges::none_of(report.rows, &Row::measured);
+    });
   }
   bool ok = true;
   for (const LadderReport& report : reports) {

@@ -14,8 +14,8 @@ namespace duogemm {
 
 // A caller works on its own product, and never waits for a thread that has not begun to help: it takes
 // whatever no other has taken. Where several call at once, the others share themselves out among their
-// products, as far as there are cores. After each product they look out for the next for a while, and then
-// sleep.
+// products, as far as there are cores. They leave the caller's core where they woke up on it. After each
+// product they look out for the next for a while, and then sleep.
 class WorkerThreads {
  public:
   // This many threads compute, those that call among them. The others start when a caller first needs one.

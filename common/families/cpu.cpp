@@ -30,6 +30,8 @@ constexpr double transposed_element = 0.6;  // to pack an element where neighbou
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
+constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see B_PANEL there)
+
 // A tile whose columns of op(B) stay in a core's caches together, or that a kernel which packs has room for.
 CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
   constexpr std::int64_t most = 1 << 30;  // that a kernel is told
@@ -123,7 +125,7 @@ bool by_rows(const Problem& problem, const Tunables& tunables) {
          (!few_rows || (problem.b_op == Transpose::yes && problem.k >= long_sum && problem.n >= width));
 }
 
-// The registers of `cpu_direct`, which the host's compiler has instructions for a part of a vector for.
+// Registers for `cpu_direct`: vectors may be of few rows where the host's compiler can load a part of one.
 Tunables with_few_rows(const DeviceInfo& device, Tunables registers) {
   if (device.programs != nullptr && device.vector_floats > 4) {
     registers["FEW_ROWS"] = 1;
@@ -316,7 +318,7 @@ KernelSpec cpu_panels() {
       {.name = "cpu_panels", .path = "gemm/cpu/cpu_panels.cl", .idea = "packed panels of A, for CPUs"},
       std::make_shared<Panels>());
   spec.local_bytes = [](const Tunables& t) {
-    const std::size_t block = at(t, "COLS") * at(t, "TSK") + 16;
+    const std::size_t block = at(t, "COLS") * at(t, "TSK") + gap_after_b_panel;
     const std::size_t b_panels = at(t, "TRANS_B") * at(t, "TSN") / at(t, "COLS") * block;
     return sizeof(float) *
            (at(t, "VECTORS") * at(t, "WIDTH") * at(t, "TSK") + at(t, "TSM") * at(t, "TSN") + b_panels);
@@ -412,7 +414,8 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
   const std::size_t left = whole - std::min(whole, tsk * panel_rows);
   const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, left / (4 * tsk)));
-  blocks["TSN"] = largest("TSN", cols, left / (tsm + tsk + 16 / static_cast<std::size_t>(cols)));
+  blocks["TSN"] =
+      largest("TSN", cols, left / (tsm + tsk + gap_after_b_panel / static_cast<std::size_t>(cols)));
   return blocks;
 }
 

@@ -59,4 +59,9 @@ def main(seed, count, threads, *libraries):
 if __name__ == "__main__":
     if len(sys.argv) < 6:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except ValueError as error:
+        sys.exit(f"blas_beside: SEED and COUNT must be whole numbers: {error}")
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.stderr or f"blas_beside: {error}")

@@ -7,10 +7,9 @@
 // edge the last vector begins early enough to end in time, and the last column is read again: what is
 // computed twice is stored once. With FEW_ROWS, a single vector has all rows where they are fewer than WIDTH.
 //
-// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH
-// but with FEW_ROWS.
-// Offsets, strides and leading dimensions in elements. Work-groups in the first dimension walk over tiles of
-// tile_m x tile_n, those in the second over the batch.
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH,
+// or FEW_ROWS is 1. Offsets, strides and leading dimensions in elements. Work-groups in the first dimension
+// walk over tiles of tile_m x tile_n, those in the second over the batch.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1

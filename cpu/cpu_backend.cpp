@@ -72,14 +72,14 @@ class CpuKernel final : public Kernel {
   std::size_t stack_bytes_;
 };
 
-class CpuQueue final : public Queue {
+class CpuQueue final : public HostQueue {
  public:
   explicit CpuQueue(WorkerThreads& workers) : workers_(workers) {}
 
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
-    std::array<const void*, 16> pointers{};
+    Pointers pointers{};
     std::size_t count = 0;
-    const void* numbers = nullptr;
+    const std::byte* numbers = nullptr;
     for (const Argument& argument : arguments) {
       if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
         pointers.at(count++) =
@@ -90,6 +90,36 @@ class CpuQueue final : public Queue {
         refuse("takes a struct and buffers only");
       }
     }
+    compute(kernel, geometry, numbers, pointers);
+  }
+
+  void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) override {
+    static constexpr Pointers nothing{};
+    compute(kernel, geometry, numbers, nothing);
+  }
+
+  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
+  }
+  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
+  }
+  void barrier(bool) override {}
+  void finish() override {}
+  double timed(const std::function<void()>& enqueue) override {
+    const auto start = std::chrono::steady_clock::now();
+    enqueue();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(this); }
+  QueueState state() const override { return {native()}; }
+  void with_device(const std::function<void()>& work) override { work(); }
+
+ private:
+  using Pointers = std::array<const void*, 16>;
+
+  void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers,
+               const Pointers& pointers) {
     const auto& program = static_cast<const CpuKernel&>(kernel);
     CpuEntry& entry = *program.entry();
     const auto& groups = geometry.groups;
@@ -113,24 +143,6 @@ class CpuQueue final : public Queue {
     });
   }
 
-  void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
-    std::memcpy(reinterpret_cast<void*>(to.native() + offset), from, bytes);
-  }
-  void start_read(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) override {
-    std::memcpy(to, reinterpret_cast<const void*>(from.native() + offset), bytes);
-  }
-  void barrier(bool) override {}
-  void finish() override {}
-  double timed(const std::function<void()>& enqueue) override {
-    const auto start = std::chrono::steady_clock::now();
-    enqueue();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  std::uintptr_t native() const override { return reinterpret_cast<std::uintptr_t>(this); }
-  QueueState state() const override { return {native()}; }
-  void with_device(const std::function<void()>& work) override { work(); }
-
- private:
   WorkerThreads& workers_;
 };
 
@@ -183,7 +195,8 @@ class CpuDevice final : public Device {
     return std::make_unique<CpuMemory>(reinterpret_cast<std::uintptr_t>(host),
                                        std::numeric_limits<std::size_t>::max(), false);
   }
-  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CpuQueue>(workers_); }
+  std::unique_ptr<Queue> create_queue() override { return create_host_queue(); }
+  std::unique_ptr<HostQueue> create_host_queue() override { return std::make_unique<CpuQueue>(workers_); }
   std::string build_options(const ProgramSource&) const override { return {}; }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     if (!source.embedded) {

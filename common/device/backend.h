@@ -146,6 +146,14 @@ class Queue {
   virtual void with_device(const std::function<void()>& work) = 0;
 };
 
+// The queue of a device whose kernels this process computes: what is launched is done when the call returns,
+// and all threads may use it at once.
+class HostQueue : public Queue {
+ public:
+  // Launches a kernel whose struct tells addresses in place of offsets, and whose buffers are all null.
+  virtual void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) = 0;
+};
+
 struct ProgramSource {
   std::string entry;            // the kernel's name, which is also its file's
   std::string text;             // complete: no includes left
@@ -183,6 +191,8 @@ class Device {
     throw Error(Status::unsupported, "this device does not work on the host's memory");
   }
   virtual std::unique_ptr<Queue> create_queue() = 0;
+  // Null where the kernels are not computed by this process.
+  virtual std::unique_ptr<HostQueue> create_host_queue() { return nullptr; }
   // Answers what the compiler is told besides the text.
   virtual std::string build_options(const ProgramSource& source) const = 0;
   virtual std::shared_ptr<const Kernel> compile(const ProgramSource& source) = 0;

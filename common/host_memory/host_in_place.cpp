@@ -12,11 +12,7 @@ namespace {
 
 class InPlace final : public HostCall {
  public:
-  explicit InPlace(Runtime& runtime) : runtime_(runtime) {
-    if (runtime.device().info().programs != nullptr) {
-      queue_ = runtime.device().create_queue();
-    }
-  }
+  explicit InPlace(Runtime& runtime) : runtime_(runtime), queue_(runtime.device().create_host_queue()) {}
 
   bool multiply_again(const Sgemm& request, const HostOperands& operands) override {
     if (!queue_) {
@@ -59,9 +55,12 @@ class InPlace final : public HostCall {
         }
         thread_local const Memory memory;
       }
+      // Each number is multiplied by itself: a chain of multiplications takes as long as a small product.
       std::uint64_t mixed = 0;
+      std::uint64_t factor = 0x9e3779b97f4a7c15u;
       for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {
-        mixed = (mixed + static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+        mixed += static_cast<std::uint64_t>(number) * factor;
+        factor = factor << 9 | factor >> 55;
       }
       return &all_[mixed >> 58];
     }
@@ -88,39 +87,42 @@ class InPlace final : public HostCall {
   }
 
   // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
-  // computes. False for addresses that no offset tells.
-  static bool by_address(const float* a, const float* b, const float* c, PreparedPlan::Operands& places) {
-    const auto address = [](const float* matrix) { return reinterpret_cast<std::uintptr_t>(matrix); };
-    places[0].offset = static_cast<std::int64_t>(address(a) / sizeof(float));
-    places[1].offset = static_cast<std::int64_t>(address(b) / sizeof(float));
-    places[2].offset = static_cast<std::int64_t>(address(c) / sizeof(float));
-    return (address(a) | address(b) | address(c)) % sizeof(float) == 0;
+  // computes.
+  static MatrixPlace by_address(const float* matrix) {
+    return {nullptr, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(matrix) / sizeof(float))};
+  }
+
+  // Only then an offset tells its address.
+  static bool is_element_apart(const float* matrix) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
   }
 
   bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
     const Known* const known = Memory::of(call);
     if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) || a == nullptr ||
-        b == nullptr || c == nullptr) {
+        b == nullptr || c == nullptr || !is_element_apart(a) || !is_element_apart(b) ||
+        !is_element_apart(c)) {
       return false;
     }
-    PreparedPlan::Operands places;
-    if (!by_address(a, b, c, places) || places[0].aligned() != known->problem.a_aligned ||
-        places[1].aligned() != known->problem.b_aligned || places[2].aligned() != known->problem.c_aligned) {
+    const std::array places{by_address(a), by_address(b), by_address(c)};
+    if (places[0].aligned() != known->problem.a_aligned || places[1].aligned() != known->problem.b_aligned ||
+        places[2].aligned() != known->problem.c_aligned) {
       return false;
     }
-    known->plan->enqueue(*queue_, places, {}, {call.alpha, call.beta});
+    known->plan->compute(*queue_, places, {call.alpha, call.beta});
     return true;
   }
 
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
-    PreparedPlan::Operands places;
-    if (!by_address(operands.a, operands.b, operands.c, places)) {
+    if (!is_element_apart(operands.a) || !is_element_apart(operands.b) || !is_element_apart(operands.c)) {
       return false;
     }
+    const PreparedPlan::Operands places{by_address(operands.a), by_address(operands.b),
+                                        by_address(operands.c)};
     const Problem problem = placed(given, places);
     std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue_, places);
     Known* const known = Memory::of(problem);
-    if (known != nullptr && problem.multiplies() && plan->workspace_bytes() == 0) {
+    if (known != nullptr && problem.multiplies() && plan->computes_by_address()) {
       *known = {serial_, problem, std::move(plan)};
     }
     return true;
@@ -143,13 +145,10 @@ class InPlace final : public HostCall {
 
   // Kernels take what a table says for multiples of an element's size.
   static bool are_elements_apart(const Problem& problem, const HostOperands& operands) {
-    const auto is_apart = [](const float* matrix) {
-      return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
-    };
     const std::int64_t inputs = problem.multiplies() ? problem.batch : 0;
-    return std::all_of(operands.a_list, operands.a_list + inputs, is_apart) &&
-           std::all_of(operands.b_list, operands.b_list + inputs, is_apart) &&
-           std::all_of(operands.c_list, operands.c_list + problem.batch, is_apart);
+    return std::all_of(operands.a_list, operands.a_list + inputs, is_element_apart) &&
+           std::all_of(operands.b_list, operands.b_list + inputs, is_element_apart) &&
+           std::all_of(operands.c_list, operands.c_list + problem.batch, is_element_apart);
   }
 
   // Once a member of C has changed, whatever fails is a device_error (see Status).
@@ -225,8 +224,7 @@ class InPlace final : public HostCall {
 
   Runtime& runtime_;
   const std::uint64_t serial_ = next_serial();
-  // Null but where the process computes. Nothing is ever on it, so that all threads may use it at once.
-  std::unique_ptr<Queue> queue_;
+  const std::unique_ptr<HostQueue> queue_;  // null but where the process computes
   Pool<Queue> queues_;
 };
 

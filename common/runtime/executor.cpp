@@ -11,7 +11,7 @@ namespace {
 
 // A call's operands and factors, as steps need them.
 struct Call {
-  const PreparedPlan::Operands& operands;
+  std::span<const MatrixPlace> operands;
   const PreparedPlan::Workspaces& workspaces;
   const Scalars& scalars;
 
@@ -114,6 +114,14 @@ void PreparedPlan::enqueue(Queue& queue, const Operands& operands, const Workspa
 void PreparedPlan::enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                                     const Scalars& scalars) const {
   enqueue(steps_[multiply_], queue, operands, workspaces, scalars);
+}
+
+void PreparedPlan::compute(HostQueue& queue, std::span<const MatrixPlace> addresses,
+                           const Scalars& scalars) const {
+  const PreparedStep& step = steps_.front();
+  alignas(std::int64_t) std::array<std::byte, most_struct_bytes> filled;
+  Call{addresses, {}, scalars}.fill(filled.data(), step.numbers);
+  queue.compute(*step.kernel, step.geometry, filled.data());
 }
 
 void PreparedPlan::enqueue(const PreparedStep& step, Queue& queue, const Operands& operands,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "device/backend.h"
@@ -44,6 +45,13 @@ class PreparedPlan {
   // The first `count` of its steps. The factors may be others than those planned, of which the same are zero.
   void enqueue(Queue& queue, const Operands& operands, const Workspaces& workspaces, const Scalars& scalars,
                std::size_t count = SIZE_MAX) const;
+  // Whether it can be computed by this process with addresses in place of buffers and offsets: it has one
+  // step, and no workspace.
+  bool computes_by_address() const {
+    return steps_.size() == 1 && !steps_[0].numbers.values.empty() && layout_.bytes == 0;
+  }
+  // So computed: the operands' offsets are addresses in floats.
+  void compute(HostQueue& queue, std::span<const MatrixPlace> addresses, const Scalars& scalars) const;
   // The multiplication alone, without the steps before and after. Only after a whole enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,
                         const Scalars& scalars) const;

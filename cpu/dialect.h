@@ -63,36 +63,32 @@ struct float4 {
 };
 
 #ifdef __AVX2__
-// Load and store elements `begin` to `end` - 1 alone, of those that a vector has. The others are loaded as 0.
+// Load and store the first `count` elements of a vector alone. The others are loaded as 0.
 #define LOAD_ROWS_(width) load_rows##width
 #define STORE_ROWS_(width) store_rows##width
 #define LOAD_ROWS(width) LOAD_ROWS_(width)
 #define STORE_ROWS(width) STORE_ROWS_(width)
 #ifdef __AVX512F__
-FUNCTION unsigned rows_mask(int begin, int end) {
-  return ~0u << (begin > 0 ? begin : 0) & ~(~0u << (end < 16 ? end : 16));
-}
-#define DEFINE_ROWS(count, Mask, prefix)                                               \
-  FUNCTION float##count load_rows##count(const float* from, int begin, int end) {      \
-    return prefix##_maskz_loadu_ps(static_cast<Mask>(rows_mask(begin, end)), from);    \
-  }                                                                                    \
-  FUNCTION void store_rows##count(float##count value, float* to, int begin, int end) { \
-    prefix##_mask_storeu_ps(to, static_cast<Mask>(rows_mask(begin, end)), value.v);    \
+FUNCTION unsigned rows_mask(int count) { return ~(~0u << (count < 16 ? count : 16)); }
+#define DEFINE_ROWS(width, Mask, prefix)                                       \
+  FUNCTION float##width load_rows##width(const float* from, int count) {       \
+    return prefix##_maskz_loadu_ps(static_cast<Mask>(rows_mask(count)), from); \
+  }                                                                            \
+  FUNCTION void store_rows##width(float##width value, float* to, int count) {  \
+    prefix##_mask_storeu_ps(to, static_cast<Mask>(rows_mask(count)), value.v); \
   }
 #else
-FUNCTION __m256i rows_mask(int begin, int end) {
-  const __m256i row = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(begin), row),
-                             _mm256_cmpgt_epi32(_mm256_set1_epi32(end), row));
+FUNCTION __m256i rows_mask(int count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 FUNCTION __m128i lower(__m256i mask) { return _mm256_castsi256_si128(mask); }
 FUNCTION __m256i whole(__m256i mask) { return mask; }
-#define DEFINE_ROWS(count, part, prefix)                                               \
-  FUNCTION float##count load_rows##count(const float* from, int begin, int end) {      \
-    return prefix##_maskload_ps(from, part(rows_mask(begin, end)));                    \
-  }                                                                                    \
-  FUNCTION void store_rows##count(float##count value, float* to, int begin, int end) { \
-    prefix##_maskstore_ps(to, part(rows_mask(begin, end)), value.v);                   \
+#define DEFINE_ROWS(width, part, prefix)                                      \
+  FUNCTION float##width load_rows##width(const float* from, int count) {      \
+    return prefix##_maskload_ps(from, part(rows_mask(count)));                \
+  }                                                                           \
+  FUNCTION void store_rows##width(float##width value, float* to, int count) { \
+    prefix##_maskstore_ps(to, part(rows_mask(count)), value.v);               \
   }
 #endif
 #endif
@@ -161,6 +157,39 @@ static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
   return __builtin_convertvector((Doubles)bits, float4::Elements);
 }
 FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
+#endif
+
+// See gemm/cpu/cpu_transpose.h.
+#define TRANSPOSE_4X4 transpose_4x4
+FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, float4 a, float4 b, float4 c,
+                            float4 d) {
+  const float4::Elements ab_low = __builtin_shufflevector(a.v, b.v, 0, 4, 1, 5);
+  const float4::Elements ab_high = __builtin_shufflevector(a.v, b.v, 2, 6, 3, 7);
+  const float4::Elements cd_low = __builtin_shufflevector(c.v, d.v, 0, 4, 1, 5);
+  const float4::Elements cd_high = __builtin_shufflevector(c.v, d.v, 2, 6, 3, 7);
+  to0 = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  to1 = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  to2 = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  to3 = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+// A vector's halves are added up until four elements are left.
+#define FOLD_(width) fold##width
+#define FOLD(width) FOLD_(width)
+FUNCTION float4 fold4(float4 vector) { return vector; }
+#ifdef __AVX2__
+FUNCTION float4 fold8(float8 vector) {
+  const float4::Elements low = __builtin_shufflevector(vector.v, vector.v, 0, 1, 2, 3);
+  const float4::Elements high = __builtin_shufflevector(vector.v, vector.v, 4, 5, 6, 7);
+  return low + high;
+}
+#ifdef __AVX512F__
+FUNCTION float4 fold16(float16 vector) {
+  const float8::Elements low = __builtin_shufflevector(vector.v, vector.v, 0, 1, 2, 3, 4, 5, 6, 7);
+  const float8::Elements high = __builtin_shufflevector(vector.v, vector.v, 8, 9, 10, 11, 12, 13, 14, 15);
+  return fold8(low + high);
+}
+#endif
 #endif
 
 // The work-item that this thread computes.

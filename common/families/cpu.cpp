@@ -16,6 +16,12 @@ namespace {
 
 // --- Registers, caches and tiles -------------------------------------------------------------------------
 
+// Rows and columns of C per work-group; the last ones of a problem may be smaller.
+struct CpuTile {
+  std::int64_t m;
+  std::int64_t n;
+};
+
 // A device that does not tell has what CPUs have at least.
 struct CpuCaches {
   explicit CpuCaches(const DeviceInfo& device)
@@ -30,19 +36,9 @@ constexpr double transposed_element = 0.6;  // to pack an element where neighbou
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
 
-constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see B_PANEL there)
+constexpr std::int64_t any_length = 1 << 30;  // the most that a kernel is told of a tile
 
-// A tile whose columns of op(B) stay in a core's caches together, or that a kernel which packs has room for.
-CpuTile largest_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
-  constexpr std::int64_t most = 1 << 30;  // that a kernel is told
-  const std::int64_t cols = blocks.at("COLS");
-  if (blocks.contains("TSM")) {
-    return {blocks.at("TSM"), blocks.at("TSN")};
-  }
-  const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
-  return {round_up(std::min(problem.m, most), blocks.at("WIDTH")),
-          round_up(std::max<std::int64_t>(floats / problem.k, 1), cols)};
-}
+constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see B_PANEL there)
 
 // Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
 // last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends
@@ -84,6 +80,45 @@ CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& b
   return {std::min(round_up(ceil_div(tile.m, shares), rows), tile.m), tile.n};
 }
 
+// A work-group's tile at most, and whether the group copies operands, which pays for large tiles alone.
+struct Most {
+  CpuTile tile;
+  bool copies;
+};
+
+// The tile that every core gets as much of as can be, in as few multiply-adds.
+CpuTile tile_of(const Problem& problem, const Tunables& blocks, const Most& largest,
+                const DeviceInfo& device) {
+  const std::int64_t width = blocks.at("WIDTH");
+  const std::int64_t cols = blocks.at("COLS");
+  const CpuTile& most = largest.tile;
+  const auto more = static_cast<std::int64_t>(cores_for(problem, device));
+  const double element =
+      problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
+  // A core's work-groups take that many multiply-adds of one vector for each k.
+  const auto cost = [&](const CpuTile& tile) {
+    const double products =
+        static_cast<double>(ceil_div(tile.m, width)) * static_cast<double>(round_up(tile.n, cols));
+    return whole_up(tiles_of(problem, tile) / static_cast<double>(more)) *
+           (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
+  };
+  const std::int64_t fewest_m = ceil_div(problem.m, most.m);
+  const std::int64_t fewest_n = ceil_div(problem.n, most.n);
+  CpuTile best = most;
+  double least = cost(best);
+  for (std::int64_t i = fewest_m; i <= fewest_m + more; ++i) {
+    for (std::int64_t j = fewest_n; j <= fewest_n + more; ++j) {
+      const CpuTile tile{std::min(round_up(ceil_div(problem.m, i), width), most.m),
+                         std::min(round_up(ceil_div(problem.n, j), cols), most.n)};
+      if (const double seconds = cost(tile); seconds < least) {
+        least = seconds;
+        best = tile;
+      }
+    }
+  }
+  return largest.copies ? best : in_shares(best, problem, blocks, more);
+}
+
 // Picks the largest value of a tunable that is a multiple of `unit` up to `limit`, or else the smallest.
 int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
   static const std::vector<TunableDeclaration>& declared =
@@ -99,38 +134,14 @@ int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
   return best;
 }
 
-// The widest block of columns that is not mostly empty.
-int fitting_columns(int cols, std::int64_t n) {
-  while (cols % 2 == 0 && cols / 2 >= n) {
-    cols /= 2;
-  }
-  return cols;
-}
-
-// The widest vectors of which one fits, or with `few_rows` the narrowest that all rows fit in.
-int fitting_width(int width, std::int64_t m, bool few_rows) {
-  while (width > 4 && (few_rows ? width / 2 >= m : width > m)) {
-    width /= 2;
-  }
-  return width;
-}
-
-// Vectors stand along the longer side of a C that is narrower than a vector. That costs scattered writes:
-// where vectors can be of few rows, only for a B whose rows are vectors as they stand, for sums long enough.
+// Vectors stand along the longer side of a C that is narrower than a vector. Where the rows of A are vectors
+// as they stand, that is only for a B whose rows are as well, for sums long enough to pay for the writes.
 bool by_rows(const Problem& problem, const Tunables& tunables) {
   constexpr std::int64_t long_sum = 32;
   const std::int64_t width = tunables.at("WIDTH");
-  const bool few_rows = value_or(tunables, "FEW_ROWS", 0) == 1 && problem.a_op == Transpose::no;
   return problem.m < problem.n && problem.m < width &&
-         (!few_rows || (problem.b_op == Transpose::yes && problem.k >= long_sum && problem.n >= width));
-}
-
-// Registers for `cpu_direct`: vectors may be of few rows where the host's compiler can load a part of one.
-Tunables with_few_rows(const DeviceInfo& device, Tunables registers) {
-  if (device.programs != nullptr && device.vector_floats > 4) {
-    registers["FEW_ROWS"] = 1;
-  }
-  return registers;
+         (problem.a_op == Transpose::yes ||
+          (problem.b_op == Transpose::yes && problem.k >= long_sum && problem.n >= width));
 }
 
 // A problem is better computed from the operands as they stand where they are used so few times that copying
@@ -146,10 +157,7 @@ Tunables with_few_rows(const DeviceInfo& device, Tunables registers) {
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
   if (problem.a_op == Transpose::yes) {
-    return problem.m >= narrow && problem.n <= narrow;
-  }
-  if (problem.m < narrow && !registers.contains("FEW_ROWS")) {
-    return false;
+    return problem.n <= narrow;
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
   const std::int64_t cols = registers.at("COLS");
@@ -178,22 +186,47 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
 // A kernel of no way, as a new one is at first, is taken only where it was measured to be the fastest.
 enum class Way { direct, panels, dots, none };
 
-bool has_long_dots(const Problem& p) {
+// Where `cpu_dots` copies rows of A: floats from one to the next, and its ROOM for few of them.
+constexpr std::int64_t largest_room = 32768;
+std::int64_t dots_stride(std::int64_t k) { return round_up(k, 16) + 16; }
+int dots_room(const Problem& p) {
+  constexpr int smallest = 8192;
+  return p.a_op == Transpose::yes || std::min<std::int64_t>(p.m, 8) * dots_stride(p.k) <= smallest
+             ? smallest
+             : largest_room;
+}
+
+bool dots_by_rows(const Problem& p) {
+  return p.a_op == Transpose::yes && (p.b_op == Transpose::yes || p.m < p.n);
+}
+
+// Whether k is side by side in both operands, or can be made so in few rows of A.
+bool has_dots(const Problem& given) {
+  const Problem p = dots_by_rows(given) ? transposed(given) : given;
+  return p.b_op == Transpose::no && (p.a_op == Transpose::yes || dots_stride(p.k) <= largest_room);
+}
+
+// To add up a vector's elements takes as long as several of its multiply-adds.
+bool has_long_dots(const Problem& given, const DeviceInfo& device, std::int64_t width) {
   constexpr std::int64_t few = 16;
-  return std::min(p.m, p.n) <= few && p.a_op == Transpose::yes && p.b_op == Transpose::no;
+  constexpr std::int64_t few_to_copy = 8;
+  constexpr std::int64_t worth_a_copy = 8;  // columns
+  const Problem p = dots_by_rows(given) ? transposed(given) : given;
+  const std::int64_t shortest = 2 * width;
+  return has_dots(given) && p.k >= shortest &&
+         (p.a_op == Transpose::yes
+              ? p.n <= few
+              : p.m <= few_to_copy && p.n >= worth_a_copy && p.m * dots_stride(p.k) <= dots_room(p) &&
+                    sizeof(float) * static_cast<std::size_t>(dots_room(p)) <= device.local_bytes);
 }
 
 Way fastest_way(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   const Problem given = vectors_along_k(problem);
-  // To add up a vector's elements takes as long as several of its multiply-adds. Measured on Granite Rapids:
-  // 2 to 4 times as fast as panels for 7 x 140 x 966 TN and 512 x 8 x 512 TN, 0.7 times for 16 x 16 x 100 TN.
-  const std::int64_t shortest = (std::min(given.m, given.n) <= 4 ? 4 : 8) * registers.at("WIDTH");
-  if (given.level == Reproducibility::run_to_run && has_long_dots(given) && given.k >= shortest) {
+  if (given.level == Reproducibility::run_to_run && has_long_dots(given, device, registers.at("WIDTH"))) {
     return Way::dots;
   }
-  const Tunables few = with_few_rows(device, registers);
-  const Problem p = by_rows(given, few) ? transposed(given) : given;
-  return reads_in_place(p, device, few) ? Way::direct : Way::panels;
+  const Problem p = by_rows(given, registers) ? transposed(given) : given;
+  return reads_in_place(p, device, registers) ? Way::direct : Way::panels;
 }
 
 class Cpu : public Family {
@@ -214,7 +247,7 @@ class Cpu : public Family {
                          const Problem& problem) const override {
     Tunables set = resolve(spec, asked);
     const Problem given = vectors_along_k(problem);
-    const bool rows = by_rows(given, set);
+    const bool rows = stores_by_rows(given, set);
     const Problem p = rows ? transposed(given) : given;
     set["ROWS_C"] = rows;
     fit(set, p);
@@ -231,7 +264,7 @@ class Cpu : public Family {
     const Problem given = vectors_along_k(problem);
     const bool rows = kernel.tunables.at("ROWS_C") == 1;
     const Problem p = rows ? transposed(given) : given;
-    const CpuTile tile = cpu_tile(p, kernel.tunables, device);
+    const CpuTile tile = tile_of(p, kernel.tunables, most(p, kernel.tunables, device), device);
     const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
     const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
     GemmArguments sizes = sizes_of(p);
@@ -249,6 +282,15 @@ class Cpu : public Family {
   }
 
  protected:
+  // A tile's rows of op(A), which are read again for other columns, stay in a core's caches.
+  virtual Most most(const Problem& p, const Tunables& t, const DeviceInfo& device) const {
+    const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
+    const std::int64_t rows = t.at("WIDTH") * t.at("VECTORS");
+    return {{round_up(std::max<std::int64_t>(floats / 2 / p.k, 1), rows), any_length}, false};
+  }
+  virtual bool stores_by_rows(const Problem& p, const Tunables& registers) const {
+    return by_rows(p, registers);
+  }
   virtual void fit(Tunables&, const Problem&) const {}
   virtual Tunables preferred(const DeviceInfo&, const Tunables& registers) const { return registers; }
 
@@ -270,23 +312,17 @@ KernelSpec for_cpus(KernelSpec spec, std::shared_ptr<const Family> family) {
 class Direct : public Cpu {
  public:
   Direct() : Cpu(Way::direct) {}
-  bool computes(const Problem& p) const override { return p.multiplies() && std::max(p.m, p.n) >= 4; }
   Multiples tile(const Tunables& t) const override {
     return {at(t, "WIDTH") * at(t, "VECTORS"), at(t, "COLS"), 1};
   }
 
  private:
-  Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
-    return with_few_rows(device, registers);
-  }
   void fit(Tunables& set, const Problem& p) const override {
-    set["COLS"] = fitting_columns(set["COLS"], p.n);
-    set["WIDTH"] = fitting_width(set["WIDTH"], p.m, set["FEW_ROWS"] == 1 && p.a_op == Transpose::no);
     if (p.a_op == Transpose::yes) {
-      set["FEW_ROWS"] = 0;
       // As many rows as are transposed at once, and enough chains of sums to fill the pipeline.
       set["WIDTH"] = 4;
       set["VECTORS"] = 4;
+      set["COLS"] = std::min(set["COLS"], 4);
     }
   }
 };
@@ -308,6 +344,9 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
+  Most most(const Problem&, const Tunables& t, const DeviceInfo&) const override {
+    return {{t.at("TSM"), t.at("TSN")}, true};
+  }
   Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
     return cpu_blocks(device, registers);
   }
@@ -332,15 +371,24 @@ KernelSpec cpu_panels() {
 class Dots : public Cpu {
  public:
   Dots() : Cpu(Way::dots, std::vector<Tunables>(1)) {}
-  int storage(const Problem& p) const override { return has_long_dots(vectors_along_k(p)) ? 0 : -1; }
+  int storage(const Problem& p) const override { return has_dots(vectors_along_k(p)) ? 0 : -1; }
+  bool decides(std::string_view tunable) const override {
+    return tunable == "TRANS_A" || tunable == "ROOM" || Cpu::decides(tunable);
+  }
   bool reorders(const Tunables&) const override { return true; }
   Multiples tile(const Tunables& t) const override {
     return {at(t, "VECTORS"), at(t, "COLS"), at(t, "WIDTH")};
   }
 
  private:
+  Most most(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
+    const bool copies = t.at("TRANS_A") == 0;
+    return {{copies ? t.at("ROOM") / dots_stride(p.k) : any_length, any_length}, copies};
+  }
+  bool stores_by_rows(const Problem& p, const Tunables&) const override { return dots_by_rows(p); }
   void fit(Tunables& set, const Problem& p) const override {
-    set["COLS"] = fitting_columns(set["COLS"], p.n);
+    set["TRANS_A"] = p.a_op == Transpose::yes;
+    set["ROOM"] = dots_room(p);
   }
   Tunables preferred(const DeviceInfo&, const Tunables& registers) const override {
     return {{"WIDTH", registers.at("WIDTH")}};
@@ -348,8 +396,13 @@ class Dots : public Cpu {
 };
 
 KernelSpec cpu_dots() {
-  return for_cpus({.name = "cpu_dots", .path = "gemm/cpu/cpu_dots.cl", .idea = "dot products, for CPUs"},
-                  std::make_shared<Dots>());
+  KernelSpec spec =
+      for_cpus({.name = "cpu_dots", .path = "gemm/cpu/cpu_dots.cl", .idea = "dot products, for CPUs"},
+               std::make_shared<Dots>());
+  spec.local_bytes = [](const Tunables& t) {
+    return at(t, "TRANS_A") == 1 ? 0 : sizeof(float) * at(t, "ROOM");
+  };
+  return spec;
 }
 
 }  // namespace
@@ -417,38 +470,6 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   blocks["TSN"] =
       largest("TSN", cols, left / (tsm + tsk + gap_after_b_panel / static_cast<std::size_t>(cols)));
   return blocks;
-}
-
-CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device) {
-  const std::int64_t width = blocks.at("WIDTH");
-  const std::int64_t cols = blocks.at("COLS");
-  const CpuTile most = largest_tile(problem, blocks, device);
-  const auto more = static_cast<std::int64_t>(cores_for(problem, device));
-  const double element =
-      problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
-  // A core's work-groups take that many multiply-adds of one vector for each k.
-  const auto cost = [&](const CpuTile& tile) {
-    const double products =
-        static_cast<double>(ceil_div(tile.m, width)) * static_cast<double>(round_up(tile.n, cols));
-    return whole_up(tiles_of(problem, tile) / static_cast<double>(more)) *
-           (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
-  };
-  const std::int64_t fewest_m = ceil_div(problem.m, most.m);
-  const std::int64_t fewest_n = ceil_div(problem.n, most.n);
-  CpuTile best = most;
-  double least = cost(best);
-  for (std::int64_t i = fewest_m; i <= fewest_m + more; ++i) {
-    for (std::int64_t j = fewest_n; j <= fewest_n + more; ++j) {
-      const CpuTile tile{std::min(round_up(ceil_div(problem.m, i), width), most.m),
-                         std::min(round_up(ceil_div(problem.n, j), cols), most.n)};
-      if (const double seconds = cost(tile); seconds < least) {
-        least = seconds;
-        best = tile;
-      }
-    }
-  }
-  const bool packs = blocks.contains("TSM");
-  return packs ? best : in_shares(best, problem, blocks, more);
 }
 
 }  // namespace duogemm

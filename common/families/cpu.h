@@ -1,5 +1,4 @@
-// A multiplication is divided on a CPU into blocks that fit its registers and caches and into tiles,
-// one for each work-group, of which every core gets as much as the others.
+// A multiplication is divided on a CPU into blocks that fit its registers and caches.
 #pragma once
 
 #include "families/kernel_spec.h"
@@ -16,15 +15,6 @@ void require_cpu_registers(const Tunables& registers);
 // The same with what of operands and sums stays in a core's caches: all tunables of `cpu_panels` that the
 // problem leaves open.
 Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers);
-
-// Rows and columns of C per work-group; the last ones of a problem may be smaller.
-struct CpuTile {
-  std::int64_t m;
-  std::int64_t n;
-};
-
-// `blocks` are all tunables of the kernel.
-CpuTile cpu_tile(const Problem& problem, const Tunables& blocks, const DeviceInfo& device);
 
 // The problem whose result is the transpose of C: op(B)' op(A)'.
 Problem transposed(Problem problem);

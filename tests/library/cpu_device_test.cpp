@@ -101,9 +101,9 @@ TEST_P(CpuDevice, ComputesBatchesAndWhatIsLeftWithoutAProduct) {
 TEST_P(CpuDevice, HasThePrograms) {
   const Planner& planner = planner_for(runtime_->device().info());
   std::set<std::string> chosen;
-  for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 40, 300, 2000}) {
-    for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 40, 300, 2000}) {
-      for (const std::int64_t k : {0, 1, 40, 1000}) {
+  for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 12, 40, 300, 2000}) {
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 12, 40, 300, 2000}) {
+      for (const std::int64_t k : {0, 1, 9, 40, 1000, 5000, 100000}) {
         for (int ops = 0; ops < 4; ++ops) {
           for (const auto level : {Reproducibility::run_to_run, Reproducibility::everywhere}) {
             Problem p = problem_with_gaps(m, n, k, ops, 0.0f);

@@ -1,9 +1,11 @@
 // The kernels for CPUs have a block of C in vector registers.
 //
-// The block has up to VECTORS vectors of WIDTH rows in each of COLS columns. Functions of a block are made
-// for each number of vectors, because only arrays in loops of constant length become registers;
-// SELECT_VECTORS calls one.
+// The block has up to VECTORS vectors of WIDTH rows in each of up to COLS columns. Functions of a block are
+// made for each number of vectors and of columns, because only arrays in loops of constant length become
+// registers. SELECT_VECTORS and FOR_COLUMNS
+// help to call one.
 
+#include "gemm/cpu/cpu_transpose.h"
 #include "update.h"
 
 #define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
@@ -12,16 +14,36 @@
 #endif
 #define EACH(i, count) UNROLL for (int i = 0; i < count; ++i)
 
-#define SELECT_VECTORS(count, call)        \
+#define SELECT_VECTORS(count, call, cols)  \
   if (VECTORS >= 4 && count == 4) {        \
-    call(4);                               \
+    call(4, cols);                         \
   } else if (VECTORS >= 3 && count == 3) { \
-    call(3);                               \
+    call(3, cols);                         \
   } else if (VECTORS >= 2 && count == 2) { \
-    call(2);                               \
+    call(2, cols);                         \
   } else {                                 \
-    call(1);                               \
+    call(1, cols);                         \
   }
+
+// The columns of a block where so many are left: the last two have as many as each other.
+FUNCTION int
+columns_of_block(const long left) {
+  return left >= 2 * COLS ? COLS : left > COLS ? (int)(left + 1) / 2 : (int)left;
+}
+// Calls for_columns with each number of columns that a block may have.
+#define FOR_COLUMNS_1(for_columns) for_columns(1)
+#define FOR_COLUMNS_2(for_columns) FOR_COLUMNS_1(for_columns) for_columns(2)
+#define FOR_COLUMNS_4(for_columns) FOR_COLUMNS_2(for_columns) for_columns(3) for_columns(4)
+#define FOR_COLUMNS_8(for_columns) \
+  FOR_COLUMNS_4(for_columns) for_columns(5) for_columns(6) for_columns(7) for_columns(8)
+#define FOR_COLUMNS_OF(cols, for_columns) FOR_COLUMNS_##cols(for_columns)
+#define FOR_COLUMNS_OF_(cols, for_columns) FOR_COLUMNS_OF(cols, for_columns)
+#define FOR_COLUMNS(for_columns) FOR_COLUMNS_OF_(COLS, for_columns)
+
+// The host's compiler must not inline functions of a block: it would have some of their vectors in memory.
+#if !defined(OWN_FUNCTION)
+#define OWN_FUNCTION FUNCTION
+#endif
 
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
 FUNCTION long
@@ -40,51 +62,99 @@ find_tile(long* row, long* col, const long M, const int tile_m, const int tile_n
   *col = tile_col * tile_n;
 }
 
-// For kernels that read the operands where they stand: what block_1 and so on, their functions of a block,
-// are given, and the call of the one for `count`. The block's rows begin at `row`, of those of A, C and D,
-// and its columns at `col`.
-#define BLOCK_PARAMETERS                                                                                     \
-  const __global float *A, const long lda, const __global float *B, const long ldb, const __global float *C, \
-      const long ldc, __global float *D, const long ldd, const long row, const long col, const long M,       \
-      const long N, const long K, const float alpha, const float beta
-#define BLOCK(count)                                                                                        \
-  block_##count(a_member, p.a.ld, b_member, p.b.ld, c_member, p.c.ld, d_member, p.d.ld, row, col, p.M, p.N, \
-                p.K, p.alpha, p.beta)
-
 // The distance of element (row, col) of C or D from the first.
 FUNCTION long
 position_c(const long row, const long col, const long ld) {
   return ROWS_C ? row * ld + col : col * ld + row;
 }
 
-// Updates rows `begin` to `end` - 1, of WIDTH, of a column, whose first is (row, col) of C and D. C's address
-// is computed only where C is read.
+// Load and store the first `count` elements of a vector alone; the others are loaded as 0. The host's
+// compiler may have instructions for that.
+#if !defined(LOAD_ROWS)
+#define LOAD_ROWS(width) load_rows
+#define STORE_ROWS(width) store_rows
+FUNCTION
+FLOAT(WIDTH) load_rows(const __global float* from, const int count) {
+  float rows[WIDTH];
+  for (int i = 0; i < WIDTH; ++i) {
+    rows[i] = i < count ? from[i] : 0.0f;
+  }
+  return VLOAD(WIDTH)(0, rows);
+}
 FUNCTION void
-update_rows(__global float* D, const long ldd, const __global float* C, const long ldc, const long row,
-            const long col, const int begin, const int end, const float alpha, const float beta,
-            const FLOAT(WIDTH) acc) {
-  __global float* d = D + position_c(row, col, ldd);
-  if (!ROWS_C && begin <= 0 && end >= WIDTH) {
-    if (beta == 0.0f) {
-      VSTORE(WIDTH)((FLOAT(WIDTH))(alpha)*acc, 0, d);
-    } else {
-      const FLOAT(WIDTH) before = VLOAD(WIDTH)(0, C + position_c(row, col, ldc));
-      VSTORE(WIDTH)(fma((FLOAT(WIDTH))(alpha), acc, (FLOAT(WIDTH))(beta)*before), 0, d);
-    }
-#ifdef STORE_ROWS  // instructions for some elements of a vector, which the host's compiler has
-  } else if (!ROWS_C) {
-    FLOAT(WIDTH) result = (FLOAT(WIDTH))(alpha)*acc;
-    if (beta != 0.0f) {
-      const FLOAT(WIDTH) before = LOAD_ROWS(WIDTH)(C + position_c(row, col, ldc), begin, end);
-      result = fma((FLOAT(WIDTH))(alpha), acc, (FLOAT(WIDTH))(beta)*before);
-    }
-    STORE_ROWS(WIDTH)(result, d, begin, end);
+store_rows(const FLOAT(WIDTH) vector, __global float* to, const int count) {
+  float rows[WIDTH];
+  VSTORE(WIDTH)(vector, 0, rows);
+  for (int i = 0; i < count; ++i) {
+    to[i] = rows[i];
+  }
+}
 #endif
+
+// Updates the first `count` rows of a column's vector, of which acc has the sums.
+FUNCTION void
+update_rows(__global float* d, const __global float* c, const int count, const float alpha, const float beta,
+            const FLOAT(WIDTH) acc) {
+  FLOAT(WIDTH) result;
+  if (count >= WIDTH) {
+    UPDATE_FROM(FLOAT(WIDTH), result, alpha, acc, beta, VLOAD(WIDTH)(0, c));
+    VSTORE(WIDTH)(result, 0, d);
   } else {
-    float rows[WIDTH];
-    VSTORE(WIDTH)(acc, 0, rows);
-    for (int i = begin; i < LEAST(end, WIDTH); ++i) {
-      UPDATE_FROM(float, d[position_c(i, 0, ldd)], alpha, rows[i], beta, C[position_c(row + i, col, ldc)]);
+    UPDATE_FROM(FLOAT(WIDTH), result, alpha, acc, beta, LOAD_ROWS(WIDTH)(c, count));
+    STORE_ROWS(WIDTH)(result, d, count);
+  }
+}
+
+// Updates the first `count` rows of a C that is stored by rows, `cols` columns of it, with the sums of a
+// vector in each. Four rows of four columns change places in registers.
+FUNCTION void
+update_by_rows(__global float* d, const long ldd, const __global float* c, const long ldc, const int count,
+               const int cols, const float alpha, const float beta, const float sums[][WIDTH]) {
+  for (int i = 0; i < count; i += 4) {
+    const int rows = LEAST(4, count - i);
+    for (int n = 0; n < cols; n += 4) {
+      const __global float* from = c + i * ldc + n;
+      __global float* to = d + i * ldd + n;
+      if (rows == 4 && n + 4 <= cols) {
+        float4 four[4];
+        TRANSPOSE_4X4(four[0], four[1], four[2], four[3], vload4(0, sums[n] + i), vload4(0, sums[n + 1] + i),
+                      vload4(0, sums[n + 2] + i), vload4(0, sums[n + 3] + i));
+        EACH(r, 4) {
+          float4 result;
+          UPDATE_FROM(float4, result, alpha, four[r], beta, vload4(0, from + r * ldc));
+          vstore4(result, 0, to + r * ldd);
+        }
+      } else {
+        for (int r = 0; r < rows; ++r) {
+          for (int k = n; k < LEAST(n + 4, cols); ++k) {
+            UPDATE_FROM(float, to[r * ldd + k - n], alpha, sums[k][i + r], beta, from[r * ldc + k - n]);
+          }
+        }
+      }
     }
   }
 }
+
+// Updates C, from c and d on, with a block's sums acc[cols][count]. Of its last vector `last` rows are there.
+#define UPDATE_BLOCK_TIMES_BETA(count, cols, last, beta)                                                   \
+  if (ROWS_C) {                                                                                            \
+    EACH(v, count) {                                                                                       \
+      float sums[cols][WIDTH];                                                                             \
+      EACH(n, cols) { VSTORE(WIDTH)(acc[n][v], 0, sums[n]); }                                              \
+      update_by_rows(d + v * WIDTH * ldd, ldd, c + v * WIDTH * ldc, ldc,                                   \
+                     v < count - 1 ? WIDTH : LEAST(last, WIDTH), cols, alpha, beta, sums);                 \
+    }                                                                                                      \
+  } else {                                                                                                 \
+    EACH(n, cols) {                                                                                        \
+      EACH(v, count) {                                                                                     \
+        update_rows(d + n * ldd + v * WIDTH, c + n * ldc + v * WIDTH, v < count - 1 ? WIDTH : last, alpha, \
+                    beta, acc[n][v]);                                                                      \
+      }                                                                                                    \
+    }                                                                                                      \
+  }
+#define UPDATE_BLOCK(count, cols, last)              \
+  if (beta == 0.0f) {                                \
+    UPDATE_BLOCK_TIMES_BETA(count, cols, last, 0.0f) \
+  } else {                                           \
+    UPDATE_BLOCK_TIMES_BETA(count, cols, last, beta) \
+  }

@@ -4,12 +4,13 @@
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a direct A are read as
 // they are. Where A is transposed, four k of four rows are read at once and transposed in registers. At the
-// edge the last vector begins early enough to end in time, and the last column is read again: what is
-// computed twice is stored once. With FEW_ROWS, a single vector has all rows where they are fewer than WIDTH.
+// edge a vector has as many rows as are left, and a block half of the columns, or half of that. Blocks follow
+// each other along M first, so that a tile's A, which stays in the caches, is read again, and C is written
+// from neighbour to neighbour.
 //
-// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. M is at least WIDTH,
-// or FEW_ROWS is 1. Offsets, strides and leading dimensions in elements. Work-groups in the first dimension
-// walk over tiles of tile_m x tile_n, those in the second over the batch.
+// op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
+// leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
+// those in the second over the batch.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -29,102 +30,101 @@
 #ifndef COLS
 #define COLS 4  // columns of a block: 1 2 4 8
 #endif
-#ifndef FEW_ROWS
-#define FEW_ROWS 0  // M may be less than WIDTH, where the host's compiler can load a part of a vector: 0 1
-#endif
 
 #include "dialect.h"
 #include "gemm/arguments.h"
 #include "gemm/common.h"
 #include "gemm/cpu/cpu_block.h"
-#include "gemm/cpu/cpu_transpose.h"
 
-// acc += a block's A and B of one k; b[n] is where column n begins.
-#define MULTIPLY_ADD(count, a_k, k)                             \
-  EACH(n, COLS) {                                               \
-    const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(b[n][(k)*b_step]);  \
-    EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); } \
+// acc += a block's A and B of one k.
+#define MULTIPLY_ADD(count, cols, a_k, k)                        \
+  EACH(n, cols) {                                                \
+    const FLOAT(WIDTH) b = (FLOAT(WIDTH))(B[n * b_n + (k)*b_k]); \
+    EACH(v, count) { acc[n][v] = fma(a_k[v], b, acc[n][v]); }    \
   }
 
 #if TRANS_A
-#define MULTIPLY_ALL(count)                                                                             \
-  long k = 0;                                                                                           \
-  for (; k + 4 <= K; k += 4) {                                                                          \
-    float4 a_k[4][count];                                                                               \
-    EACH(v, count) {                                                                                    \
-      const __global float* rows = a[v] + k;                                                            \
-      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows), vload4(0, rows + lda), \
-                    vload4(0, rows + 2 * lda), vload4(0, rows + 3 * lda));                              \
-    }                                                                                                   \
-    EACH(i, 4) { MULTIPLY_ADD(count, a_k[i], k + i) }                                                   \
-  }                                                                                                     \
-  for (; k < K; ++k) {                                                                                  \
-    float4 a_k[count];                                                                                  \
-    EACH(v, count) {                                                                                    \
-      const __global float* rows = a[v] + k;                                                            \
-      a_k[v].x = rows[0];                                                                               \
-      a_k[v].y = rows[lda];                                                                             \
-      a_k[v].z = rows[2 * lda];                                                                         \
-      a_k[v].w = rows[3 * lda];                                                                         \
-    }                                                                                                   \
-    MULTIPLY_ADD(count, a_k, k)                                                                         \
+// Where fewer than four rows are there, the last is read again.
+#define MULTIPLY_ALL(count, cols, is_part)                                                          \
+  long k = 0;                                                                                       \
+  for (; k + 4 <= K; k += 4) {                                                                      \
+    float4 a_k[4][count];                                                                           \
+    EACH(v, count) {                                                                                \
+      const __global float* rows = A + v * 4 * lda + k;                                             \
+      const int most = is_part && v == count - 1 ? last - 1 : 3;                                    \
+      TRANSPOSE_4X4(a_k[0][v], a_k[1][v], a_k[2][v], a_k[3][v], vload4(0, rows),                    \
+                    vload4(0, rows + LEAST(1, most) * lda), vload4(0, rows + LEAST(2, most) * lda), \
+                    vload4(0, rows + LEAST(3, most) * lda));                                        \
+    }                                                                                               \
+    EACH(i, 4) { MULTIPLY_ADD(count, cols, a_k[i], k + i) }                                         \
+  }                                                                                                 \
+  for (; k < K; ++k) {                                                                              \
+    float4 a_k[count];                                                                              \
+    EACH(v, count) {                                                                                \
+      const __global float* rows = A + v * 4 * lda + k;                                             \
+      const int most = is_part && v == count - 1 ? last - 1 : 3;                                    \
+      a_k[v].x = rows[0];                                                                           \
+      a_k[v].y = rows[LEAST(1, most) * lda];                                                        \
+      a_k[v].z = rows[LEAST(2, most) * lda];                                                        \
+      a_k[v].w = rows[LEAST(3, most) * lda];                                                        \
+    }                                                                                               \
+    MULTIPLY_ADD(count, cols, a_k, k)                                                               \
   }
 #else
-#define MULTIPLY_ALL(count)                                      \
-  for (long k = 0; k < K; ++k) {                                 \
-    FLOAT(WIDTH) a_k[count];                                     \
-    EACH(v, count) { a_k[v] = VLOAD(WIDTH)(0, a[v] + k * lda); } \
-    MULTIPLY_ADD(count, a_k, k)                                  \
+#define MULTIPLY_ALL(count, cols, is_part)                                                           \
+  for (long k = 0; k < K; ++k) {                                                                     \
+    FLOAT(WIDTH) a_k[count];                                                                         \
+    EACH(v, count) {                                                                                 \
+      const __global float* vector = A + k * lda + v * WIDTH;                                        \
+      a_k[v] = is_part && v == count - 1 ? LOAD_ROWS(WIDTH)(vector, last) : VLOAD(WIDTH)(0, vector); \
+    }                                                                                                \
+    MULTIPLY_ADD(count, cols, a_k, k)                                                                \
   }
 #endif
 
-#define DEFINE_BLOCK(count)                                                                               \
-  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                                         \
-    const long b_step = TRANS_B ? ldb : 1;                                                                \
-    const __global float* a[count];                                                                       \
-    const __global float* b[COLS];                                                                        \
-    EACH(v, count) { a[v] = A + LEAST(row + v * WIDTH, M - WIDTH) * (TRANS_A ? lda : 1); }                \
-    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * (TRANS_B ? 1 : ldb); }                             \
-    FLOAT(WIDTH) acc[COLS][count];                                                                        \
-    EACH(n, COLS) {                                                                                       \
-      EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                                                \
-    }                                                                                                     \
-    MULTIPLY_ALL(count)                                                                                   \
-    EACH(n, COLS) {                                                                                       \
-      EACH(v, count) {                                                                                    \
-        const long first = LEAST(row + v * WIDTH, M - WIDTH);                                             \
-        if (col + n < N) {                                                                                \
-          update_rows(D, ldd, C, ldc, first, col + n, (int)(row + v * WIDTH - first), WIDTH, alpha, beta, \
-                      acc[n][v]);                                                                         \
-        }                                                                                                 \
-      }                                                                                                   \
-    }                                                                                                     \
+// Blocks of `count` vectors and `cols` columns, one after the other along `rows` rows, which whole blocks
+// have, or a single one that is a part. The factors are read after the sums over k, which need all registers.
+#define BLOCKS_PARAMETERS                                                                            \
+  const GemmArguments *p, const __global float *A, const __global float *B, const __global float *c, \
+      __global float *d, const long rows
+#define DEFINE_BLOCKS(name, count, cols, is_part)                                    \
+  OWN_FUNCTION void name##_x_##cols(BLOCKS_PARAMETERS) {                             \
+    const long K = p->K, lda = p->a.ld, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld; \
+    const long b_n = TRANS_B ? 1 : ldb, b_k = TRANS_B ? ldb : 1;                     \
+    const int last = is_part ? (int)rows - (count - 1) * WIDTH : WIDTH;              \
+    for (long row = 0; row < rows; row += count * WIDTH) {                           \
+      FLOAT(WIDTH) acc[cols][count];                                                 \
+      EACH(n, cols) {                                                                \
+        EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                         \
+      }                                                                              \
+      MULTIPLY_ALL(count, cols, is_part)                                             \
+      const float alpha = p->alpha, beta = p->beta;                                  \
+      UPDATE_BLOCK(count, cols, last)                                                \
+      A += count * WIDTH * (TRANS_A ? lda : 1);                                      \
+      c += position_c(count * WIDTH, 0, ldc);                                        \
+      d += position_c(count * WIDTH, 0, ldd);                                        \
+    }                                                                                \
   }
-DEFINE_BLOCK(1)
-DEFINE_BLOCK(2)
-DEFINE_BLOCK(3)
-DEFINE_BLOCK(4)
+#define DEFINE_COLUMNS(cols)             \
+  DEFINE_BLOCKS(whole, VECTORS, cols, 0) \
+  DEFINE_BLOCKS(part_1, 1, cols, 1)      \
+  DEFINE_BLOCKS(part_2, 2, cols, 1)      \
+  DEFINE_BLOCKS(part_3, 3, cols, 1)      \
+  DEFINE_BLOCKS(part_4, 4, cols, 1)
+FOR_COLUMNS(DEFINE_COLUMNS)
 
-#if FEW_ROWS
-// The same for fewer rows than WIDTH.
-FUNCTION void
-block_few(BLOCK_PARAMETERS) {
-  const long b_step = TRANS_B ? ldb : 1;
-  const __global float* b[COLS];
-  EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * (TRANS_B ? 1 : ldb); }
-  FLOAT(WIDTH) acc[COLS][1];
-  EACH(n, COLS) { acc[n][0] = (FLOAT(WIDTH))(0.0f); }
-  for (long k = 0; k < K; ++k) {
-    const FLOAT(WIDTH) a_k[1] = {LOAD_ROWS(WIDTH)(A + k * lda, 0, (int)M)};
-    MULTIPLY_ADD(1, a_k, k)
+#define COLUMNS(cols)                                   \
+  if (there == cols) {                                  \
+    if (part < rows) {                                  \
+      whole_x_##cols(&p, a, b, c, d, rows - part);      \
+    }                                                   \
+    if (part > 0) {                                     \
+      SELECT_VECTORS(CEIL_DIV(part, WIDTH), PART, cols) \
+    }                                                   \
   }
-  EACH(n, COLS) {
-    if (col + n < N) {
-      update_rows(D, ldd, C, ldc, row, col + n, 0, (int)M, alpha, beta, acc[n][0]);
-    }
-  }
-}
-#endif
+#define PART(count, cols)                                                        \
+  part_##count##_x_##cols(&p, a_part, b, c + position_c(rows - part, 0, p.c.ld), \
+                          d + position_c(rows - part, 0, p.d.ld), part)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
@@ -133,31 +133,23 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   TAKE_ARGUMENTS(GemmArguments);
   long first_row, first_col;
   find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
+  const long rows = LEAST(p.tile_m, p.M - first_row);
+  const long part = rows % (VECTORS * WIDTH);  // the rows that are left of whole blocks
   const long end_col = LEAST(first_col + p.tile_n, p.N);
-  const long vectors = CEIL_DIV(LEAST(p.tile_m, p.M - first_row), WIDTH);
-  const long panels = CEIL_DIV(vectors, VECTORS);
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a, a_table, member);
-    const __global float* b_member = MEMBER(B, p.b, b_table, member);
-    const __global float* c_member = MEMBER(C, p.c, c_table, member);
-    __global float* d_member = MEMBER(D, p.d, d_table, member);
-#if FEW_ROWS
-    if (p.M < WIDTH) {
-      for (long col = first_col; col < end_col; col += COLS) {
-        const long row = 0;
-        BLOCK(few);
-      }
-      continue;
-    }
-#endif
-    for (long panel = 0; panel < panels; ++panel) {
-      const long begin = first_vector(panel, panels, vectors);
-      const long count = first_vector(panel + 1, panels, vectors) - begin;
-      const long row = first_row + begin * WIDTH;
-      for (long col = first_col; col < end_col; col += COLS) {
-        SELECT_VECTORS(count, BLOCK)
-      }
+    const __global float* a = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
+    const __global float* b = MEMBER(B, p.b, b_table, member) + first_col * (TRANS_B ? 1 : p.b.ld);
+    const __global float* c = MEMBER(C, p.c, c_table, member) + position_c(first_row, first_col, p.c.ld);
+    __global float* d = MEMBER(D, p.d, d_table, member) + position_c(first_row, first_col, p.d.ld);
+    const __global float* a_part = a + (rows - part) * (TRANS_A ? p.a.ld : 1);
+    for (long col = first_col; col < end_col;) {
+      const int there = columns_of_block(end_col - col);
+      FOR_COLUMNS(COLUMNS)
+      col += there;
+      b += there * (TRANS_B ? 1 : p.b.ld);
+      c += position_c(0, there, p.c.ld);
+      d += position_c(0, there, p.d.ld);
     }
   }
 }

@@ -1,10 +1,11 @@
-// For CPUs: C <- alpha op(A) op(B) + beta C of few columns, where the rows of op(A) and the columns of op(B)
-// are stored with their k side by side: dot products.
+// For CPUs: C <- alpha op(A) op(B) + beta C of few rows or columns, with k side by side in the rows of op(A)
+// and in the columns of op(B): dot products. A B is read so where it is stored not transposed, an A where it
+// is stored transposed. Another A is copied to local memory, a part of the core's caches: it has few rows
+// then.
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS rows and COLS columns. Each element of a block has a vector of sums in a register, whose element i
-// adds up every WIDTH-th k from i on; in the end its halves are added up until one is left, and then what is
-// left of k. At the edge the last row or column is read again: what is computed twice is stored once.
+// adds up every WIDTH-th k from i on; in the end its halves are added up until one is left.
 //
 //    k     0   1   2   3   4   5   6   7   8 ...        WIDTH = 4
 //    A row a   a   a   a   a   a   a   a   a
@@ -13,10 +14,16 @@
 //
 // Sums are in another order than a chain's in ascending k, but the same in every run.
 //
-// op(A) is M x K and stored K x M, op(B) is K x N and stored so, C is M x N, all column-major, but for C with
-// ROWS_C. Offsets, strides and leading dimensions in elements. Work-groups in the first dimension walk over
-// tiles of tile_m x tile_n, those in the second over the batch.
+// op(A) is M x K, op(B) is K x N and stored so, C is M x N, all column-major, but for C with ROWS_C. Offsets,
+// strides and leading dimensions in elements. Work-groups in the first dimension walk over tiles of
+// tile_m x tile_n, those in the second over the batch.
 
+#ifndef TRANS_A
+#define TRANS_A 1  // A is stored transposed, K x M: 0 1
+#endif
+#ifndef ROOM
+#define ROOM 8192  // floats of a copied A at most: 8192 32768
+#endif
 #ifndef ROWS_C
 #define ROWS_C 0  // C is stored by rows: 0 1
 #endif
@@ -35,56 +42,124 @@
 #include "gemm/common.h"
 #include "gemm/cpu/cpu_block.h"
 
-// The sum of a vector's elements.
-FUNCTION float
-sum_of(const FLOAT(WIDTH) vector) {
-  float sums[WIDTH];
-  VSTORE(WIDTH)(vector, 0, sums);
-  float4 four = vload4(0, sums);
-  if (WIDTH == 16) {
-    four = (four + vload4(2, sums)) + (vload4(1, sums) + vload4(3, sums));
-  } else if (WIDTH == 8) {
-    four = four + vload4(1, sums);
+// Floats from one copied row to the next.
+#define STRIDE(depth) (((depth) + 15) / 16 * 16 + 16)
+
+// Copies `rows` neighbouring rows, of which those for one k stand side by side. Zeros complete the last
+// vector.
+FUNCTION void
+pack_rows(LOCAL_PTR float* to, const long stride, const __global float* from, const long ld, const int rows,
+          const int depth) {
+  int row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    int k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const __global float* four = from + k * ld + row;
+      LOCAL_PTR float* packed = to + row * stride + k;
+      float4 row0, row1, row2, row3;
+      TRANSPOSE_4X4(row0, row1, row2, row3, vload4(0, four), vload4(0, four + ld), vload4(0, four + 2 * ld),
+                    vload4(0, four + 3 * ld));
+      vstore4(row0, 0, packed);
+      vstore4(row1, 0, packed + stride);
+      vstore4(row2, 0, packed + 2 * stride);
+      vstore4(row3, 0, packed + 3 * stride);
+    }
+    for (; k < depth; ++k) {
+      for (int i = row; i < row + 4; ++i) {
+        to[i * stride + k] = from[k * ld + i];
+      }
+    }
   }
-  return (four.x + four.z) + (four.y + four.w);
+  for (; row < rows; ++row) {
+    for (int k = 0; k < depth; ++k) {
+      to[row * stride + k] = from[k * ld + row];
+    }
+  }
+  for (row = 0; row < rows; ++row) {
+    for (int k = depth; k % WIDTH != 0; ++k) {
+      to[row * stride + k] = 0.0f;
+    }
+  }
 }
 
-#define DEFINE_BLOCK(count)                                                          \
-  FUNCTION void block_##count(BLOCK_PARAMETERS) {                                    \
-    const __global float* a[count];                                                  \
-    const __global float* b[COLS];                                                   \
-    EACH(r, count) { a[r] = A + LEAST(row + r, M - 1) * lda; }                       \
-    EACH(n, COLS) { b[n] = B + LEAST(col + n, N - 1) * ldb; }                        \
-    FLOAT(WIDTH) acc[COLS][count];                                                   \
-    EACH(n, COLS) {                                                                  \
-      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                           \
-    }                                                                                \
-    const long whole = K / WIDTH * WIDTH;                                            \
-    for (long k = 0; k < whole; k += WIDTH) {                                        \
-      FLOAT(WIDTH) b_k[COLS];                                                        \
-      EACH(n, COLS) { b_k[n] = VLOAD(WIDTH)(0, b[n] + k); }                          \
-      EACH(r, count) {                                                               \
-        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, a[r] + k);                          \
-        EACH(n, COLS) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                   \
-      }                                                                              \
-    }                                                                                \
-    EACH(n, COLS) {                                                                  \
-      EACH(r, count) {                                                               \
-        if (row + r < M && col + n < N) {                                            \
-          float sum = sum_of(acc[n][r]);                                             \
-          for (long k = whole; k < K; ++k) {                                         \
-            sum = fma(a[r][k], b[n][k], sum);                                        \
-          }                                                                          \
-          UPDATE_FROM(float, D[position_c(row + r, col + n, ldd)], alpha, sum, beta, \
-                      C[position_c(row + r, col + n, ldc)]);                         \
-        }                                                                            \
-      }                                                                              \
-    }                                                                                \
+// A vector's halves are added up until four elements are left. The host's compiler may have instructions for
+// that.
+#if !defined(FOLD)
+#define FOLD(width) fold
+FUNCTION float4
+fold(const FLOAT(WIDTH) vector) {
+#if WIDTH == 16
+  const float8 eight = vector.lo + vector.hi;
+  return eight.lo + eight.hi;
+#elif WIDTH == 8
+  return vector.lo + vector.hi;
+#else
+  return vector;
+#endif
+}
+#endif
+
+#if TRANS_A
+#define A_POINTER __global
+#define LOAD_REST(from, rest) LOAD_ROWS(WIDTH)(from, rest)
+#else
+#define A_POINTER LOCAL_PTR
+#define LOAD_REST(from, rest) VLOAD(WIDTH)(0, from)
+#endif
+#define DEFINE_BLOCK(count, cols)                                                                       \
+  OWN_FUNCTION void block_##count##_x_##cols(const GemmArguments* p, const A_POINTER float* A,          \
+                                             const long lda, const __global float* B,                   \
+                                             const __global float* c, __global float* d) {              \
+    const long K = p->K, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                                   \
+    const float alpha = p->alpha, beta = p->beta;                                                       \
+    FLOAT(WIDTH) acc[cols][count];                                                                      \
+    EACH(n, cols) {                                                                                     \
+      EACH(r, count) { acc[n][r] = (FLOAT(WIDTH))(0.0f); }                                              \
+    }                                                                                                   \
+    long k = 0;                                                                                         \
+    for (; k + WIDTH <= K; k += WIDTH) {                                                                \
+      FLOAT(WIDTH) b_k[cols];                                                                           \
+      EACH(n, cols) { b_k[n] = VLOAD(WIDTH)(0, B + n * ldb + k); }                                      \
+      EACH(r, count) {                                                                                  \
+        const FLOAT(WIDTH) a_k = VLOAD(WIDTH)(0, A + r * lda + k);                                      \
+        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                      \
+      }                                                                                                 \
+    }                                                                                                   \
+    if (k < K) {                                                                                        \
+      const int rest = (int)(K - k);                                                                    \
+      FLOAT(WIDTH) b_k[cols];                                                                           \
+      EACH(n, cols) { b_k[n] = LOAD_ROWS(WIDTH)(B + n * ldb + k, rest); }                               \
+      EACH(r, count) {                                                                                  \
+        const FLOAT(WIDTH) a_k = LOAD_REST(A + r * lda + k, rest);                                      \
+        EACH(n, cols) { acc[n][r] = fma(a_k, b_k[n], acc[n][r]); }                                      \
+      }                                                                                                 \
+    }                                                                                                   \
+    EACH(n, cols) {                                                                                     \
+      float4 four0, four1, four2, four3, result;                                                        \
+      TRANSPOSE_4X4(four0, four1, four2, four3, FOLD(WIDTH)(acc[n][0]),                                 \
+                    FOLD(WIDTH)(acc[n][LEAST(1, count - 1)]), FOLD(WIDTH)(acc[n][LEAST(2, count - 1)]), \
+                    FOLD(WIDTH)(acc[n][LEAST(3, count - 1)]));                                          \
+      float before[4] = {0.0f, 0.0f, 0.0f, 0.0f}, after[4];                                             \
+      if (beta != 0.0f) {                                                                               \
+        EACH(r, count) { before[r] = c[position_c(r, n, ldc)]; }                                        \
+      }                                                                                                 \
+      UPDATE_FROM(float4, result, alpha, (four0 + four2) + (four1 + four3), beta, vload4(0, before));   \
+      vstore4(result, 0, after);                                                                        \
+      EACH(r, count) { d[position_c(r, n, ldd)] = after[r]; }                                           \
+    }                                                                                                   \
   }
-DEFINE_BLOCK(1)
-DEFINE_BLOCK(2)
-DEFINE_BLOCK(3)
-DEFINE_BLOCK(4)
+#define DEFINE_COLUMNS(cols) \
+  DEFINE_BLOCK(1, cols)      \
+  DEFINE_BLOCK(2, cols)      \
+  DEFINE_BLOCK(3, cols)      \
+  DEFINE_BLOCK(4, cols)
+FOR_COLUMNS(DEFINE_COLUMNS)
+#define BLOCK(count, cols) \
+  block_##count##_x_##cols(&p, a + row * lda, lda, b + col * p.b.ld, c_block, d_block)
+#define COLUMNS(cols)                  \
+  if (there == cols) {                 \
+    SELECT_VECTORS(count, BLOCK, cols) \
+  }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
@@ -93,18 +168,33 @@ cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long*
   TAKE_ARGUMENTS(GemmArguments);
   long first_row, first_col;
   find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
-  const long end_row = LEAST(first_row + p.tile_m, p.M);
+  const int rows = (int)LEAST(p.tile_m, p.M - first_row);
   const long end_col = LEAST(first_col + p.tile_n, p.N);
+#if TRANS_A
+  const long lda = p.a.ld;
+#else
+  __local float room[ROOM] __attribute__((aligned(64)));
+  const long lda = STRIDE(p.K);
+#endif
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
-    const __global float* a_member = MEMBER(A, p.a, a_table, member);
-    const __global float* b_member = MEMBER(B, p.b, b_table, member);
-    const __global float* c_member = MEMBER(C, p.c, c_table, member);
-    __global float* d_member = MEMBER(D, p.d, d_table, member);
-    for (long row = first_row; row < end_row; row += VECTORS) {
-      const long count = LEAST(VECTORS, end_row - row);
-      for (long col = first_col; col < end_col; col += COLS) {
-        SELECT_VECTORS(count, BLOCK)
+    const __global float* b = MEMBER(B, p.b, b_table, member);
+    const __global float* c = MEMBER(C, p.c, c_table, member) + position_c(first_row, 0, p.c.ld);
+    __global float* d = MEMBER(D, p.d, d_table, member) + position_c(first_row, 0, p.d.ld);
+#if TRANS_A
+    const __global float* a = MEMBER(A, p.a, a_table, member) + first_row * lda;
+#else
+    LOCAL_PTR float* a = room + get_local_id(0);  // as in cpu_panels.cl
+    pack_rows(a, lda, MEMBER(A, p.a, a_table, member) + first_row, p.a.ld, rows, (int)p.K);
+#endif
+    for (int row = 0; row < rows; row += VECTORS) {
+      const int count = LEAST(VECTORS, rows - row);
+      for (long col = first_col; col < end_col;) {
+        const int there = columns_of_block(end_col - col);
+        const __global float* c_block = c + position_c(row, col, p.c.ld);
+        __global float* d_block = d + position_c(row, col, p.d.ld);
+        FOR_COLUMNS(COLUMNS)
+        col += there;
       }
     }
   }

@@ -6,10 +6,8 @@
 //   direct      neighbouring rows stand side by side; from one k to the next it is `ld`
 //   transposed  neighbouring k stand side by side; from one row to the next it is `ld`
 //
-// A panel has whole vectors of rows. Those beyond the edge are zeros, or copies of the last row that there is:
-// what comes of them is not stored.
-
-#include "gemm/cpu/cpu_transpose.h"
+// A panel has whole vectors of rows. Those beyond the edge are zeros, or copies of the last row that there
+// is: what comes of them is not stored.
 
 // Copies a direct panel of `rows` rows, a multiple of WIDTH, of which `present` are there.
 FUNCTION void
@@ -19,17 +17,9 @@ pack_direct(LOCAL_PTR float* to, const __global float* from, const long ld, cons
     for (int row = 0; row < rows; row += WIDTH) {
       if (row + WIDTH <= present) {
         VSTORE(WIDTH)(VLOAD(WIDTH)(0, from + row), 0, to + row);
-#ifdef LOAD_ROWS
       } else {
-        VSTORE(WIDTH)(LOAD_ROWS(WIDTH)(from + row, 0, present - row), 0, to + row);
+        VSTORE(WIDTH)(LOAD_ROWS(WIDTH)(from + row, present - row), 0, to + row);
       }
-#else
-      } else {
-        for (int i = row; i < row + WIDTH; ++i) {
-          to[i] = from[LEAST(i, present - 1)];
-        }
-      }
-#endif
     }
     from += ld;
     to += rows;

@@ -10,9 +10,9 @@
 //       for each block of COLS columns
 //         the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
 //
-// Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would keep
-// registers in memory across them. A B that is not transposed is read where it stands, because neighbours
-// along k are neighbours in memory.
+// Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would
+// keep registers in memory across them. A B that is not transposed is read where it stands, because
+// neighbours along k are neighbours in memory.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n, at
@@ -62,9 +62,9 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   }
 }
 
-// Copies a transposed B, of which `columns` columns are there, in blocks of COLS: the values of a block for one
-// k, then for the next. Those beyond the edge are copies of the last. Blocks are a little more than whole pages
-// apart, or they would compete for the same lines of the first cache.
+// Copies a transposed B, of which `columns` columns are there, in blocks of COLS: the values of a block for
+// one k, then for the next. Those beyond the edge are copies of the last. Blocks are a little more than whole
+// pages apart, or they would compete for the same lines of the first cache.
 #if COLS >= 4
 #define COPY_ROW(to, from) VSTORE(COLS)(VLOAD(COLS)(0, from), 0, to)
 #else
@@ -93,57 +93,55 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   }
 }
 
-// The host's compiler must not inline these: it would have some of their vectors in memory.
-#if !defined(OWN_FUNCTION)
-#define OWN_FUNCTION FUNCTION
-#endif
 #if TRANS_B
 #define B_POINTER LOCAL_PTR
 #else
 #define B_POINTER __global
 #endif
 // Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
-// and complete at last: then they update C, of which `rows` x `cols` are there.
-#define DEFINE_MULTIPLY(count)                                                                               \
-  OWN_FUNCTION void multiply_##count(const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb,     \
-                                 const int depth, LOCAL_PTR float* sums, const int first, const int last,    \
-                                 __global float* d, const long ldd, const __global float* c, const long ldc, \
-                                 const int rows, const int cols, const float alpha, const float beta) {      \
-    const B_POINTER float* b[COLS];                                                                          \
-    EACH(n, COLS) { b[n] = B + LEAST(n, cols - 1) * ldb; }                                                   \
-    FLOAT(WIDTH) acc[COLS][count];                                                                           \
-    EACH(n, COLS) {                                                                                          \
-      EACH(v, count) {                                                                                       \
-        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v];     \
-      }                                                                                                      \
-    }                                                                                                        \
-    for (int k = 0; k < depth; ++k) {                                                                        \
-      FLOAT(WIDTH) a_k[count];                                                                               \
-      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                     \
-      EACH(n, COLS) {                                                                                        \
-        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(TRANS_B ? B[n] : b[n][k]);                                    \
-        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                          \
-      }                                                                                                      \
-      a += count * WIDTH;                                                                                    \
-      B += TRANS_B ? COLS : 0;                                                                               \
-    }                                                                                                        \
-    EACH(n, COLS) {                                                                                          \
-      EACH(v, count) {                                                                                       \
-        if (!last) {                                                                                         \
-          ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v];                                        \
-        } else if (n < cols) {                                                                               \
-          update_rows(d, ldd, c, ldc, v* WIDTH, n, 0, rows - v * WIDTH, alpha, beta, acc[n][v]);             \
-        }                                                                                                    \
-      }                                                                                                      \
-    }                                                                                                        \
+// and complete at last: then they update C, of which `rows` rows are there.
+#define DEFINE_MULTIPLY(count, cols)                                                                     \
+  OWN_FUNCTION void multiply_##count##_x_##cols(                                                         \
+      const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb, const int depth,               \
+      LOCAL_PTR float* sums, const int first, const int last, __global float* d, const long ldd,         \
+      const __global float* c, const long ldc, const int rows, const float alpha, const float beta) {    \
+    FLOAT(WIDTH) acc[cols][count];                                                                       \
+    EACH(n, cols) {                                                                                      \
+      EACH(v, count) {                                                                                   \
+        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v]; \
+      }                                                                                                  \
+    }                                                                                                    \
+    for (int k = 0; k < depth; ++k) {                                                                    \
+      FLOAT(WIDTH) a_k[count];                                                                           \
+      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                 \
+      EACH(n, cols) {                                                                                    \
+        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(TRANS_B ? B[n] : B[n * ldb + k]);                        \
+        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                      \
+      }                                                                                                  \
+      a += count * WIDTH;                                                                                \
+      B += TRANS_B ? COLS : 0;                                                                           \
+    }                                                                                                    \
+    if (last) {                                                                                          \
+      UPDATE_BLOCK(count, cols, rows - (count - 1) * WIDTH)                                              \
+    } else {                                                                                             \
+      EACH(n, cols) {                                                                                    \
+        EACH(v, count) { ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v]; }                   \
+      }                                                                                                  \
+    }                                                                                                    \
   }
-DEFINE_MULTIPLY(1)
-DEFINE_MULTIPLY(2)
-DEFINE_MULTIPLY(3)
-DEFINE_MULTIPLY(4)
-#define MULTIPLY(count)                                                                                      \
-  multiply_##count(a_panel, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld,         \
-                   rows - begin, cols - col, p.alpha, p.beta)
+#define DEFINE_COLUMNS(cols) \
+  DEFINE_MULTIPLY(1, cols)   \
+  DEFINE_MULTIPLY(2, cols)   \
+  DEFINE_MULTIPLY(3, cols)   \
+  DEFINE_MULTIPLY(4, cols)
+FOR_COLUMNS(DEFINE_COLUMNS)
+#define MULTIPLY(count, cols)                                                                           \
+  multiply_##count##_x_##cols(a_panel, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, \
+                              p.c.ld, rows - begin, p.alpha, p.beta)
+#define COLUMNS(cols)                     \
+  if (there == cols) {                    \
+    SELECT_VECTORS(count, MULTIPLY, cols) \
+  }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
@@ -188,7 +186,8 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         const __global float* next_a = a_from + (begin + count * WIDTH);
         const int to_fetch = !TRANS_A && panel + 1 < panels ? here : 0;
         int fetched = 0;
-        for (int col = 0; col < cols; col += COLS) {
+        for (int col = 0; col < cols;) {
+          const int there = LEAST(COLS, cols - col);
           for (; fetched < LEAST(to_fetch, CEIL_DIV(here, cols) * (col + COLS)); ++fetched) {
             prefetch(next_a + fetched * p.a.ld, VECTORS * WIDTH);
           }
@@ -200,7 +199,8 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
           LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
-          SELECT_VECTORS(count, MULTIPLY)
+          FOR_COLUMNS(COLUMNS)
+          col += there;
         }
       }
     }

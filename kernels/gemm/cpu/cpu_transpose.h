@@ -1,5 +1,7 @@
 // Transposes 4 x 4 elements: of four vectors, the first elements become the first vector, and so on. Each
-// step takes halves, or every other element, of two vectors: one instruction on many a CPU.
+// step takes halves, or every other element, of two vectors: one instruction on many a CPU. The host's
+// compiler is told which.
+#if !defined(TRANSPOSE_4X4)
 #define TRANSPOSE_4X4(to0, to1, to2, to3, from0, from1, from2, from3)           \
   do {                                                                          \
     const float4 a = from0;                                                     \
@@ -14,3 +16,4 @@
     to2.x = ab_high.x, to2.y = ab_high.z, to2.z = cd_high.x, to2.w = cd_high.z; \
     to3.x = ab_high.y, to3.y = ab_high.w, to3.z = cd_high.y, to3.w = cd_high.w; \
   } while (0)
+#endif

@@ -77,7 +77,7 @@ function(duogemm_cpu_settings result width columns tile)
       endforeach()
       foreach(TRANS_B 0 1)
         set(ops "ROWS_C=${ROWS_C} TRANS_A=${TRANS_A} TRANS_B=${TRANS_B}")
-        # C is stored by rows where A or B is transposed, and with it the other (see by_rows in common/families/cpu.cpp).
+        # Where both are transposed, C is stored by rows in their place (see by_rows in common/families/cpu.cpp).
         if(ROWS_C AND TRANS_A AND TRANS_B)
           continue()
         endif()
@@ -86,7 +86,7 @@ function(duogemm_cpu_settings result width columns tile)
         else()
           list(APPEND settings "cpu_direct COLS=${columns} ${ops} VECTORS=3 WIDTH=${width}")
         endif()
-        if(NOT ROWS_C OR width GREATER 4)  # (see reads_in_place there)
+        if(NOT (ROWS_C AND (TRANS_A OR TRANS_B)) OR width GREATER 4)  # fewer rows than 4 are read in place
           list(APPEND settings "cpu_panels COLS=${columns} ${ops} ${tile} VECTORS=3 WIDTH=${width}")
         endif()
       endforeach()

@@ -44,7 +44,7 @@ TEST(CpuPlanner, FitsWhatWasMeasuredToTheProblem) {
                             resolve(direct, {{"WIDTH", 16}, {"COLS", 8}, {"ROWS_C", rows}}),
                             {{1, 1e-6, 1e-9}, {2, 1e-6, 1e-9}}}};
     const Planner planner(device, tuning);
-    const Tunables narrow = planner.select(problem_of(50, 4, 30, "TN")).kernel->tunables;
+    const Tunables narrow = planner.select(problem_of(50, 4, 3, "TN")).kernel->tunables;
     EXPECT_EQ(narrow.at("WIDTH"), 4);
     EXPECT_EQ(narrow.at("COLS"), 4);
     EXPECT_EQ(planner.select(Problem::packed(50, 40, 30)).kernel->tunables.at("ROWS_C"), 0);
@@ -121,9 +121,9 @@ TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
     EXPECT_THROW(schedule_for(dots, problem, cpu(16)), Error);
   }
   EXPECT_EQ(kernel_for(problem_of(512, 16, 512, "TN")), "cpu_dots");
-  EXPECT_EQ(kernel_for(problem_of(512, 17, 512, "TN")), "cpu_panels");
-  EXPECT_EQ(kernel_for(problem_of(512, 16, 20, "TN")), "cpu_panels");
-  EXPECT_EQ(kernel_for(problem_of(512, 1, 20, "TN")), "cpu_direct");
+  EXPECT_EQ(kernel_for(problem_of(512, 33, 512, "TN")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 16, 100, "TN")), "cpu_panels");
+  EXPECT_EQ(kernel_for(problem_of(512, 1, 4, "TN")), "cpu_direct");
 }
 
 TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {

@@ -71,24 +71,29 @@ position_c(const long row, const long col, const long ld) {
 // Load and store the first `count` elements of a vector alone; the others are loaded as 0. The host's
 // compiler may have instructions for that.
 #if !defined(LOAD_ROWS)
-#define LOAD_ROWS(width) load_rows
-#define STORE_ROWS(width) store_rows
-FUNCTION
-FLOAT(WIDTH) load_rows(const __global float* from, const int count) {
-  float rows[WIDTH];
-  for (int i = 0; i < WIDTH; ++i) {
-    rows[i] = i < count ? from[i] : 0.0f;
+#define LOAD_ROWS_(width) load_rows##width
+#define STORE_ROWS_(width) store_rows##width
+#define LOAD_ROWS(width) LOAD_ROWS_(width)
+#define STORE_ROWS(width) STORE_ROWS_(width)
+#define DEFINE_ROWS(width)                                                                          \
+  FUNCTION FLOAT(width) LOAD_ROWS(width)(const __global float* from, const int count) {             \
+    float rows[width];                                                                              \
+    for (int i = 0; i < width; ++i) {                                                               \
+      rows[i] = i < count ? from[i] : 0.0f;                                                         \
+    }                                                                                               \
+    return VLOAD(width)(0, rows);                                                                   \
+  }                                                                                                 \
+  FUNCTION void STORE_ROWS(width)(const FLOAT(width) vector, __global float* to, const int count) { \
+    float rows[width];                                                                              \
+    VSTORE(width)(vector, 0, rows);                                                                 \
+    for (int i = 0; i < LEAST(count, width); ++i) {                                                 \
+      to[i] = rows[i];                                                                              \
+    }                                                                                               \
   }
-  return VLOAD(WIDTH)(0, rows);
-}
-FUNCTION void
-store_rows(const FLOAT(WIDTH) vector, __global float* to, const int count) {
-  float rows[WIDTH];
-  VSTORE(WIDTH)(vector, 0, rows);
-  for (int i = 0; i < count; ++i) {
-    to[i] = rows[i];
-  }
-}
+DEFINE_ROWS(4)
+#if WIDTH > 4
+DEFINE_ROWS(WIDTH)
+#endif
 #endif
 
 // Updates the first `count` rows of a column's vector, of which acc has the sums.
@@ -111,23 +116,22 @@ FUNCTION void
 update_by_rows(__global float* d, const long ldd, const __global float* c, const long ldc, const int count,
                const int cols, const float alpha, const float beta, const float sums[][WIDTH]) {
   for (int i = 0; i < count; i += 4) {
-    const int rows = LEAST(4, count - i);
     for (int n = 0; n < cols; n += 4) {
-      const __global float* from = c + i * ldc + n;
-      __global float* to = d + i * ldd + n;
-      if (rows == 4 && n + 4 <= cols) {
-        float4 four[4];
-        TRANSPOSE_4X4(four[0], four[1], four[2], four[3], vload4(0, sums[n] + i), vload4(0, sums[n + 1] + i),
-                      vload4(0, sums[n + 2] + i), vload4(0, sums[n + 3] + i));
-        EACH(r, 4) {
+      float4 rows[4];
+      TRANSPOSE_4X4(rows[0], rows[1], rows[2], rows[3], vload4(0, sums[n] + i),
+                    vload4(0, sums[LEAST(n + 1, cols - 1)] + i), vload4(0, sums[LEAST(n + 2, cols - 1)] + i),
+                    vload4(0, sums[LEAST(n + 3, cols - 1)] + i));
+      EACH(r, 4) {
+        if (i + r < count) {
+          const __global float* from = c + (i + r) * ldc + n;
+          __global float* to = d + (i + r) * ldd + n;
           float4 result;
-          UPDATE_FROM(float4, result, alpha, four[r], beta, vload4(0, from + r * ldc));
-          vstore4(result, 0, to + r * ldd);
-        }
-      } else {
-        for (int r = 0; r < rows; ++r) {
-          for (int k = n; k < LEAST(n + 4, cols); ++k) {
-            UPDATE_FROM(float, to[r * ldd + k - n], alpha, sums[k][i + r], beta, from[r * ldc + k - n]);
+          if (n + 4 <= cols) {
+            UPDATE_FROM(float4, result, alpha, rows[r], beta, vload4(0, from));
+            vstore4(result, 0, to);
+          } else {
+            UPDATE_FROM(float4, result, alpha, rows[r], beta, LOAD_ROWS(4)(from, cols - n));
+            STORE_ROWS(4)(result, to, cols - n);
           }
         }
       }

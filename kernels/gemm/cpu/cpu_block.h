@@ -25,25 +25,37 @@
     call(1, cols);                         \
   }
 
+// The host's compiler must not inline functions of a block: it would have some of their vectors in memory. A
+// device's inlines all of them, and takes long for many.
+#if defined(OWN_FUNCTION)
 // The columns of a block where so many are left: the last two have as many as each other.
 FUNCTION int
 columns_of_block(const long left) {
   return left >= 2 * COLS ? COLS : left > COLS ? (int)(left + 1) / 2 : (int)left;
 }
+#define IF_OWN(call) call
+#else
+#define OWN_FUNCTION FUNCTION
+// COLS, or else half of them, or half of that.
+FUNCTION int
+columns_of_block(const long left) {
+  int cols = COLS;
+  while (cols > left) {
+    cols /= 2;
+  }
+  return cols;
+}
+#define IF_OWN(call)
+#endif
 // Calls for_columns with each number of columns that a block may have.
 #define FOR_COLUMNS_1(for_columns) for_columns(1)
 #define FOR_COLUMNS_2(for_columns) FOR_COLUMNS_1(for_columns) for_columns(2)
-#define FOR_COLUMNS_4(for_columns) FOR_COLUMNS_2(for_columns) for_columns(3) for_columns(4)
+#define FOR_COLUMNS_4(for_columns) FOR_COLUMNS_2(for_columns) IF_OWN(for_columns(3)) for_columns(4)
 #define FOR_COLUMNS_8(for_columns) \
-  FOR_COLUMNS_4(for_columns) for_columns(5) for_columns(6) for_columns(7) for_columns(8)
+  FOR_COLUMNS_4(for_columns) IF_OWN(for_columns(5) for_columns(6) for_columns(7)) for_columns(8)
 #define FOR_COLUMNS_OF(cols, for_columns) FOR_COLUMNS_##cols(for_columns)
 #define FOR_COLUMNS_OF_(cols, for_columns) FOR_COLUMNS_OF(cols, for_columns)
 #define FOR_COLUMNS(for_columns) FOR_COLUMNS_OF_(COLS, for_columns)
-
-// The host's compiler must not inline functions of a block: it would have some of their vectors in memory.
-#if !defined(OWN_FUNCTION)
-#define OWN_FUNCTION FUNCTION
-#endif
 
 // The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
 FUNCTION long

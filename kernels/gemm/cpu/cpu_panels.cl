@@ -187,16 +187,17 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         const int to_fetch = !TRANS_A && panel + 1 < panels ? here : 0;
         int fetched = 0;
         for (int col = 0; col < cols;) {
-          const int there = LEAST(COLS, cols - col);
+          const int there = columns_of_block(LEAST(cols - col, COLS - col % COLS));
           for (; fetched < LEAST(to_fetch, CEIL_DIV(here, cols) * (col + COLS)); ++fetched) {
             prefetch(next_a + fetched * p.a.ld, VECTORS * WIDTH);
           }
 #if TRANS_B
-          const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL;
+          const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL + col % COLS;
 #else
           const __global float* b = b_from + col * p.b.ld;
 #endif
-          LOCAL_PTR float* partial = sums + col * TSM + begin * COLS;
+          LOCAL_PTR float* partial =
+              sums + (col - col % COLS) * TSM + begin * COLS + col % COLS * count * WIDTH;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)

@@ -169,7 +169,6 @@ DeviceInfo describe(const CpuPrograms& programs, std::size_t threads) {
   info.memory_bytes = info.max_allocation_bytes = host_memory_bytes();
   info.vector_floats = programs.vector_floats;
   // Where the system does not tell: what every processor with AVX2 has.
-  info.first_cache_bytes = cache(1, std::size_t{32} << 10);
   info.core_cache_bytes = cache(2, std::size_t{256} << 10);
   info.cache_bytes = cache(3, info.core_cache_bytes);
   info.local_bytes = info.dynamic_local_bytes = std::size_t{1} << 20;

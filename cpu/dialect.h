@@ -37,11 +37,6 @@
 
 using uint = unsigned;
 
-FUNCTION void prefetch(const float* from, std::size_t floats) {
-  for (std::size_t i = 0; i < floats + 15; i += 16) {
-    __builtin_prefetch(from + i, 0, 2);
-  }
-}
 FUNCTION float exp(float x) { return __builtin_expf(x); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
 

@@ -51,7 +51,6 @@ DeviceKind kind_of(cl_device_type type) {
 void describe_core(const cl::Device& device, DeviceInfo& info) {
   info.vector_floats = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>();
   info.seconds_to_start = 30e-6;  // measured with PoCL 3.1 on two AVX-512 cores (Zen 4 and 5)
-  info.first_cache_bytes = cache_bytes(1);
   info.core_cache_bytes = cache_bytes(2);
 }
 

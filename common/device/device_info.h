@@ -43,10 +43,8 @@ struct DeviceInfo {
   std::size_t local_bytes = 0;  // local memory per work-group
   // The same for a kernel that asks for more than every device has (dynamic shared memory).
   std::size_t dynamic_local_bytes = 0;
-  // A CPU has these: the floats of a vector register, and a core's smallest and largest cache of its own; 0
-  // when unknown.
+  // A CPU has these: the floats of a vector register, and a core's largest cache of its own; 0 when unknown.
   std::size_t vector_floats = 0;
-  std::size_t first_cache_bytes = 0;
   std::size_t core_cache_bytes = 0;
   // A CPU's threads begin to compute what is launched, and the caller hears of the end, after this time.
   double seconds_to_start = 0.0;

@@ -22,14 +22,10 @@ struct CpuTile {
   std::int64_t n;
 };
 
-// A device that does not tell has what CPUs have at least.
-struct CpuCaches {
-  explicit CpuCaches(const DeviceInfo& device)
-      : first(device.first_cache_bytes != 0 ? device.first_cache_bytes : 32 << 10),
-        core(device.core_cache_bytes != 0 ? device.core_cache_bytes : 256 << 10) {}
-  std::size_t first;
-  std::size_t core;
-};
+// Floats that a core's own cache has; a device that does not tell has what CPUs have at least.
+std::size_t cached_floats(const DeviceInfo& device) {
+  return (device.core_cache_bytes != 0 ? device.core_cache_bytes : 256 << 10) / sizeof(float);
+}
 
 // Costs are in fused multiply-adds of one vector.
 constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
@@ -170,7 +166,7 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   }
   const std::int64_t rows = registers.at("VECTORS") * registers.at("WIDTH");
   const std::int64_t cols = registers.at("COLS");
-  const auto cached = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
+  const auto cached = static_cast<std::int64_t>(cached_floats(device));
   constexpr std::int64_t far_apart = 256;  // columns between two elements of a row of B as stored
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
     return false;
@@ -300,7 +296,7 @@ class Cpu : public Family {
  protected:
   // A tile's rows of op(A), which are read again for other columns, stay in a core's caches.
   virtual Most most(const Problem& p, const Tunables& t, const DeviceInfo& device) const {
-    const auto floats = static_cast<std::int64_t>(CpuCaches(device).core / sizeof(float));
+    const auto floats = static_cast<std::int64_t>(cached_floats(device));
     const std::int64_t rows = t.at("WIDTH") * t.at("VECTORS");
     return {{round_up(std::max<std::int64_t>(floats / 2 / p.k, 1), rows), any_length}, false};
   }
@@ -375,8 +371,7 @@ KernelSpec cpu_panels() {
   spec.local_bytes = [](const Tunables& t) {
     const std::size_t block = at(t, "COLS") * at(t, "TSK") + gap_after_b_panel;
     const std::size_t b_panels = at(t, "TRANS_B") * at(t, "TSN") / at(t, "COLS") * block;
-    return sizeof(float) *
-           (at(t, "VECTORS") * at(t, "WIDTH") * at(t, "TSK") + at(t, "TSM") * at(t, "TSN") + b_panels);
+    return sizeof(float) * (at(t, "TSM") * at(t, "TSK") + at(t, "TSM") * at(t, "TSN") + b_panels);
   };
   spec.rules = {multiple_of("TSM", "WIDTH"), multiple_of("TSN", "COLS")};
   return spec;
@@ -472,17 +467,16 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   if (const std::optional<Tunables> built = built_panels(device, registers)) {
     return *built;
   }
-  const CpuCaches caches(device);
   Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
   const std::int64_t cols = blocks["COLS"];
-  // A panel of A has half of the first cache; all that is packed and the sums share the second.
-  const std::size_t whole = std::min(caches.core, device.local_bytes) / sizeof(float) / 8 * 7;
-  const auto panel_rows = static_cast<std::size_t>(rows);
-  const std::size_t depth = std::min(caches.first / 2 / sizeof(float), whole) / panel_rows;
-  const auto tsk = static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, depth));
-  const std::size_t left = whole - std::min(whole, tsk * panel_rows);
-  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, left / (4 * tsk)));
+  // All that is packed and the sums share the second cache. Longer stretches of k were not faster.
+  constexpr std::size_t longest = 256;
+  const std::size_t whole = std::min(cached_floats(device), device.local_bytes / sizeof(float)) / 8 * 7;
+  const auto tsk = static_cast<std::size_t>(
+      blocks["TSK"] = largest("TSK", 1, std::min(longest, whole / 2 / static_cast<std::size_t>(rows))));
+  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, whole / 4 / tsk));
+  const std::size_t left = whole - std::min(whole, tsm * tsk);
   blocks["TSN"] =
       largest("TSN", cols, left / (tsm + tsk + gap_after_b_panel / static_cast<std::size_t>(cols)));
   return blocks;

@@ -37,7 +37,6 @@ inline DeviceInfo cpu(std::size_t vector_floats, std::size_t cores = 2, std::siz
   device.kind = DeviceKind::cpu;
   device.vector_floats = vector_floats;
   device.compute_units = cores;
-  device.first_cache_bytes = 32 << 10;
   device.core_cache_bytes = 1 << 20;
   device.local_bytes = local_bytes;
   device.max_work_group = 4096;

@@ -4,10 +4,10 @@
 // into local memory, which is nothing but a part of the core's caches:
 //
 //   for each stretch of up to TSK k
-//     op(B)  TSK x tile_n, where it is stored transposed: the second cache
-//     for each panel of up to VECTORS vectors of rows
-//       op(A)  VECTORS * WIDTH x TSK: the first cache, for all columns
-//       for each block of COLS columns
+//     op(B)  TSK x tile_n, where it is stored transposed
+//     op(A)  tile_m x TSK, in panels of up to VECTORS vectors of rows: the second cache
+//     for each block of COLS columns, whose B stays in the first cache
+//       for each panel
 //         the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
 //
 // Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would
@@ -135,9 +135,9 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   DEFINE_MULTIPLY(3, cols)   \
   DEFINE_MULTIPLY(4, cols)
 FOR_COLUMNS(DEFINE_COLUMNS)
-#define MULTIPLY(count, cols)                                                                           \
-  multiply_##count##_x_##cols(a_panel, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, \
-                              p.c.ld, rows - begin, p.alpha, p.beta)
+#define MULTIPLY(count, cols)                                                                             \
+  multiply_##count##_x_##cols(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, \
+                              rows - begin, p.alpha, p.beta)
 #define COLUMNS(cols)                     \
   if (there == cols) {                    \
     SELECT_VECTORS(count, MULTIPLY, cols) \
@@ -148,12 +148,12 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANEL = VECTORS * WIDTH * TSK, B_PANELS = TRANS_B ? TSN / COLS * B_PANEL : 0 };
-  __local float memory[A_PANEL + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
+  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * B_PANEL : 0 };
+  __local float memory[A_PANELS + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
-  LOCAL_PTR float* a_panel = memory + get_local_id(0);
-  LOCAL_PTR float* sums = a_panel + A_PANEL;  // where vectors are aligned
+  LOCAL_PTR float* a_panels = memory + get_local_id(0);
+  LOCAL_PTR float* sums = a_panels + A_PANELS;  // where vectors are aligned
   LOCAL_PTR float* b_panels = sums + TSM * TSN;
   long first_row, first_col;
   find_tile(&first_row, &first_col, p.M, p.tile_m, p.tile_n);
@@ -177,32 +177,30 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
       for (int panel = 0; panel < panels; ++panel) {
-        const int first = (int)first_vector(panel, panels, vectors);
-        const int count = (int)first_vector(panel + 1, panels, vectors) - first;
-        const int begin = first * WIDTH;
-        pack_a(a_panel, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, count * WIDTH, rows - begin, here);
-        // The next panel comes from further caches meanwhile. Its columns are far apart, so that no processor
-        // does that by itself.
-        const __global float* next_a = a_from + (begin + count * WIDTH);
-        const int to_fetch = !TRANS_A && panel + 1 < panels ? here : 0;
-        int fetched = 0;
-        for (int col = 0; col < cols;) {
-          const int there = columns_of_block(LEAST(cols - col, COLS - col % COLS));
-          for (; fetched < LEAST(to_fetch, CEIL_DIV(here, cols) * (col + COLS)); ++fetched) {
-            prefetch(next_a + fetched * p.a.ld, VECTORS * WIDTH);
-          }
+        const int begin = (int)first_vector(panel, panels, vectors) * WIDTH;
+        const int end = (int)first_vector(panel + 1, panels, vectors) * WIDTH;
+        pack_a(a_panels + begin * TSK, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
+               rows - begin, here);
+      }
+      for (int col = 0; col < cols;) {
+        const int there = columns_of_block(LEAST(cols - col, COLS - col % COLS));
 #if TRANS_B
-          const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL + col % COLS;
+        const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL + col % COLS;
 #else
-          const __global float* b = b_from + col * p.b.ld;
+        const __global float* b = b_from + col * p.b.ld;
 #endif
+        for (int panel = 0; panel < panels; ++panel) {
+          const int first = (int)first_vector(panel, panels, vectors);
+          const int count = (int)first_vector(panel + 1, panels, vectors) - first;
+          const int begin = first * WIDTH;
+          const LOCAL_PTR float* a = a_panels + begin * TSK;
           LOCAL_PTR float* partial =
               sums + (col - col % COLS) * TSM + begin * COLS + col % COLS * count * WIDTH;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)
-          col += there;
         }
+        col += there;
       }
     }
   }

@@ -36,23 +36,19 @@ columns_of_block(const long left) {
 #define IF_OWN(call) call
 #else
 #define OWN_FUNCTION FUNCTION
-// COLS, or else half of them, or half of that.
 FUNCTION int
 columns_of_block(const long left) {
-  int cols = COLS;
-  while (cols > left) {
-    cols /= 2;
-  }
-  return cols;
+  return left >= COLS ? COLS : 1;
 }
 #define IF_OWN(call)
 #endif
 // Calls for_columns with each number of columns that a block may have.
 #define FOR_COLUMNS_1(for_columns) for_columns(1)
-#define FOR_COLUMNS_2(for_columns) FOR_COLUMNS_1(for_columns) for_columns(2)
-#define FOR_COLUMNS_4(for_columns) FOR_COLUMNS_2(for_columns) IF_OWN(for_columns(3)) for_columns(4)
-#define FOR_COLUMNS_8(for_columns) \
-  FOR_COLUMNS_4(for_columns) IF_OWN(for_columns(5) for_columns(6) for_columns(7)) for_columns(8)
+#define FOR_COLUMNS_2(for_columns) for_columns(1) for_columns(2)
+#define FOR_COLUMNS_4(for_columns) for_columns(1) IF_OWN(for_columns(2) for_columns(3)) for_columns(4)
+#define FOR_COLUMNS_8(for_columns)                                                                 \
+  for_columns(1) IF_OWN(for_columns(2) for_columns(3) for_columns(4) for_columns(5) for_columns(6) \
+                            for_columns(7)) for_columns(8)
 #define FOR_COLUMNS_OF(cols, for_columns) FOR_COLUMNS_##cols(for_columns)
 #define FOR_COLUMNS_OF_(cols, for_columns) FOR_COLUMNS_OF(cols, for_columns)
 #define FOR_COLUMNS(for_columns) FOR_COLUMNS_OF_(COLS, for_columns)

@@ -3,7 +3,7 @@
 
   python/measure/blas_beside.py SEED COUNT THREADS OURS OTHER [OTHER ...]
 
-OURS and OTHER are shared libraries; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1 to 4096, uniform in
+OURS and OTHER are shared libraries, of BLAS or oneDNN; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1 to 4096, uniform in
 their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours."""
 
 import math
@@ -38,6 +38,7 @@ def main(seed, count, threads, *libraries):
     environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, DUOGEMM_DEVICE="cpu0")
     shapes = draw(int(seed), int(count))
     times = {library: {} for library in libraries}
+    about = {}
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/blas_times"
         subprocess.run(["cc", "-O2", HERE / "blas_times.c", "-o", program, "-ldl"], check=True)
@@ -45,7 +46,9 @@ def main(seed, count, threads, *libraries):
             for library in libraries:
                 prefix, _, path = library.rpartition(":")
                 command = [program, path, f"{prefix}sgemm_", *shapes[first : first + AT_ONCE]]
-                for line in subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines():
+                said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+                about[library] = said[0]
+                for line in said[1:]:
                     shape, nanoseconds = line.split()
                     times[library][shape] = float(nanoseconds)
     ours, *others = libraries
@@ -53,7 +56,7 @@ def main(seed, count, threads, *libraries):
         ratios = sorted((times[other][shape] / times[ours][shape], shape) for shape in times[ours])
         mean = math.exp(sum(math.log(ratio) for ratio, _ in ratios) / len(ratios))
         worst = ", ".join(f"{ratio:.2f} at {shape}" for ratio, shape in ratios[:5])
-        print(f"{other}: {threads} threads, {len(ratios)} shapes, mean {mean:.3f}, worst {worst}")
+        print(f"{other} ({about[other]}): {threads} threads, {len(ratios)} shapes, mean {mean:.3f}, worst {worst}")
 
 
 if __name__ == "__main__":

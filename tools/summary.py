@@ -14,6 +14,7 @@ import itertools
 import math
 import pathlib
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
@@ -239,7 +240,7 @@ def replaced(path, name, content):
     return text[:text.index(begin)] + begin + content + text[text.index(end):]
 
 
-def draw_ladder():
+def draw_ladder(folder):
     """What each rung reaches on three devices, in its first setting."""
     import style
     figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6))
@@ -262,10 +263,10 @@ def draw_ladder():
         axis.set_title(f"{found[0][0]['device'].split(',')[0]}; M=N=K={found[0][2][0]['problem'].split()[0]}", fontsize=8.5)
         axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12), ncol=2, frameon=False)
     figure.tight_layout()
-    style.save(figure, RESULTS / "ladder.svg")
+    style.save(figure, folder / "ladder.svg")
 
 
-def draw_accuracy(k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32")):
+def draw_accuracy(folder, k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-TF32")):
     """The largest errors at one K. An error of zero has no place on a logarithmic scale."""
     import style
     head, _, rows = read("h200_accuracy")
@@ -278,7 +279,7 @@ def draw_accuracy(k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "cuBLAS-T
     axis.set_xscale("log")
     axis.set_xlabel("largest error in units of 2^-24 |A||B|")
     style.title(axis, f"K={k}, {head['problem'].split(';')[0]}", head["device"])
-    style.save(style.finish(figure, axis, "", 3)[0], RESULTS / "accuracy.svg")
+    style.save(style.finish(figure, axis, "", 3)[0], folder / "accuracy.svg")
 
 
 def pages(check):
@@ -288,9 +289,9 @@ def pages(check):
             path.write_text(wanted)
         elif path.read_text() != wanted:
             sys.exit(f"{path.relative_to(ROOT)} is not what bench/results says: run tools/summary.py pages")
-    if not check:
-        draw_ladder()
-        draw_accuracy()
+    with tempfile.TemporaryDirectory() as folder:
+        for draw in (draw_ladder, draw_accuracy):
+            draw(pathlib.Path(folder) if check else RESULTS)
 
 
 def main():
@@ -309,6 +310,9 @@ def main():
             pages(arguments.check)
     except results.BadFile as error:
         sys.exit(f"tools/summary.py: {error}")
+    except ModuleNotFoundError:
+        print("tools/summary.py: the pictures need matplotlib (Debian: python3-matplotlib)", file=sys.stderr)
+        sys.exit(77)  # a test is skipped then
 
 
 if __name__ == "__main__":

@@ -52,11 +52,15 @@ def bars_figure(names, bars_each=1):
     deepest = max(name.count("\n") for name in names) + 1
     each = max(0.19 * bars_each + 0.08, 0.16 * deepest + 0.06)
     figure, axis = plt.subplots(figsize=(WIDTH, each * len(names) + 0.1))
+    name_bars(axis, names)
+    return figure, axis
+
+
+def name_bars(axis, names):
     axis.set_yticks(range(len(names)), names, fontsize=8.5)
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.grid(False, axis="y")
     axis.tick_params(axis="y", length=0)
-    return figure, axis
 
 
 def quartile_bars(axis, positions, quartiles, height, base, **look):

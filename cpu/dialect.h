@@ -6,7 +6,7 @@
 // memory is the caller's stack.
 #pragma once
 
-#ifdef __AVX2__
+#ifdef __SSE__
 #include <immintrin.h>
 #endif
 
@@ -154,19 +154,15 @@ static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
 FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
 #endif
 
+#ifdef __SSE__
 // See gemm/cpu/cpu_transpose.h.
 #define TRANSPOSE_4X4 transpose_4x4
-FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, float4 a, float4 b, float4 c,
-                            float4 d) {
-  const float4::Elements ab_low = __builtin_shufflevector(a.v, b.v, 0, 4, 1, 5);
-  const float4::Elements ab_high = __builtin_shufflevector(a.v, b.v, 2, 6, 3, 7);
-  const float4::Elements cd_low = __builtin_shufflevector(c.v, d.v, 0, 4, 1, 5);
-  const float4::Elements cd_high = __builtin_shufflevector(c.v, d.v, 2, 6, 3, 7);
-  to0 = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-  to1 = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-  to2 = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-  to3 = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, float4 from0, float4 from1,
+                            float4 from2, float4 from3) {
+  _MM_TRANSPOSE4_PS(from0.v, from1.v, from2.v, from3.v);
+  to0 = from0.v, to1 = from1.v, to2 = from2.v, to3 = from3.v;
 }
+#endif
 
 // A vector's halves are added up until four elements are left.
 #define FOLD_(width) fold##width
@@ -174,15 +170,15 @@ FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, 
 FUNCTION float4 fold4(float4 vector) { return vector; }
 #ifdef __AVX2__
 FUNCTION float4 fold8(float8 vector) {
-  const float4::Elements low = __builtin_shufflevector(vector.v, vector.v, 0, 1, 2, 3);
-  const float4::Elements high = __builtin_shufflevector(vector.v, vector.v, 4, 5, 6, 7);
-  return low + high;
+  return _mm256_castps256_ps128(vector.v) + _mm256_extractf128_ps(vector.v, 1);
 }
 #ifdef __AVX512F__
 FUNCTION float4 fold16(float16 vector) {
-  const float8::Elements low = __builtin_shufflevector(vector.v, vector.v, 0, 1, 2, 3, 4, 5, 6, 7);
-  const float8::Elements high = __builtin_shufflevector(vector.v, vector.v, 8, 9, 10, 11, 12, 13, 14, 15);
-  return fold8(low + high);
+  // With a mask of all elements, because GCC 12 warns of what is left unset without one.
+  const __m512d elements = _mm512_castps_pd(vector.v);
+  const __m256d low = _mm512_maskz_extractf64x4_pd(0xf, elements, 0);
+  const __m256d high = _mm512_maskz_extractf64x4_pd(0xf, elements, 1);
+  return fold8(_mm256_castpd_ps(low) + _mm256_castpd_ps(high));
 }
 #endif
 #endif

@@ -77,7 +77,7 @@ function(duogemm_cpu_settings result width columns tile)
       endforeach()
       foreach(TRANS_B 0 1)
         set(ops "ROWS_C=${ROWS_C} TRANS_A=${TRANS_A} TRANS_B=${TRANS_B}")
-        # Where both are transposed, C is stored by rows in their place (see by_rows in common/families/cpu.cpp).
+        # An A and a B that are not transposed never change places (see by_rows in common/families/cpu.cpp).
         if(ROWS_C AND TRANS_A AND TRANS_B)
           continue()
         endif()

@@ -61,59 +61,57 @@ double tiles_of(const Problem& problem, const CpuTile& tile) {
          static_cast<double>(problem.batch);
 }
 
+// A work-group's tile at most, the rows that a vector has of it, and whether the group copies operands, which
+// pays for large tiles alone.
+struct Most {
+  CpuTile tile;
+  std::int64_t rows;
+  bool copies;
+};
+
 // A core gets four small tiles in place of a single one: a core that wakes up late, or that others use as
 // well, then computes fewer of them. Only for kernels that pack nothing, for which small tiles cost next to
 // nothing.
-CpuTile in_shares(const CpuTile& tile, const Problem& problem, const Tunables& blocks, std::int64_t cores) {
+CpuTile in_shares(const CpuTile& tile, const Problem& problem, std::int64_t rows, std::int64_t cols,
+                  std::int64_t cores) {
   constexpr std::int64_t shares = 4;
   if (cores == 1 || tiles_of(problem, tile) > static_cast<double>(cores)) {
     return tile;
   }
-  const std::int64_t cols = blocks.at("COLS");
   if (tile.n >= shares * cols) {
     return {tile.m, round_up(ceil_div(tile.n, shares), cols)};
   }
-  const std::int64_t rows = blocks.at("VECTORS") * blocks.at("WIDTH");
   return {std::min(round_up(ceil_div(tile.m, shares), rows), tile.m), tile.n};
 }
 
-// A work-group's tile at most, and whether the group copies operands, which pays for large tiles alone.
-struct Most {
-  CpuTile tile;
-  bool copies;
-};
-
 // The tile that every core gets as much of as can be, in as few multiply-adds.
-CpuTile tile_of(const Problem& problem, const Tunables& blocks, const Most& largest,
-                const DeviceInfo& device) {
-  const std::int64_t width = blocks.at("WIDTH");
+CpuTile tile_of(const Problem& problem, const Tunables& blocks, const Most& most, const DeviceInfo& device) {
   const std::int64_t cols = blocks.at("COLS");
-  const CpuTile& most = largest.tile;
-  const auto more = static_cast<std::int64_t>(cores_for(problem, device));
+  const auto cores = static_cast<std::int64_t>(cores_for(problem, device));
   const double element =
-      problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(width);
+      problem.a_op == Transpose::yes ? transposed_element : direct_vector / static_cast<double>(most.rows);
   // A core's work-groups take that many multiply-adds of one vector for each k.
   const auto cost = [&](const CpuTile& tile) {
     const double products =
-        static_cast<double>(ceil_div(tile.m, width)) * static_cast<double>(round_up(tile.n, cols));
-    return whole_up(tiles_of(problem, tile) / static_cast<double>(more)) *
+        static_cast<double>(ceil_div(tile.m, most.rows)) * static_cast<double>(round_up(tile.n, cols));
+    return whole_up(tiles_of(problem, tile) / static_cast<double>(cores)) *
            (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
   };
-  const std::int64_t fewest_m = ceil_div(problem.m, most.m);
-  const std::int64_t fewest_n = ceil_div(problem.n, most.n);
-  CpuTile best = most;
+  const std::int64_t fewest_m = ceil_div(problem.m, most.tile.m);
+  const std::int64_t fewest_n = ceil_div(problem.n, most.tile.n);
+  CpuTile best = most.tile;
   double least = cost(best);
-  for (std::int64_t i = fewest_m; i <= fewest_m + more; ++i) {
-    for (std::int64_t j = fewest_n; j <= fewest_n + more; ++j) {
-      const CpuTile tile{std::min(round_up(ceil_div(problem.m, i), width), most.m),
-                         std::min(round_up(ceil_div(problem.n, j), cols), most.n)};
-      if (const double seconds = cost(tile); seconds < least) {
-        least = seconds;
+  for (std::int64_t i = fewest_m; i <= fewest_m + cores; ++i) {
+    for (std::int64_t j = fewest_n; j <= fewest_n + cores; ++j) {
+      const CpuTile tile{std::min(round_up(ceil_div(problem.m, i), most.rows), most.tile.m),
+                         std::min(round_up(ceil_div(problem.n, j), cols), most.tile.n)};
+      if (const double taken = cost(tile); taken < least) {
+        least = taken;
         best = tile;
       }
     }
   }
-  return largest.copies ? best : in_shares(best, problem, blocks, more);
+  return most.copies ? best : in_shares(best, problem, blocks.at("VECTORS") * most.rows, cols, cores);
 }
 
 // Picks the largest value of a tunable that is a multiple of `unit` up to `limit`, or else the smallest.
@@ -153,12 +151,11 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 // them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
 // `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
 // (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
-// On one of Granite Rapids: 0.8 times for 1000 x 1000 x 8, 1.1 for 1000 x 1000 x 32, 1.2 for 1000 x 1000 x
-// 1000, and 3.5 for 64 x 64 x 16384 NT, with panels for the first cache.
-// Columns of A that are whole pages apart compete for the same few lines of the first cache, because a
-// page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048
-// rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation
-// 0.94 and 0.92.
+// On one of Granite Rapids: 0.6 times for 1000 x 1000 x 8, 0.9 for 1000 x 1000 x 24, 1.03 for 1000 x 1000 x
+// 48, 0.94 for 64 x 1209 x 1192. Columns of A that are whole pages apart compete for the same few lines of
+// the first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
+// within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
+// of an LU factorisation 0.94 and 0.92.
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
   if (problem.a_op == Transpose::yes) {
@@ -196,9 +193,7 @@ constexpr std::int64_t largest_room = 32768;
 std::int64_t dots_stride(std::int64_t k) { return round_up(k, 16) + 16; }
 int dots_room(const Problem& p) {
   constexpr int smallest = 8192;
-  return p.a_op == Transpose::yes || std::min<std::int64_t>(p.m, 16) * dots_stride(p.k) <= smallest
-             ? smallest
-             : largest_room;
+  return p.a_op == Transpose::yes || p.m * dots_stride(p.k) <= smallest ? smallest : largest_room;
 }
 
 bool dots_by_rows(const Problem& p) {
@@ -211,25 +206,30 @@ bool has_dots(const Problem& given) {
   return p.b_op == Transpose::no && (p.a_op == Transpose::yes || dots_stride(p.k) <= largest_room);
 }
 
-// To add up a vector's elements takes as long as several of its multiply-adds, and to copy rows of A pays
-// where they have few lanes of a vector, and many columns of B are read. On Granite Rapids, 2 x 116 x 1791
-// takes 0.43 of the time in `cpu_direct`, 12 x 100 x 256 0.7, 4 x 100 x 64 1.1.
+// Whether dot products take less time than panels where A is stored transposed, or than operands as they
+// stand where rows of A, whose lanes of a vector are few, are copied.
 bool has_long_dots(const Problem& given, const DeviceInfo& device, std::int64_t width) {
-  constexpr std::int64_t few = 32;  // columns of B, which are read again for each of A's rows
-  const Problem p = dots_by_rows(given) ? transposed(given) : given;
+  constexpr std::int64_t block = 4;  // rows, and columns
+  constexpr std::int64_t few = 32;   // columns of B, which are read again for other rows
+  constexpr double loads = 1.25;     // of a single vector of A and its B, in the time of their multiply-adds
+  constexpr double element_copied = 2;  // to where k is side by side
+  constexpr double panels_begun = 150;
   if (!has_dots(given)) {
     return false;
   }
+  const Problem p = dots_by_rows(given) ? transposed(given) : given;
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const double dots = m * n * (k / static_cast<double>(width) + element_of_dots);
+  const double vectors = static_cast<double>(ceil_div(p.m, width)) * n * k;
   if (p.a_op == Transpose::yes) {
-    const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-    const auto lanes = static_cast<double>(width);
-    const double panels =
-        static_cast<double>(ceil_div(p.m, width)) * n * k + m * k * transposed_element + work_group;
-    return p.n <= few && m * n * (k / lanes + element_of_dots) < panels;
+    const auto cached = static_cast<std::int64_t>(cached_floats(device));
+    return p.n <= few && (p.n <= block || 2 * block * p.k <= cached) &&
+           dots < vectors + m * k * transposed_element + panels_begun;
   }
   const std::int64_t room = dots_room(p);
-  return p.m <= width / 4 * 3 && p.n >= width / 2 && p.k >= 16 * width && p.m * dots_stride(p.k) <= room &&
-         static_cast<std::size_t>(room) * sizeof(float) <= device.local_bytes;
+  return p.m < width && p.m * dots_stride(p.k) <= room &&
+         static_cast<std::size_t>(room) * sizeof(float) <= device.local_bytes &&
+         dots + m * k * element_copied < loads * vectors;
 }
 
 Way fastest_way(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
@@ -298,7 +298,7 @@ class Cpu : public Family {
   virtual Most most(const Problem& p, const Tunables& t, const DeviceInfo& device) const {
     const auto floats = static_cast<std::int64_t>(cached_floats(device));
     const std::int64_t rows = t.at("WIDTH") * t.at("VECTORS");
-    return {{round_up(std::max<std::int64_t>(floats / 2 / p.k, 1), rows), any_length}, false};
+    return {{round_up(std::max<std::int64_t>(floats / 2 / p.k, 1), rows), any_length}, t.at("WIDTH"), false};
   }
   virtual bool stores_by_rows(const Problem& p, const Tunables& registers) const {
     return by_rows(p, registers);
@@ -357,7 +357,7 @@ class Panels : public Cpu {
 
  private:
   Most most(const Problem&, const Tunables& t, const DeviceInfo&) const override {
-    return {{t.at("TSM"), t.at("TSN")}, true};
+    return {{t.at("TSM"), t.at("TSN")}, t.at("WIDTH"), true};
   }
   Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
     return cpu_blocks(device, registers);
@@ -394,7 +394,7 @@ class Dots : public Cpu {
  private:
   Most most(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
     const bool copies = t.at("TRANS_A") == 0;
-    return {{copies ? t.at("ROOM") / dots_stride(p.k) : any_length, any_length}, copies};
+    return {{copies ? t.at("ROOM") / dots_stride(p.k) : any_length, any_length}, 1, copies};
   }
   bool stores_by_rows(const Problem& p, const Tunables&) const override { return dots_by_rows(p); }
   void fit(Tunables& set, const Problem& p) const override {
@@ -473,9 +473,9 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   // All that is packed and the sums share the second cache. Longer stretches of k were not faster.
   constexpr std::size_t longest = 256;
   const std::size_t whole = std::min(cached_floats(device), device.local_bytes / sizeof(float)) / 8 * 7;
-  const auto tsk = static_cast<std::size_t>(
-      blocks["TSK"] = largest("TSK", 1, std::min(longest, whole / 2 / static_cast<std::size_t>(rows))));
-  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, whole / 4 / tsk));
+  const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, whole / 4 / longest));
+  const auto tsk =
+      static_cast<std::size_t>(blocks["TSK"] = largest("TSK", 1, std::min(longest, whole / 2 / tsm)));
   const std::size_t left = whole - std::min(whole, tsm * tsk);
   blocks["TSN"] =
       largest("TSN", cols, left / (tsm + tsk + gap_after_b_panel / static_cast<std::size_t>(cols)));

@@ -55,7 +55,7 @@ class InPlace final : public HostCall {
         }
         thread_local const Memory memory;
       }
-      // Each number is multiplied by itself: a chain of multiplications takes as long as a small product.
+      // Each number has a factor of its own: a chain of multiplications takes as long as a small product.
       std::uint64_t mixed = 0;
       std::uint64_t factor = 0x9e3779b97f4a7c15u;
       for (const std::int64_t number : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) {

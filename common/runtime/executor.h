@@ -50,7 +50,7 @@ class PreparedPlan {
   bool computes_by_address() const {
     return steps_.size() == 1 && !steps_[0].numbers.values.empty() && layout_.bytes == 0;
   }
-  // So computed: the operands' offsets are addresses in floats.
+  // Only then: the operands' offsets are addresses in floats.
   void compute(HostQueue& queue, std::span<const MatrixPlace> addresses, const Scalars& scalars) const;
   // The multiplication alone, without the steps before and after. Only after a whole enqueue.
   void enqueue_multiply(Queue& queue, const Operands& operands, const Workspaces& workspaces,

@@ -59,8 +59,9 @@ TEST(CpuBlocks, FitLocalMemoryWhateverTheDeviceSays) {
       for (const std::size_t cache : {std::size_t{0}, 128 * kib, 2048 * kib}) {
         DeviceInfo device = cpu(floats, 2, local);
         device.core_cache_bytes = cache;
-        const Tunables blocks =
-            resolve(spec, cpu_blocks(device, cpu_registers(device, tuning_for(device).registers)));
+        Tunables blocks = cpu_blocks(device, cpu_registers(device, tuning_for(device).registers));
+        blocks["TRANS_B"] = 1;
+        blocks = resolve(spec, blocks);
         EXPECT_EQ(unsupported_reason(spec, blocks, device), std::nullopt) << to_text(blocks);
       }
     }

@@ -2,8 +2,7 @@
 //
 // The block has up to VECTORS vectors of WIDTH rows in each of up to COLS columns. Functions of a block are
 // made for each number of vectors and of columns, because only arrays in loops of constant length become
-// registers. SELECT_VECTORS and FOR_COLUMNS
-// help to call one.
+// registers. SELECT_VECTORS and FOR_COLUMNS help to call one.
 
 #include "gemm/cpu/cpu_transpose.h"
 #include "update.h"
@@ -28,7 +27,7 @@
 // The host's compiler must not inline functions of a block: it would have some of their vectors in memory. A
 // device's inlines all of them, and takes long for many.
 #if defined(OWN_FUNCTION)
-// The columns of a block where so many are left: the last two have as many as each other.
+// The columns of a block where so many are left: the last two blocks are as wide as each other.
 FUNCTION int
 columns_of_block(const long left) {
   return left >= 2 * COLS ? COLS : left > COLS ? (int)(left + 1) / 2 : (int)left;
@@ -52,12 +51,6 @@ columns_of_block(const long left) {
 #define FOR_COLUMNS_OF(cols, for_columns) FOR_COLUMNS_##cols(for_columns)
 #define FOR_COLUMNS_OF_(cols, for_columns) FOR_COLUMNS_OF(cols, for_columns)
 #define FOR_COLUMNS(for_columns) FOR_COLUMNS_OF_(COLS, for_columns)
-
-// The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
-FUNCTION long
-first_vector(const long panel, const long panels, const long vectors) {
-  return panel == 0 ? 0 : panel == panels ? vectors : panel * vectors / panels;
-}
 
 // The row and column where a work-group's tile of D begins. Tiles follow each other along M first. Nothing is
 // divided for a small product, which takes less time than that.

@@ -4,9 +4,9 @@
 // A work-group is one work-item, which has a core to itself. It computes a tile of C in blocks of up to
 // VECTORS vectors and COLS columns, which stay in registers for all k. Vectors of a direct A are read as
 // they are. Where A is transposed, four k of four rows are read at once and transposed in registers. At the
-// edge a vector has as many rows as are left, and a block half of the columns, or half of that. Blocks follow
-// each other along M first, so that a tile's A, which stays in the caches, is read again, and C is written
-// from neighbour to neighbour.
+// edge a vector has as many rows as are left, and a block as many columns. Blocks follow each other along M
+// first, so that a tile's A, which stays in the caches, is read again, and C is written from neighbour to
+// neighbour.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,

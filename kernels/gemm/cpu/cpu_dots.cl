@@ -187,14 +187,19 @@ cpu_dots(ARGUMENTS(GemmArguments), const __global float* A, const __global long*
     LOCAL_PTR float* a = room + get_local_id(0);  // as in cpu_panels.cl
     pack_rows(a, lda, MEMBER(A, p.a, a_table, member) + first_row, p.a.ld, rows, (int)p.K);
 #endif
+    // Of two operands, the one that is in the caches is read again.
+#if TRANS_A
     for (int row = 0; row < rows; row += VECTORS) {
-      const int count = LEAST(VECTORS, rows - row);
-      for (long col = first_col; col < end_col;) {
-        const int there = columns_of_block(end_col - col);
+      for (long col = first_col, there = 0; col < end_col; col += there) {
+#else
+    for (long col = first_col, there = 0; col < end_col; col += there) {
+      for (int row = 0; row < rows; row += VECTORS) {
+#endif
+        there = columns_of_block(end_col - col);
+        const int count = LEAST(VECTORS, rows - row);
         const __global float* c_block = c + position_c(row, col, p.c.ld);
         __global float* d_block = d + position_c(row, col, p.d.ld);
         FOR_COLUMNS(COLUMNS)
-        col += there;
       }
     }
   }

@@ -52,6 +52,12 @@
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_pack.h"
 
+// The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
+FUNCTION int
+first_vector(const int panel, const int panels, const int vectors) {
+  return panel == 0 ? 0 : panel == panels ? vectors : panel * vectors / panels;
+}
+
 FUNCTION void
 pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int rows, const int present,
        const int depth) {
@@ -177,28 +183,26 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
       for (int panel = 0; panel < panels; ++panel) {
-        const int begin = (int)first_vector(panel, panels, vectors) * WIDTH;
-        const int end = (int)first_vector(panel + 1, panels, vectors) * WIDTH;
+        const int begin = first_vector(panel, panels, vectors) * WIDTH;
+        const int end = first_vector(panel + 1, panels, vectors) * WIDTH;
         pack_a(a_panels + begin * TSK, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
                rows - begin, here);
       }
       for (int col = 0; col < cols;) {
-        const int there = columns_of_block(LEAST(cols - col, COLS - col % COLS));
+        const int there = columns_of_block(TRANS_B ? LEAST(cols - col, COLS - col % COLS) : cols - col);
 #if TRANS_B
         const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL + col % COLS;
 #else
         const __global float* b = b_from + col * p.b.ld;
 #endif
-        for (int panel = 0; panel < panels; ++panel) {
-          const int first = (int)first_vector(panel, panels, vectors);
-          const int count = (int)first_vector(panel + 1, panels, vectors) - first;
-          const int begin = first * WIDTH;
+        for (int panel = 0, begin = 0; panel < panels; ++panel) {
+          const int count = first_vector(panel + 1, panels, vectors) - begin / WIDTH;
           const LOCAL_PTR float* a = a_panels + begin * TSK;
-          LOCAL_PTR float* partial =
-              sums + (col - col % COLS) * TSM + begin * COLS + col % COLS * count * WIDTH;
+          LOCAL_PTR float* partial = sums + col * TSM + begin * there;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)
+          begin += count * WIDTH;
         }
         col += there;
       }

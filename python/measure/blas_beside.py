@@ -3,8 +3,8 @@
 
   python/measure/blas_beside.py SEED COUNT THREADS OURS OTHER [OTHER ...]
 
-OURS and OTHER are shared libraries, of BLAS or oneDNN; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1 to 4096, uniform in
-their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours."""
+OURS and OTHER are shared libraries, of BLAS or oneDNN; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1
+to 4096, uniform in their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours."""
 
 import math
 import os

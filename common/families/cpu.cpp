@@ -188,12 +188,12 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
 // A kernel of no way, as a new one is at first, is taken only where it was measured to be the fastest.
 enum class Way { direct, panels, dots, none };
 
-// Where `cpu_dots` copies rows of A: floats from one to the next, and its ROOM for few of them.
-constexpr std::int64_t largest_room = 32768;
+// Where `cpu_dots` copies rows of A: floats from one to the next, and its ROOM for them.
+constexpr std::int64_t largest_room = 131072;
 std::int64_t dots_stride(std::int64_t k) { return round_up(k, 16) + 16; }
 int dots_room(const Problem& p) {
   constexpr int smallest = 8192;
-  return p.a_op == Transpose::yes || p.m * dots_stride(p.k) <= smallest ? smallest : largest_room;
+  return p.a_op == Transpose::yes || p.m <= smallest / dots_stride(p.k) ? smallest : largest_room;
 }
 
 bool dots_by_rows(const Problem& p) {
@@ -223,11 +223,11 @@ bool has_long_dots(const Problem& given, const DeviceInfo& device, std::int64_t 
   const double vectors = static_cast<double>(ceil_div(p.m, width)) * n * k;
   if (p.a_op == Transpose::yes) {
     const auto cached = static_cast<std::int64_t>(cached_floats(device));
-    return p.n <= few && (p.n <= block || 2 * block * p.k <= cached) &&
+    return p.n <= few && (p.n <= block || p.k <= cached / (2 * block)) &&
            dots < vectors + m * k * transposed_element + panels_begun;
   }
   const std::int64_t room = dots_room(p);
-  return p.m < width && p.m * dots_stride(p.k) <= room &&
+  return p.m < width && p.m <= room / dots_stride(p.k) &&
          static_cast<std::size_t>(room) * sizeof(float) <= device.local_bytes &&
          dots + m * k * element_copied < loads * vectors;
 }

@@ -128,6 +128,28 @@ TEST(CpuPlan, AddsUpVectorsOfKWhereTheLevelAllows) {
   EXPECT_EQ(kernel_for(problem_of(512, 1, 4, "TN")), "cpu_direct");
 }
 
+TEST(CpuPlan, CopiesFewRowsForDotProductsWhereThereIsRoom) {
+  Problem problem = Problem::packed(4, 900, 128);
+  EXPECT_EQ(kernel_for(problem), "cpu_dots");
+  EXPECT_EQ(kernel_for(problem, cpu(16, 2, 16 * kib)), "cpu_direct");
+  problem.level = Reproducibility::everywhere;
+  EXPECT_EQ(kernel_for(problem), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(8, 800, 48)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(4, 4, 200)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(8, 4096, 14336)), "cpu_dots");
+  EXPECT_EQ(kernel_for(Problem::packed(4, 900, 100000)), "cpu_panels");
+}
+
+TEST(CpuPlan, StoresCByRowsWhereBothOperandsAreTransposedAndItIsTheLesser) {
+  const auto rows_c = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return only_step(problem_of(m, n, k, "TT"), cpu(16)).kernel->tunables.at("ROWS_C");
+  };
+  EXPECT_EQ(rows_c(24, 14, 52), 1);
+  EXPECT_EQ(rows_c(500, 500, 500), 1);
+  EXPECT_EQ(rows_c(2000, 2000, 99), 0);
+  EXPECT_EQ(rows_c(1000, 5, 3), 0);
+}
+
 TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
   EXPECT_EQ(kernel_for(Problem::packed(1, 512, 512)), "cpu_dots");
   EXPECT_EQ(kernel_for(Problem::packed(1, 1, 512)), "cpu_dots");

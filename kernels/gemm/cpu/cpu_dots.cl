@@ -22,7 +22,7 @@
 #define TRANS_A 1  // A is stored transposed, K x M: 0 1
 #endif
 #ifndef ROOM
-#define ROOM 8192  // floats of a copied A at most: 8192 32768
+#define ROOM 8192  // floats of a copied A at most: 8192 131072
 #endif
 #ifndef ROWS_C
 #define ROWS_C 0  // C is stored by rows: 0 1

@@ -193,7 +193,9 @@ constexpr std::int64_t largest_room = 131072;
 std::int64_t dots_stride(std::int64_t k) { return round_up(k, 16) + 16; }
 int dots_room(const Problem& p) {
   constexpr int smallest = 8192;
-  return p.a_op == Transpose::yes || p.m <= smallest / dots_stride(p.k) ? smallest : largest_room;
+  constexpr std::int64_t few = 16;  // of more rows, a tile has what there is room for
+  return p.a_op == Transpose::yes || std::min(p.m, few) <= smallest / dots_stride(p.k) ? smallest
+                                                                                       : largest_room;
 }
 
 bool dots_by_rows(const Problem& p) {

@@ -202,8 +202,8 @@ FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::i
   work.groups[0] = groups[0];
   work.groups[1] = groups[1];
   for (std::size_t i = first; i < end; ++i) {
-    work.group[0] = i % groups[0];
-    work.group[1] = i / groups[0];
+    work.group[1] = i == 0 ? 0 : i / groups[0];  // a small product takes as long as a division
+    work.group[0] = i - work.group[1] * groups[0];
     for (work.item = 0; work.item < items; ++work.item) {
       kernel(*static_cast<const Struct*>(arguments),
              static_cast<Elements*>(const_cast<void*>(pointers[indices]))...);

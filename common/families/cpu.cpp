@@ -132,7 +132,7 @@ int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
 // Vectors stand along the longer side of a C that is narrower than a vector: where the rows of A are vectors
 // as they stand, only if those of B are as well, for sums long enough to pay for the writes. Where both
 // operands are stored transposed, the transpose of C is a product of what is stored: if C is not more than
-// both are, it alone changes places.
+// both are, and most lanes of a vector are used, it alone changes places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
   constexpr std::int64_t long_sum = 8;
   const std::int64_t width = tunables.at("WIDTH");
@@ -144,7 +144,9 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
     return narrow && p.n >= width && p.k >= long_sum;
   }
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
-  return narrow || (p.n >= width / 2 && static_cast<double>(p.k) > m * n / (m + n));
+  const bool fills_vectors =
+      static_cast<double>(ceil_div(p.n, width)) * m <= 2.0 * static_cast<double>(ceil_div(p.m, width)) * n;
+  return narrow || (fills_vectors && static_cast<double>(p.k) > m * n / (m + n));
 }
 
 // A problem is better computed from the operands as they stand where they are used so few times that copying

@@ -154,10 +154,10 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 // `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
 // (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
 // On one of Granite Rapids: 0.6 times for 1000 x 1000 x 8, 0.9 for 1000 x 1000 x 24, 1.03 for 1000 x 1000 x
-// 48, 0.94 for 64 x 1209 x 1192. Columns of A that are whole pages apart compete for the same few lines of
-// the first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
-// within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
-// of an LU factorisation 0.94 and 0.92.
+// 48, 0.94 for 64 x 1209 x 1192, 2.2 for 4000 x 30 x 2000, 0.8 for 2000 x 12 x 300. Columns of A that are
+// whole pages apart compete for the same few lines of the first cache, because a page is as long as one of
+// its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048 rows took 0.90 of the time on
+// one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation 0.94 and 0.92.
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
   if (problem.a_op == Transpose::yes) {
@@ -170,7 +170,7 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   if (problem.b_op == Transpose::yes && problem.n >= far_apart && 2 * problem.n * problem.k > 3 * cached) {
     return false;
   }
-  if (problem.n < cols) {
+  if (problem.n <= cols) {
     return true;
   }
   if (problem.m <= 2 * rows) {  // packed where A is not in the second cache when its next columns of C come
@@ -182,7 +182,8 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
     return false;
   }
   constexpr std::int64_t short_sum = 32;
-  return problem.k < short_sum || (problem.n < 4 * cols && problem.k <= cached / 4 / rows);
+  return problem.k < short_sum ||
+         (problem.n < 4 * cols && problem.k <= cached / 4 / rows && problem.m <= 2 * cached / problem.k);
 }
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------

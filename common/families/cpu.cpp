@@ -31,7 +31,6 @@ std::size_t cached_floats(const DeviceInfo& device) {
 constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
-constexpr double element_of_dots = 7.0;  // to add up a vector's elements, and to write one
 
 constexpr std::int64_t any_length = 1 << 30;  // the most that a kernel is told of a tile
 
@@ -61,9 +60,9 @@ double tiles_of(const Problem& problem, const CpuTile& tile) {
          static_cast<double>(problem.batch);
 }
 
-// A work-group's tile at most, the rows that a vector has of it, and whether the group copies operands, which
-// pays for large tiles alone.
-struct Most {
+// The largest tile that a work-group may have, the rows that a vector has of it, and whether the group copies
+// operands, which pays for large tiles alone.
+struct LargestTile {
   CpuTile tile;
   std::int64_t rows;
   bool copies;
@@ -85,7 +84,8 @@ CpuTile in_shares(const CpuTile& tile, const Problem& problem, std::int64_t rows
 }
 
 // The tile that every core gets as much of as can be, in as few multiply-adds.
-CpuTile tile_of(const Problem& problem, const Tunables& blocks, const Most& most, const DeviceInfo& device) {
+CpuTile tile_of(const Problem& problem, const Tunables& blocks, const LargestTile& most,
+                const DeviceInfo& device) {
   const std::int64_t cols = blocks.at("COLS");
   const auto cores = static_cast<std::int64_t>(cores_for(problem, device));
   const double element =
@@ -132,7 +132,7 @@ int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
 // Vectors stand along the longer side of a C that is narrower than a vector: where the rows of A are vectors
 // as they stand, only if those of B are as well, for sums long enough to pay for the writes. Where both
 // operands are stored transposed, the transpose of C is a product of what is stored: if C is not more than
-// both are, and most lanes of a vector are used, it alone changes places.
+// both are, and has at most twice as many vectors then, it alone changes places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
   constexpr std::int64_t long_sum = 8;
   const std::int64_t width = tunables.at("WIDTH");
@@ -191,7 +191,8 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
 // A kernel of no way, as a new one is at first, is taken only where it was measured to be the fastest.
 enum class Way { direct, panels, dots, none };
 
-// Where `cpu_dots` copies rows of A: floats from one to the next, and its ROOM for them.
+// Where `cpu_dots` copies rows of A: floats from one to the next, and its ROOM for them (see STRIDE and ROOM
+// there).
 constexpr std::int64_t largest_room = 131072;
 std::int64_t dots_stride(std::int64_t k) { return round_up(k, 16) + 16; }
 int dots_room(const Problem& p) {
@@ -217,7 +218,8 @@ bool has_long_dots(const Problem& given, const DeviceInfo& device, std::int64_t 
   constexpr std::int64_t block = 4;  // rows, and columns
   constexpr std::int64_t few = 32;   // columns of B, which are read again for other rows
   constexpr double loads = 1.25;     // of a single vector of A and its B, in the time of their multiply-adds
-  constexpr double element_copied = 2;  // to where k is side by side
+  constexpr double element_of_dots = 7;  // to add up a vector's elements, and to write one
+  constexpr double element_copied = 2;   // to where k is side by side
   constexpr double panels_begun = 150;
   if (!has_dots(given)) {
     return false;
@@ -281,7 +283,7 @@ class Cpu : public Family {
     const Problem given = vectors_along_k(problem);
     const bool rows = kernel.tunables.at("ROWS_C") == 1;
     const Problem p = rows ? transposed(given) : given;
-    const CpuTile tile = tile_of(p, kernel.tunables, most(p, kernel.tunables, device), device);
+    const CpuTile tile = tile_of(p, kernel.tunables, largest_tile(p, kernel.tunables, device), device);
     const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
     const std::size_t members = std::min(static_cast<std::size_t>(p.batch), device.max_groups[1]);
     GemmArguments sizes = sizes_of(p);
@@ -300,7 +302,7 @@ class Cpu : public Family {
 
  protected:
   // A tile's rows of op(A), which are read again for other columns, stay in a core's caches.
-  virtual Most most(const Problem& p, const Tunables& t, const DeviceInfo& device) const {
+  virtual LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo& device) const {
     const auto floats = static_cast<std::int64_t>(cached_floats(device));
     const std::int64_t rows = t.at("WIDTH") * t.at("VECTORS");
     return {{round_up(std::max<std::int64_t>(floats / 2 / p.k, 1), rows), any_length}, t.at("WIDTH"), false};
@@ -361,7 +363,7 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  Most most(const Problem&, const Tunables& t, const DeviceInfo&) const override {
+  LargestTile largest_tile(const Problem&, const Tunables& t, const DeviceInfo&) const override {
     return {{t.at("TSM"), t.at("TSN")}, t.at("WIDTH"), true};
   }
   Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
@@ -397,7 +399,7 @@ class Dots : public Cpu {
   }
 
  private:
-  Most most(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
+  LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
     const bool copies = t.at("TRANS_A") == 0;
     return {{copies ? t.at("ROOM") / dots_stride(p.k) : any_length, any_length}, 1, copies};
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -86,39 +87,47 @@ class InPlace final : public HostCall {
            (a.beta == 0.0f) == (b.beta == 0.0f);
   }
 
-  // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
-  // computes.
-  static MatrixPlace by_address(const float* matrix) {
-    return {nullptr, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(matrix) / sizeof(float))};
+  static bool is_element_aligned(const float* matrix) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
   }
 
-  // Only then an offset tells its address.
-  static bool is_element_apart(const float* matrix) {
-    return reinterpret_cast<std::uintptr_t>(matrix) % sizeof(float) == 0;
+  // A matrix's buffer is the null address, and its address is an offset, for kernels that the process
+  // computes. Nothing where no offset tells an address.
+  static std::optional<std::array<MatrixPlace, 3>> by_address(const float* a, const float* b,
+                                                              const float* c) {
+    if (!is_element_aligned(a) || !is_element_aligned(b) || !is_element_aligned(c)) {
+      return std::nullopt;
+    }
+    const auto place = [](const float* matrix) {
+      return MatrixPlace{nullptr,
+                         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(matrix) / sizeof(float))};
+    };
+    return std::array{place(a), place(b), place(c)};
   }
 
   bool multiply_known(const Sgemm& call, const float* a, const float* b, const float* c) const {
     const Known* const known = Memory::of(call);
     if (known == nullptr || known->serial != serial_ || !alike(known->problem, call) || a == nullptr ||
-        b == nullptr || c == nullptr || !is_element_apart(a) || !is_element_apart(b) ||
-        !is_element_apart(c)) {
+        b == nullptr || c == nullptr) {
       return false;
     }
-    const std::array places{by_address(a), by_address(b), by_address(c)};
-    if (places[0].aligned() != known->problem.a_aligned || places[1].aligned() != known->problem.b_aligned ||
-        places[2].aligned() != known->problem.c_aligned) {
+    const auto places = by_address(a, b, c);
+    if (!places || (*places)[0].aligned() != known->problem.a_aligned ||
+        (*places)[1].aligned() != known->problem.b_aligned ||
+        (*places)[2].aligned() != known->problem.c_aligned) {
       return false;
     }
-    known->plan->compute(*queue_, places, {call.alpha, call.beta});
+    known->plan->compute(*queue_, *places, {call.alpha, call.beta});
     return true;
   }
 
   bool multiply_by_address(const Problem& given, const HostOperands& operands) {
-    if (!is_element_apart(operands.a) || !is_element_apart(operands.b) || !is_element_apart(operands.c)) {
+    const auto addresses = by_address(operands.a, operands.b, operands.c);
+    if (!addresses) {
       return false;
     }
-    const PreparedPlan::Operands places{by_address(operands.a), by_address(operands.b),
-                                        by_address(operands.c)};
+    const auto& [a, b, c] = *addresses;
+    const PreparedPlan::Operands places{a, b, c};
     const Problem problem = placed(given, places);
     std::shared_ptr<const PreparedPlan> plan = runtime_.enqueue(problem, *queue_, places);
     Known* const known = Memory::of(problem);
@@ -135,7 +144,7 @@ class InPlace final : public HostCall {
     }
     if (problem.batch_by != BatchBy::addresses) {
       multiply_strided(problem, operands, *queue);
-    } else if (are_elements_apart(problem, operands)) {
+    } else if (are_elements_aligned(problem, operands)) {
       multiply_listed(problem, operands, *queue);
     } else {
       multiply_one_by_one(problem, operands, *queue);
@@ -144,11 +153,11 @@ class InPlace final : public HostCall {
   }
 
   // Kernels take what a table says for multiples of an element's size.
-  static bool are_elements_apart(const Problem& problem, const HostOperands& operands) {
+  static bool are_elements_aligned(const Problem& problem, const HostOperands& operands) {
     const std::int64_t inputs = problem.multiplies() ? problem.batch : 0;
-    return std::all_of(operands.a_list, operands.a_list + inputs, is_element_apart) &&
-           std::all_of(operands.b_list, operands.b_list + inputs, is_element_apart) &&
-           std::all_of(operands.c_list, operands.c_list + problem.batch, is_element_apart);
+    return std::all_of(operands.a_list, operands.a_list + inputs, is_element_aligned) &&
+           std::all_of(operands.b_list, operands.b_list + inputs, is_element_aligned) &&
+           std::all_of(operands.c_list, operands.c_list + problem.batch, is_element_aligned);
   }
 
   // Once a member of C has changed, whatever fails is a device_error (see Status).

@@ -32,6 +32,7 @@ def draw(seed, count):
 
 
 def main(seed, count, threads, *libraries):
+    threads = str(int(threads))
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "BLIS_ARCH_TYPE", "DUOGEMM_THREADS"):
         if name in os.environ:
             print(f"{name} is set to {os.environ.pop(name)}: it is left out, because it may slow a library")
@@ -65,6 +66,6 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except ValueError as error:
-        sys.exit(f"blas_beside: SEED and COUNT must be whole numbers: {error}")
+        sys.exit(f"blas_beside: SEED, COUNT and THREADS must be whole numbers: {error}")
     except subprocess.CalledProcessError as error:
         sys.exit(error.stderr or f"blas_beside: {error}")

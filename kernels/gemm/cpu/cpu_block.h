@@ -42,15 +42,17 @@ columns_of_block(const long left) {
 #define IF_OWN(call)
 #endif
 // Calls for_columns with each number of columns that a block may have.
-#define FOR_COLUMNS_1(for_columns) for_columns(1)
-#define FOR_COLUMNS_2(for_columns) for_columns(1) for_columns(2)
-#define FOR_COLUMNS_4(for_columns) for_columns(1) IF_OWN(for_columns(2) for_columns(3)) for_columns(4)
-#define FOR_COLUMNS_8(for_columns)                                                                 \
+#if COLS == 8
+#define FOR_COLUMNS(for_columns)                                                                   \
   for_columns(1) IF_OWN(for_columns(2) for_columns(3) for_columns(4) for_columns(5) for_columns(6) \
                             for_columns(7)) for_columns(8)
-#define FOR_COLUMNS_OF(cols, for_columns) FOR_COLUMNS_##cols(for_columns)
-#define FOR_COLUMNS_OF_(cols, for_columns) FOR_COLUMNS_OF(cols, for_columns)
-#define FOR_COLUMNS(for_columns) FOR_COLUMNS_OF_(COLS, for_columns)
+#elif COLS == 4
+#define FOR_COLUMNS(for_columns) for_columns(1) IF_OWN(for_columns(2) for_columns(3)) for_columns(4)
+#elif COLS == 2
+#define FOR_COLUMNS(for_columns) for_columns(1) for_columns(2)
+#else
+#define FOR_COLUMNS(for_columns) for_columns(1)
+#endif
 
 // The row and column where a work-group's tile of D begins. Tiles follow each other along M first. Nothing is
 // divided for a small product, which takes less time than that.

@@ -84,26 +84,25 @@
 
 // Blocks of `count` vectors and `cols` columns, one after the other along `rows` rows, which whole blocks
 // have, or a single one that is a part. The factors are read after the sums over k, which need all registers.
-#define BLOCKS_PARAMETERS                                                                            \
-  const GemmArguments *p, const __global float *A, const __global float *B, const __global float *c, \
-      __global float *d, const long rows
-#define DEFINE_BLOCKS(name, count, cols, is_part)                                    \
-  OWN_FUNCTION void name##_x_##cols(BLOCKS_PARAMETERS) {                             \
-    const long K = p->K, lda = p->a.ld, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld; \
-    const long b_n = TRANS_B ? 1 : ldb, b_k = TRANS_B ? ldb : 1;                     \
-    const int last = is_part ? (int)rows - (count - 1) * WIDTH : WIDTH;              \
-    for (long row = 0; row < rows; row += count * WIDTH) {                           \
-      FLOAT(WIDTH) acc[cols][count];                                                 \
-      EACH(n, cols) {                                                                \
-        EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                         \
-      }                                                                              \
-      MULTIPLY_ALL(count, cols, is_part)                                             \
-      const float alpha = p->alpha, beta = p->beta;                                  \
-      UPDATE_BLOCK(count, cols, last)                                                \
-      A += count * WIDTH * (TRANS_A ? lda : 1);                                      \
-      c += position_c(count * WIDTH, 0, ldc);                                        \
-      d += position_c(count * WIDTH, 0, ldd);                                        \
-    }                                                                                \
+#define DEFINE_BLOCKS(name, count, cols, is_part)                                                        \
+  OWN_FUNCTION void name##_x_##cols(const GemmArguments* p, const __global float* A,                     \
+                                    const __global float* B, const __global float* c, __global float* d, \
+                                    const long rows) {                                                   \
+    const long K = p->K, lda = p->a.ld, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                     \
+    const long b_n = TRANS_B ? 1 : ldb, b_k = TRANS_B ? ldb : 1;                                         \
+    const int last = is_part ? (int)rows - (count - 1) * WIDTH : WIDTH;                                  \
+    for (long row = 0; row < rows; row += count * WIDTH) {                                               \
+      FLOAT(WIDTH) acc[cols][count];                                                                     \
+      EACH(n, cols) {                                                                                    \
+        EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                                             \
+      }                                                                                                  \
+      MULTIPLY_ALL(count, cols, is_part)                                                                 \
+      const float alpha = p->alpha, beta = p->beta;                                                      \
+      UPDATE_BLOCK(count, cols, last)                                                                    \
+      A += count * WIDTH * (TRANS_A ? lda : 1);                                                          \
+      c += position_c(count * WIDTH, 0, ldc);                                                            \
+      d += position_c(count * WIDTH, 0, ldd);                                                            \
+    }                                                                                                    \
   }
 #define DEFINE_COLUMNS(cols)             \
   DEFINE_BLOCKS(whole, VECTORS, cols, 0) \

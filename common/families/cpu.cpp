@@ -31,10 +31,11 @@ std::size_t cached_floats(const DeviceInfo& device) {
 constexpr double transposed_element = 0.6;  // to pack an element where neighbours have to change places
 constexpr double direct_vector = 3.0;       // to pack a vector of neighbours
 constexpr double work_group = 500.0;
+constexpr double shared_line = 300.0;  // to write to a cache line that another core writes to
 
 constexpr std::int64_t any_length = 1 << 30;  // the most that a kernel is told of a tile
 
-constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see B_PANEL there)
+constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see b_panel there)
 
 // Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
 // last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends
@@ -94,8 +95,14 @@ CpuTile tile_of(const Problem& problem, const Tunables& blocks, const LargestTil
   const auto cost = [&](const CpuTile& tile) {
     const double products =
         static_cast<double>(ceil_div(tile.m, most.rows)) * static_cast<double>(round_up(tile.n, cols));
+    // Where a tile ends within a column of C, or a row if C is stored by rows, the next tile goes on in the
+    // line.
+    const bool by_rows = blocks.at("ROWS_C") == 1;
+    const bool shares = cores > 1 && (by_rows ? tile.n < problem.n : tile.m < problem.m);
+    const double lines = !shares ? 0.0 : static_cast<double>(by_rows ? tile.m : tile.n);
     return whole_up(tiles_of(problem, tile) / static_cast<double>(cores)) *
-           (products + static_cast<double>(tile.m) * element + work_group / static_cast<double>(problem.k));
+           (products + static_cast<double>(tile.m) * element +
+            (work_group + lines * shared_line) / static_cast<double>(problem.k));
   };
   const std::int64_t fewest_m = ceil_div(problem.m, most.tile.m);
   const std::int64_t fewest_n = ceil_div(problem.n, most.tile.n);
@@ -129,12 +136,20 @@ int largest(const std::string& name, std::int64_t unit, std::size_t limit) {
   return best;
 }
 
+// Whether C is a row without gaps, which is a column as well.
+bool is_one_vector(const Problem& p) {
+  return p.m == 1 && p.ldc == 1 && (!p.addend_apart || p.addend_ld == 1);
+}
+
 // Vectors stand along the longer side of a C that is narrower than a vector: where the rows of A are vectors
 // as they stand, only if those of B are as well, for sums long enough to pay for the writes. Where both
 // operands are stored transposed, the transpose of C is a product of what is stored: if C is not more than
 // both are, and has at most twice as many vectors then, it alone changes places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
   constexpr std::int64_t long_sum = 8;
+  if (is_one_vector(p)) {
+    return true;
+  }
   const std::int64_t width = tunables.at("WIDTH");
   const bool narrow = p.m < width && p.m < p.n;
   if (p.b_op == Transpose::no) {
@@ -153,11 +168,11 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 // them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
 // `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
 // (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
-// On one of Granite Rapids: 0.6 times for 1000 x 1000 x 8, 0.9 for 1000 x 1000 x 24, 1.03 for 1000 x 1000 x
-// 48, 0.94 for 64 x 1209 x 1192, 2.2 for 4000 x 30 x 2000, 0.8 for 2000 x 12 x 300. Columns of A that are
-// whole pages apart compete for the same few lines of the first cache, because a page is as long as one of
-// its ways. Packed, 40 random updates of rank 16 to 256 within a matrix of 2048 rows took 0.90 of the time on
-// one core and 0.88 on two (Zen 5, AVX-512), and those of an LU factorisation 0.94 and 0.92.
+// On one of Granite Rapids: 0.7 times for 2000 x 12 x 300, 0.95 for 64 x 1209 x 1192, 1.05 for 1000 x 1000 x
+// 8, 2.2 for 4000 x 30 x 2000. Columns of A that are whole pages apart compete for the same few lines of the
+// first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
+// within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
+// of an LU factorisation 0.94 and 0.92.
 bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tunables& registers) {
   constexpr std::int64_t narrow = 4;
   if (problem.a_op == Transpose::yes) {
@@ -173,17 +188,13 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
   if (problem.n <= cols) {
     return true;
   }
-  if (problem.m <= 2 * rows) {  // packed where A is not in the second cache when its next columns of C come
-    return problem.m * problem.k <= cached / 2;
-  }
   constexpr std::int64_t page = 4096 / sizeof(float);
   constexpr std::int64_t ways = 8;
-  if (problem.lda % page == 0 && problem.k > ways) {
+  if (problem.m > 2 * rows && problem.lda % page == 0 && problem.k > ways) {
     return false;
   }
-  constexpr std::int64_t short_sum = 32;
-  return problem.k < short_sum ||
-         (problem.n < 4 * cols && problem.k <= cached / 4 / rows && problem.m <= 2 * cached / problem.k);
+  // A is read again for other columns of C, from the second cache.
+  return (problem.m <= 2 * rows || problem.n <= 4 * cols) && problem.m * problem.k <= cached;
 }
 
 // --- Which kernel, without any measurement ---------------------------------------------------------------
@@ -268,7 +279,7 @@ class Cpu : public Family {
     const Problem given = vectors_along_k(problem);
     const bool rows = stores_by_rows(given, set);
     const Problem p = rows ? transposed(given) : given;
-    set["ROWS_C"] = rows;
+    set["ROWS_C"] = rows && !is_one_vector(given);
     fit(set, p);
     return Family::variant(spec, set, p);
   }
@@ -281,7 +292,8 @@ class Cpu : public Family {
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
     const Variant& kernel = *schedule.kernel;
     const Problem given = vectors_along_k(problem);
-    const bool rows = kernel.tunables.at("ROWS_C") == 1;
+    const bool rows =
+        kernel.tunables.at("ROWS_C") == 1 || (is_one_vector(given) && stores_by_rows(given, kernel.tunables));
     const Problem p = rows ? transposed(given) : given;
     const CpuTile tile = tile_of(p, kernel.tunables, largest_tile(p, kernel.tunables, device), device);
     const auto groups = static_cast<std::size_t>(ceil_div(p.m, tile.m) * ceil_div(p.n, tile.n));
@@ -363,8 +375,16 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  LargestTile largest_tile(const Problem&, const Tunables& t, const DeviceInfo&) const override {
-    return {{t.at("TSM"), t.at("TSN")}, t.at("WIDTH"), true};
+  // What is packed has room for more rows and columns where k is less than a stretch, and no sums need any.
+  LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
+    CpuTile most{t.at("TSM"), t.at("TSN")};
+    if (const std::int64_t tsk = t.at("TSK"), cols = t.at("COLS"); p.k <= tsk) {
+      const auto block = [&](std::int64_t k) { return cols * k + std::int64_t{gap_after_b_panel}; };
+      const std::int64_t width = t.at("WIDTH");
+      most.m = most.m * tsk / p.k / width * width;
+      most.n = t.at("TRANS_B") == 0 ? any_length : most.n / cols * block(tsk) / block(p.k) * cols;
+    }
+    return {most, t.at("WIDTH"), true};
   }
   Tunables preferred(const DeviceInfo& device, const Tunables& registers) const override {
     return cpu_blocks(device, registers);

@@ -81,7 +81,7 @@ TEST(CpuTiles, GiveEveryCoreAsMuch) {
 TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
-       {Problem::packed(256, 256, 16), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
+       {Problem::packed(256, 32, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
     const Step step = only_step(problem, device);
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
@@ -90,7 +90,7 @@ TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
 
 TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(Problem::packed(512, 512, 512)), "cpu_panels");
-  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 16)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 16)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(512, 16, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(64, 512, 512)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(4096, 4096, 4096)), "cpu_panels");
@@ -104,11 +104,11 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
 }
 
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
-  EXPECT_EQ(kernel_for(Problem::packed(1000, 1000, 24)), "cpu_direct");
-  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 24)), "cpu_panels");
-  EXPECT_EQ(kernel_for(Problem::packed(1024, 1000, 8)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1000, 16, 24)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 24)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 8)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_direct");
-  Problem part = Problem::packed(1000, 1000, 24);
+  Problem part = Problem::packed(1000, 16, 24);
   part.lda = 4096;
   EXPECT_EQ(kernel_for(part), "cpu_panels");
 }
@@ -162,12 +162,32 @@ TEST(CpuPlan, TakesAVectorWithoutGapsForOneAlongK) {
 
 TEST(CpuPlan, SwapsOperandsWhereCIsNarrow) {
   const DeviceInfo device = cpu(16);
-  const Problem problem = Problem::packed(1, 1000, 500);
+  const Problem problem = problem_of(2, 1000, 500, "TN");
   const Step step = only_step(problem, device);
   EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 1);
   EXPECT_EQ(std::get<StructArgument>(step.arguments[0]).as<GemmArguments>().M, 1000);
   EXPECT_EQ(std::get<Operand>(step.arguments[1]), operand_b);
   EXPECT_EQ(std::get<Operand>(step.arguments[3]), operand_a);
+}
+
+TEST(CpuPlan, TakesARowWithoutGapsForAColumn) {
+  const Problem problem = problem_of(1, 1000, 5, "TT");
+  const Step step = only_step(problem, cpu(16));
+  EXPECT_EQ(step.kernel->tunables.at("ROWS_C"), 0);
+  EXPECT_EQ(std::get<StructArgument>(step.arguments[0]).as<GemmArguments>().M, 1000);
+  EXPECT_EQ(std::get<Operand>(step.arguments[1]), operand_b);
+  Problem apart = problem;
+  apart.ldc = 2;
+  EXPECT_EQ(only_step(apart, cpu(16)).kernel->tunables.at("ROWS_C"), 1);
+}
+
+TEST(CpuTiles, AreLargerWhereKIsShort) {
+  const Tunables panels = only_step(problem_of(2000, 2000, 2000, "TT"), cpu(16, 1)).kernel->tunables;
+  const auto groups = [](std::int64_t k) {
+    return only_step(problem_of(2000, 2000, k, "TT"), cpu(16, 1)).geometry.groups[0];
+  };
+  EXPECT_EQ(groups(panels.at("TSK") / 32), 1u);
+  EXPECT_GT(groups(panels.at("TSK")), 1u);
 }
 
 }  // namespace

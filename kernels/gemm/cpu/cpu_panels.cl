@@ -4,8 +4,8 @@
 // into local memory, which is nothing but a part of the core's caches:
 //
 //   for each stretch of up to TSK k
-//     op(B)  TSK x tile_n, where it is stored transposed
-//     op(A)  tile_m x TSK, in panels of up to VECTORS vectors of rows: the second cache
+//     op(B)  the stretch x tile_n, where it is stored transposed
+//     op(A)  tile_m x the stretch, in panels of up to VECTORS vectors of rows: the second cache
 //     for each block of COLS columns, whose B stays in the first cache
 //       for each panel
 //         the sums of VECTORS * WIDTH x COLS go on in registers, in ascending k
@@ -15,8 +15,9 @@
 // neighbours along k are neighbours in memory.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
-// leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n, at
-// most TSM x TSN; those in the second over the batch.
+// leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
+// those in the second over the batch. A tile is at most TSM x TSN; where a single stretch has all k, as large
+// as its packed operands' room allows.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -76,7 +77,11 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 #else
 #define COPY_ROW(to, from)
 #endif
-enum { STRIP = 8, B_PANEL = COLS * TSK + 16 };
+enum { STRIP = 8 };
+FUNCTION long
+b_panel(const int depth) {
+  return COLS * depth + 16;
+}
 FUNCTION void
 pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
   const int blocks = CEIL_DIV(columns, COLS);
@@ -85,7 +90,7 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
     for (int k = 0; k < depth; ++k) {
       const __global float* row = from + k * ld;
       for (int block = strip; block < end; ++block) {
-        LOCAL_PTR float* packed = to + block * B_PANEL + k * COLS;
+        LOCAL_PTR float* packed = to + block * b_panel(depth) + k * COLS;
         const int col = block * COLS;
         if (COLS >= 4 && col + COLS <= columns) {
           COPY_ROW(packed, row + col);
@@ -154,7 +159,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * B_PANEL : 0 };
+  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * (COLS * TSK + 16) : 0 };
   __local float memory[A_PANELS + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
@@ -185,20 +190,20 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
       for (int panel = 0; panel < panels; ++panel) {
         const int begin = first_vector(panel, panels, vectors) * WIDTH;
         const int end = first_vector(panel + 1, panels, vectors) * WIDTH;
-        pack_a(a_panels + begin * TSK, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
+        pack_a(a_panels + begin * depth, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
                rows - begin, here);
       }
       for (int col = 0; col < cols;) {
         const int there = columns_of_block(TRANS_B ? LEAST(cols - col, COLS - col % COLS) : cols - col);
 #if TRANS_B
-        const LOCAL_PTR float* b = b_panels + col / COLS * B_PANEL + col % COLS;
+        const LOCAL_PTR float* b = b_panels + col / COLS * b_panel(here) + col % COLS;
 #else
         const __global float* b = b_from + col * p.b.ld;
 #endif
         for (int panel = 0, begin = 0; panel < panels; ++panel) {
           const int count = first_vector(panel + 1, panels, vectors) - begin / WIDTH;
-          const LOCAL_PTR float* a = a_panels + begin * TSK;
-          LOCAL_PTR float* partial = sums + col * TSM + begin * there;
+          const LOCAL_PTR float* a = a_panels + begin * depth;
+          LOCAL_PTR float* partial = depth < p.K ? sums + col * TSM + begin * there : sums;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)

@@ -44,13 +44,18 @@ std::vector<Loop> loops_of(const Listing& listing) {
   return loops;
 }
 
+// The multiply-adds of a loop times their share of its instructions, which is small in loops that update C.
+double weight(const Loop& loop) {
+  return loop.mix.multiply_adds * loop.mix.multiply_adds / loop.mix.instructions();
+}
+
 // Null when no loop multiplies.
 const Loop* heaviest_innermost(const std::vector<Loop>& loops) {
   const Loop* best = nullptr;
   for (const Loop& loop : loops) {
     const bool is_innermost = std::ranges::none_of(
         loops, [&](const Loop& other) { return loop.holds(other) && other.mix.multiply_adds > 0.0; });
-    if (is_innermost && loop.mix.multiply_adds > (best ? best->mix.multiply_adds : 0.0)) {
+    if (is_innermost && weight(loop) > (best ? weight(*best) : 0.0)) {
       best = &loop;
     }
   }

@@ -60,6 +60,25 @@ TEST(Sass, OfAnotherKernelIsNotRead) {
   EXPECT_FALSE(find_main_loop({}, 0));
 }
 
+TEST(Sass, TheLoopOverKIsTakenForTheMainOneNotThatWhichUpdatesC) {
+  const std::string text =
+      "\t\tFunction : k\n"
+      "        /*0000*/                   FFMA R0, R1, R2, R0 ;\n"
+      "        /*0010*/                   FFMA R3, R1, R2, R3 ;\n"
+      "        /*0020*/              @!P0 BRA 0x0;\n"
+      "        /*0030*/                   LDG.E R4, [R2];\n"
+      "        /*0040*/                   LDG.E R5, [R2];\n"
+      "        /*0050*/                   LDG.E R6, [R2];\n"
+      "        /*0060*/                   FFMA R0, R1, R4, R0 ;\n"
+      "        /*0070*/                   FFMA R3, R1, R5, R3 ;\n"
+      "        /*0080*/                   FFMA R7, R1, R6, R7 ;\n"
+      "        /*0090*/                   STG.E [R2], R0;\n"
+      "        /*00a0*/                   STG.E [R2], R3;\n"
+      "        /*00b0*/                   STG.E [R2], R7;\n"
+      "        /*00c0*/              @!P0 BRA 0x30;\n";
+  expect_loop(main_loop(parse_sass(text, "k"), 0), 2, {{Kind::global_load, 0}});
+}
+
 TEST(Sass, OfKeplerAndBlackwellHasItsOwnSpellings) {
   const std::string text =
       "\t\tFunction : k\n"

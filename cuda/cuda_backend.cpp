@@ -1,6 +1,7 @@
 #include "cuda_backend.h"
 
 #include "cuda_device.h"
+#include "device/assumed_device.h"
 #include "nvrtc_compile.h"
 
 namespace duogemm {
@@ -58,9 +59,13 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   DUOGEMM_CUDA(cuDeviceTotalMem(&info.memory_bytes, device));
   info.max_allocation_bytes = info.memory_bytes;
   info.compiles_concurrently = true;
+  // Twice in each cycle, of so many kHz, as many bits.
+  info.memory_bandwidth = 2 * 1000 * attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+                          attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
   info.cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   info.dynamic_local_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  info.unit_items = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   info.max_work_group = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   info.slice_alignment = 256;  // what cuMemAlloc aligns to
   info.max_groups = {attribute(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
@@ -72,6 +77,7 @@ DeviceInfo describe(CUdevice device, std::size_t index) {
   info.dependent_launch = info.compute_capability >= 90 && driver()->cuLaunchKernelEx != nullptr;
   info.clusters = info.dependent_launch && attribute(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
 #endif
+  assume(info);
   return info;
 }
 
@@ -107,6 +113,7 @@ DeviceInfo describe_absent(int compute_capability) {
   info.max_allocation_bytes = gigabyte;
   info.local_bytes = 48 * 1024;
   info.dynamic_local_bytes = dynamic_local_bytes(compute_capability);
+  info.unit_items = unit_items(compute_capability);
   info.max_work_group = 1024;
   info.max_groups = nvidia_max_groups;
   info.read_only_loads = compute_capability >= 35;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 
+#include "device/assumed_device.h"
 #include "opencl_backend.h"
 #include "opencl_device.h"
 #include "pocl.h"
@@ -174,10 +175,12 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   // NVIDIA's drivers say 48 KiB, and refuse a larger argument, but take larger arrays that a kernel declares.
   info.dynamic_local_bytes =
       info.is_nvidia() ? dynamic_local_bytes(info.compute_capability) : info.local_bytes;
+  info.unit_items = info.is_nvidia() ? unit_items(info.compute_capability) : 0;
   info.host_memory = works_on_host_memory(device, info);
   info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30 || has_extension(device, "cl_khr_subgroup_shuffle");
+  assume(info);
   return info;
 }
 

@@ -147,11 +147,9 @@ Ratios ratios_of(const std::vector<BeforeAfter>& compared) {
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared) {
   constexpr double least_mean = 1.01;
-  constexpr double least_ratio = 0.98;
   std::vector<BeforeAfter> others = compared;
   std::erase_if(others, [](const BeforeAfter& each) { return each.asked; });
-  const Ratios ratios = ratios_of(others);
-  bool any = ratios.mean() >= least_mean && ratios.worst >= least_ratio;
+  bool any = ratios_of(others).mean() >= least_mean;
   Tuning kept = any ? found : before;
   kept.target = found.target;
   kept.compiled_by = found.compiled_by;

@@ -51,7 +51,7 @@ struct Comparison {
 Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 
 // Keeps what was found for any problem if on those that were not asked for it is faster on
-// average, and on none slower by more than can be noise; and the shapes that were asked for and are faster
+// average; and the shapes that were asked for and are faster
 // than before. For all else it is what there was. Nothing where nothing is faster.
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared);

@@ -45,12 +45,14 @@ constexpr std::size_t finalists = 3;
 
 // The device's own facts, and what nobody measures here.
 Tuning facts_of(const DeviceInfo& info, const Stopwatch& stopwatch) {
-  Tuning facts = tuning_for(info);
+  Tuning facts = tuning_or_analytic(info);
   facts.target = {info.backend, kind_name(info.kind), info.name, 0};
   facts.source.clear();
   facts.evidence.clear();
   facts.bandwidth = stopwatch.bandwidth();
   facts.launch = stopwatch.launch();
+  facts.clock = 1e6 * static_cast<double>(info.clock_mhz);
+  facts.units = static_cast<double>(info.compute_units);
   facts.calibrations.clear();
   facts.shapes.clear();
   return facts;
@@ -101,8 +103,8 @@ bool succeeds(const std::function<void()>& trial) {
 
 }  // namespace
 
-Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
-             const std::vector<Tuning>& known, const std::atomic<bool>& stop)
+Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& base, const std::vector<Tuning>& known,
+             const std::atomic<bool>& stop)
     : device_(device),
       info_(device.info()),
       options_(options),
@@ -114,10 +116,10 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& resumed,
       calibrator_{stopwatch_, info_, CostFacts(tuning_for(info_), info_).cache, probe_share * options.budget},
       random_(options.seed),
       facts_(facts_of(info_, stopwatch_)),
-      resumed_(resumed),
+      base_(base),
       fields_(make_fields(options, info_)),
       proposals_(fields_, random_) {
-  std::vector<Tuning> all = {resumed};
+  std::vector<Tuning> all = {base};
   all.insert(all.end(), known.begin(), known.end());
   for (Field& field : fields_) {
     field.add_seeds(all, info_, random_);
@@ -446,23 +448,18 @@ bool Tuner::is_searched(const Calibration& calibration) const {
 Tuning Tuner::result() const {
   // A search for another precision leaves plans in FP32 as they are.
   const bool in_fp32 = options_.precision == Precision::fp32;
-  Tuning all = in_fp32 || base().bandwidth <= 0.0 ? facts_ : base();
+  Tuning all = in_fp32 || base_.bandwidth <= 0.0 ? facts_ : base_;
   all.calibrations = fit_ ? fit_->chosen : chosen();
   all.shapes = tuned_shapes_;
-  for (const Calibration& calibration : resumed_.calibrations) {
-    if (is_searched(calibration) && !seen_.contains(name_of(calibration))) {
-      all.calibrations.push_back(calibration);
-    }
-  }
-  for (const Calibration& calibration : base().calibrations) {
-    if (!is_searched(calibration)) {
+  for (const Calibration& calibration : base_.calibrations) {
+    if (!is_searched(calibration) || !seen_.contains(name_of(calibration))) {
       all.calibrations.push_back(calibration);
     }
   }
   const auto key = [](const TunedShape& s) {
     return std::tuple(s.a_transposed, s.b_transposed, s.m, s.n, s.k, s.batch);
   };
-  for (const TunedShape& shape : resumed_.shapes) {
+  for (const TunedShape& shape : base_.shapes) {
     if (std::ranges::find(tuned_shapes_, key(shape), key) == tuned_shapes_.end()) {
       all.shapes.push_back(shape);
     }

@@ -34,10 +34,10 @@ struct TuneCounts {
 
 class Tuner {
  public:
-  // `resumed`: the result of an earlier search, which this one goes on from. `known`: other measurements to
+  // `base`: what the library chooses by now, which the search goes on from. `known`: other measurements to
   // start from. `stop`: whether to come to an end before the budget is used up. Throws unsupported where the
   // device has no kernels of the precision.
-  Tuner(Device& device, const TuneOptions& options, const Tuning& resumed, const std::vector<Tuning>& known,
+  Tuner(Device& device, const TuneOptions& options, const Tuning& base, const std::vector<Tuning>& known,
         const std::atomic<bool>& stop);
 
   // Searches until three quarters of the budget are used up, and calls `checkpoint` now and then. All later
@@ -48,7 +48,7 @@ class Tuner {
   // shape.
   void finish();
 
-  // Answers what was found, as far as the planner has a use for it, and what was resumed and not looked at
+  // Answers what was found, as far as the planner has a use for it, and what there was and was not looked at
   // again.
   Tuning result() const;
 
@@ -90,8 +90,6 @@ class Tuner {
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
   std::vector<Calibration> chosen() const;
-  // The planner knows this already.
-  const Tuning& base() const { return resumed_.calibrations.empty() ? tuning_for(info_) : resumed_; }
   bool is_searched(const Calibration& calibration) const;
   Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
                      bool limited);
@@ -107,7 +105,7 @@ class Tuner {
   Calibrator calibrator_;
   Random random_;
   Tuning facts_;  // of the device, without kernels
-  Tuning resumed_;
+  const Tuning base_;
   std::vector<Field> fields_;
   Proposals proposals_;
   TuneCounts counts_;

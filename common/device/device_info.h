@@ -39,10 +39,12 @@ struct DeviceInfo {
   std::size_t clock_mhz = 0;  // the highest
   std::size_t memory_bytes = 0;
   std::size_t max_allocation_bytes = 0;
-  std::size_t cache_bytes = 0;  // of the largest cache before the memory, as far as the runtime knows it
-  std::size_t local_bytes = 0;  // local memory per work-group
+  std::size_t memory_bandwidth = 0;  // bytes per second, as its clock and width have it; 0 when unknown
+  std::size_t cache_bytes = 0;       // of the largest cache before the memory, as far as the runtime knows it
+  std::size_t local_bytes = 0;       // local memory per work-group
   // The same for a kernel that asks for more than every device has (dynamic shared memory).
   std::size_t dynamic_local_bytes = 0;
+  std::size_t unit_items = 0;  // work-items for which a GPU's compute unit has room; 0 when unknown
   // A CPU has these: the floats of a vector register, and a core's largest cache of its own; 0 when unknown.
   std::size_t vector_floats = 0;
   std::size_t core_cache_bytes = 0;
@@ -75,6 +77,18 @@ inline std::size_t dynamic_local_bytes(int compute_capability) {
                           : compute_capability > 80  ? 99
                                                      : 48;
   return kib * 1024;
+}
+
+// DeviceInfo::unit_items of an NVIDIA device, from the same table.
+inline std::size_t unit_items(int compute_capability) {
+  const bool fewer = compute_capability > 80 && compute_capability != 90 && compute_capability / 10 != 10;
+  return compute_capability == 75 ? 1024 : fewer ? 1536 : 2048;
+}
+
+// Multiply-adds that a compute unit of an NVIDIA device, or most others, does in a cycle ("Arithmetic
+// Instructions" in the same guide).
+inline double lanes_of_unit(int compute_capability) {
+  return compute_capability == 60 || (compute_capability >= 70 && compute_capability <= 80) ? 64.0 : 128.0;
 }
 
 // DeviceInfo::max_groups of an NVIDIA device that cannot be asked, from the same table.

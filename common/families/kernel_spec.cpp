@@ -273,11 +273,15 @@ UnmeasuredGpu::UnmeasuredGpu(const DeviceInfo& of)
     : device(of),
       units(static_cast<double>(std::max<std::size_t>(of.compute_units, 1))),
       clock(1e6 * (of.clock_mhz > 0 ? static_cast<double>(of.clock_mhz) : 1500.0)) {
-  constexpr double lanes_of_most = 128.0;
-  constexpr double operations_per_byte = 18.0;  // in single precision, for each byte that memory moves
-  bandwidth = 2.0 * lanes_of_most * clock * units / operations_per_byte;
-  // Compute capability 8.0 has half as many multiply-adds, which matters versus its tensor cores.
-  lanes = of.compute_capability == 80 ? lanes_of_most / 2.0 : lanes_of_most;
+  lanes = lanes_of_unit(of.compute_capability);
+  // What an H100 and an H200 reach of what their memory's clock and width have.
+  constexpr double reached_reading = 0.91;
+  constexpr double reached = 0.62;
+  constexpr double operations_per_byte = 18.0;  // in single precision, for each byte that memory has
+  const double promised = of.memory_bandwidth > 0 ? static_cast<double>(of.memory_bandwidth)
+                                                  : 2.0 * lanes * clock * units / operations_per_byte;
+  reading = reached_reading * promised;
+  bandwidth = reached * promised;
 }
 
 Calibration UnmeasuredGpu::calibration(const Variant& kernel, int most_groups, double work,

@@ -143,7 +143,8 @@ struct UnmeasuredGpu {
   double units;      // compute units
   double clock;      // cycles per second
   double lanes;      // multiply-adds of a compute unit in one cycle
-  double bandwidth;  // of memory, bytes per second
+  double reading;    // of memory, bytes per second
+  double bandwidth;  // the same of reading and writing
   double launch = 3e-6;
   double fixed = launch + 1e-6;  // with a work-group's first tile, and emptying
 };

@@ -73,7 +73,7 @@ class Skinny : public Family {
       }
       const double bytes =
           sizeof(float) * static_cast<double>(std::max(kernel.tile.m, kernel.tile.n)) * gpu.units;
-      const double per_k = bytes / gpu.bandwidth;
+      const double per_k = bytes / gpu.reading;
       constexpr int most = 16;
       calibrations.push_back(
           {&spec, kernel.tunables, {{1, gpu.fixed, per_k}, {most, gpu.fixed, most * per_k}}});

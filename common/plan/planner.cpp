@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "plan/scaling.h"
 #include "plan/select.h"
 
 namespace duogemm {
@@ -49,9 +50,13 @@ Tuning tuning_or_analytic(const DeviceInfo& device) {
   if (!known.calibrations.empty()) {
     return with_tensor_cores(known, device);
   }
+  if (const Tuning* const another = tuning_of_another(device)) {
+    return with_tensor_cores(scaled(*another, device), device);
+  }
   const UnmeasuredGpu gpu(device);
   Tuning tuning;
   tuning.source = "calculated";
+  tuning.reading = gpu.reading;
   tuning.bandwidth = gpu.bandwidth;
   tuning.launch = gpu.launch;
   add_calculated(tuning, gpu, true);

@@ -13,9 +13,10 @@
 
 namespace duogemm {
 
-// The measurements of a device, as tuning_for() has them. Of a GPU for which that has no kernels what the
-// device says of itself tells how long a few well-shaped kernels should take. Kernels for split terms are
-// calculated, too, where it has none that the device can run.
+// The measurements of a device, as tuning_for() has them. For a GPU of which that has no kernels those of
+// another one are scaled; where there are none, what the device says of itself tells how long a few
+// well-shaped kernels should take. Kernels for split terms are calculated, too, where it has none that the
+// device can run.
 Tuning tuning_or_analytic(const DeviceInfo& device);
 
 // The same of a device on which that kernel does not work, though its compute capability has it.

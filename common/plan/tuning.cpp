@@ -306,6 +306,8 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     tuning.cached = quantity("cached_gb_s") * 1e9;
     tuning.launch = read_quantity(json.at("launch_us"), "launch_us") * 1e-6;
     tuning.cache = quantity("cache_mb") * 1e6;
+    tuning.clock = quantity("clock_mhz") * 1e6;
+    tuning.units = quantity("compute_units");
     tuning.clusters = {whole_down(quantity("cluster_group_units")), whole_down(quantity("cluster_units"))};
     if (json.contains("kernels_of")) {
       tuning.calibrations = calibrations_of(json.at("kernels_of").get<std::string>());
@@ -350,6 +352,8 @@ std::string to_json(const Tuning& tuning) {
                      {"cached_gb_s", rounded(tuning.cached * 1e-9)},
                      {"launch_us", rounded(tuning.launch * 1e6)},
                      {"cache_mb", rounded(tuning.cache * 1e-6)},
+                     {"clock_mhz", rounded(tuning.clock * 1e-6)},
+                     {"compute_units", tuning.units},
                      {"cluster_group_units", tuning.clusters.group_units},
                      {"cluster_units", tuning.clusters.usable_units},
                      {"registers", tuning.registers}};
@@ -369,6 +373,24 @@ const Tuning& tuning_for(const DeviceInfo& device) {
   const Tuning* own = closest_of(std::span<const Tuning>(users()), device, best);
   const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device, best);
   return embedded != nullptr ? kept(*embedded) : own != nullptr ? *own : nothing;
+}
+
+const Tuning* tuning_of_another(const DeviceInfo& device) {
+  constexpr int with_asynchronous_copies = 80;
+  const EmbeddedTuning* closest = nullptr;
+  int best = -1;
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    DeviceInfo other = device;
+    other.name = embedded.target.name;
+    other.compute_capability = embedded.target.compute_capability;
+    const auto close = closeness(embedded.target, other);
+    if (other.is_nvidia() && close && *close > best) {
+      closest = &embedded;
+      best = *close;
+    }
+  }
+  return device.compute_capability >= with_asynchronous_copies && closest != nullptr ? &kept(*closest)
+                                                                                     : nullptr;
 }
 
 std::filesystem::path tuning_directory() {

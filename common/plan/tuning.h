@@ -59,6 +59,9 @@ struct Tuning {
   double launch = 0.0;      // seconds that one more kernel costs the device
   double cache = 0.0;       // bytes that the last cache holds; 0 for most of what the device says
   ClusterFacts clusters = {};
+  double clock =
+      0.0;  // cycles per second, and compute units, of the device that was measured; 0 when unknown
+  double units = 0.0;
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;
   Tunables registers = {};  // of a CPU: WIDTH, VECTORS and COLS of its kernels; empty when nobody looked
@@ -72,6 +75,10 @@ std::string to_json(const Tuning& tuning);
 // The measurements that speak of the device most closely, the user's before those built in. A user's file
 // that cannot be used is passed over, and a warning says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);
+
+// The measurements built in of another device on which the same programs run, compiled by the same compiler;
+// null where there are none. They have a clock and units.
+const Tuning* tuning_of_another(const DeviceInfo& device);
 
 // Names the folder of the user's own files; empty when there is none.
 std::filesystem::path tuning_directory();

@@ -75,7 +75,7 @@ Tuning some_tuning() {
 // With a line for each setting and shape.
 TEST(TuningFile, IsReadAsItWasWritten) {
   const std::string json = to_json(some_tuning());
-  EXPECT_EQ(std::ranges::count(json, '\n'), 31) << json;
+  EXPECT_EQ(std::ranges::count(json, '\n'), 33) << json;
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");

@@ -203,17 +203,15 @@ int run(const TuneFlags& flags) {
   const std::string partial = out + ".partial";
   require_writable("--out", out);
   const bool goes_on = flags.resume && fs::is_regular_file(out);
-  const Tuning resumed = goes_on ? read_tuning(out) : Tuning();
   if (flags.resume && fs::is_regular_file(partial)) {
     known.push_back(read_tuning(partial));
   }
-  known.push_back(tuning_for(info));
-  const Tuning before = goes_on ? resumed : tuning_for(info);
-  const Planner planner = goes_on ? Planner(info, resumed) : Planner(info);
+  const Tuning before = goes_on ? read_tuning(out) : tuning_or_analytic(info);
+  const Planner planner(info, before);
   const std::vector<NamedShape> held_out = load(flags.held_out, options.precision);
   const std::string clock_before = clock_text(info);
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
-  Tuner tuner(*device, options, resumed, known, interrupted());
+  Tuner tuner(*device, options, before, known, interrupted());
   TuneReport report;
   report.device = info;
   report.budget = options.budget;

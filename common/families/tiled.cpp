@@ -68,15 +68,28 @@ std::vector<Tunables> ways_of_reading() {
   return ways;
 }
 
-// A few tiles, from those with the most reuse to those that fill a device with a small result.
-std::vector<Tunables> tiles_of_unmeasured() {
-  const auto tile = [](int m, int n, int k, int per_m, int per_n, int lanes_m, int stages) {
-    return Tunables{{"TSM", m},      {"TSN", n},           {"TSK", k},        {"WPTM", per_m},
-                    {"WPTN", per_n}, {"LANES_M", lanes_m}, {"STAGES", stages}};
+// A few tiles, from those with the most reuse to those that fill a device with a small result. The registers
+// of AMD's devices have room for these alone, and not for those of a loop over a whole tile
+// (tests/bench/amdgcn_test.cpp). Without copies past the registers, more than two stages gain nothing.
+std::vector<Tunables> tiles_of_unmeasured(bool nvidia) {
+  const auto tile = [&](int m, int n, int k, int per_m, int per_n, int lanes_m) {
+    return Tunables{{"TSM", m},
+                    {"TSN", n},
+                    {"TSK", k},
+                    {"WPTM", per_m},
+                    {"WPTN", per_n},
+                    {"LANES_M", lanes_m},
+                    {"STAGES", nvidia && k < 32 ? 3 : 2},
+                    {"UNROLL_K", nvidia ? 0 : 2}};
   };
-  return {tile(128, 128, 16, 8, 8, 8, 3), tile(128, 64, 16, 8, 8, 8, 3), tile(64, 128, 16, 8, 8, 4, 3),
-          tile(64, 64, 16, 8, 4, 4, 3),   tile(64, 32, 16, 4, 4, 8, 3),  tile(32, 64, 16, 4, 4, 4, 3),
-          tile(32, 32, 32, 4, 4, 8, 2)};
+  std::vector<Tunables> tiles = {tile(128, 128, 16, 8, 8, 8), tile(64, 64, 16, 8, 4, 4),
+                                 tile(64, 32, 16, 4, 4, 8), tile(32, 64, 16, 4, 4, 4),
+                                 tile(32, 32, 32, 4, 4, 8)};
+  if (nvidia) {
+    tiles.push_back(tile(128, 64, 16, 8, 8, 8));
+    tiles.push_back(tile(64, 128, 16, 8, 8, 4));
+  }
+  return tiles;
 }
 
 class Pipelined : public Tiled {
@@ -113,7 +126,7 @@ class Pipelined : public Tiled {
 
   std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const override {
     std::vector<Calibration> calibrations;
-    for (const Tunables& tile : tiles_of_unmeasured()) {
+    for (const Tunables& tile : tiles_of_unmeasured(gpu.device.is_nvidia())) {
       for (const Storage& storage : storages()) {
         Tunables tunables = storage.fixed;
         tunables.insert(tile.begin(), tile.end());

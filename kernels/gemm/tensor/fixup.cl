@@ -46,7 +46,7 @@
 #define ASYNC 1
 #define BYTES 1
 #define RECOMPUTE 0
-enum { LANES_M = 8, LANE_ORDER = 1, LANES_K = 8, FMA_ORDER = 2 };
+enum { LANES_M = 8, LANE_ORDER = 1, LANES_K = 8, FMA_ORDER = 2, UNROLL_K = 0 };
 
 #include "dialect.h"
 #include "gemm/arguments.h"

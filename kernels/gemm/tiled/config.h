@@ -46,6 +46,9 @@
 #ifndef BYTES
 #define BYTES 0  // count in bytes what changes from tile to tile, see copy.h: 0 1
 #endif
+#ifndef UNROLL_K
+#define UNROLL_K 0  // k of a tile that are unrolled; all, for 0, take too many registers of some devices: 0 2
+#endif
 #ifndef FMA_ORDER
 #define FMA_ORDER 0  // the order of a work-item's multiply-adds for one k, see mainloop.h: 0 1 2 3
 #endif

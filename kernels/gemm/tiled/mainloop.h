@@ -87,6 +87,8 @@ multiply_fragments(float acc[WPTN][WPTM], const float* a, const float* b) {
   }
 }
 
+enum { UNROLLED = UNROLL_K == 0 ? TSK : UNROLL_K };
+
 // Multiplies the tile of stage `now`, copies one to stage `ahead`, of which `rows` rows are left, and loads
 // the one after that, of which `rows_after` are. `more` says whether another tile is to be multiplied, that
 // of stage `next`. The barrier also keeps a compiler from moving the loads towards their use.
@@ -95,7 +97,7 @@ multiply_tile(float acc[WPTN][WPTM], Fragments* f, const LOCAL_PTR float* tiles,
               const int now, const int next, const int ahead, const int rows, const int rows_after,
               const bool more) {
   copy_tiles(a, b, ahead, rows);
-#pragma unroll
+#pragma unroll UNROLLED
   for (int k = 0; k < TSK; ++k) {
     if (k < TSK - 1) {
       load_fragments(f, tiles + now, k + 1);

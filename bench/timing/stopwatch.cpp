@@ -110,7 +110,6 @@ void Stopwatch::measure_device() {
   };
   const auto tiny = negation(1);
   mover_ = negation(elements / 8);
-  bandwidth_ = 2.0 * sizeof(float) * static_cast<double>(elements) / times(*negation(elements), 1).front();
   if (gpu) {
     wake_up_ = times(*tiny, 1)[8];
     moving_ = times(*mover_, 10).front();

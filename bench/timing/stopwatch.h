@@ -30,8 +30,7 @@ class Stopwatch {
     return seconds({&schedule, 1}, problem, effort).front();
   }
 
-  double bandwidth() const { return bandwidth_; }  // of device memory, bytes per second
-  double launch() const { return launch_; }        // seconds that one more kernel costs the device
+  double launch() const { return launch_; }  // seconds that one more kernel costs the device
 
   Queue& queue() { return *queue_; }
 
@@ -51,7 +50,6 @@ class Stopwatch {
   double moving_ = 0.0;                       // how long that takes
   double host_seconds_ = 0.0;                 // that the host needs to put one kernel on the queue
   double wake_up_ = 0.0;  // that a kernel without work mostly takes at most, launched alone
-  double bandwidth_ = 0.0;
   double launch_ = 0.0;
 };
 

@@ -38,7 +38,35 @@ constexpr Size skinny_sizes[] = {
     {262144, 0, 8}, {8, 0, 262144},  {256, 0, 16384}, {128, 0, 2048, 256},
 };
 
+// Sizes of random problems, uniform in their logarithms, and how many in 100 have them.
+struct SizeRange {
+  double least, most;
+};
+struct RandomKind {
+  const char* name;
+  int often;
+  SizeRange m, n, k, batch = {1, 1};
+};
+constexpr RandomKind random_kinds[] = {
+    {"mid", 28, {32, 512}, {32, 512}, {32, 512}},
+    {"any", 20, {16, 4096}, {16, 4096}, {16, 4096}},
+    {"large", 10, {512, 8192}, {512, 8192}, {512, 8192}},
+    {"rows", 8, {1, 64}, {256, 1 << 20}, {16, 1 << 16}},
+    {"columns", 8, {256, 1 << 20}, {1, 64}, {16, 1 << 16}},
+    {"long", 6, {1, 512}, {1, 512}, {2048, 1 << 22}},
+    {"short", 8, {128, 16384}, {128, 16384}, {1, 96}},
+    {"batch", 8, {16, 512}, {16, 512}, {16, 512}, {8, 1024}},
+    {"tiny", 4, {2, 64}, {2, 64}, {2, 64}, {1024, 65536}},
+};
+
 constexpr int most_attempts = 5000;
+
+// At least 0 and less than 1, alike with every compiler.
+double uniform(Random& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
+
+std::int64_t size_in(const SizeRange& range, Random& random) {
+  return std::llround(range.least * std::pow(range.most / range.least, uniform(random)));
+}
 
 std::size_t below(std::size_t end, Random& random) {
   return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
@@ -68,6 +96,31 @@ std::vector<OperandKind> operand_kinds(Precision precision) {
     kinds.push_back({ops, false, 0, precision});
   }
   return kinds;
+}
+
+std::vector<NamedShape> random_shapes(std::uint64_t seed, std::size_t count, Precision precision) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  constexpr const char* ops[] = {"NN", "NN", "NT", "TN", "TN", "TT"};  // of a forward pass and its gradients
+  Random random(seed);
+  std::vector<NamedShape> shapes;
+  while (shapes.size() < count) {
+    double draw = 100.0 * uniform(random);
+    const RandomKind& kind = *std::ranges::find_if(
+        random_kinds, [&](const RandomKind& each) { return (draw -= each.often) < 0.0; });
+    const bool whole = uniform(random) < 0.5;
+    const auto size = [&](const SizeRange& range) {
+      const std::int64_t any = size_in(range, random);
+      return whole && any >= 8 ? round_up(any - 3, 8) : any;
+    };
+    const std::int64_t m = size(kind.m), n = size(kind.n), k = size(kind.k);
+    const std::int64_t batch = size_in(kind.batch, random);
+    Problem problem = packed_problem(m, n, k, ops[static_cast<std::size_t>(6.0 * uniform(random))], batch);
+    problem.precision = precision;
+    if (sizeof(float) * static_cast<std::size_t>(batch * (m * k + k * n + m * n)) <= most_bytes) {
+      shapes.push_back({kind.name + std::to_string(shapes.size()), problem});
+    }
+  }
+  return shapes;
 }
 
 Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, std::int64_t k,

@@ -9,6 +9,8 @@
 
 namespace duogemm::bench {
 
+using Random = std::mt19937_64;
+
 // Kernels are compiled differently for operands that are stored in these ways.
 struct OperandKind {
   std::string ops;                        // "NN", "NT", "TN" or "TT"
@@ -30,10 +32,12 @@ Problem make_problem(const OperandKind& kind, std::int64_t m, std::int64_t n, st
 // skinny.
 std::vector<NamedShape> make_probes(const OperandKind& kind);
 
+// Problems as programs may have them, the same for a seed every time: of middle and of any size, large ones,
+// few rows or columns, long and short sums, and batches. Half of them have sizes that are multiples of 8.
+std::vector<NamedShape> random_shapes(std::uint64_t seed, std::size_t count, Precision precision);
+
 // Problems that no tile divides, one of several tiles each way and one smaller than any tile.
 std::vector<Problem> edge_problems(const OperandKind& kind);
-
-using Random = std::mt19937_64;
 
 // The settings that a kernel may have under given operands, drawn at random or from others.
 class SettingSpace {

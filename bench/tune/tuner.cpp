@@ -8,6 +8,7 @@
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/format.h"
+#include "timing/device_speed.h"
 
 namespace duogemm::bench {
 namespace {
@@ -44,12 +45,19 @@ constexpr std::size_t schedules_of_a_shape = 16;
 constexpr std::size_t finalists = 3;
 
 // The device's own facts, and what nobody measures here.
-Tuning facts_of(const DeviceInfo& info, const Stopwatch& stopwatch) {
+Tuning facts_of(Device& device, Stopwatch& stopwatch, ProgramCache& programs) {
+  const DeviceInfo& info = device.info();
   Tuning facts = tuning_or_analytic(info);
   facts.target = {info.backend, kind_name(info.kind), info.name, 0};
   facts.source.clear();
   facts.evidence.clear();
-  facts.bandwidth = stopwatch.bandwidth();
+  if (info.kind == DeviceKind::gpu) {
+    const std::atomic<bool> goes_on = false;
+    const Bandwidth read = measure_bandwidth(device, stopwatch.queue(), programs, goes_on);
+    facts.reading = read.memory;
+    facts.bandwidth = written_share * read.memory;
+    facts.cached = read.cache;
+  }
   facts.launch = stopwatch.launch();
   facts.clock = 1e6 * static_cast<double>(info.clock_mhz);
   facts.units = static_cast<double>(info.compute_units);
@@ -115,7 +123,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& base, con
       stopwatch_(device, programs_),
       calibrator_{stopwatch_, info_, CostFacts(tuning_for(info_), info_).cache, probe_share * options.budget},
       random_(options.seed),
-      facts_(facts_of(info_, stopwatch_)),
+      facts_(facts_of(device, stopwatch_, programs_)),
       base_(base),
       fields_(make_fields(options, info_)),
       proposals_(fields_, random_) {
@@ -305,7 +313,10 @@ void Tuner::finish() {
   }
   if (fields_.size() > 1 && !enough()) {
     // Kernels for operands as they stand versus those for packed ones, which are of another field.
-    fit_ = fit(fields_, chosen());
+    std::vector<Calibration> all = chosen();
+    std::ranges::copy_if(base_.calibrations, std::back_inserter(all),
+                         [this](const Calibration& each) { return is_searched(each); });
+    fit_ = fit(fields_, all);
   }
   reserve_ = share_after_shapes;
   tune_shapes();
@@ -452,7 +463,7 @@ Tuning Tuner::result() const {
   all.calibrations = fit_ ? fit_->chosen : chosen();
   all.shapes = tuned_shapes_;
   for (const Calibration& calibration : base_.calibrations) {
-    if (!is_searched(calibration) || !seen_.contains(name_of(calibration))) {
+    if (!is_searched(calibration) || (!fit_ && !seen_.contains(name_of(calibration)))) {
       all.calibrations.push_back(calibration);
     }
   }
@@ -469,21 +480,11 @@ Tuning Tuner::result() const {
 
 Comparison Tuner::compare(const Planner& before, const Planner& after) {
   reserve_ = 0.0;
-  double most_flops = 0.0;
-  std::vector<NamedShape> others = options_.judges;
-  for (const Field& field : fields_) {
-    for (const Probe& probe : field.probes) {
-      most_flops =
-          std::max(most_flops, probe.problem.flops() / probe.seconds() * judge_share * options_.budget);
-      others.push_back({field.kind.name() + " " + probe.label, probe.problem});
-    }
-  }
-  std::erase_if(others, [&](const NamedShape& shape) {
-    return field_of(fields_, shape.problem) == nullptr || shape.problem.flops() > most_flops;
-  });
-  std::ranges::shuffle(others, random_);
   std::vector<NamedShape> all = options_.shapes;
-  std::ranges::move(others, std::back_inserter(all));
+  std::ranges::copy_if(options_.fresh, std::back_inserter(all), [&](const NamedShape& shape) {
+    return field_of(fields_, shape.problem) != nullptr &&
+           before.select(shape.problem).seconds.value_or(0.0) <= judge_share * options_.budget;
+  });
   return compare(all, before, after, true);
 }
 

@@ -21,6 +21,7 @@ struct TuneOptions {
   std::vector<std::string> ops;           // "NN", "TN"; all when empty
   std::vector<NamedShape> shapes;         // to search for the best of each, besides
   std::vector<NamedShape> judges;         // what else the planner's choices are judged by
+  std::vector<NamedShape> fresh;          // what decides at the end whether they are better than before
   Precision precision = Precision::fp32;  // whose kernels are searched
 };
 
@@ -53,8 +54,7 @@ class Tuner {
   Tuning result() const;
 
   // Times what the library chooses now and what it would choose by `after`, in turns: on the shapes that
-  // were asked for and then, in any order, on probes and judges that take a small part of the budget, as long
-  // as that lasts.
+  // were asked for and then on fresh ones that take a small part of the budget, as long as that lasts.
   Comparison compare(const Planner& before, const Planner& after);
   // The same on these shapes, whatever is left of the budget.
   Comparison compare_on(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after) {

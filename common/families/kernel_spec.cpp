@@ -275,13 +275,12 @@ UnmeasuredGpu::UnmeasuredGpu(const DeviceInfo& of)
       clock(1e6 * (of.clock_mhz > 0 ? static_cast<double>(of.clock_mhz) : 1500.0)) {
   lanes = lanes_of_unit(of.compute_capability);
   // What an H100 and an H200 reach of what their memory's clock and width have.
-  constexpr double reached_reading = 0.91;
-  constexpr double reached = 0.62;
+  constexpr double reached = 0.91;
   constexpr double operations_per_byte = 18.0;  // in single precision, for each byte that memory has
   const double promised = of.memory_bandwidth > 0 ? static_cast<double>(of.memory_bandwidth)
                                                   : 2.0 * lanes * clock * units / operations_per_byte;
-  reading = reached_reading * promised;
-  bandwidth = reached * promised;
+  reading = reached * promised;
+  bandwidth = written_share * reading;
 }
 
 Calibration UnmeasuredGpu::calibration(const Variant& kernel, int most_groups, double work,

@@ -131,6 +131,10 @@ struct Calibration {
   std::vector<Timing> timings;
 };
 
+// Of the bytes that a GPU's memory moves for kernels that read alone, it moves that share for those that
+// write as much (H100 and H200).
+inline constexpr double written_share = 0.68;
+
 // A GPU of which only is known what it says of itself, and what GPUs of the last ten years have in common.
 struct UnmeasuredGpu {
   explicit UnmeasuredGpu(const DeviceInfo& device);

@@ -199,6 +199,10 @@ int run(const TuneFlags& flags) {
   std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
   std::erase_if(judging, [&](const std::string& name) { return (name == "cpu") != on_cpu; });
   options.judges = load(judging, options.precision);
+  constexpr std::size_t drawn = 300;
+  std::ranges::move(random_shapes(2 * options.seed, drawn, options.precision),
+                    std::back_inserter(options.judges));
+  options.fresh = random_shapes(2 * options.seed + 1, drawn, options.precision);
   const std::string out = flags.out.empty() ? default_file(info) : flags.out;
   const std::string partial = out + ".partial";
   require_writable("--out", out);

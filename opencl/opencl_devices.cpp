@@ -89,6 +89,7 @@ std::vector<cl::Device> devices_of(const cl::Platform& platform) {
   } catch (const cl::Error&) {
     return {};  // CL_DEVICE_NOT_FOUND
   }
+  std::erase_if(devices, [](const cl::Device& each) { return !each.getInfo<CL_DEVICE_AVAILABLE>(); });
   return devices;
 }
 
@@ -165,7 +166,8 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   if (info.kind == DeviceKind::cpu) {
     describe_core(device, info);
   }
-  info.max_work_group = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
+  info.max_work_group = std::min(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>(),
+                                 device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>().at(0));
   info.slice_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
   if (has_extension(device, "cl_nv_device_attribute_query")) {
     info.compute_capability = static_cast<int>(10 * query(device, nv_compute_capability_major) +

@@ -69,9 +69,9 @@ def _function(name):
 
 try:  # after the library, whose absence has been told of
     calls = importlib.import_module("._calls", __package__)
-except ModuleNotFoundError:  # the build leaves CUDA out
+except ModuleNotFoundError:  # the build had no headers of Python
     calls = None
-cuda_sgemm = calls and calls.cuda_sgemm
+cuda_sgemm = getattr(calls, "cuda_sgemm", None)  # which a build may leave out
 host_sgemm = _function("duogemm_sgemm")
 opencl_sgemm = _function("duogemm_opencl_sgemm")
 

@@ -3,8 +3,12 @@
 import numpy
 
 from ._layout import call_for, run_on_host
-from ._library import ArgumentError, ArrayTypeError
-from ._matmul import named, require_float32, require_kind, require_no_meaning
+from ._library import ArgumentError, ArrayTypeError, calls
+from ._matmul import learn_quick, named, require_float32, require_kind, require_no_meaning
+
+if calls:
+    calls.know_numpy(numpy.ndarray, numpy.dtype("float32"), numpy.empty)
+    learn_quick(numpy.ndarray, calls.numpy_product)
 
 
 def multiply(a, b, out, alpha, beta, precision, level):

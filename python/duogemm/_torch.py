@@ -7,7 +7,7 @@ from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
 from ._layout import call_for, require_cuda, run_on_host, run_on_stream
-from ._library import ArgumentError, ArrayTypeError, calls
+from ._library import ArgumentError, ArrayTypeError, calls, cuda_sgemm
 from ._matmul import learn_quick, matmul, matmul_in_python, named, require_kind
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -24,7 +24,7 @@ _OBSERVERS = (
 def _learn_quick():
     """Whether this PyTorch lets C look at its tensors, by DLPack's exchange functions."""
     exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if calls is None or exchange is None or not torch.backends.cuda.is_built():
+    if cuda_sgemm is None or exchange is None or not torch.backends.cuda.is_built():
         return False
     empty = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None) or _empty
     functions = torch._C._cuda_getDevice, torch.is_grad_enabled, empty, increment_version

@@ -10,7 +10,10 @@
 #include <optional>
 #include <utility>
 
+#ifdef DUOGEMM_WITH_CUDA
 #include "duogemm/cuda.h"
+#endif
+#include "duogemm/duogemm.h"
 
 namespace {
 
@@ -18,27 +21,6 @@ struct Release {
   void operator()(PyObject* object) const { Py_DECREF(object); }
 };
 using Owned = std::unique_ptr<PyObject, Release>;
-
-// cuda_sgemm(stream, problem, a, b, c): all of them addresses. Answers the status.
-PyObject* cuda_sgemm(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  std::array<void*, 5> addresses{};
-  if (static_cast<std::size_t>(count) != addresses.size()) {
-    return PyErr_Format(PyExc_TypeError, "5 arguments are needed, and %zd were given", count);
-  }
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    addresses[i] = PyLong_AsVoidPtr(arguments[i]);
-    if (addresses[i] == nullptr && PyErr_Occurred() != nullptr) {
-      return nullptr;
-    }
-  }
-  const auto [stream, problem, a, b, c] = addresses;
-  duogemm_status status{};
-  Py_BEGIN_ALLOW_THREADS;
-  status = duogemm_cuda_sgemm(static_cast<CUstream_st*>(stream), static_cast<duogemm_problem*>(problem),
-                              static_cast<float*>(a), static_cast<float*>(b), static_cast<float*>(c));
-  Py_END_ALLOW_THREADS;
-  return PyLong_FromLong(status);
-}
 
 // duogemm.matmul is asked for this.
 struct Request {
@@ -92,7 +74,7 @@ std::optional<Request> request_of(PyObject* const* arguments, Py_ssize_t count) 
   return known ? std::optional(request) : std::nullopt;
 }
 
-// A matrix on a device, as BLAS sees it.
+// A matrix on a device or in the host's memory, as BLAS sees it.
 struct Matrix {
   const float* first;
   const float* end;
@@ -124,12 +106,11 @@ duogemm_transpose op_of(const Matrix& operand, const Matrix& result) {
   return operand.by_rows == result.by_rows ? DUOGEMM_NO_TRANSPOSE : DUOGEMM_TRANSPOSE;
 }
 
-// Puts c <- alpha a b + beta c on a stream, and answers whether it did. Matrices that do not fit together or
-// overlap are refused.
-bool multiply(CUstream_st* stream, const Request& request, const Matrix& a, const Matrix& b,
-              const Matrix& c) {
+// c <- alpha a b + beta c, unless the matrices do not fit together or overlap.
+std::optional<duogemm_problem> problem_of(const Request& request, const Matrix& a, const Matrix& b,
+                                          const Matrix& c) {
   if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns || overlap(a, c) || overlap(b, c)) {
-    return false;
+    return std::nullopt;
   }
   duogemm_problem problem = request.problem;
   problem.layout = c.by_rows ? DUOGEMM_ROW_MAJOR : DUOGEMM_COLUMN_MAJOR;
@@ -141,9 +122,135 @@ bool multiply(CUstream_st* stream, const Request& request, const Matrix& a, cons
   problem.lda = a.ld;
   problem.ldb = b.ld;
   problem.ldc = c.ld;
+  return problem;
+}
+
+// Where there is no result, whoever called finds another way, or words for what is wrong.
+PyObject* result_or_none(Owned result) {
+  if (!result) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  return result.release();
+}
+
+// NumPy's arrays, at which C can look by the array interface that every version has. References are kept for
+// as long as the process lives.
+struct Numpy {
+  PyObject* ndarray;
+  PyObject* float32;
+  PyObject* empty;
+  PyObject* array_struct;  // a name
+
+  // PyArrayInterface.
+  struct Interface {
+    int two;
+    int dimensions;
+    char kind;
+    int item_bytes;
+    int flags;
+    const Py_ssize_t* shape;
+    const Py_ssize_t* strides;  // in bytes
+    const void* data;
+  };
+  static constexpr int aligned = 0x100;
+  static constexpr int native_order = 0x200;
+  static constexpr int writeable = 0x400;
+
+  // Nothing where it is no matrix of float32 with all those flags that BLAS can take as it is.
+  std::optional<Matrix> look_at(PyObject* object, int flags) const {
+    constexpr Py_ssize_t item = sizeof(float);
+    if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != ndarray) {
+      return std::nullopt;
+    }
+    const Owned capsule(PyObject_GetAttr(object, array_struct));
+    const void* const pointer = capsule ? PyCapsule_GetPointer(capsule.get(), nullptr) : nullptr;
+    const auto* found = static_cast<const Interface*>(pointer);
+    if (found == nullptr || found->two != 2 || found->dimensions != 2 || found->kind != 'f' ||
+        found->item_bytes != item || (found->flags & flags) != flags || found->strides[0] % item != 0 ||
+        found->strides[1] % item != 0) {
+      return std::nullopt;
+    }
+    return matrix_of(0, found->data, found->shape[0], found->shape[1], found->strides[0] / item,
+                     found->strides[1] / item);
+  }
+
+  PyObject* make(std::int64_t rows, std::int64_t columns) const {
+    const Owned sizes(Py_BuildValue("(LL)", static_cast<long long>(rows), static_cast<long long>(columns)));
+    return sizes ? PyObject_CallFunctionObjArgs(empty, sizes.get(), float32, nullptr) : nullptr;
+  }
+
+  // The result, or nothing where anything about the arrays is out of the ordinary.
+  Owned product(const Request& request) const {
+    constexpr int readable = aligned | native_order;
+    const std::optional<Matrix> a = look_at(request.a, readable);
+    const std::optional<Matrix> b = a ? look_at(request.b, readable) : std::nullopt;
+    if (!b) {
+      return nullptr;
+    }
+    Owned result(request.out == Py_None ? make(a->rows, b->columns) : Py_NewRef(request.out));
+    const std::optional<Matrix> c = result ? look_at(result.get(), readable | writeable) : std::nullopt;
+    const std::optional<duogemm_problem> problem = c ? problem_of(request, *a, *b, *c) : std::nullopt;
+    if (!problem) {
+      return nullptr;
+    }
+    duogemm_status status{};
+    Py_BEGIN_ALLOW_THREADS;
+    status = duogemm_sgemm(&*problem, a->first, b->first, const_cast<float*>(c->first));
+    Py_END_ALLOW_THREADS;
+    return status == DUOGEMM_SUCCESS ? std::move(result) : nullptr;
+  }
+} numpy;
+
+// know_numpy(ndarray, float32, empty): before the first product of NumPy's arrays.
+PyObject* know_numpy(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "3 arguments are needed");
+    return nullptr;
+  }
+  numpy = {Py_NewRef(arguments[0]), Py_NewRef(arguments[1]), Py_NewRef(arguments[2]),
+           PyUnicode_InternFromString("__array_struct__")};
+  Py_RETURN_NONE;
+}
+
+PyObject* numpy_product(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  const std::optional<Request> request = request_of(arguments, count);
+  return result_or_none(request ? numpy.product(*request) : nullptr);
+}
+
+#ifdef DUOGEMM_WITH_CUDA
+
+// cuda_sgemm(stream, problem, a, b, c): all of them addresses. Answers the status.
+PyObject* cuda_sgemm(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  std::array<void*, 5> addresses{};
+  if (static_cast<std::size_t>(count) != addresses.size()) {
+    return PyErr_Format(PyExc_TypeError, "5 arguments are needed, and %zd were given", count);
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    addresses[i] = PyLong_AsVoidPtr(arguments[i]);
+    if (addresses[i] == nullptr && PyErr_Occurred() != nullptr) {
+      return nullptr;
+    }
+  }
+  const auto [stream, problem, a, b, c] = addresses;
   duogemm_status status{};
   Py_BEGIN_ALLOW_THREADS;
-  status = duogemm_cuda_sgemm(stream, &problem, a.first, b.first, const_cast<float*>(c.first));
+  status = duogemm_cuda_sgemm(static_cast<CUstream_st*>(stream), static_cast<duogemm_problem*>(problem),
+                              static_cast<float*>(a), static_cast<float*>(b), static_cast<float*>(c));
+  Py_END_ALLOW_THREADS;
+  return PyLong_FromLong(status);
+}
+
+// Puts c <- alpha a b + beta c on a stream, and answers whether it did.
+bool multiply(CUstream_st* stream, const Request& request, const Matrix& a, const Matrix& b,
+              const Matrix& c) {
+  const std::optional<duogemm_problem> problem = problem_of(request, a, b, c);
+  if (!problem) {
+    return false;
+  }
+  duogemm_status status{};
+  Py_BEGIN_ALLOW_THREADS;
+  status = duogemm_cuda_sgemm(stream, &*problem, a.first, b.first, const_cast<float*>(c.first));
   Py_END_ALLOW_THREADS;
   return status == DUOGEMM_SUCCESS;
 }
@@ -170,15 +277,6 @@ Owned product(const Library& library, const Request& request) {
   const bool done =
       stream && (made || library.will_change(result.get())) && multiply(*stream, request, *a, *b, *c);
   return done ? std::move(result) : nullptr;
-}
-
-// Where there is no result, whoever called finds another way, or words for what is wrong.
-PyObject* result_or_none(Owned result) {
-  if (!result) {
-    PyErr_Clear();
-    Py_RETURN_NONE;
-  }
-  return result.release();
 }
 
 // 0 where there is no such number; then an exception tells.
@@ -421,6 +519,8 @@ PyObject* torch_product_without_autograd(PyObject*, PyObject* const* arguments, 
   return result_or_none(usual ? product(torch, *request) : nullptr);
 }
 
+#endif
+
 // Python calls what METH_FASTCALL marks as what it is.
 PyMethodDef method(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL,
@@ -431,12 +531,16 @@ PyMethodDef method(const char* name, PyObject* (*function)(PyObject*, PyObject* 
 
 // NOLINTNEXTLINE(bugprone-reserved-identifier): Python wants this name
 PyMODINIT_FUNC PyInit__calls() {
-  static PyMethodDef functions[] = {method("cuda_sgemm", cuda_sgemm),
+  static PyMethodDef functions[] = {method("know_numpy", know_numpy),
+                                    method("numpy_product", numpy_product),
+#ifdef DUOGEMM_WITH_CUDA
+                                    method("cuda_sgemm", cuda_sgemm),
                                     method("know_cupy", know_cupy),
                                     method("cupy_product", cupy_product),
                                     method("know_torch", know_torch),
                                     method("torch_product", torch_product),
                                     method("torch_product_without_autograd", torch_product_without_autograd),
+#endif
                                     {nullptr, nullptr, 0, nullptr}};
   static PyModuleDef module{
       PyModuleDef_HEAD_INIT, "_calls", nullptr, -1, functions, nullptr, nullptr, nullptr, nullptr};

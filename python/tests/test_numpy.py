@@ -7,11 +7,11 @@ import itertools
 
 import numpy
 import pytest
-from cases import STORED, Products, refused
+from cases import STORED, StridedProducts, refused
 from conftest import expect_product
 
 import duogemm
-from duogemm._library import cuda_sgemm
+from duogemm._library import calls, cuda_sgemm
 
 pytestmark = pytest.mark.usefixtures("host_device")
 LARGEST = float(numpy.finfo("float32").max)
@@ -23,8 +23,16 @@ def array(random):
     return random
 
 
-class TestProducts(Products):
-    pass
+class TestProducts(StridedProducts):
+    def module(self):
+        from duogemm import _numpy
+
+        return _numpy
+
+    def test_short_way(self, array, monkeypatch):
+        if calls is None:
+            pytest.skip("the package was built without Python's headers")
+        super().test_short_way(array, monkeypatch)
 
 
 @pytest.mark.parametrize("stored", list(itertools.product(STORED, repeat=3)), ids="-".join)

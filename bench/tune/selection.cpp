@@ -126,7 +126,8 @@ PlannerFit fit_planner(const std::vector<Calibration>& calibrations, const std::
   for (std::size_t problem = 0; problem < problems.size(); ++problem) {
     if (const auto i = choices.pick(problem)) {
       picked.insert(*i);
-      sum += measure ? choices.loss(problem, *i) : 0.0;
+      const bool known = choices.measured[*i][problem] > 0.0;
+      sum += measure && (known || !enough()) ? choices.loss(problem, *i) : 0.0;
     }
   }
   PlannerFit fit{{}, std::exp(sum / static_cast<double>(std::max<std::size_t>(problems.size(), 1)))};

@@ -50,9 +50,9 @@ struct Comparison {
 
 Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 
-// Keeps what was found for any problem if on those that were not asked for it is faster on
-// average; and the shapes that were asked for and are faster
-// than before. For all else it is what there was. Nothing where nothing is faster.
+// Keeps what was found for any problem if those that were not asked for, and run something else now, are
+// faster on average; and the shapes that were asked for and are faster than before. For all else it is what
+// there was. Nothing where nothing is faster.
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared);
 

@@ -45,15 +45,15 @@ constexpr std::size_t schedules_of_a_shape = 16;
 constexpr std::size_t finalists = 3;
 
 // The device's own facts, and what nobody measures here.
-Tuning facts_of(Device& device, Stopwatch& stopwatch, ProgramCache& programs) {
+Tuning facts_of(Device& device, Stopwatch& stopwatch, ProgramCache& programs, const Tuning& base,
+                const std::atomic<bool>& stop) {
   const DeviceInfo& info = device.info();
-  Tuning facts = tuning_or_analytic(info);
+  Tuning facts = base;
   facts.target = {info.backend, kind_name(info.kind), info.name, 0};
   facts.source.clear();
   facts.evidence.clear();
   if (info.kind == DeviceKind::gpu) {
-    const std::atomic<bool> goes_on = false;
-    const Bandwidth read = measure_bandwidth(device, stopwatch.queue(), programs, goes_on);
+    const Bandwidth read = measure_bandwidth(device, stopwatch.queue(), programs, stop);
     facts.reading = read.memory;
     facts.bandwidth = written_share * read.memory;
     facts.cached = read.cache;
@@ -123,7 +123,7 @@ Tuner::Tuner(Device& device, const TuneOptions& options, const Tuning& base, con
       stopwatch_(device, programs_),
       calibrator_{stopwatch_, info_, CostFacts(tuning_for(info_), info_).cache, probe_share * options.budget},
       random_(options.seed),
-      facts_(facts_of(device, stopwatch_, programs_)),
+      facts_(facts_of(device, stopwatch_, programs_, base, stop)),
       base_(base),
       fields_(make_fields(options, info_)),
       proposals_(fields_, random_) {
@@ -166,11 +166,12 @@ void Tuner::search(const std::function<void()>& checkpoint) {
     for (std::size_t i = 0; i < proposals.size() && !enough(); ++i) {
       const Proposals::Proposal& proposal = proposals[i];
       seen_.insert(name_of(*proposal.setting));
-      if (!refusals[i]->empty()) {
+      const bool runs = refusals[i]->empty() && succeeds([&] { try_out(*proposal.field, proposal.setting); });
+      if (!runs) {
         ++counts_.refused;
+        failed_.insert(name_of(*proposal.setting));
         continue;
       }
-      counts_.refused += !succeeds([&] { try_out(*proposal.field, proposal.setting); });
       erase_unless_best(*proposal.field, *proposal.setting);
     }
     if (seconds_left() < next_checkpoint) {
@@ -187,6 +188,7 @@ void Tuner::try_out(Field& field, const SharedSetting& setting) {
   const std::string fault = field.check->fault(*setting->spec, setting->tunables);
   if (!fault.empty()) {
     ++counts_.wrong;
+    failed_.insert(name_of(*setting));
     std::fprintf(stderr, "WRONG: %s, %s\n", name_of(*setting).c_str(), fault.c_str());
     return;
   }
@@ -313,10 +315,7 @@ void Tuner::finish() {
   }
   if (fields_.size() > 1 && !enough()) {
     // Kernels for operands as they stand versus those for packed ones, which are of another field.
-    std::vector<Calibration> all = chosen();
-    std::ranges::copy_if(base_.calibrations, std::back_inserter(all),
-                         [this](const Calibration& each) { return is_searched(each); });
-    fit_ = fit(fields_, all);
+    fit_ = fit(fields_, with_base(chosen()));
   }
   reserve_ = share_after_shapes;
   tune_shapes();
@@ -367,7 +366,9 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
   }
   compile(kernels);
   const auto measure = [&](const Schedule& schedule, std::size_t problem) {
-    return stopwatch_.seconds(schedule, problems[problem], {.samples = 5});
+    double seconds = infinity;  // of what does not run
+    succeeds([&] { seconds = stopwatch_.seconds(schedule, problems[problem], {.samples = 5}); });
+    return seconds;
   };
   return fit_planner(calibrations, problems, info_, facts_, best, measure, [this] { return enough(); });
 }
@@ -444,15 +445,36 @@ std::vector<Calibration> Tuner::chosen() const {
   return all;
 }
 
-// A search looks at kernels of one precision.
-bool Tuner::is_searched(const Calibration& calibration) const {
-  const bool in_terms = options_.precision != Precision::fp32;
-  if (calibration.spec->family->multiplies_in(Precision::fp32) == in_terms) {
-    return false;
+// Adds what there was for the fields that are searched, as it was measured last.
+std::vector<Calibration> Tuner::with_base(std::vector<Calibration> all) const {
+  std::set<std::string> names;
+  for (const Calibration& each : all) {
+    names.insert(name_of(each));
   }
-  const auto fixed = fixed_tunables(*calibration.spec, edge_problems(fields_.front().kind).front());
-  return !in_terms || std::ranges::all_of(*fixed, [&](const auto& tunable) {
-    return at(calibration.tunables, tunable.first) == tunable.second;
+  std::map<std::string, Calibration> again;
+  for (const Field& field : fields_) {
+    for (const SharedSetting& setting : field.looked_at) {
+      if (setting->quality < hopeless_quality) {
+        again.emplace(name_of(*setting), *setting);
+      }
+    }
+  }
+  for (const Calibration& each : base_.calibrations) {
+    const std::string name = name_of(each);
+    const auto measured = again.find(name);
+    if (is_searched(each) && !failed_.contains(name) && (measured != again.end() || !seen_.contains(name)) &&
+        names.insert(name).second) {
+      all.push_back(measured != again.end() ? measured->second : each);
+    }
+  }
+  return all;
+}
+
+// A search looks at kernels of one precision, for the operands that were asked for.
+bool Tuner::is_searched(const Calibration& calibration) const {
+  return std::ranges::any_of(fields_, [&](const Field& field) {
+    const auto space = field.spaces.find(calibration.spec);
+    return space != field.spaces.end() && space->second.adopt(calibration.tunables) == calibration.tunables;
   });
 }
 
@@ -480,10 +502,17 @@ Tuning Tuner::result() const {
 
 Comparison Tuner::compare(const Planner& before, const Planner& after) {
   reserve_ = 0.0;
+  double rate = 0.0;
+  for (const Field& field : fields_) {
+    for (const Probe& probe : field.probes) {
+      rate = std::max(rate, probe.problem.flops() / probe.seconds());
+    }
+  }
   std::vector<NamedShape> all = options_.shapes;
   std::ranges::copy_if(options_.fresh, std::back_inserter(all), [&](const NamedShape& shape) {
     return field_of(fields_, shape.problem) != nullptr &&
-           before.select(shape.problem).seconds.value_or(0.0) <= judge_share * options_.budget;
+           before.select(shape.problem).seconds.value_or(shape.problem.flops() / rate) <=
+               judge_share * options_.budget;
   });
   return compare(all, before, after, true);
 }

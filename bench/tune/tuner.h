@@ -90,6 +90,7 @@ class Tuner {
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
   std::vector<Calibration> chosen() const;
+  std::vector<Calibration> with_base(std::vector<Calibration> all) const;
   bool is_searched(const Calibration& calibration) const;
   Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
                      bool limited);
@@ -110,6 +111,7 @@ class Tuner {
   Proposals proposals_;
   TuneCounts counts_;
   std::set<std::string> seen_;     // kernels that were looked at, whatever came of it
+  std::set<std::string> failed_;   // those of them that did not run, or were wrong
   std::optional<PlannerFit> fit_;  // of all fields
   std::vector<TunedShape> tuned_shapes_;
 };

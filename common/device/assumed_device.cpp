@@ -8,6 +8,7 @@ namespace duogemm {
 namespace {
 
 constexpr const char* variable = "DUOGEMM_ASSUME";
+constexpr int least = 80;  // for those before, nothing is scaled (see tuning_of_another)
 
 // "8.9" is 89.
 int parse_capability(const std::string& text) {
@@ -17,7 +18,11 @@ int parse_capability(const std::string& text) {
   if (!has_form) {
     reject(std::string(variable) + " is \"" + text + "\"; it must be a compute capability such as 8.9");
   }
-  return std::atoi(text.c_str()) * 10 + (text.back() - '0');
+  const int capability = std::atoi(text.c_str()) * 10 + (text.back() - '0');
+  if (capability < least) {
+    reject(std::string(variable) + " is " + text + "; it must be at least 8.0");
+  }
+  return capability;
 }
 
 }  // namespace
@@ -29,7 +34,7 @@ void assume(DeviceInfo& info) {
   }
   const int capability = parse_capability(text);
   if (capability > info.compute_capability || dynamic_local_bytes(capability) > info.dynamic_local_bytes) {
-    reject(std::string(variable) + " is " + text + "; " + info.name + " can play no more than it is");
+    return;
   }
   info.name = std::string("unknown NVIDIA GPU of compute capability ") + text;
   info.dynamic_local_bytes = dynamic_local_bytes(capability);

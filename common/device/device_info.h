@@ -71,7 +71,8 @@ struct DeviceInfo {
 // DeviceInfo::dynamic_local_bytes of an NVIDIA device that cannot be asked ("Technical Specifications per
 // Compute Capability" in the CUDA C++ Programming Guide).
 inline std::size_t dynamic_local_bytes(int compute_capability) {
-  const std::size_t kib = compute_capability >= 90   ? 227
+  const std::size_t kib = compute_capability >= 120  ? 99
+                          : compute_capability >= 90 ? 227
                           : compute_capability == 80 ? 163
                           : compute_capability == 87 ? 163
                           : compute_capability > 80  ? 99

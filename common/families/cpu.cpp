@@ -375,7 +375,7 @@ class Panels : public Cpu {
   Multiples tile(const Tunables& t) const override { return rectangular_multiples(t); }
 
  private:
-  // What is packed has room for more rows and columns where k is less than a stretch, and no sums need any.
+  // Where one stretch has all k, no sums are kept, and what is packed has room for more rows and columns.
   LargestTile largest_tile(const Problem& p, const Tunables& t, const DeviceInfo&) const override {
     CpuTile most{t.at("TSM"), t.at("TSN")};
     if (const std::int64_t tsk = t.at("TSK"), cols = t.at("COLS"); p.k <= tsk) {
@@ -497,7 +497,8 @@ Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers) {
   Tunables blocks = registers;
   const std::int64_t rows = blocks["VECTORS"] * blocks["WIDTH"];
   const std::int64_t cols = blocks["COLS"];
-  // All that is packed and the sums share the second cache. Longer stretches of k were not faster.
+  // All that is packed and the sums share the second cache. Through PoCL longer stretches of k were not
+  // faster.
   constexpr std::size_t longest = 256;
   const std::size_t whole = std::min(cached_floats(device), device.local_bytes / sizeof(float)) / 8 * 7;
   const auto tsm = static_cast<std::size_t>(blocks["TSM"] = largest("TSM", rows, whole / 4 / longest));

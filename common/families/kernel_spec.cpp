@@ -276,9 +276,13 @@ UnmeasuredGpu::UnmeasuredGpu(const DeviceInfo& of)
   lanes = lanes_of_unit(of.compute_capability);
   // What an H100 and an H200 reach of what their memory's clock and width have.
   constexpr double reached = 0.91;
-  constexpr double operations_per_byte = 18.0;  // in single precision, for each byte that memory has
+  // In single precision, for each byte that memory has: most of NVIDIA's, and those with wider memory.
+  constexpr int wide[] = {60, 70, 80, 90, 100, 103};
+  const bool is_wide = !of.is_nvidia() || std::ranges::find(wide, of.compute_capability) != std::end(wide);
+  const double operations_per_byte = is_wide ? 18.0 : 45.0;
+  constexpr double lanes_of_most = 128.0;
   const double promised = of.memory_bandwidth > 0 ? static_cast<double>(of.memory_bandwidth)
-                                                  : 2.0 * lanes * clock * units / operations_per_byte;
+                                                  : 2.0 * lanes_of_most * clock * units / operations_per_byte;
   reading = reached * promised;
   bandwidth = written_share * reading;
 }

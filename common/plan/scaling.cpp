@@ -33,6 +33,7 @@ Tuning scaled(const Tuning& measured, const DeviceInfo& device) {
   tuning.reading = gpu.reading;
   tuning.cached = measured.cached * units / cycle;
   tuning.cache = 0.0;
+  tuning.shapes.clear();
   tuning.clusters.usable_units = whole_down(measured.clusters.usable_units * units);
   for (Calibration& calibration : tuning.calibrations) {
     const double room = room_for(variant_of(*calibration.spec, calibration.tunables), device);

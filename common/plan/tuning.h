@@ -59,8 +59,8 @@ struct Tuning {
   double launch = 0.0;      // seconds that one more kernel costs the device
   double cache = 0.0;       // bytes that the last cache holds; 0 for most of what the device says
   ClusterFacts clusters = {};
-  double clock =
-      0.0;  // cycles per second, and compute units, of the device that was measured; 0 when unknown
+  // Of the device that was measured: cycles per second, and compute units; 0 when unknown.
+  double clock = 0.0;
   double units = 0.0;
   std::vector<Calibration> calibrations;
   std::vector<TunedShape> shapes;

@@ -2,12 +2,12 @@
 // compiled by clang with the OpenCL library of LLVM, whose devices are nobody's here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
 
 #include "devices.h"
-#include "families/kernel_source.h"
 #include "files.h"
 #include "plan/select.h"
 #include "support/tools.h"
@@ -85,7 +85,11 @@ std::vector<const Variant*> some_of_each_tile(const DeviceInfo& device) {
 }
 
 TEST(Amdgcn, HasRegistersForWhatIsChosenUnmeasured) {
-  if (!std::filesystem::exists(opencl_library) || !find_tool("clang")) {
+  const auto clang = find_tool("clang");
+  const std::vector<std::string> nothing = {
+      "-x", "cl", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-nogpulib", "-fsyntax-only", "/dev/null"};
+  if (!std::filesystem::exists(opencl_library) || !clang ||
+      run_tool(*clang, nothing, ToolErrors::drop).status != 0) {
     GTEST_SKIP() << "needs clang and Debian's package libclc-14";
   }
   const std::vector<const Variant*> kernels = some_of_each_tile(amd());

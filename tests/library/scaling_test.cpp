@@ -42,6 +42,26 @@ TEST(Scaling, ServesDevicesThatHaveAsynchronousCopies) {
   EXPECT_EQ(tuning_or_analytic(unknown(75)).source, "calculated");
 }
 
+TEST(Scaling, KnowsWhatAComputeUnitHas) {
+  const auto has = [](int capability) {
+    return std::pair(dynamic_local_bytes(capability) / 1024, unit_items(capability));
+  };
+  EXPECT_EQ(has(75), std::pair(std::size_t{48}, std::size_t{1024}));
+  EXPECT_EQ(has(80), std::pair(std::size_t{163}, std::size_t{2048}));
+  EXPECT_EQ(has(86), std::pair(std::size_t{99}, std::size_t{1536}));
+  EXPECT_EQ(has(90), std::pair(std::size_t{227}, std::size_t{2048}));
+  EXPECT_EQ(has(100), std::pair(std::size_t{227}, std::size_t{2048}));
+  EXPECT_EQ(has(120), std::pair(std::size_t{99}, std::size_t{1536}));
+}
+
+TEST(Scaling, HasAClockAndUnitsForEveryCardThatWasMeasured) {
+  for (const EmbeddedTuning& embedded : embedded_tunings()) {
+    const Tuning tuning = tuning_of(embedded);
+    EXPECT_EQ(tuning.clock > 0.0 && tuning.units > 0.0, tuning.target.compute_capability > 0)
+        << embedded.name;
+  }
+}
+
 TEST(Scaling, CountsCyclesAndLanes) {
   const DeviceInfo device = unknown(90);
   const Tuning same = scaled(*tuning_of_another(device), device);
@@ -93,7 +113,11 @@ TEST(AssumedDevice, IsAnUnknownOneOfThatComputeCapability) {
   EXPECT_EQ(cpu_device, cpu(8));
   EXPECT_EQ(without_file.dynamic_local_bytes, info.dynamic_local_bytes);
   EXPECT_TRUE(without_file.clusters);
-  for (const char* wrong : {"8", "89", "8.x", "x.9", "12.0", ".9", "8.9.9"}) {
+  setenv("DUOGEMM_ASSUME", "12.0", 1);
+  DeviceInfo less = info;
+  assume(less);
+  EXPECT_EQ(less, info);
+  for (const char* wrong : {"8", "89", "8.x", "x.9", "7.5", "0.0", ".9", "8.9.9"}) {
     setenv("DUOGEMM_ASSUME", wrong, 1);
     DeviceInfo any = info;
     EXPECT_NE(refusal([&] { assume(any); }).find("DUOGEMM_ASSUME is "), std::string::npos) << wrong;

@@ -210,12 +210,20 @@ int run(const TuneFlags& flags) {
   if (flags.resume && fs::is_regular_file(partial)) {
     known.push_back(read_tuning(partial));
   }
+  known.push_back(tuning_or_analytic(info));
   const Tuning before = goes_on ? read_tuning(out) : tuning_or_analytic(info);
+  Tuning base = before;
+  if (!flags.resume) {  // kernels of the precision that is searched
+    std::erase_if(base.calibrations, [&](const Calibration& each) {
+      return each.spec->family->multiplies_in(Precision::fp32) == (options.precision == Precision::fp32);
+    });
+    base.shapes.clear();
+  }
   const Planner planner(info, before);
   const std::vector<NamedShape> held_out = load(flags.held_out, options.precision);
   const std::string clock_before = clock_text(info);
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
-  Tuner tuner(*device, options, before, known, interrupted());
+  Tuner tuner(*device, options, base, known, interrupted());
   TuneReport report;
   report.device = info;
   report.budget = options.budget;

@@ -147,7 +147,7 @@ Ratios ratios_of(const std::vector<BeforeAfter>& compared) {
 
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared) {
-  constexpr double least_mean = 1.01;
+  constexpr double least_mean = 1.005;
   std::vector<BeforeAfter> others = compared;
   std::erase_if(others, [](const BeforeAfter& each) { return each.asked; });
   bool any = ratios_of(others).mean() >= least_mean;

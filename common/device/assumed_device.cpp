@@ -29,11 +29,12 @@ int parse_capability(const std::string& text) {
 
 void assume(DeviceInfo& info) {
   const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0' || !info.is_nvidia()) {
+  if (text == nullptr || *text == '\0') {
     return;
   }
   const int capability = parse_capability(text);
-  if (capability > info.compute_capability || dynamic_local_bytes(capability) > info.dynamic_local_bytes) {
+  if (!info.is_nvidia() || capability > info.compute_capability ||
+      dynamic_local_bytes(capability) > info.dynamic_local_bytes) {
     return;
   }
   info.name = std::string("unknown NVIDIA GPU of compute capability ") + text;

@@ -35,7 +35,7 @@ constexpr double shared_line = 300.0;  // to write to a cache line that another 
 
 constexpr std::int64_t any_length = 1 << 30;  // the most that a kernel is told of a tile
 
-constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see b_panel there)
+constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see GAP there)
 
 // Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
 // last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends

@@ -3,11 +3,11 @@
 import numpy
 
 from ._layout import call_for, run_on_host
-from ._library import ArgumentError, ArrayTypeError, calls
+from ._library import ArgumentError, ArrayTypeError, calls, fail
 from ._matmul import learn_quick, named, require_float32, require_kind, require_no_meaning
 
 if calls:
-    calls.know_numpy(numpy.ndarray, numpy.dtype("float32"), numpy.empty)
+    calls.know_numpy(numpy.ndarray, numpy.dtype("float32"), numpy.empty, fail)
     learn_quick(numpy.ndarray, calls.numpy_product)
 
 

@@ -134,12 +134,19 @@ PyObject* result_or_none(Owned result) {
   return result.release();
 }
 
+// A new array of that many rows and columns, by a function that takes those in a tuple, and the type.
+PyObject* make_array(PyObject* maker, std::int64_t rows, std::int64_t columns, PyObject* dtype) {
+  const Owned sizes(Py_BuildValue("(LL)", static_cast<long long>(rows), static_cast<long long>(columns)));
+  return sizes ? PyObject_CallFunctionObjArgs(maker, sizes.get(), dtype, nullptr) : nullptr;
+}
+
 // NumPy's arrays, at which C can look by the array interface that every version has. References are kept for
 // as long as the process lives.
 struct Numpy {
   PyObject* ndarray;
   PyObject* float32;
   PyObject* empty;
+  PyObject* fail;          // raises what a status says
   PyObject* array_struct;  // a name
 
   // PyArrayInterface.
@@ -175,47 +182,45 @@ struct Numpy {
                      found->strides[1] / item);
   }
 
-  PyObject* make(std::int64_t rows, std::int64_t columns) const {
-    const Owned sizes(Py_BuildValue("(LL)", static_cast<long long>(rows), static_cast<long long>(columns)));
-    return sizes ? PyObject_CallFunctionObjArgs(empty, sizes.get(), float32, nullptr) : nullptr;
-  }
-
-  // The result, or nothing where anything about the arrays is out of the ordinary.
-  Owned product(const Request& request) const {
+  // The result, None where anything about the arrays is out of the ordinary, and nothing with an exception
+  // where the library fails: C may have changed then, and must not be computed once more.
+  PyObject* product(const Request& request) const {
     constexpr int readable = aligned | native_order;
     const std::optional<Matrix> a = look_at(request.a, readable);
     const std::optional<Matrix> b = a ? look_at(request.b, readable) : std::nullopt;
     if (!b) {
-      return nullptr;
+      return result_or_none(nullptr);
     }
-    Owned result(request.out == Py_None ? make(a->rows, b->columns) : Py_NewRef(request.out));
+    Owned result(request.out == Py_None ? make_array(empty, a->rows, b->columns, float32)
+                                        : Py_NewRef(request.out));
     const std::optional<Matrix> c = result ? look_at(result.get(), readable | writeable) : std::nullopt;
     const std::optional<duogemm_problem> problem = c ? problem_of(request, *a, *b, *c) : std::nullopt;
     if (!problem) {
-      return nullptr;
+      return result_or_none(nullptr);
     }
     duogemm_status status{};
     Py_BEGIN_ALLOW_THREADS;
     status = duogemm_sgemm(&*problem, a->first, b->first, const_cast<float*>(c->first));
     Py_END_ALLOW_THREADS;
-    return status == DUOGEMM_SUCCESS ? std::move(result) : nullptr;
+    return status == DUOGEMM_SUCCESS ? result.release()
+                                     : PyObject_CallFunction(fail, "i", static_cast<int>(status));
   }
 } numpy;
 
-// know_numpy(ndarray, float32, empty): before the first product of NumPy's arrays.
+// know_numpy(ndarray, float32, empty, fail): before the first product of NumPy's arrays.
 PyObject* know_numpy(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 3) {
-    PyErr_SetString(PyExc_TypeError, "3 arguments are needed");
+  if (count != 4) {
+    PyErr_SetString(PyExc_TypeError, "4 arguments are needed");
     return nullptr;
   }
-  numpy = {Py_NewRef(arguments[0]), Py_NewRef(arguments[1]), Py_NewRef(arguments[2]),
+  numpy = {Py_NewRef(arguments[0]), Py_NewRef(arguments[1]), Py_NewRef(arguments[2]), Py_NewRef(arguments[3]),
            PyUnicode_InternFromString("__array_struct__")};
   Py_RETURN_NONE;
 }
 
 PyObject* numpy_product(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const std::optional<Request> request = request_of(arguments, count);
-  return result_or_none(request ? numpy.product(*request) : nullptr);
+  return request ? numpy.product(*request) : result_or_none(nullptr);
 }
 
 #ifdef DUOGEMM_WITH_CUDA
@@ -333,8 +338,7 @@ struct Cupy {
   }
 
   PyObject* make(std::int64_t rows, std::int64_t columns) const {
-    const Owned sizes(Py_BuildValue("(LL)", static_cast<long long>(rows), static_cast<long long>(columns)));
-    return sizes ? PyObject_CallFunctionObjArgs(ndarray, sizes.get(), float32, nullptr) : nullptr;
+    return make_array(ndarray, rows, columns, float32);
   }
 
   std::optional<CUstream_st*> stream_on(PyObject* device) const {

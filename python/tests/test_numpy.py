@@ -4,6 +4,9 @@ import concurrent.futures
 import decimal
 import fractions
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -33,6 +36,22 @@ class TestProducts(StridedProducts):
         if calls is None:
             pytest.skip("the package was built without Python's headers")
         super().test_short_way(array, monkeypatch)
+
+
+def test_what_fails_in_c_is_not_tried_again():
+    if calls is None:
+        pytest.skip("the package was built without Python's headers")
+    twice = """
+import numpy, duogemm, duogemm._numpy
+a = numpy.ones((4, 4), "float32")
+duogemm._matmul.matmul_in_python = None
+try:
+    duogemm.matmul(a, a, out=a.copy(), beta=1)
+except duogemm.ArgumentError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", twice], env={**os.environ, "DUOGEMM_DEVICE": "nothing"}, capture_output=True, text=True)
+    assert "DUOGEMM_DEVICE 'nothing'" in said.stdout, said.stderr
 
 
 @pytest.mark.parametrize("stored", list(itertools.product(STORED, repeat=3)), ids="-".join)

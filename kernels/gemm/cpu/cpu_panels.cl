@@ -77,10 +77,10 @@ pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 #else
 #define COPY_ROW(to, from)
 #endif
-enum { STRIP = 8 };
+enum { STRIP = 8, GAP = 16 };
 FUNCTION long
 b_panel(const int depth) {
-  return COLS * depth + 16;
+  return COLS * depth + GAP;
 }
 FUNCTION void
 pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
@@ -159,7 +159,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * (COLS * TSK + 16) : 0 };
+  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * (COLS * TSK + GAP) : 0 };
   __local float memory[A_PANELS + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.

@@ -9,6 +9,9 @@
 #ifdef __SSE__
 #include <immintrin.h>
 #endif
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
 
 #include <cstddef>
 #include <cstring>
@@ -109,9 +112,11 @@ FUNCTION __m256i whole(__m256i mask) { return mask; }
   }
 
 DEFINE_OPERATIONS(4)
-#ifdef __AVX2__
+#if defined(__AVX2__) || defined(__aarch64__)  // where it is two vectors
 DEFINE_VECTOR(8)
 DEFINE_OPERATIONS(8)
+#endif
+#ifdef __AVX2__
 #ifdef __AVX512F__
 DEFINE_ROWS(4, __mmask8, _mm)
 DEFINE_ROWS(8, __mmask8, _mm256)
@@ -130,9 +135,13 @@ FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a
 #endif
 #elif defined(__FP_FAST_FMAF)
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#ifdef __aarch64__
+FUNCTION float4 fma(float4 a, float4 b, float4 c) { return vfmaq_f32(c.v, a.v, b.v); }
+#else
 FUNCTION float4 fma(float4 a, float4 b, float4 c) {
   return float4::Elements{fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z), fma(a.w, b.w, c.w)};
 }
+#endif
 #else
 // For a processor without fused multiply-adds, by double precision: the product is exact there. The sum is
 // rounded to odd (Boldo and Melquiond, 2008): where it is inexact, and its last bit is 0, it becomes its
@@ -154,13 +163,20 @@ static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
 FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
 #endif
 
-#ifdef __SSE__
+#if defined(__SSE__) || defined(__aarch64__)
 // See gemm/cpu/cpu_transpose.h.
 #define TRANSPOSE_4X4 transpose_4x4
 FUNCTION void transpose_4x4(float4& to0, float4& to1, float4& to2, float4& to3, float4 from0, float4 from1,
                             float4 from2, float4 from3) {
+#ifdef __SSE__
   _MM_TRANSPOSE4_PS(from0.v, from1.v, from2.v, from3.v);
   to0 = from0.v, to1 = from1.v, to2 = from2.v, to3 = from3.v;
+#else
+  const float32x4_t even_low = vzip1q_f32(from0.v, from2.v), odd_low = vzip1q_f32(from1.v, from3.v);
+  const float32x4_t even_high = vzip2q_f32(from0.v, from2.v), odd_high = vzip2q_f32(from1.v, from3.v);
+  to0 = vzip1q_f32(even_low, odd_low), to1 = vzip2q_f32(even_low, odd_low);
+  to2 = vzip1q_f32(even_high, odd_high), to3 = vzip2q_f32(even_high, odd_high);
+#endif
 }
 #endif
 

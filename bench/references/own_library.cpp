@@ -182,7 +182,7 @@ std::unique_ptr<ReferenceLibrary> make_public_calls(const std::string& device) {
   return make_context(with_version, device);
 }
 
-std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, Queue& queue) {
+std::unique_ptr<ReferenceLibrary> make_public_calls(Device& device, [[maybe_unused]] Queue& queue) {
 #ifdef DUOGEMM_WITH_CUDA
   if (device.info().backend == "cuda") {
     auto* const stream = reinterpret_cast<CUstream_st*>(queue.native());

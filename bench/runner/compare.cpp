@@ -128,6 +128,9 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
     if (const auto slow = slow_reference_warning(others[i].title, slowest[i], "duogemm")) {
       warnings.push_back(*slow);
     }
+    if (const auto hindered = hindered_reference_warning(others[i].title)) {
+      warnings.push_back(*hindered);
+    }
   }
   if (interrupted) {
     warnings.emplace_back("the run was interrupted: shapes are missing");

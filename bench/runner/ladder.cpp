@@ -133,6 +133,9 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   if (const auto slow = slow_reference(rows, reference)) {
     warnings.push_back(*slow);
   }
+  if (const auto hindered = hindered_reference_warning(reference.name)) {
+    warnings.push_back(*hindered);
+  }
   if (unmeasured > 0) {
     warnings.push_back("the run was interrupted: " + std::to_string(unmeasured) + " rows are missing");
   }

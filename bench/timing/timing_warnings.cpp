@@ -71,6 +71,23 @@ std::optional<std::string> slow_reference_warning(const std::string& reference, 
          ". Most likely other programs keep its threads from the cores; a share of it says nothing";
 }
 
+std::optional<std::string> hindered_reference_warning(const std::string& reference) {
+  static const std::vector<std::pair<std::string, std::vector<const char*>>> obeyed = {
+      {"OpenBLAS", {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}},
+      {"cuBLAS", {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG"}}};
+  std::vector<std::string> set;
+  for (const auto& [library, variables] : obeyed) {
+    for (const char* variable : variables) {
+      const char* const value = std::getenv(variable);
+      if (reference.starts_with(library) && value != nullptr) {
+        set.push_back(std::string(variable) + "=" + value);
+      }
+    }
+  }
+  return set.empty() ? std::nullopt
+                     : std::optional(reference + " obeys " + join(set) + ": without that it may be faster");
+}
+
 std::optional<std::string> busy_warning(double load, unsigned cores) {
   if (load < busy_share * cores) {
     return std::nullopt;

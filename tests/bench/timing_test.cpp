@@ -1,6 +1,8 @@
 // A doubtful measurement comes with a warning.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "runner/runs.h"
 #include "timing/timing_warnings.h"
 
@@ -48,6 +50,17 @@ TEST(TimingWarnings, CallAReferenceThatIsAbsurdlySlowSo) {
   const std::string warning = slow_reference_warning("OpenBLAS 0.3.21", 45.7, "cpu_panels").value_or("");
   EXPECT_EQ(warning.find("OpenBLAS 0.3.21 is absurdly slow: it took 46 times as long as cpu_panels"), 0u)
       << warning;
+}
+
+TEST(TimingWarnings, NameWhatTakesSomethingFromAReference) {
+  unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("OPENBLAS_L2_SIZE");
+  EXPECT_FALSE(hindered_reference_warning("OpenBLAS 0.3.21"));
+  setenv("OPENBLAS_CORETYPE", "Haswell", 1);
+  EXPECT_EQ(hindered_reference_warning("OpenBLAS").value_or(""),
+            "OpenBLAS obeys OPENBLAS_CORETYPE=Haswell: without that it may be faster");
+  EXPECT_FALSE(hindered_reference_warning("CLBlast"));
+  unsetenv("OPENBLAS_CORETYPE");
 }
 
 TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {

@@ -72,7 +72,7 @@ endfunction()
 # Every setting of the tunables that the planner chooses where `width` is that of vectors, `columns` those of blocks and `tile`
 # what is packed at once.
 function(duogemm_cpu_settings result width columns tile)
-  set(settings "finish GROUP=256 WPT=4")
+  set(settings "finish GROUP=1 WPT=8192")
   foreach(ROWS_C 0 1)
     foreach(TRANS_A 0 1)
       foreach(ROOM 8192 131072)

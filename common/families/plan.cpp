@@ -255,7 +255,11 @@ std::vector<const Variant*> packs_and_reductions() {
   return programs;
 }
 
-const Variant& finish_program() { return program("finish"); }
+const Variant& finish_program(const DeviceInfo& device) {
+  static const Variant& of_cpus = program("finish", {{"GROUP", 1}, {"WPT", 8192}});
+  static const Variant& of_gpus = program("finish");
+  return device.kind == DeviceKind::cpu ? of_cpus : of_gpus;
+}
 
 std::string describe(const Plan& plan) {
   std::string text;

@@ -216,6 +216,6 @@ const Variant& reduce_program(std::int64_t elements, std::int64_t splits);
 std::vector<const Variant*> packs_and_reductions();
 
 // Makes of C what a problem asks beyond the sum; of a problem without products, beta C.
-const Variant& finish_program();
+const Variant& finish_program(const DeviceInfo& device);
 
 }  // namespace duogemm

@@ -37,17 +37,19 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
   if (!has_term) {
     argument.members.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
   }
+  Geometry geometry = spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device);
+  geometry.cores = device.compute_units;
   add_step(
-      plan, kernel, spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device),
+      plan, kernel, geometry,
       {std::move(argument), t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias},
       device);
 }
 
 // beta C alone.
-Plan scaled(const Tunables& set, const Problem& p, const DeviceInfo& device) {
+Plan scaled(const Variant& kernel, const Problem& p, const DeviceInfo& device) {
   Plan plan;
   plan.scalars = {p.alpha, p.beta};
-  add_finish(plan, program("finish", set), p, {operand_none, operand_none, {}}, device);
+  add_finish(plan, kernel, p, {operand_none, operand_none, {}}, device);
   return plan;
 }
 
@@ -114,7 +116,7 @@ Plan finished(Plan plan, const Problem& before, const Problem& problem, const De
     result = {product, operand_none, {0, before.ldc, before.c_stride}};
     redirect(plan, product);
   }
-  add_finish(plan, finish_program(), problem, result, device);
+  add_finish(plan, finish_program(device), problem, result, device);
   return plan;
 }
 
@@ -135,7 +137,7 @@ std::vector<const Variant*> programs_of(const Planner& planner) {
   for (std::size_t i = 0, kernels = programs.size(); i < kernels; ++i) {
     std::ranges::for_each(programs[i]->spec->family->companions(*programs[i]), add);
   }
-  add(&finish_program());
+  add(&finish_program(planner.device()));
   return programs;
 }
 
@@ -143,7 +145,7 @@ Plan plan_sgemm(const KernelSpec& spec, const Tunables& set, const Problem& prob
                 const DeviceInfo& device) {
   const Problem before = before_finish(problem);
   return finished(before.multiplies() ? lower(schedule_for({&spec, set}, before, device), before, device)
-                                      : scaled(set, before, device),
+                                      : scaled(program("finish", set), before, device),
                   before, problem, device);
 }
 
@@ -154,9 +156,9 @@ Plan plan_sgemm(const Problem& problem, const Planner& planner) {
   }
   const DeviceInfo& device = planner.device();
   const Problem before = before_finish(problem);
-  return finished(
-      before.multiplies() ? lower(planner.select(before), before, device) : scaled({}, before, device),
-      before, problem, device);
+  return finished(before.multiplies() ? lower(planner.select(before), before, device)
+                                      : scaled(finish_program(device), before, device),
+                  before, problem, device);
 }
 
 Plan plan_sgemm(const Problem& problem, const DeviceInfo& device) {

@@ -9,13 +9,13 @@
 //
 // Offsets, strides and leading dimensions in elements. Each work-item has WPT elements, GROUP apart; they are
 // numbered down the columns in one dimension, whose limit is 2^31 work-groups; the batch is walked over in
-// another.
+// another. On a CPU a work-group is one work-item, whose elements are neighbours.
 
 #ifndef GROUP
-#define GROUP 256  // work-items per work-group: 64 128 256
+#define GROUP 256  // work-items per work-group: 1 64 128 256
 #endif
 #ifndef WPT
-#define WPT 4  // elements per work-item: 1 2 4 8
+#define WPT 4  // elements per work-item: 1 2 4 8 8192
 #endif
 
 #include "dialect.h"
@@ -34,6 +34,32 @@ apply(const int function, const float x) {
   return x;
 }
 
+// Neighbours in a column become c_factor C alone, several at once, or zeros.
+FUNCTION void
+scale(__global float* d, const __global float* c, const long count, const float c_factor) {
+  enum { AT_ONCE = 16 };
+  long i = 0;
+  if (c_factor == 0.0f) {
+    for (; i < count; ++i) {
+      d[i] = 0.0f;
+    }
+  }
+  for (; i + AT_ONCE <= count; i += AT_ONCE) {
+    float values[AT_ONCE];
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+      values[j] = c[i + j];
+    }
+#pragma unroll
+    for (int j = 0; j < AT_ONCE; ++j) {
+      d[i + j] = c_factor * values[j];
+    }
+  }
+  for (; i < count; ++i) {
+    d[i] = c_factor * c[i];
+  }
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long* t_table,
        const __global float* C, const __global long* c_table, __global float* D, const __global long* d_table,
@@ -43,14 +69,26 @@ finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long*
   const float c_factor = beta_at == 0 ? p.beta : *beta_at;
   const long size = p.M * p.N;
   const long first = (long)get_group_id(0) * (GROUP * WPT) + get_local_id(0);
+  const long end = LEAST(first + GROUP * WPT, size);
+  enum { UNROLLED = WPT > 8 ? 1 : WPT };
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* t = MEMBER(T, p.t, t_table, member);
     const __global float* c = MEMBER(C, p.c, c_table, member);
     __global float* d = MEMBER(D, p.d, d_table, member);
-#pragma unroll
+    if (GROUP == 1 && T == 0 && bias == 0 && p.function == 0) {
+      for (long element = first; element < end;) {
+        const long col = column_of_element(element, p.M, size);
+        const long row = element - col * p.M;
+        const long count = LEAST(p.M - row, end - element);
+        scale(d + col * p.d.ld + row, c + col * p.c.ld + row, count, c_factor);
+        element += count;
+      }
+      continue;
+    }
+#pragma unroll UNROLLED
     for (int i = 0; i < WPT; ++i) {
       const long element = first + i * GROUP;
-      if (element < size) {
+      if (element < end) {
         const long col = column_of_element(element, p.M, size);
         const long row = element - col * p.M;
         // To add -0 changes nothing, so that one line serves every beta.

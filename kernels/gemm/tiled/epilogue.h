@@ -8,12 +8,15 @@
 //   q-th float4 of all      ->  layer q, its columns as they  ->    neighbours write neighbours,
 //   work-items: a layer         stand in D, in runs of RUN rows     of a cluster each its layers
 //
-// As many layers as fit are in local memory at once; at least one does.
+// As many layers as fit are in local memory at once; at least one does. They are written in blocks of a few,
+// within which distances are constants.
 
 enum {
   FOURS = WPTM * WPTN / 4,
   LAYER = 4 * WORK_ITEMS,
-  LAYERS = LEAST(FOURS, STAGES* STAGE / LAYER),
+  ROOM = STAGES * STAGE / LAYER,
+  BLOCK = LEAST(ROOM, LEAST(FOURS, WPTM == 4 ? 8 : WPTM)),
+  LAYERS = LEAST(FOURS, ROOM / BLOCK * BLOCK),
   RUN = TSM / WPTM * 4
 };
 
@@ -24,12 +27,22 @@ position_in_layer(const int item) {
   return slot_n(item) * RUN + item / 32 % BLOCKS_M * (4 * LANES_M) + lane_m(item) * 4;
 }
 FUNCTION int
-row_in_layer(const int v) {
-  return v % RUN / (4 * LANES_M) * (LANES_M * WPTM) + v % (4 * LANES_M);
+row_in_layer(const uint v) {
+  return (int)(v % (uint)RUN / (4 * LANES_M) * (LANES_M * WPTM) + v % (4 * LANES_M));
 }
 FUNCTION int
-column_in_layer(const int v) {
-  return column_of_slot(v / RUN);
+column_in_layer(const uint v) {
+  return column_of_slot((int)(v / (uint)RUN));
+}
+
+// How far from there the same value of another layer is.
+FUNCTION int
+row_of_layer(const int layer) {
+  return layer % (WPTM / 4) * (4 * LANES_M);
+}
+FUNCTION int
+column_of_layer(const int layer) {
+  return next_column(layer / (WPTM / 4));
 }
 
 // Writes a work-item's float4 as they are.
@@ -65,31 +78,55 @@ typedef struct {
 } Inside;
 
 // Writes every cluster-th of `count` layers in local memory, of which the first is the first-th, from the
-// rank-th on. In vectors of `width`, which is 1 or 4.
+// rank-th on. In vectors of `width`, which is 1 or 4, and so are distances counted. Next to nothing is left
+// to compute for each value: a short sum takes as long to write as to add up.
 FUNCTION void
 write_layers(const Result result, const Inside inside, const LOCAL_PTR float* layers, const int item,
              const int first, const int count, const int rank, const int cluster, const int width,
              const float beta) {
+  const int at_once = width == 4 ? LEAST(BLOCK, 4) : BLOCK;
+  int shift = width == 4 ? 2 : 0;
+  OPAQUE(shift);  // as in epilogue(): multiples of these distances would be kept
+  const long ldd = result.ldd >> shift;
+  const long ldc = result.ldc >> shift;
 #pragma unroll 1
   for (int i = 0; i < 4 / width; ++i) {
     const int v = (i * WORK_ITEMS + item) * width;
-    const int row = row_in_layer(v);
-    const int col = column_in_layer(v);
-#pragma unroll 4
-    for (int q = rank; q < count; q += cluster) {
-      const int at_row = row + (first + q) % (WPTM / 4) * (4 * LANES_M);
-      const int at_col = col + next_column((first + q) / (WPTM / 4));
-      if (at_row < inside.rows && at_col < inside.cols) {
-        const __global float* c = &inside.c[at_col * result.ldc + at_row];
-        const LOCAL_PTR float* sums = layers + (q * LAYER + v);
-        if (width == 4) {
-          __global float4* d = (__global float4*)inside.d + (at_col * (result.ldd >> 2) + (at_row >> 2));
-          UPDATE_FROM(float4, *d, result.alpha, *(const LOCAL_PTR float4*)sums, beta,
-                      *(const __global float4*)c);
-        } else {
-          UPDATE_FROM(float, inside.d[at_col * result.ldd + at_row], result.alpha, *sums, beta, *c);
+    const int row = row_in_layer((uint)v);
+    const int first_col = column_in_layer((uint)v);
+    const long at_d = (first_col + column_of_layer(first)) * ldd + row / width;
+    const long at_c = (first_col + column_of_layer(first)) * ldc + row / width;
+    __global float* d = inside.d + at_d;
+    const __global float* c = inside.c + at_c;
+    __global float4* d4 = (__global float4*)inside.d + at_d;
+    const __global float4* c4 = (const __global float4*)inside.c + at_c;
+    const LOCAL_PTR float* sums = layers + v;
+    int turn = 0;
+#pragma unroll 1
+    for (int block = 0; block < count; block += at_once) {
+      // WPTM layers have four columns together, and the next ones lie alike.
+      const int begin = at_once % WPTM == 0 ? 0 : first + block;
+      const int col = first_col + column_of_layer(first + block) - column_of_layer(begin);
+#pragma unroll
+      for (int q = 0; q < at_once; ++q) {
+        const int down = row_of_layer(begin + q);
+        const int right = column_of_layer(begin + q);
+        if (block + q < count && turn == rank && row + down < inside.rows && col + right < inside.cols) {
+          if (width == 4) {
+            UPDATE_FROM(float4, d4[down / 4], result.alpha, *(const LOCAL_PTR float4*)(sums + q * LAYER),
+                        beta, c4[down / 4]);
+          } else {
+            UPDATE_FROM(float, d[down], result.alpha, sums[q * LAYER], beta, c[down]);
+          }
         }
+        turn = turn + 1 == cluster ? 0 : turn + 1;
+        const int further = column_of_layer(begin + q + 1) - right;
+        d += further * ldd;
+        c += further * ldc;
+        d4 += further * ldd;
+        c4 += further * ldc;
       }
+      sums += at_once * LAYER;
     }
   }
 }
@@ -153,8 +190,8 @@ write_through_layers(const Result result, const Tile tile, float acc[WPTN][WPTM]
 
 // work_groups: how many add up their splits of k.
 FUNCTION void
-epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles,
-         Place place, const int work_groups) {
+epilogue(const Result result, const Tile tile, float acc[WPTN][WPTM], LOCAL_PTR float* tiles, Place place,
+         const int work_groups) {
   // Compilers would otherwise compute what follows from these before the loop over k, and keep it all along.
   int cluster = CLUSTERS ? work_groups : 1;
   OPAQUE(cluster);

@@ -182,6 +182,7 @@ DeviceInfo describe(const cl::Device& device, std::size_t index) {
   info.pci_bus = pci_bus(device);
   info.read_only_loads = info.compute_capability >= 35;
   info.shuffle = info.compute_capability >= 30 || has_extension(device, "cl_khr_subgroup_shuffle");
+  info.denormals = (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_DENORM) != 0;
   assume(info);
   return info;
 }

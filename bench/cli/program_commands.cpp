@@ -52,6 +52,11 @@ void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
                    std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
   }
   std::printf("%s:\n%s", name.c_str(), table.text().c_str());
+  for (const DeviceInfo& info : devices) {
+    if (!info.denormals) {
+      std::printf("%s%zu takes denormals for zeros (it has no CL_FP_DENORM)\n", name.c_str(), info.index);
+    }
+  }
 }
 
 // Why the library does not multiply on it; empty where it does.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "families/kernel_source.h"
 #include "plan/lower.h"
@@ -193,6 +194,47 @@ Plan plan_setting(const LadderSetting& setting, const Problem& problem, const De
   const Rung* rung = as_rung(*setting.spec);
   return rung ? plan_ladder(*rung, setting.tunables, problem, device)
               : plan_sgemm(*setting.spec, setting.tunables, own, device);
+}
+
+void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector<LadderSetting>& settings) {
+  for (LadderSetting& setting : settings) {
+    const Rung* rung = setting.planned ? nullptr : as_rung(*setting.spec);
+    if (rung == nullptr || device.programs != nullptr ||
+        !unsupported_reason(*rung, setting.tunables, device)) {
+      continue;
+    }
+    std::vector<TunableDeclaration> free = load_kernel(rung->path).tunables;
+    std::erase_if(free, [&](const TunableDeclaration& tunable) {
+      return choice.set.contains(tunable.name) || choice.switches.contains(tunable.name);
+    });
+    // The larger tile, then what is changed less, then more work-items.
+    const auto rank = [&](const Tunables& tunables) {
+      const Multiples tile = rung->multiples(tunables);
+      const Extent local = variant_of(*rung, tunables).local;
+      const auto kept = std::ranges::count_if(
+          tunables, [&](const auto& each) { return each.second == setting.tunables.at(each.first); });
+      return std::tuple(tile.m * tile.n * tile.k, kept, local[0] * local[1]);
+    };
+    std::optional<Tunables> best;
+    for (const TunableDeclaration& one : free) {
+      for (const TunableDeclaration& other : free) {
+        for (const int value : one.allowed) {
+          for (const int second : other.allowed) {
+            Tunables changed = setting.tunables;
+            changed[one.name] = value;
+            changed[other.name] = second;
+            if (keeps_rules(*rung, changed) && !unsupported_reason(*rung, changed, device) &&
+                (!best || rank(changed) > rank(*best))) {
+              best = std::move(changed);
+            }
+          }
+        }
+      }
+    }
+    if (best) {
+      setting = make_setting(*rung, *best);
+    }
+  }
 }
 
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

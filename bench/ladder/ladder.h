@@ -62,6 +62,11 @@ Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& prob
 // for duogemm's own choice at the level everywhere, unless it is permitted what has no chain's bits.
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
 
+// Gives rungs that the device cannot run as they stand, because a work-group has too many work-items or too
+// much local memory, the largest tile that it can run and that changing two tunables leads to; none that the
+// user chose.
+void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector<LadderSetting>& settings);
+
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as
 // it stands is no mistake of the user's: the ladder reports it as not supported.)
 void require_supported(const LadderChoice& choice, const std::vector<LadderSetting>& settings,

@@ -55,6 +55,7 @@ struct DeviceInfo {
   Extent max_groups{};              // work-groups per dimension
   bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
   bool shuffle = false;             // work-items of a sub-group can exchange values
+  bool denormals = true;            // are numbers like others, as IEEE 754 has them
   bool dependent_launch =
       false;                 // kernels that await what was launched before by themselves are started early
   bool host_memory = false;  // kernels work on the host's memory in place (Device::wrap)

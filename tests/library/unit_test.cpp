@@ -160,6 +160,26 @@ TEST(LibrarySettings, AreOfTheKernelsThatCompute) {
   EXPECT_TRUE(names.contains("general") && names.contains("finish"));
 }
 
+// As AMD's GPUs, and integrated ones, allow.
+TEST(RungSettings, ShrinkToWhatADeviceAllows) {
+  DeviceInfo small = large_gpu();
+  small.max_work_group = 256;
+  small.local_bytes = 32 << 10;
+  std::vector<LadderSetting> settings = rung_settings({});
+  shrink_to(small, {}, settings);
+  for (const LadderSetting& setting : settings) {
+    if (label_of(setting) != "17") {
+      EXPECT_EQ(unsupported_reason(*setting.spec, setting.tunables, small).value_or(""), "")
+          << setting.spec->name;
+    }
+  }
+  EXPECT_EQ(to_text(settings.front().distinct), "TS=16");
+  const LadderChoice chosen{{"1"}, {{"TS", 32}}, {}};
+  settings = rung_settings(chosen);
+  shrink_to(small, chosen, settings);
+  EXPECT_EQ(settings.front().tunables.at("TS"), 32);
+}
+
 Plan plan_for(const char* name, const Problem& problem) {
   const KernelSpec& spec = any_kernel(name);
   return plan_ladder(*as_rung(spec), resolve(spec, {}), problem, large_gpu());

@@ -38,6 +38,7 @@ int run(const LadderFlags& flags) {
   }
   request.devices = flags.device.choose_compiling();
   for (const ChosenDevice& device : request.devices) {
+    shrink_to(device.info(), flags.choice, request.settings);
     require_supported(flags.choice, request.settings, device.info());
   }
   request.device_options = flags.device_options;

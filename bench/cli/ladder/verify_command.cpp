@@ -45,6 +45,7 @@ DeviceInfo with_few_groups(DeviceInfo device) {
 std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const DeviceInfo& device) {
   const LadderChoice& choice = flags.choice;
   std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
+  shrink_to(device, choice, settings);
   if (device.programs == nullptr || !choice.set.empty() || choice.smallest_tiles) {
     return settings;
   }

@@ -355,11 +355,30 @@ std::unique_ptr<Device> open_device(const SharedContext& context, const DeviceIn
   return std::make_unique<CudaDevice>(context, info, options);
 }
 
+namespace {
+
+// A green context has a part of the device's multiprocessors.
+std::size_t compute_units_of([[maybe_unused]] const SharedContext& context, std::size_t of_device) {
+#if CUDA_VERSION >= 12040
+  CUdevResource resource{};
+  if (driver()->cuCtxGetDevResource != nullptr &&
+      driver()->cuCtxGetDevResource(context->get(), &resource, CU_DEV_RESOURCE_TYPE_SM) == CUDA_SUCCESS &&
+      resource.sm.smCount > 0) {
+    return std::min<std::size_t>(resource.sm.smCount, of_device);
+  }
+#endif
+  return of_device;
+}
+
+}  // namespace
+
 std::unique_ptr<Device> borrow_context(const SharedContext& context) {
   const CurrentContext current(context);
   CUdevice device = 0;
   DUOGEMM_CUDA(cuCtxGetDevice(&device));
-  return open_device(context, describe(device, 0), {});
+  DeviceInfo info = describe(device, 0);
+  info.compute_units = compute_units_of(context, info.compute_units);
+  return open_device(context, info, {});
 }
 
 std::unique_ptr<Queue> borrow_stream(const SharedContext& context, CUstream stream) {

@@ -84,6 +84,10 @@ struct Driver {
 #if CUDA_VERSION >= 12030
   decltype(&::cuLaunchKernelEx) cuLaunchKernelEx;
 #endif
+  // Null before CUDA 12.4.
+#if CUDA_VERSION >= 12040
+  decltype(&::cuCtxGetDevResource) cuCtxGetDevResource;
+#endif
 #if CUDA_VERSION < 13000
   decltype(&::cuFuncSetSharedMemConfig) cuFuncSetSharedMemConfig;
 #endif

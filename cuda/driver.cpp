@@ -47,6 +47,9 @@ Loaded load() {
   find(library, "cuStreamGetCaptureInfo_v3", loaded.cuStreamGetCaptureInfo_v3);
   find(library, "cuStreamGetCaptureInfo_v2", loaded.cuStreamGetCaptureInfo_v2);
   find(library, "cuGraphNodeGetDependencies_v2", loaded.cuGraphNodeGetDependencies_v2);
+#if CUDA_VERSION >= 12040
+  find(library, "cuCtxGetDevResource", loaded.cuCtxGetDevResource);
+#endif
   if (!complete) {
     return {.absence = "libcuda.so.1 is too old for this build's toolkit"};
   }

@@ -1,4 +1,5 @@
 // SGEMM on the caller's own CUDA stream and device pointers.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -138,6 +139,42 @@ TEST_P(CudaNative, RefusesPointersThatAreNullOrBeginWithinAnElement) {
               name + " is not at a multiple of 4 bytes");
   }
 }
+
+#if CUDA_VERSION >= 12050
+template <typename Function>
+Function* driver_function(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), name));
+}
+#define DRIVER_FUNCTION(name) driver_function<decltype(name)>(#name)
+
+TEST_P(CudaNative, PlansForTheMultiprocessorsOfAGreenContext) {
+  auto* const create = DRIVER_FUNCTION(cuGreenCtxCreate);
+  if (create == nullptr) {
+    GTEST_SKIP() << "the driver has no green contexts";
+  }
+  const cuda::CurrentContext current(context_);
+  const CUdevice device = cuda::device_at(0);
+  CUdevResource all{}, part{};
+  ASSERT_EQ(DRIVER_FUNCTION(cuDeviceGetDevResource)(device, &all, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);
+  unsigned parts = 1;
+  ASSERT_EQ(DRIVER_FUNCTION(cuDevSmResourceSplitByCount)(&part, &parts, &all, nullptr, 0, all.sm.smCount / 3),
+            CUDA_SUCCESS);
+  CUdevResourceDesc description = nullptr;
+  ASSERT_EQ(DRIVER_FUNCTION(cuDevResourceGenerateDesc)(&description, &part, 1), CUDA_SUCCESS);
+  CUgreenCtx green = nullptr;
+  ASSERT_EQ(create(&green, description, device, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(DRIVER_FUNCTION(cuCtxFromGreenCtx)(&context, green), CUDA_SUCCESS);
+  const auto borrowed = std::make_shared<const cuda::DeviceContext>(context);
+  EXPECT_EQ(cuda::borrow_context(borrowed)->info().compute_units, part.sm.smCount);
+  EXPECT_LT(part.sm.smCount, all.sm.smCount);
+  CUstream stream = nullptr;
+  ASSERT_EQ(DRIVER_FUNCTION(cuGreenCtxStreamCreate)(&stream, green, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    check(seed, stream, false);
+  }
+}
+#endif
 
 TEST(CudaWithoutADriver, SaysSo) {
   if (cuda::driver() != nullptr) {

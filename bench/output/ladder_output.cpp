@@ -96,9 +96,10 @@ std::string tutorial_text(const Row& row) {
 
 std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
-  std::string text = device.name + " through " + device.runtime + ", driver " + device.driver + "\n" +
-                     size_text(report.shape) + ", measured peak " + format("%.0f", report.peak / gigaflop) +
-                     " GFLOP/s";
+  std::string text =
+      device.name + " through " + device.runtime + ", driver " + device.driver + "\n" +
+      size_text(report.shape) +
+      (report.peak > 0.0 ? ", measured peak " + format("%.0f", report.peak / gigaflop) + " GFLOP/s" : "");
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }

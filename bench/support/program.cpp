@@ -14,7 +14,9 @@ std::filesystem::path program_folder() {
 }  // namespace
 
 std::string build_switches() {
-  std::string text = "BACKEND=" + (backends().size() > 1 ? "all" : std::string(backends().front()->name()));
+  constexpr std::size_t all = 3;  // cpu is in every build
+  std::string text =
+      "BACKEND=" + (backends().size() == all ? "all" : std::string(backends().front()->name()));
   for (const auto& [name, value] : build_tunables()) {
     text += ", " + std::string(name) + (value != 0 ? "=ON" : "=OFF");
   }

@@ -16,8 +16,18 @@ TEST_F(Program, Helps) {
 TEST_F(Program, TellsWhatItIsMadeOf) {
   const Outcome outcome = run_well("--version");
   EXPECT_EQ(outcome.err, "");
-  std::vector<std::string> lines = {"duogemm [0-9.]+ \\(commit ([0-9a-f]{4,40}|unknown)\\)", "backends: .+",
-                                    "build switches: BACKEND=.+, USE_LDG=(ON|OFF), USE_SHUFFLE=(ON|OFF)"};
+#if defined(DUOGEMM_WITH_OPENCL) && defined(DUOGEMM_WITH_CUDA)
+  const std::string backend = "all";
+#elif defined(DUOGEMM_WITH_CUDA)
+  const std::string backend = "cuda";
+#elif defined(DUOGEMM_WITH_OPENCL)
+  const std::string backend = "opencl";
+#else
+  const std::string backend = "cpu";
+#endif
+  std::vector<std::string> lines = {
+      "duogemm [0-9.]+ \\(commit ([0-9a-f]{4,40}|unknown)\\)", "backends: .+",
+      "build switches: BACKEND=" + backend + ", USE_LDG=(ON|OFF), USE_SHUFFLE=(ON|OFF)"};
 #ifdef DUOGEMM_WITH_OPENCL
   lines.insert(lines.end(), {"OpenCL headers: [0-9.]+", "OpenCL loader: .+", "OpenCL platform: .+"});
 #endif

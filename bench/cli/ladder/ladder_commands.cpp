@@ -27,6 +27,16 @@ struct LadderFlags : StudyFlags {
   bool tutorial = false;
 };
 
+// A device that compiles nothing has duogemm's own kernels alone: without rungs that were asked for, its rows
+// are those.
+void leave_out_rungs(const DeviceInfo& device, std::vector<LadderSetting>& settings) {
+  std::erase_if(settings, [](const LadderSetting& setting) { return !setting.planned; });
+  std::printf(
+      "%s%zu compiles no kernels. For the rungs, install an OpenCL driver for the CPU, such as Debian's "
+      "pocl-opencl-icd.\n\n",
+      device.backend.c_str(), device.index);
+}
+
 int run(const LadderFlags& flags) {
   LadderRequest request;
   request.settings = ladder_settings(flags.choice);
@@ -37,6 +47,10 @@ int run(const LadderFlags& flags) {
     request.shape = flags.size.shape();
   }
   request.devices = flags.device.choose_compiling();
+  if (const DeviceInfo device = request.devices.front().info();
+      device.programs != nullptr && flags.choice.kernels.empty()) {
+    leave_out_rungs(device, request.settings);
+  }
   for (const ChosenDevice& device : request.devices) {
     shrink_to(device.info(), flags.choice, request.settings);
     require_supported(flags.choice, request.settings, device.info());

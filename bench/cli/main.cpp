@@ -10,6 +10,7 @@
 #include "duogemm/version.h"
 #include "machine/gpu_watch.h"
 #include "output/files.h"
+#include "output/table.h"
 #include "support/format.h"
 #include "support/program.h"
 #include "system/reject.h"
@@ -106,6 +107,7 @@ int run(int argc, char** argv) {
         add_verify_command, add_warm_command}) {
     add(program);
   }
+  Table::room = terminal_columns();
   try {
     require_command(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);

@@ -286,6 +286,8 @@ struct ResultFlags {
                        "Write the results, with all that was measured, to this file, or - for stdout");
     command.add_flag_callback(
         "--markdown", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
+    command.add_flag_callback(
+        "--wide", [] { Table::room = 0; }, "Print all columns of a table, whatever the terminal's width");
     if (with_csv) {
       command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
     }

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace duogemm::bench {
+namespace {
+
+const std::string between = "  ";  // columns of text
+const std::string fine = "ok";     // a verdict, in a column without a title, that stays in its row
+
+}  // namespace
 
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
@@ -30,7 +36,107 @@ std::string Table::head() const {
   return (style == Style::markdown ? "\n" : "") + line(titles, all) + line(rules, all);
 }
 
+// The first column always stays, and so do short words that have a title as long as there are numbers to
+// leave out.
+std::vector<Table::Place> Table::places() const {
+  constexpr std::size_t short_words = 16;
+  std::vector<Place> places(columns_.size(), Place::column);
+  const std::vector<std::size_t> all = widths();
+  const auto is_too_wide = [&] {
+    std::size_t width = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      width += places[i] == Place::column  ? all[i] + between.size()
+               : columns_[i].title.empty() ? fine.size() + between.size()
+                                           : 0;
+    }
+    return width > room + between.size();
+  };
+  if (is_too_wide() && rows_.size() > 1) {
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      const bool same = std::ranges::all_of(rows_, [&](const auto& row) { return row[i] == rows_[0][i]; });
+      places[i] = same ? Place::above : Place::column;
+    }
+  }
+  const auto move_words_below = [&](std::size_t longer_than) {
+    while (is_too_wide()) {
+      std::size_t longest = 0;
+      for (std::size_t i = 1; i < places.size(); ++i) {
+        const bool is_long = all[i] > longer_than || columns_[i].title.empty();
+        if (places[i] == Place::column && columns_[i].align == Align::left && is_long &&
+            (longest == 0 || all[i] > all[longest])) {
+          longest = i;
+        }
+      }
+      if (longest == 0) {
+        return;
+      }
+      places[longest] = Place::below;
+    }
+  };
+  move_words_below(short_words);
+  for (std::size_t i = places.size() - 1; i > 1 && is_too_wide(); --i) {
+    if (places[i] == Place::column && columns_[i].align == Align::right) {
+      places[i] = Place::left_out;
+    }
+  }
+  move_words_below(0);
+  return places;
+}
+
+std::string Table::text_of(const std::vector<Place>& places) const {
+  const auto at = [&](Place place) {
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] == place) {
+        indices.push_back(i);
+      }
+    }
+    return indices;
+  };
+  const auto says_something = [](const std::string& cell) { return !cell.empty() && cell != "-"; };
+  const std::vector<std::size_t> columns = at(Place::column);
+  Table narrow;
+  for (const std::size_t i : columns) {
+    narrow.add_column(columns_[i]);
+  }
+  for (const auto& row : rows_) {
+    std::vector<std::string> cells;
+    for (const std::size_t i : columns) {
+      cells.push_back(row[i]);
+    }
+    narrow.add_row(cells);
+  }
+  std::string text;
+  for (const std::size_t i : at(Place::above)) {
+    const std::string& cell = rows_.front()[i];
+    text += says_something(cell) && !columns_[i].title.empty() ? columns_[i].title + ": " + cell + "\n" : "";
+  }
+  text += narrow.head();
+  const std::vector<std::size_t> all = narrow.widths();
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    text += narrow.line(narrow.rows_[row], all);
+    std::vector<std::string> words;
+    for (const std::size_t i : at(Place::below)) {
+      if (rows_[row][i] == fine) {
+        text.back() = ' ';
+        text += " " + fine + "\n";
+      } else if (says_something(rows_[row][i])) {
+        words.push_back(rows_[row][i]);
+      }
+    }
+    text += words.empty() ? "" : "    " + join(words, between) + "\n";
+  }
+  const std::vector<std::size_t> left_out = at(Place::left_out);
+  return left_out.empty() ? text
+                          : text + "Left out for want of room: " + join(left_out, ", ", [&](std::size_t i) {
+                              return columns_[i].title;
+                            }) + ". --wide has all.\n";
+}
+
 std::string Table::text() const {
+  if (style == Style::text && room > 0) {
+    return text_of(places());
+  }
   std::string result = head();
   const std::vector<std::size_t> all = widths();
   for (const auto& row : rows_) {
@@ -51,7 +157,7 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
   if (style == Style::markdown) {
     return "| " + join(padded, " | ") + " |\n";
   }
-  const std::string text = join(padded, "  ");
+  const std::string text = join(padded, between);
   return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 

@@ -15,6 +15,8 @@ class Table {
   // All tables of the program share it.
   enum class Style { text, markdown };
   static inline Style style = Style::text;
+  // Characters that a line of text may have; 0 for any number.
+  static inline std::size_t room = 0;
 
   struct Column {
     Column(std::string text, Align side = Align::right) : title(std::move(text)), align(side) {}
@@ -29,7 +31,10 @@ class Table {
   void add_column(Column column) { columns_.push_back(std::move(column)); }
   // One cell per column.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  std::string text() const;  // titles, rule and rows, each on a line
+  // Titles, rule and rows, each on a line. Where there is no room for all columns, what is the same in all
+  // rows is said once above, long words stand below their row, and the last numbers are left out, with a
+  // note.
+  std::string text() const;
   // For rows that are printed as they come: title and rule as wide as the rows there are, one more line below
   // them, which is not kept, and what ends the table.
   std::string head() const;
@@ -37,7 +42,11 @@ class Table {
   static std::string foot();
 
  private:
+  enum class Place { column, above, below, left_out };
+
   std::vector<std::size_t> widths() const;
+  std::vector<Place> places() const;
+  std::string text_of(const std::vector<Place>& places) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;

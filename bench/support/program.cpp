@@ -1,5 +1,8 @@
 #include "support/program.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "device/backend.h"
 #include "families/kernel_source.h"
 
@@ -21,6 +24,11 @@ std::string build_switches() {
     text += ", " + std::string(name) + (value != 0 ? "=ON" : "=OFF");
   }
   return text;
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::filesystem::path folder_of_program(const std::string& name) {

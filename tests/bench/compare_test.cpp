@@ -185,6 +185,33 @@ TEST(Report, HasTablesOfTextOrMarkdown) {
   Table::style = Table::Style::text;
 }
 
+TEST(Report, HasTablesAsWideAsATerminal) {
+  Table table = {left("kernel"), left("set"), left("of"), "x", "spread", left("")};
+  table.add_row({"naive", "", "fp32", "1.5", "3%", "ok"});
+  table.add_row({"tiled", "TSM=128 TSN=128 TSK=16", "fp32", "2.5", "2%", "WRONG: C[3]"});
+  const std::string whole = table.text();
+  Table::room = 62;
+  EXPECT_EQ(table.text(), whole);
+  Table::room = 36;
+  EXPECT_EQ(table.text(),
+            "of: fp32\n"
+            "kernel    x  spread\n"
+            "------  ---  ------  -----------\n"
+            "naive   1.5      3%  ok\n"
+            "tiled   2.5      2%  WRONG: C[3]\n"
+            "    TSM=128 TSN=128 TSK=16\n");
+  Table::room = 16;
+  EXPECT_EQ(table.text(),
+            "of: fp32\n"
+            "kernel    x\n"
+            "------  ---\n"
+            "naive   1.5  ok\n"
+            "tiled   2.5\n"
+            "    TSM=128 TSN=128 TSK=16  WRONG: C[3]\n"
+            "Left out for want of room: spread. --wide has all.\n");
+  Table::room = 0;
+}
+
 TEST(Report, IsWrittenAsTheSchemaSays) {
   CompareRequest request;
   request.lists = {{"x", {}}, {"y", {}}};

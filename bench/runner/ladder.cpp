@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 
 #include "runner/runs.h"
 #include "support/interrupt.h"
@@ -114,6 +115,7 @@ bool LadderReport::ok() const {
 }
 
 void LadderReport::keep_measured() {
+  interrupted = true;
   unmeasured += std::erase_if(rows, [](const Row& row) { return row.missing.empty() && !row.measured(); });
   if (reference.samples.seconds.empty()) {
     reference.name.clear();
@@ -126,7 +128,8 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
     samples.push_back({name_of(row.setting), &row.samples});
   }
   samples.push_back({reference.name, &reference.samples});
-  std::vector<std::string> warnings = timing_warnings(gpu_during, samples, wanted_noise);
+  const double noise = interrupted ? std::numeric_limits<double>::infinity() : wanted_noise;
+  std::vector<std::string> warnings = timing_warnings(gpu_during, samples, noise);
   if (!busy.empty()) {
     warnings.push_back(busy);
   }
@@ -136,8 +139,10 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   if (const auto hindered = hindered_reference_warning(reference.name)) {
     warnings.push_back(*hindered);
   }
-  if (unmeasured > 0) {
-    warnings.push_back("the run was interrupted: " + std::to_string(unmeasured) + " rows are missing");
+  if (interrupted) {
+    warnings.push_back("the run was interrupted: " +
+                       (unmeasured == 0 ? "the rows have fewer samples than were wanted"
+                                        : std::to_string(unmeasured) + " rows are missing"));
   }
   return warnings;
 }

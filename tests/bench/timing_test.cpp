@@ -63,6 +63,22 @@ TEST(TimingWarnings, NameWhatTakesSomethingFromAReference) {
   unsetenv("OPENBLAS_CORETYPE");
 }
 
+TEST(ALadderReport, SaysThatItWasInterruptedAndNotThatTimeWasUp) {
+  LadderReport report;
+  report.rows.resize(2);
+  KernelSpec kernel;
+  for (Row& row : report.rows) {
+    row.setting.spec = &kernel;
+  }
+  report.rows[0].samples = wild;
+  report.keep_measured();
+  const std::vector<std::string> warnings = report.warnings(0.01);
+  EXPECT_EQ(warnings.back(), "the run was interrupted: 1 rows are missing");
+  for (const std::string& warning : warnings) {
+    EXPECT_EQ(warning.find("time was up"), std::string::npos) << warning;
+  }
+}
+
 TEST(ALadderReport, WarnsOfABusyMachineAndOfAReferenceThatSuffersFromIt) {
   KernelSpec kernel;
   kernel.name = "quick";

@@ -21,11 +21,10 @@ duogemm_status remember(duogemm_status status, const char* message) noexcept {
   return status;
 }
 
-// The C statuses have one more at their beginning, for success.
 duogemm_status to_c(Status status) {
-  static_assert(static_cast<int>(Status::invalid_argument) + 1 == DUOGEMM_INVALID_ARGUMENT &&
-                static_cast<int>(Status::device_error) + 1 == DUOGEMM_DEVICE_ERROR);
-  return static_cast<duogemm_status>(static_cast<int>(status) + 1);
+  static_assert(static_cast<int>(Status::invalid_argument) == DUOGEMM_INVALID_ARGUMENT &&
+                static_cast<int>(Status::device_error) == DUOGEMM_DEVICE_ERROR);
+  return static_cast<duogemm_status>(status);
 }
 
 // The value of an enumeration from 0 to `largest`. A C program may have put any number there, which is looked

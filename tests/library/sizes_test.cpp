@@ -149,6 +149,18 @@ std::string text_of(const Sgemm& r) {
   return text;
 }
 
+TEST(Sizes, OfPackedMatricesLeaveNoGaps) {
+  constexpr std::int64_t m = 3, n = 4, k = 5;
+  constexpr auto no = Transpose::no, yes = Transpose::yes;
+  const auto distances = [](const Sgemm& p) { return std::vector<std::int64_t>{p.lda, p.ldb, p.ldc}; };
+  using Distances = std::vector<std::int64_t>;
+  EXPECT_EQ(distances(Sgemm::packed(Layout::column_major, m, n, k)), (Distances{m, k, m}));
+  EXPECT_EQ(distances(Sgemm::packed(Layout::column_major, m, n, k, yes, yes)), (Distances{k, n, m}));
+  EXPECT_EQ(distances(Sgemm::packed(Layout::row_major, m, n, k)), (Distances{k, n, n}));
+  EXPECT_EQ(distances(Sgemm::packed(Layout::row_major, m, n, k, yes, no)), (Distances{m, n, n}));
+  EXPECT_EQ(distances(Sgemm::packed(Layout::row_major, 0, 0, 0)), (Distances{1, 1, 1}));
+}
+
 TEST(Sizes, BeyondWhatCanBeCountedAreRefusedByName) {
   std::size_t refused = 0;
   for (const Sgemm& request : requests(20000)) {

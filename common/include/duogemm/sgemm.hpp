@@ -73,6 +73,27 @@ struct Sgemm {
   std::int64_t c_stride = 0;
   Reproducibility level = Reproducibility::run_to_run;
   Precision precision = Precision::fp32;
+
+  // One multiplication of matrices without gaps: op(A) is m x k, op(B) k x n.
+  static Sgemm packed(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
+                      Transpose a_op = Transpose::no, Transpose b_op = Transpose::no) {
+    Sgemm p;
+    p.layout = layout;
+    p.a_op = a_op;
+    p.b_op = b_op;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    // Of a matrix of so many rows and columns, transposed or not; an empty one has 1.
+    const auto leading = [&](std::int64_t rows, std::int64_t columns, Transpose op) {
+      const bool by_rows = (layout == Layout::row_major) != (op == Transpose::yes);
+      return (by_rows ? columns : rows) > 0 ? (by_rows ? columns : rows) : 1;
+    };
+    p.lda = leading(m, k, a_op);
+    p.ldb = leading(k, n, b_op);
+    p.ldc = leading(m, n, Transpose::no);
+    return p;
+  }
 };
 
 // The number of programs that a device may need, and of those that a compiler had to work for.
@@ -103,14 +124,15 @@ struct ContextOptions {
 //
 // Drivers do not survive fork(): in a process that was forked from one that had made a Context, calls and new
 // Contexts throw Error, unsupported, at once, and destroying a Context does nothing. A process that makes its
-// first Context after it was forked is served. A Context on "cpu", which needs no driver, serves the child, too.
+// first Context after it was forked is served. A Context on "cpu", which needs no driver, serves the child,
+// too.
 class Context {
  public:
   // device: "cuda", "opencl" or "cpu", each with a number or without ("opencl:1", or "opencl1" as `duogemm
-  // devices` lists it), or empty for the one that the environment variable DUOGEMM_DEVICE names in the same way,
-  // or else the best there is (CUDA, then a GPU through OpenCL, then "cpu": the processor, by kernels that were
-  // compiled with the library). Throws Error: invalid_argument when there is
-  // no such device, or where DUOGEMM_DEVICE_MEMORY has no number of bytes.
+  // devices` lists it), or empty for the one that the environment variable DUOGEMM_DEVICE names in the same
+  // way, or else the best there is (CUDA, then a GPU through OpenCL, then "cpu": the processor, by kernels
+  // that were compiled with the library). Throws Error: invalid_argument when there is no such device, or
+  // where DUOGEMM_DEVICE_MEMORY has no number of bytes.
   explicit Context(const std::string& device = {}, const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;

@@ -133,7 +133,7 @@ DEFINE_OPERATIONS(16)
 DEFINE_ROWS(16, __mmask16, _mm512)
 FUNCTION float16 fma(float16 a, float16 b, float16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
 #endif
-#elif defined(__FP_FAST_FMAF)
+#elif defined(__FP_FAST_FMAF) || defined(__aarch64__)  // of which Clang does not say so
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #ifdef __aarch64__
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return vfmaq_f32(c.v, a.v, b.v); }

@@ -1,5 +1,6 @@
 #include "cuda_device.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>

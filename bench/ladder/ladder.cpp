@@ -205,7 +205,8 @@ void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector
     }
     std::vector<TunableDeclaration> free = load_kernel(rung->path).tunables;
     std::erase_if(free, [&](const TunableDeclaration& tunable) {
-      return choice.set.contains(tunable.name) || choice.switches.contains(tunable.name);
+      const auto is_it = [&](const auto& each) { return each.first == tunable.name; };
+      return choice.set.contains(tunable.name) || std::ranges::any_of(build_tunables(), is_it);
     });
     // The larger tile, then what is changed less, then more work-items.
     const auto rank = [&](const Tunables& tunables) {

@@ -62,9 +62,8 @@ Plan plan_ladder(const Rung& rung, const Tunables& tunables, const Problem& prob
 // for duogemm's own choice at the level everywhere, unless it is permitted what has no chain's bits.
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device);
 
-// Gives rungs that the device cannot run as they stand, because a work-group has too many work-items or too
-// much local memory, the largest tile that it can run and that changing two tunables leads to; none that the
-// user chose.
+// Makes rungs smaller whose work-groups have more work-items or local memory than the device allows. A rung
+// gets the largest tile that changing two tunables leads to. What the user or the build chose stays.
 void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector<LadderSetting>& settings);
 
 // Throws invalid_argument when `set` made a setting that the device cannot run. (A kernel that cannot run as

@@ -54,7 +54,7 @@ std::vector<Table::Place> Table::places() const {
   if (is_too_wide() && rows_.size() > 1) {
     for (std::size_t i = 1; i < places.size(); ++i) {
       const bool same = std::ranges::all_of(rows_, [&](const auto& row) { return row[i] == rows_[0][i]; });
-      places[i] = same ? Place::above : Place::column;
+      places[i] = same && !columns_[i].title.empty() ? Place::above : Place::column;
     }
   }
   const auto move_words_below = [&](std::size_t longer_than) {
@@ -109,7 +109,7 @@ std::string Table::text_of(const std::vector<Place>& places) const {
   std::string text;
   for (const std::size_t i : at(Place::above)) {
     const std::string& cell = rows_.front()[i];
-    text += says_something(cell) && !columns_[i].title.empty() ? columns_[i].title + ": " + cell + "\n" : "";
+    text += says_something(cell) ? columns_[i].title + ": " + cell + "\n" : "";
   }
   text += narrow.head();
   const std::vector<std::size_t> all = narrow.widths();

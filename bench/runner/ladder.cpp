@@ -142,7 +142,7 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   if (interrupted) {
     warnings.push_back("the run was interrupted: " +
                        (unmeasured == 0 ? "the rows have fewer samples than were wanted"
-                                        : std::to_string(unmeasured) + " rows are missing"));
+                                        : "rows are missing: " + std::to_string(unmeasured)));
   }
   return warnings;
 }

@@ -73,8 +73,7 @@ std::optional<std::string> slow_reference_warning(const std::string& reference, 
 
 std::optional<std::string> hindered_reference_warning(const std::string& reference) {
   static const std::vector<std::pair<std::string, std::vector<const char*>>> obeyed = {
-      {"OpenBLAS", {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}},
-      {"cuBLAS", {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG"}}};
+      {"OpenBLAS", {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}}, {"cuBLAS-TF32", {"NVIDIA_TF32_OVERRIDE"}}};
   std::vector<std::string> set;
   for (const auto& [library, variables] : obeyed) {
     for (const char* variable : variables) {

@@ -75,7 +75,7 @@ finish(ARGUMENTS(FinishArguments), const __global float* T, const __global long*
     const __global float* t = MEMBER(T, p.t, t_table, member);
     const __global float* c = MEMBER(C, p.c, c_table, member);
     __global float* d = MEMBER(D, p.d, d_table, member);
-    if (GROUP == 1 && T == 0 && bias == 0 && p.function == 0) {
+    if (GROUP == 1 && t_factor == 0.0f && bias == 0 && p.function == 0) {
       for (long element = first; element < end;) {
         const long col = column_of_element(element, p.M, size);
         const long row = element - col * p.M;

@@ -209,6 +209,10 @@ TEST(Report, HasTablesAsWideAsATerminal) {
             "tiled   2.5\n"
             "    TSM=128 TSN=128 TSK=16  WRONG: C[3]\n"
             "Left out for want of room: spread. --wide has all.\n");
+  Table alike = {left("kernel"), left("set"), left("")};
+  alike.add_row({"naive", "TS=16", "ok"});
+  alike.add_row({"tiled", "TS=16", "ok"});
+  EXPECT_EQ(alike.text(), "set: TS=16\nkernel\n------  --\nnaive   ok\ntiled   ok\n");
   Table::room = 0;
 }
 

@@ -73,7 +73,7 @@ TEST(ALadderReport, SaysThatItWasInterruptedAndNotThatTimeWasUp) {
   report.rows[0].samples = wild;
   report.keep_measured();
   const std::vector<std::string> warnings = report.warnings(0.01);
-  EXPECT_EQ(warnings.back(), "the run was interrupted: 1 rows are missing");
+  EXPECT_EQ(warnings.back(), "the run was interrupted: rows are missing: 1");
   for (const std::string& warning : warnings) {
     EXPECT_EQ(warning.find("time was up"), std::string::npos) << warning;
   }
@@ -112,7 +112,7 @@ TEST(ALadderReport, KeepsOfAnInterruptedRunWhatWasMeasured) {
   ASSERT_EQ(report.rows.size(), 2u);
   EXPECT_EQ(report.rows[1].missing, "not supported here");
   EXPECT_EQ(report.reference.name, "");
-  EXPECT_EQ(report.warnings(0.01), std::vector<std::string>{"the run was interrupted: 2 rows are missing"});
+  EXPECT_EQ(report.warnings(0.01), std::vector<std::string>{"the run was interrupted: rows are missing: 2"});
 }
 
 TEST(AComparison, WarnsOfAReferenceThatIsAbsurdlySlow) {

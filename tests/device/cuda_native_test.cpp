@@ -170,6 +170,9 @@ TEST_P(CudaNative, PlansForTheMultiprocessorsOfAGreenContext) {
   EXPECT_LT(part.sm.smCount, all.sm.smCount);
   CUstream stream = nullptr;
   ASSERT_EQ(DRIVER_FUNCTION(cuGreenCtxStreamCreate)(&stream, green, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+  CUcontext of_stream = nullptr;
+  DUOGEMM_CUDA(cuStreamGetCtx(stream, &of_stream));
+  EXPECT_EQ(of_stream, context);
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     check(seed, stream, false);
   }

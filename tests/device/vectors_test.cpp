@@ -131,6 +131,13 @@ TEST_P(Widths, AllGiveTheSameBitsWhenWrittenInRounds) {
   expect_right({&pipelined(), large}, problem_of(131, 67, 52, "TN", 0), 1, device);
   expect_right({&pipelined(), large}, problem_of(131, 67, 53, "NT", 0), 2, device);
   expect_right({&pipelined(), large}, problem_of(132, 67, 53, "NT", 0), 3, device);
+  // Rounds that end within a group of four columns.
+  for (const int stages : {3, 4}) {
+    const Tunables wide = {{"TSM", 128}, {"TSN", 128},   {"TSK", 8},        {"WPTM", 4},
+                           {"WPTN", 16}, {"LANES_M", 8}, {"STAGES", stages}};
+    expect_right({&pipelined(), wide}, problem_of(132, 131, 53, "TN", 0), 4, device);
+    expect_right({&pipelined(), wide}, problem_of(131, 131, 53, "NN", 0), 5, device);
+  }
 }
 
 // Schedules that small problems seldom have.

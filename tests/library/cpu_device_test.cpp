@@ -95,6 +95,14 @@ TEST_P(CpuDevice, ComputesBatchesAndWhatIsLeftWithoutAProduct) {
   Problem scaled = problem_with_gaps(50, 40, 30, 0, 0.5f);
   scaled.alpha = 0.0f;
   check(scaled);
+  // Work-groups that begin within a column, on one core and on all.
+  for (const std::int64_t n : {197, 997}) {
+    for (const float beta : {0.5f, 0.0f}) {
+      scaled = problem_with_gaps(131, n, 30, 0, beta);
+      scaled.alpha = 0.0f;
+      check(scaled);
+    }
+  }
 }
 
 // Each program is one that the planner chooses, and it chooses no other.

@@ -27,14 +27,14 @@ struct LadderFlags : StudyFlags {
   bool tutorial = false;
 };
 
-// A device that compiles nothing has duogemm's own kernels alone: without rungs that were asked for, its rows
-// are those.
+// On a device that compiles nothing only duogemm's own kernels run.
 void leave_out_rungs(const DeviceInfo& device, std::vector<LadderSetting>& settings) {
   std::erase_if(settings, [](const LadderSetting& setting) { return !setting.planned; });
-  std::printf(
-      "%s%zu compiles no kernels. For the rungs, install an OpenCL driver for the CPU, such as Debian's "
-      "pocl-opencl-icd.\n\n",
-      device.backend.c_str(), device.index);
+  const char* const needed = find_backend("opencl") == nullptr
+                                 ? "a build with -DBACKEND=opencl and an OpenCL driver for the CPU are needed"
+                                 : "install an OpenCL driver for the CPU, such as Debian's pocl-opencl-icd";
+  std::printf("%s%zu compiles no kernels. For the rungs, %s.\n\n", device.backend.c_str(), device.index,
+              needed);
 }
 
 int run(const LadderFlags& flags) {
@@ -48,7 +48,7 @@ int run(const LadderFlags& flags) {
   }
   request.devices = flags.device.choose_compiling();
   if (const DeviceInfo device = request.devices.front().info();
-      device.programs != nullptr && flags.choice.kernels.empty()) {
+      device.programs != nullptr && flags.choice.kernels.empty() && flags.choice.set.empty()) {
     leave_out_rungs(device, request.settings);
   }
   for (const ChosenDevice& device : request.devices) {

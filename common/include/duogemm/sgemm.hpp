@@ -84,7 +84,7 @@ struct Sgemm {
     p.m = m;
     p.n = n;
     p.k = k;
-    // Of a matrix of so many rows and columns, transposed or not; an empty one has 1.
+    // The distance is the length of a row or column as it is stored, and 1 where that is empty.
     const auto leading = [&](std::int64_t rows, std::int64_t columns, Transpose op) {
       const bool by_rows = (layout == Layout::row_major) != (op == Transpose::yes);
       return (by_rows ? columns : rows) > 0 ? (by_rows ? columns : rows) : 1;

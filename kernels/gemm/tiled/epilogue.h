@@ -8,8 +8,9 @@
 //   q-th float4 of all      ->  layer q, its columns as they  ->    neighbours write neighbours,
 //   work-items: a layer         stand in D, in runs of RUN rows     of a cluster each its layers
 //
-// As many layers as fit are in local memory at once; at least one does. They are written in blocks of a few,
-// within which distances are constants.
+// As many blocks of layers as fit are in local memory at once, of a block as many layers as fit; at least one
+// does. Where blocks have whole groups of four columns, as WPTM layers are, distances within are constants.
+// Blocks of eight are quick enough: with more, compilers take registers for all that is loaded at once.
 
 enum {
   FOURS = WPTM * WPTN / 4,
@@ -104,8 +105,7 @@ write_layers(const Result result, const Inside inside, const LOCAL_PTR float* la
     int turn = 0;
 #pragma unroll 1
     for (int block = 0; block < count; block += at_once) {
-      // WPTM layers have four columns together, and the next ones lie alike.
-      const int begin = at_once % WPTM == 0 ? 0 : first + block;
+      const int begin = at_once % WPTM == 0 && LAYERS % WPTM == 0 ? 0 : first + block;
       const int col = first_col + column_of_layer(first + block) - column_of_layer(begin);
 #pragma unroll
       for (int q = 0; q < at_once; ++q) {

@@ -217,21 +217,12 @@ void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector
       return std::tuple(tile.m * tile.n * tile.k, kept, local[0] * local[1]);
     };
     std::optional<Tunables> best;
-    for (const TunableDeclaration& one : free) {
-      for (const TunableDeclaration& other : free) {
-        for (const int value : one.allowed) {
-          for (const int second : other.allowed) {
-            Tunables changed = setting.tunables;
-            changed[one.name] = value;
-            changed[other.name] = second;
-            if (keeps_rules(*rung, changed) && !unsupported_reason(*rung, changed, device) &&
-                (!best || rank(changed) > rank(*best))) {
-              best = std::move(changed);
-            }
-          }
-        }
+    for_each_change(free, setting.tunables, [&](const Tunables& changed) {
+      if (keeps_rules(*rung, changed) && !unsupported_reason(*rung, changed, device) &&
+          (!best || rank(changed) > rank(*best))) {
+        best = changed;
       }
-    }
+    });
     if (best) {
       setting = make_setting(*rung, *best);
     }

@@ -49,7 +49,7 @@ std::vector<Table::Place> Table::places() const {
                : columns_[i].title.empty() ? fine.size() + between.size()
                                            : 0;
     }
-    return width > room + between.size();
+    return style == Style::text && room > 0 && width > room + between.size();
   };
   if (is_too_wide() && rows_.size() > 1) {
     for (std::size_t i = 1; i < places.size(); ++i) {
@@ -83,7 +83,8 @@ std::vector<Table::Place> Table::places() const {
   return places;
 }
 
-std::string Table::text_of(const std::vector<Place>& places) const {
+std::string Table::text() const {
+  const std::vector<Place> places = this->places();
   const auto at = [&](Place place) {
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -127,22 +128,11 @@ std::string Table::text_of(const std::vector<Place>& places) const {
     text += words.empty() ? "" : "    " + join(words, between) + "\n";
   }
   const std::vector<std::size_t> left_out = at(Place::left_out);
-  return left_out.empty() ? text
-                          : text + "Left out for want of room: " + join(left_out, ", ", [&](std::size_t i) {
-                              return columns_[i].title;
-                            }) + ". --wide has all.\n";
-}
-
-std::string Table::text() const {
-  if (style == Style::text && room > 0) {
-    return text_of(places());
+  if (!left_out.empty()) {
+    text += "Left out for want of room: " +
+            join(left_out, ", ", [&](std::size_t i) { return columns_[i].title; }) + ". --wide has all.\n";
   }
-  std::string result = head();
-  const std::vector<std::size_t> all = widths();
-  for (const auto& row : rows_) {
-    result += line(row, all);
-  }
-  return result + foot();
+  return text + foot();
 }
 
 // A line that is not empty would be another row.

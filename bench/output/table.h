@@ -46,7 +46,6 @@ class Table {
 
   std::vector<std::size_t> widths() const;
   std::vector<Place> places() const;
-  std::string text_of(const std::vector<Place>& places) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;

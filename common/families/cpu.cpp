@@ -43,18 +43,6 @@ constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see G
 constexpr double of_lane = 5e9;
 constexpr double of_cache = 8e10;
 
-// Answers how many cores should share a product: all that the device has, or a single one where that is done
-// before the others have begun.
-std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
-  const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
-             k = static_cast<double>(problem.k);
-  const double bytes = (m * k + k * n + m * n) * sizeof(float) * static_cast<double>(problem.batch);
-  const auto lanes = static_cast<double>(std::max<std::size_t>(device.vector_floats, 1));
-  const double alone = std::max(problem.flops() / 2.0 / (of_lane * lanes), bytes / of_cache);
-  const std::size_t cores = std::max<std::size_t>(device.compute_units, 1);
-  return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
-}
-
 // Counts C's tiles in a double, because those of the largest problems are more than 64 bits count.
 double tiles_of(const Problem& problem, const CpuTile& tile) {
   return static_cast<double>(ceil_div(problem.m, tile.m)) * static_cast<double>(ceil_div(problem.n, tile.n)) *
@@ -454,6 +442,16 @@ Problem transposed(Problem p) {
   std::swap(p.lda, p.ldb);
   std::swap(p.a_stride, p.b_stride);
   return p;
+}
+
+std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
+  const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
+             k = static_cast<double>(problem.k);
+  const double bytes = (m * k + k * n + m * n) * sizeof(float) * static_cast<double>(problem.batch);
+  const auto lanes = static_cast<double>(std::max<std::size_t>(device.vector_floats, 1));
+  const double alone = std::max(problem.flops() / 2.0 / (of_lane * lanes), bytes / of_cache);
+  const std::size_t cores = std::max<std::size_t>(device.compute_units, 1);
+  return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
 }
 
 namespace {

@@ -16,6 +16,10 @@ void require_cpu_registers(const Tunables& registers);
 // problem leaves open.
 Tunables cpu_blocks(const DeviceInfo& device, const Tunables& registers);
 
+// Answers how many cores should share a product: all that the device has, or a single one where that is done
+// before the others have begun.
+std::size_t cores_for(const Problem& problem, const DeviceInfo& device);
+
 // The problem whose result is the transpose of C: op(B)' op(A)'.
 Problem transposed(Problem problem);
 

@@ -157,32 +157,39 @@ bool keeps_rules(const KernelSpec& spec, const Tunables& tunables) {
   return broken_rule(spec, tunables) == nullptr;
 }
 
-Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
-  const std::vector<TunableDeclaration>& declared = load_kernel(spec.path).tunables;
-  Tunables best;
-  for (const TunableDeclaration& tunable : declared) {
-    best[tunable.name] = value_or(fixed, tunable.name, tunable.standard);
-  }
-  // Step by step, by changing two tunables at once: there may be too many settings to look at all of them.
-  bool serves = serves_all_problems(spec, best);
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (const TunableDeclaration& one : declared) {
-      for (const TunableDeclaration& other : declared) {
-        for (const int value : fixed.contains(one.name) ? std::vector<int>{} : one.allowed) {
-          for (const int second : fixed.contains(other.name) ? std::vector<int>{} : other.allowed) {
-            Tunables changed = best;
-            changed[one.name] = value;
-            changed[other.name] = second;
-            if ((!serves || size_of(spec, changed) < size_of(spec, best)) &&
-                serves_all_problems(spec, changed)) {
-              best = std::move(changed);
-              serves = smaller = true;
-            }
-          }
+void for_each_change(const std::vector<TunableDeclaration>& tunables, const Tunables& from,
+                     const std::function<void(const Tunables& changed)>& look) {
+  for (const TunableDeclaration& one : tunables) {
+    for (const TunableDeclaration& other : tunables) {
+      for (const int value : one.allowed) {
+        for (const int second : other.allowed) {
+          Tunables changed = from;
+          changed[one.name] = value;
+          changed[other.name] = second;
+          look(changed);
         }
       }
     }
+  }
+}
+
+Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed) {
+  std::vector<TunableDeclaration> free = load_kernel(spec.path).tunables;
+  Tunables best;
+  for (const TunableDeclaration& tunable : free) {
+    best[tunable.name] = value_or(fixed, tunable.name, tunable.standard);
+  }
+  std::erase_if(free, [&](const TunableDeclaration& tunable) { return fixed.contains(tunable.name); });
+  // Step by step, because there may be too many settings to look at all of them.
+  bool serves = serves_all_problems(spec, best);
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for_each_change(free, best, [&](const Tunables& changed) {
+      if ((!serves || size_of(spec, changed) < size_of(spec, best)) && serves_all_problems(spec, changed)) {
+        best = changed;
+        serves = smaller = true;
+      }
+    });
   }
   if (!serves) {
     reject(to_text(fixed) + ": kernel " + spec.name + " has no legal setting with these");

@@ -91,6 +91,11 @@ const Variant& variant_for(const KernelSpec& spec, const Tunables& chosen, const
 // Tells whether a value for every tunable, each within its range, keeps the kernel's rules.
 bool keeps_rules(const KernelSpec& spec, const Tunables& tunables);
 
+// Calls `look` with each setting that differs from `from` in one or two of these tunables at most. What
+// `look` makes of `from` counts for the settings that follow.
+void for_each_change(const std::vector<TunableDeclaration>& tunables, const Tunables& from,
+                     const std::function<void(const Tunables& changed)>& look);
+
 // A legal setting that agrees with `fixed`, as far as the kernel has those tunables, with as small a tile and
 // as few work-items as changing two tunables at a time leads to. Throws invalid_argument when none agrees.
 Tunables smallest_setting(const KernelSpec& spec, const Tunables& fixed);

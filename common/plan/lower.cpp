@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "families/cpu.h"
 #include "families/kernel_parts.h"
 #include "families/plan.h"
 #include "problem/problem.h"
@@ -38,8 +39,9 @@ void add_finish(Plan& plan, const Variant& kernel, const Problem& p, const StepM
     argument.members.push_back({offsetof(FinishArguments, beta), ScalarOf::beta});
   }
   Geometry geometry = spread_over_batch(kernel.spec->geometry(p.m, p.n, kernel.tunables), p.batch, device);
-  constexpr std::int64_t few = 1 << 16;  // take less time than other cores need to begin
-  geometry.cores = p.m * p.n * p.batch > few ? device.compute_units : 1;
+  Problem without_products = p;
+  without_products.k = 0;
+  geometry.cores = cores_for(without_products, device);
   add_step(
       plan, kernel, geometry,
       {std::move(argument), t.operand, t.table, c.operand, c.table, d.operand, d.table, alpha, beta, bias},

@@ -87,7 +87,8 @@ struct Sgemm {
     // The distance is the length of a row or column as it is stored, and 1 where that is empty.
     const auto leading = [&](std::int64_t rows, std::int64_t columns, Transpose op) {
       const bool by_rows = (layout == Layout::row_major) != (op == Transpose::yes);
-      return (by_rows ? columns : rows) > 0 ? (by_rows ? columns : rows) : 1;
+      const std::int64_t length = by_rows ? columns : rows;
+      return length > 0 ? length : 1;
     };
     p.lda = leading(m, k, a_op);
     p.ldb = leading(k, n, b_op);

@@ -3,7 +3,8 @@
 //
 //   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
 //   opencl.h                 the few names that the dialect adds to OpenCL C
-//   operations.h             named operations that each target spells in its own way
+//   host.h                   what turns as much of it as kernels for CPUs need into C++ for the host's
+//   compiler operations.h             named operations that each target spells in its own way
 //
 // The dialect leaves these out; write instead:
 //   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it
@@ -42,8 +43,10 @@
 #define VLOAD(width) DUOGEMM_VLOAD(width)
 #define VSTORE(width) DUOGEMM_VSTORE(width)
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__)
 #include "cuda.h"
+#elif defined(__cplusplus)
+#include "host.h"
 #else
 #include "opencl.h"
 #endif

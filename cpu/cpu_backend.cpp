@@ -8,6 +8,7 @@
 #include <new>
 
 #include "families/kernel_spec.h"
+#include "host_compiler.h"
 #include "system/cores.h"
 #include "system/stack.h"
 #include "worker_threads.h"
@@ -58,18 +59,22 @@ class CpuMemory final : public Buffer {
   const bool owned_;
 };
 
+// One that was compiled with the library, or by the `library` that it then comes in.
 class CpuKernel final : public Kernel {
  public:
-  CpuKernel(const BuiltProgram& program, std::size_t local_bytes)
-      : entry_(reinterpret_cast<CpuEntry*>(program.entry)), stack_bytes_(stack_of_program + local_bytes) {}
+  CpuKernel(std::shared_ptr<CpuEntry> entry, std::size_t local_bytes, std::string library = {})
+      : entry_(std::move(entry)),
+        stack_bytes_(stack_of_program + local_bytes),
+        library_(std::move(library)) {}
   std::size_t sub_group_size(const Extent&) const override { return 1; }
-  std::string binary() const override { return {}; }
-  CpuEntry* entry() const { return entry_; }
+  std::string binary() const override { return library_; }
+  CpuEntry* entry() const { return entry_.get(); }
   std::size_t stack_bytes() const { return stack_bytes_; }
 
  private:
-  CpuEntry* entry_;
-  std::size_t stack_bytes_;
+  const std::shared_ptr<CpuEntry> entry_;
+  const std::size_t stack_bytes_;
+  const std::string library_;
 };
 
 class CpuQueue final : public HostQueue {
@@ -77,25 +82,21 @@ class CpuQueue final : public HostQueue {
   explicit CpuQueue(WorkerThreads& workers) : workers_(workers) {}
 
   void launch(const Kernel& kernel, const Geometry& geometry, std::span<const Argument> arguments) override {
-    Pointers pointers{};
-    std::size_t count = 0;
-    const std::byte* numbers = nullptr;
-    for (const Argument& argument : arguments) {
-      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&argument)) {
-        pointers.at(count++) =
-            *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
-      } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&argument)) {
-        numbers = bytes->data();
+    Places places{};
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (const Buffer* const* buffer = std::get_if<const Buffer*>(&arguments[i])) {
+        places.at(i) = *buffer == nullptr ? nullptr : reinterpret_cast<const void*>((*buffer)->native());
+      } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&arguments[i])) {
+        places.at(i) = bytes->data();
       } else {
-        refuse("takes a struct and buffers only");
+        places.at(i) = std::visit([](const auto& number) -> const void* { return &number; }, arguments[i]);
       }
     }
-    compute(kernel, geometry, numbers, pointers);
+    compute(kernel, geometry, places);
   }
 
   void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) override {
-    static constexpr Pointers nothing{};
-    compute(kernel, geometry, numbers, nothing);
+    compute(kernel, geometry, Places{numbers});
   }
 
   void start_write(const Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
@@ -116,16 +117,15 @@ class CpuQueue final : public HostQueue {
   void with_device(const std::function<void()>& work) override { work(); }
 
  private:
-  using Pointers = std::array<const void*, 16>;
+  // Where the values of a kernel's parameters are; no kernel has more of them.
+  using Places = std::array<const void*, 10>;
 
-  void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers,
-               const Pointers& pointers) {
+  void compute(const Kernel& kernel, const Geometry& geometry, const Places& places) {
     const auto& program = static_cast<const CpuKernel&>(kernel);
     CpuEntry& entry = *program.entry();
     const auto& groups = geometry.groups;
     const auto compute = [&](std::size_t first, std::size_t end) {
-      call_with_stack(program.stack_bytes(),
-                      [&] { entry(pointers.data(), numbers, groups.data(), geometry.local[0], first, end); });
+      call_with_stack(program.stack_bytes(), [&] { entry(places.data(), groups.data(), first, end); });
     };
     const std::size_t all = groups[0] * groups[1];
     if (geometry.cores == 1 || all == 1) {
@@ -172,10 +172,11 @@ DeviceInfo describe(const CpuPrograms& programs, std::size_t threads) {
   info.core_cache_bytes = cache(2, std::size_t{256} << 10);
   info.cache_bytes = cache(3, info.core_cache_bytes);
   info.local_bytes = info.dynamic_local_bytes = std::size_t{2} << 20;
-  info.max_work_group = 256;
+  info.max_work_group = 1024;
   info.slice_alignment = 64;
   info.max_groups.fill(std::numeric_limits<std::uint32_t>::max());
   info.host_memory = true;
+  info.barriers = false;
   info.compiles_concurrently = true;
   info.seconds_to_start = threads > 1 ? 5e-6 : 0.0;  // measured on two AVX-512 cores (Zen 4 and 5)
   info.programs = &programs.programs();
@@ -187,7 +188,7 @@ Tunables tunables_of(const ProgramSource& source) { return {source.defines.begin
 class CpuDevice final : public Device {
  public:
   CpuDevice(const CpuPrograms& programs, std::size_t threads)
-      : info_(describe(programs, threads)), workers_(threads) {}
+      : programs_(programs), info_(describe(programs, threads)), workers_(threads) {}
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return CpuMemory::allocate(bytes); }
   std::unique_ptr<Buffer> wrap(const void* host) override {
@@ -196,12 +197,15 @@ class CpuDevice final : public Device {
   }
   std::unique_ptr<Queue> create_queue() override { return create_host_queue(); }
   std::unique_ptr<HostQueue> create_host_queue() override { return std::make_unique<CpuQueue>(workers_); }
-  std::string build_options(const ProgramSource&) const override { return {}; }
-  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
-    if (!source.embedded) {
-      refuse("runs its own kernels, not those of DUOGEMM_KERNEL_DIR: name another device");
+  std::string build_options(const ProgramSource& source) const override {
+    std::string all;
+    for (const std::string& option : host_compiler_options(source, programs_)) {
+      all += option + " ";
     }
-    refuse(missing_program(source.entry, tunables_of(source), info_));
+    return all;
+  }
+  std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
+    return load(source.entry, compile_for_host(source, programs_));
   }
   std::shared_ptr<const Kernel> find_built(const ProgramSource& source) override {
     const BuiltProgram* const found =
@@ -209,14 +213,16 @@ class CpuDevice final : public Device {
     if (found == nullptr) {
       return nullptr;
     }
+    const std::shared_ptr<CpuEntry> entry(std::shared_ptr<void>(), reinterpret_cast<CpuEntry*>(found->entry));
     const KernelSpec& spec = find_kernel(source.entry);
-    return std::make_shared<CpuKernel>(*found, spec.local_bytes(tunables_of(source)));
+    return std::make_shared<CpuKernel>(entry, spec.local_bytes(tunables_of(source)));
   }
-  std::shared_ptr<const Kernel> load(const std::string&, const std::string&) override {
-    refuse("loads no binaries");
+  std::shared_ptr<const Kernel> load(const std::string&, const std::string& library) override {
+    return std::make_shared<CpuKernel>(load_for_host(library), info_.local_bytes, library);
   }
 
  private:
+  const CpuPrograms& programs_;
   const DeviceInfo info_;
   WorkerThreads workers_;
 };

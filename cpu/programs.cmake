@@ -50,8 +50,10 @@ function(duogemm_add_cpu_programs target instructions condition options vector_f
   endforeach()
   string(APPEND sets "const std::vector<BuiltProgram>& ${set}() {\n  static const std::vector<BuiltProgram> all = {\n"
                      "${entries}  };\n  return all;\n}\n\n")
+  list(TRANSFORM options REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE quoted)
+  list(JOIN quoted ", " quoted)
   string(APPEND choices "    if (${condition}) {\n"
-                        "      sets.push_back({\"${instructions}\", ${vector_floats}, ${set}});\n    }\n")
+                        "      sets.push_back({\"${instructions}\", ${vector_floats}, ${set}, {${quoted}}});\n    }\n")
   target_sources(${target} PRIVATE ${sources})
   # Sanitizers check each step of the unrolled loops: GCC takes 20 s for some at -O2, and half a second at -O0.
   # A batch that is listed by addresses begins at the null address.
@@ -63,7 +65,7 @@ function(duogemm_add_cpu_programs target instructions condition options vector_f
   # that of its elements.
   set_source_files_properties(${sources} PROPERTIES
     COMPILE_OPTIONS "${optimise};${options};-fno-strict-aliasing;-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:Clang>:-Wno-nested-anon-types>"
-    INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR};${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
+    INCLUDE_DIRECTORIES "${duogemm_source_root}/compat;${duogemm_source_root}/kernels")
   set(declarations "${declarations}" PARENT_SCOPE)
   set(sets "${sets}" PARENT_SCOPE)
   set(choices "${choices}" PARENT_SCOPE)

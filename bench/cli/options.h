@@ -94,19 +94,19 @@ struct DeviceFlags {
     reject("--backend all: no OpenCL platform has the CUDA device at " + bus);
   }
 
-  // The same for kernels that a device has to compile: where nothing is named, the best device that does, if
-  // there is one.
-  std::vector<ChosenDevice> choose_compiling() const {
+  // The same for kernels that have barriers: where nothing is named, the best device that has them, if there
+  // is one.
+  std::vector<ChosenDevice> choose_with_barriers() const {
     std::vector<ChosenDevice> chosen = choose();
     const char* const environment = std::getenv("DUOGEMM_DEVICE");
     const bool named =
         !backend.empty() || !device.empty() || (environment != nullptr && *environment != '\0');
-    if (named || chosen.front().info().programs == nullptr) {
+    if (named || chosen.front().info().barriers) {
       return chosen;
     }
     for (const Backend* other : backends()) {
       for (const DeviceInfo& info : other->devices()) {
-        if (info.programs == nullptr) {
+        if (info.barriers) {
           return {{{other, info.index}}};
         }
       }

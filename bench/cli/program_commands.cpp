@@ -19,8 +19,8 @@
 #include "output/table.h"
 #include "runtime/runtime.h"
 #include "support/program.h"
-#include "support/tools.h"
 #include "system/reject.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include "problem/precision.h"
 #include "rungs/rungs.h"
 #include "runtime/executor.h"
-#include "support/tools.h"
 #include "system/files.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {
@@ -61,21 +61,39 @@ void add_nvidia(Artefacts& result, const std::string& entry) {
                        : "no SASS: neither cuobjdump nor nvdisasm (of the CUDA Toolkit) is installed";
 }
 
-void add_pocl(Artefacts& result, const std::string& entry, const std::set<std::filesystem::path>& libraries) {
+// Of a kernel for a CPU, whose `function` is in a shared library.
+void add_x86(Artefacts& result, const std::string& function, const std::filesystem::path& library) {
   const auto tool = find_tool("objdump");
-  if (!tool || libraries.empty()) {
-    result.missing = tool ? "no assembly: PoCL's cache has no library of this kernel"
-                          : "no assembly: objdump (package binutils) is not installed";
+  if (!tool) {
+    result.missing = "no assembly: objdump (package binutils) is not installed";
     return;
   }
-  const std::string text = text_of(*tool, {"-d", "--no-show-raw-insn"}, *libraries.begin());
+  const std::string text = text_of(*tool, {"-d", "--no-show-raw-insn"}, library);
   result.files.emplace_back("s", text);
   if (text.find("elf64-x86-64") == std::string::npos) {
     result.missing = "the assembly is not x86-64, the only one of a CPU that is read (--dump writes it)";
     return;
   }
   result.language = "x86-64";
-  result.listing = parse_x86(text, "_pocl_kernel_" + entry + "_workgroup");
+  result.listing = parse_x86(text, function);
+}
+
+void add_pocl(Artefacts& result, const std::string& entry, const std::set<std::filesystem::path>& libraries) {
+  if (libraries.empty()) {
+    result.missing = "no assembly: PoCL's cache has no library of this kernel";
+    return;
+  }
+  add_x86(result, "_pocl_kernel_" + entry + "_workgroup", *libraries.begin());
+}
+
+void add_cpu(Artefacts& result, const std::string& library) {
+  if (library.empty()) {
+    result.missing = "no assembly: the kernel was compiled with duogemm";
+    return;
+  }
+  const TemporaryDirectory folder;
+  write_file(folder.path() / "kernel.so", library);
+  add_x86(result, "duogemm_entry", folder.path() / "kernel.so");
 }
 
 // As compiled: what the compiler is told besides is said at the top.
@@ -101,8 +119,10 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
     pocl.fresh(step.kernel->spec->name);
     run_once(plan, problem, device, *queue, programs);
     add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));
+  } else if (device.info().host_memory) {
+    add_cpu(result, kernel->binary());
   } else {
-    result.missing = "no instructions: only CUDA, NVIDIA's OpenCL and PoCL hand out what they compile";
+    result.missing = "no instructions: this runtime does not hand out what it compiles";
   }
   return result;
 }

@@ -199,8 +199,7 @@ Plan plan_setting(const LadderSetting& setting, const Problem& problem, const De
 void shrink_to(const DeviceInfo& device, const LadderChoice& choice, std::vector<LadderSetting>& settings) {
   for (LadderSetting& setting : settings) {
     const Rung* rung = setting.planned ? nullptr : as_rung(*setting.spec);
-    if (rung == nullptr || device.programs != nullptr ||
-        !unsupported_reason(*rung, setting.tunables, device)) {
+    if (rung == nullptr || !device.barriers || !unsupported_reason(*rung, setting.tunables, device)) {
       continue;
     }
     std::vector<TunableDeclaration> free = load_kernel(rung->path).tunables;

@@ -72,7 +72,7 @@ class LadderPlanner {
       return from.operand;
     }
     const Operand to = workspace(rows, cols);
-    const int block = resolve(any_kernel("transpose"), {}).at("BLOCK");
+    const int block = supporting("transpose").tunables.at("BLOCK");
     const bool whole = packed && from.rows == cols && from.cols == rows;
     if (transposed && whole && rows % block == 0 && cols % block == 0) {
       support("transpose", from.rows, from.cols, {i32(from.rows), i32(from.cols), from.operand, to});
@@ -108,8 +108,8 @@ class LadderPlanner {
     sizes.alpha = alpha;
     sizes.beta = beta;
     sizes.c = sizes.d = {0, m, 0};
-    add_step(plan_, kernel, kernel.spec->geometry(m, n, kernel.tunables),
-             {struct_argument(sizes, {}), partial_sums, c, c}, device_);
+    add(kernel, kernel.spec->geometry(m, n, kernel.tunables),
+        {struct_argument(sizes, {}), partial_sums, c, c});
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,
@@ -122,14 +122,24 @@ class LadderPlanner {
       std::swap(a, b);
       std::swap(m, n);
     }
-    add_step(plan_, variant_of(rung_, tunables_), geometry, {i32(m), i32(n), i32(k), alpha, a, b, beta, c},
-             device_);
+    add(variant_of(rung_, tunables_), geometry, {i32(m), i32(n), i32(k), alpha, a, b, beta, c});
   }
 
   void support(const char* name, std::int64_t rows, std::int64_t cols, std::vector<StepArgument> arguments) {
-    const Variant& kernel = variant_of(any_kernel(name), resolve(any_kernel(name), {}));
-    add_step(plan_, kernel, kernel.spec->geometry(rows, cols, kernel.tunables), std::move(arguments),
-             device_);
+    const Variant& kernel = supporting(name);
+    add(kernel, kernel.spec->geometry(rows, cols, kernel.tunables), std::move(arguments));
+  }
+
+  // In work-groups of one work-item where they cannot be larger.
+  const Variant& supporting(const char* name) const {
+    const KernelSpec& spec = any_kernel(name);
+    const Variant& kernel = variant_of(spec, resolve(spec, {}));
+    return unsupported_reason(kernel, device_) ? variant_of(spec, resolve(spec, {{"BLOCK", 1}})) : kernel;
+  }
+
+  void add(const Variant& kernel, Geometry geometry, std::vector<StepArgument> arguments) {
+    geometry.cores = device_.compute_units;
+    add_step(plan_, kernel, geometry, std::move(arguments), device_);
   }
 
   Operand workspace(std::int64_t rows, std::int64_t cols) {

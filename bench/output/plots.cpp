@@ -5,9 +5,9 @@
 
 #include "duogemm/error.h"
 #include "support/program.h"
-#include "support/tools.h"
 #include "system/files.h"
 #include "system/temporary_directory.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {

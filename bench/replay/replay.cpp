@@ -6,10 +6,10 @@
 #include "device/device_selection.h"
 #include "problem/precision.h"
 #include "references/reference.h"
-#include "support/tools.h"
 #include "system/log.h"
 #include "system/reject.h"
 #include "system/temporary_directory.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {

@@ -20,9 +20,9 @@ struct LadderReport : Machine {
   Shape shape = {};
   double peak = 0.0;  // FLOP/s, measured
   Bandwidth bandwidth = {};
-  std::vector<Row> rows;       // of the settings
-  Row reference;               // of the other library; without a name where there is none
-  std::string busy;            // what was to be said of the machine before the run; see timing_warnings.h
+  std::vector<Row> rows;  // of the settings
+  Row reference;          // of the other library; without a name where there is none
+  std::string busy;       // what was to be said of the machine before the run; see timing_warnings.h
   bool interrupted = false;
   std::size_t unmeasured = 0;  // rows that an interrupted run did not come to
 

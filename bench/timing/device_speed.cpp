@@ -15,26 +15,38 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 class SupportKernel {
  public:
   SupportKernel(const char* name, Tunables tunables, Device& device, Queue& queue, ProgramCache& programs)
-      : queue_(queue), spec_(any_kernel(name)) {
+      : queue_(queue), cores_(device.info().compute_units), spec_(any_kernel(name)) {
     tunables["GROUP"] = device.info().kind == DeviceKind::cpu ? 1 : 256;
     tunables_ = resolve(spec_, tunables);
     kernel_ = programs.get(variant_of(spec_, tunables_));
   }
 
   void launch(std::size_t work_items, std::initializer_list<Argument> arguments) const {
-    const Geometry geometry = spec_.geometry(static_cast<std::int64_t>(work_items), 1, tunables_);
+    Geometry geometry = spec_.geometry(static_cast<std::int64_t>(work_items), 1, tunables_);
+    geometry.cores = cores_;
     queue_.launch(*kernel_, geometry, {arguments.begin(), arguments.size()});
   }
 
  private:
   Queue& queue_;
+  const std::size_t cores_;
   const KernelSpec& spec_;
   Tunables tunables_;
   std::shared_ptr<const Kernel> kernel_;
 };
 
-// A device that compiles nothing has neither of the kernels.
-bool is_unknown(const Device& device) { return device.info().programs != nullptr; }
+// Nothing where the device has no compiler.
+std::optional<SupportKernel> support_kernel(const char* name, const Tunables& tunables, Device& device,
+                                            Queue& queue, ProgramCache& programs) {
+  try {
+    return SupportKernel(name, tunables, device, queue, programs);
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
 
 // Counts how often a second does what a run does; 0 when it is stopped before there is any time.
 double rate_of(const std::function<double(int repeats)>& run, double most_seconds,
@@ -58,15 +70,15 @@ struct Reading {
 // Many rounds, and many work-groups for each compute unit, so that the last ones to finish do not count: as
 // many as the device does in a tenth of a second.
 double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const std::atomic<bool>& stop) {
-  if (is_unknown(device)) {
-    return 0.0;
-  }
   constexpr int most_rounds = 1 << 20;
   constexpr double shortest = 2e-3;
   constexpr double wanted = 0.1;
   constexpr double flops_per_round = 2.0 * 128.0;  // of one work-item
   const bool cpu = device.info().kind == DeviceKind::cpu;
-  const SupportKernel kernel("peak", {}, device, queue, programs);
+  const auto kernel = support_kernel("peak", {}, device, queue, programs);
+  if (!kernel) {
+    return 0.0;
+  }
   const std::size_t few = device.info().compute_units * (cpu ? 1 : 256);  // a work-group for each unit
   const std::size_t most = few * (cpu ? 64 : 32);
   const std::unique_ptr<Buffer> out = device.allocate(most * sizeof(float));
@@ -76,7 +88,7 @@ double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const 
   const auto seconds = [&](int repeats) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < repeats; ++i) {
-      kernel.launch(work_items, {rounds, 0.999f, 0.001f, out.get()});
+      kernel->launch(work_items, {rounds, 0.999f, 0.001f, out.get()});
     }
     queue.finish();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -100,14 +112,14 @@ std::size_t bandwidth_bytes(const DeviceInfo& info) {
 
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
                             const std::atomic<bool>& stop) {
-  if (is_unknown(device)) {
-    return {};
-  }
   const DeviceInfo& info = device.info();
   const bool cpu = info.kind == DeviceKind::cpu;
   const int vector_floats = cpu ? 16 : 4;
   const std::size_t vector_bytes = sizeof(float) * static_cast<std::size_t>(vector_floats);
-  const SupportKernel kernel("bandwidth", {{"WIDTH", vector_floats}}, device, queue, programs);
+  const auto kernel = support_kernel("bandwidth", {{"WIDTH", vector_floats}}, device, queue, programs);
+  if (!kernel) {
+    return {};
+  }
   const std::size_t work_items = info.compute_units * (cpu ? 64 : 256 * 16);
   const std::size_t large = bandwidth_bytes(info);
   const std::unique_ptr<Buffer> in = device.allocate(large);
@@ -120,8 +132,8 @@ Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs
     const auto run = [&](int repeats) {
       return queue.timed([&] {
         for (int i = 0; i < repeats; ++i) {
-          kernel.launch(work_items,
-                        {reading.vectors, reading.rounds, reading.start, reading.shift, in.get(), out.get()});
+          kernel->launch(work_items, {reading.vectors, reading.rounds, reading.start, reading.shift, in.get(),
+                                      out.get()});
         }
       });
     };

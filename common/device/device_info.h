@@ -61,7 +61,9 @@ struct DeviceInfo {
   bool host_memory = false;  // kernels work on the host's memory in place (Device::wrap)
   bool compiles_concurrently = false;  // programs of one process
   bool clusters = false;               // work-groups of a cluster can read each other's local memory
-  // All that it can run, where it compiles nothing. They live as long as the process.
+  bool barriers = true;                // work-items of a work-group can wait for each other
+  // All of the library's own that it can run, where those are compiled with the library. They live as long as
+  // the process.
   const std::vector<BuiltProgram>* programs = nullptr;
 
   bool is_nvidia() const { return compute_capability != 0; }

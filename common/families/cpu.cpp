@@ -456,7 +456,7 @@ std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
 
 namespace {
 
-// The tunables of `cpu_panels` on a device that compiles nothing: with these registers where it has such,
+// The tunables of `cpu_panels` on a device with programs built in: with these registers where it has such,
 // else others. Nothing where the device compiles.
 std::optional<Tunables> built_panels(const DeviceInfo& device, const Tunables& registers) {
   if (device.programs == nullptr) {

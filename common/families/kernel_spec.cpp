@@ -221,33 +221,17 @@ std::vector<Tunables> built_settings(const KernelSpec& spec, const DeviceInfo& d
   return settings;
 }
 
-std::string missing_program(std::string_view kernel, const Tunables& tunables, const DeviceInfo& device) {
-  std::string has;
-  for (const KernelSpec& spec : registry()) {
-    if (spec.name == kernel) {
-      for (const Tunables& setting : built_settings(spec, device)) {
-        has += (has.empty() ? "" : ", ") + to_text(setting);
-      }
-    }
-  }
-  if (has.empty()) {
-    std::string other;
-    for (const BuiltProgram& program : *device.programs) {
-      if (other.find(program.kernel) == std::string::npos) {
-        other += (other.empty() ? "" : ", ") + program.kernel;
-      }
-    }
-    return "has no program of " + std::string(kernel) + "; it has programs of " + other;
-  }
-  return "has no program of " + std::string(kernel) + " with " + to_text(tunables) + "; it has " + has;
-}
-
 std::optional<std::string> unsupported_reason(const Variant& kernel, const DeviceInfo& device) {
-  if (device.programs != nullptr && find_program(device, kernel.spec->name, kernel.tunables) == nullptr) {
-    const std::string owner = "the " + device.backend + " device ";
-    return built_settings(*kernel.spec, device).empty()
-               ? "a compiler, which " + owner + "does not have"
-               : "another setting: " + owner + missing_program(kernel.spec->name, kernel.tunables, device);
+  const bool is_built = device.programs != nullptr && kernel.spec->family != nullptr;
+  if (is_built && find_program(device, kernel.spec->name, kernel.tunables) == nullptr) {
+    std::string has;
+    for (const Tunables& setting : built_settings(*kernel.spec, device)) {
+      has += (has.empty() ? "" : ", ") + to_text(setting);
+    }
+    const std::string owner = "the " + device.backend + " device has ";
+    return has.empty() ? "another device: " + owner + "no program of it"
+                       : "another setting: " + owner + "no program with " + to_text(kernel.tunables) +
+                             "; it has " + has;
   }
   const std::size_t items = kernel.local[0] * kernel.local[1] * kernel.local[2];
   if (items > device.max_work_group) {
@@ -259,6 +243,9 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
     return "an NVIDIA device of compute capability " + capability_text(capability) +
            (alone ? " and no other" : "") +
            (device.is_nvidia() ? "; this one has " + capability_text(device.compute_capability) : "");
+  }
+  if (!device.barriers && items > 1 && kernel.local_bytes > 0) {
+    return "barriers, which an OpenCL driver for the CPU has";
   }
   const std::size_t has = kernel.dynamic_local ? device.dynamic_local_bytes : device.local_bytes;
   if (kernel.local_bytes > has) {

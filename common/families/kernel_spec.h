@@ -105,13 +105,11 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device);
 
-// Of a device that compiles nothing (DeviceInfo::programs): the program with these tunables, all of the
-// kernel's; null where it has none.
+// Of a device whose kernels were compiled with the library (DeviceInfo::programs): the program with these
+// tunables, all of the kernel's; null where it has none.
 const BuiltProgram* find_program(const DeviceInfo& device, std::string_view kernel, const Tunables& tunables);
 // Its settings of a kernel, each once, without what the problem decides.
 std::vector<Tunables> built_settings(const KernelSpec& spec, const DeviceInfo& device);
-// "has no program of cpu_dots with COLS=8; it has COLS=1 and COLS=2"
-std::string missing_program(std::string_view kernel, const Tunables& tunables, const DeviceInfo& device);
 
 // The library's kernels. Adding one is one file under kernels/gemm/ and one entry in its family's file.
 std::span<const KernelSpec> registry();

@@ -6,7 +6,7 @@
 // tile of Out at (x, y).
 
 #ifndef BLOCK
-#define BLOCK 16  // tile of BLOCK x BLOCK elements: 8 16 32
+#define BLOCK 16  // tile of BLOCK x BLOCK elements: 1 8 16 32
 #endif
 
 #include "dialect.h"

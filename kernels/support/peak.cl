@@ -26,7 +26,12 @@ peak(const int rounds, const float factor, const float addend, __global float* O
   for (int i = 1; i < CHAINS; ++i) {
     acc[0] = acc[0] + acc[i];
   }
-  Out[get_global_id(0)] = acc[0].s0 + acc[0].s1 + acc[0].s2 + acc[0].s3 + acc[0].s4 + acc[0].s5 + acc[0].s6 +
-                          acc[0].s7 + acc[0].s8 + acc[0].s9 + acc[0].sA + acc[0].sB + acc[0].sC + acc[0].sD +
-                          acc[0].sE + acc[0].sF;
+  float values[16];
+  vstore16(acc[0], 0, values);
+  float total = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    total += values[i];
+  }
+  Out[get_global_id(0)] = total;
 }

@@ -4,7 +4,7 @@
 // In is rows x cols, Out is cols x rows, both packed and column-major; rows and cols are multiples of BLOCK.
 
 #ifndef BLOCK
-#define BLOCK 16  // tile of BLOCK x BLOCK elements: 8 16 32
+#define BLOCK 16  // tile of BLOCK x BLOCK elements: 1 8 16 32
 #endif
 
 #include "dialect.h"

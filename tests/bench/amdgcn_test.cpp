@@ -10,8 +10,8 @@
 #include "devices.h"
 #include "files.h"
 #include "plan/select.h"
-#include "support/tools.h"
 #include "system/temporary_directory.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {

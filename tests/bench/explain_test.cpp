@@ -5,7 +5,7 @@
 
 #include "explain/roofline.h"
 #include "files.h"
-#include "support/tools.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {

@@ -317,7 +317,7 @@ void expect_calibrated(const testing::TestDevice& device, const KernelSpec& spec
 }
 
 TEST_P(TunerOn, CalibratesKernels) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   expect_calibrated(device, find_kernel("general"), plain);
   OperandKind skinny = plain;
   skinny.skinny = 1;
@@ -341,7 +341,7 @@ TEST_P(TunerOn, CalibratesAKernelForTensorCores) {
 }
 
 TEST_P(TunerOn, FindsWrongKernels) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const KernelSpec& spec = find_kernel("general");
   const Tunables tunables = resolve(spec, fixed_of(spec));
   EXPECT_EQ(EdgeCheck(plain, *device.device, *device.queue, *device.programs).fault(spec, tunables), "");

@@ -413,7 +413,7 @@ class EveryItem : public ::testing::TestWithParam<std::tuple<DeviceName, Item>> 
 
 TEST_P(EveryItem, GivesTheExpectedAnswer) {
   const auto& [name, item] = GetParam();
-  DUOGEMM_COMPILING_TEST_DEVICE(device, name);
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, name);
   expect_answer(item, device);
 }
 
@@ -456,7 +456,7 @@ Item shuffle_item(std::size_t sub_group) {
 class CompatDevice : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(CompatDevice, ShufflesWithinASubGroup) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   if (!device.device->info().shuffle) {
     GTEST_SKIP() << device.device->info().name << " has no shuffle";
   }
@@ -467,7 +467,7 @@ TEST_P(CompatDevice, ShufflesWithinASubGroup) {
 
 // The words that the executor looks for in the compiler's log.
 TEST_P(CompatDevice, SaysThatItHasNoShuffle) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   if (device.device->info().shuffle) {
     GTEST_SKIP() << device.device->info().name << " has shuffles";
   }
@@ -477,7 +477,7 @@ TEST_P(CompatDevice, SaysThatItHasNoShuffle) {
 }
 
 TEST_P(CompatDevice, RefusesALargerWorkGroupThanRequired) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   Item item = qualifier_item("small_group", "out[i] = in[i];", std::vector<float>(8), "",
                              "__attribute__((reqd_work_group_size(4, 1, 1)))");
   EXPECT_THROW(expect_answer(item, device), Error);

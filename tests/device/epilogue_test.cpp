@@ -160,7 +160,7 @@ const std::string small_tiles = "pipelined:TSM=32,TSN=32,WPTM=4,WPTN=4,TRANSPOSE
 class Epilogues : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(Epilogues, AddABiasInThePipelinedKernel) {
-  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(on, GetParam());
   for (const char* ops : {"NN", "NT", "TN", "TT"}) {
     for (const auto& [m, n, k, gap] :
          {std::array<std::int64_t, 4>{64, 64, 32, 0}, {33, 35, 17, 0}, {61, 1, 40, 3}, {68, 36, 20, 4}}) {
@@ -181,7 +181,7 @@ TEST_P(Epilogues, AddABiasOnceInClusters) {
 }
 
 TEST_P(Epilogues, AddABiasInOtherKernelsAndAfterSlices) {
-  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(on, GetParam());
   Problem p = with_bias(33, 7, 70, "TN", 3);
   for (const std::int64_t stride : {p.addend_stride, std::int64_t{0}}) {
     p.addend_stride = stride;
@@ -225,7 +225,7 @@ TEST_P(Epilogues, FinishWhateverIsPlanned) {
 }
 
 TEST_P(Epilogues, TakeFactorsInMemoryForPlansInSlices) {
-  DUOGEMM_COMPILING_TEST_DEVICE(on, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(on, GetParam());
   Problem p = with_bias(33, 35, 70, "TN", 3);
   p.addend_apart = false;
   const Numbers x(p, 5);

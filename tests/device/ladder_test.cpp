@@ -195,7 +195,7 @@ TEST_P(Ladder, PaddingKeepsMinusZero) {
 class Arithmetic : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   EXPECT_EQ(broken_instructions(*device.device, *device.queue), "");
 }
 

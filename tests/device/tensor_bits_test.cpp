@@ -102,7 +102,7 @@ Tunables allowed(const KernelSpec& spec, Tunables tunables) {
 class TensorBits : public ::testing::TestWithParam<DeviceName> {};
 
 TEST_P(TensorBits, AreThoseOfTheModel) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   if (device.device->info().compute_capability != 90) {
     GTEST_SKIP() << device.device->info().name << ": the model is that of compute capability 9.0";
   }

@@ -52,7 +52,7 @@ TEST(Vectors, AreWhatPackingIsFor) {
 class Widths : public ::testing::TestWithParam<DeviceName> {
  protected:
   void SetUp() override {
-    DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+    DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
     if (miscompiles_pipelined(device.device->info())) {
       GTEST_SKIP() << "PoCL 4 and 5 may make wrong code of this kernel, which can end the process";
     }
@@ -79,7 +79,7 @@ Tunables expect_right(const ScheduleRequest& request, Problem problem, std::uint
 }
 
 TEST_P(Widths, AllGiveTheSameBits) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 64}, {"TSN", 32}, {"WPTM", 8}, {"WPTN", 4}};
   const Tunables transposed_on_the_way = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   const Tunables by_thirds = {{"TSM", 64}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
@@ -99,7 +99,7 @@ TEST_P(Widths, AllGiveTheSameBits) {
 }
 
 TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}, {"TRANSPOSE_ASYNC", 1}};
   for (const char* ops : {"NN", "TT"}) {
     expect_right({&pipelined(), tunables, 1, false, ops[0] == 'N', ops[1] == 'T'},
@@ -109,7 +109,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenOneOperandIsCopiedFirst) {
 
 // Small tiles, tall ones and such with a third of a power of two swizzle their columns in different ways.
 TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables through_registers = {{"TSM", 32}, {"TSN", 48}, {"WPTM", 4}, {"WPTN", 4}, {"LANES_M", 8}};
   const Tunables tall = {{"TSM", 128},    {"TSN", 16},   {"WPTM", 8},    {"WPTN", 4},
                          {"LANES_M", 16}, {"STAGES", 3}, {"LANES_K", 8}, {"TRANSPOSE_ASYNC", 1}};
@@ -126,7 +126,7 @@ TEST_P(Widths, AllGiveTheSameBitsWhenCountedInBytes) {
 
 // C goes through local memory, which does not take all sums at once, in vectors and in single values.
 TEST_P(Widths, AllGiveTheSameBitsWhenWrittenInRounds) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables large = {{"TSM", 64}, {"TSN", 64}, {"TSK", 8}, {"WPTM", 8}, {"WPTN", 8}, {"STAGES", 2}};
   expect_right({&pipelined(), large}, problem_of(131, 67, 52, "TN", 0), 1, device);
   expect_right({&pipelined(), large}, problem_of(131, 67, 53, "NT", 0), 2, device);
@@ -145,7 +145,7 @@ const std::string small = "pipelined:TSM=32,TSN=32,TSK=8,WPTM=4,WPTN=4,LANES_M=8
 
 // Strips have eight tiles along m: one, and another that is not full.
 TEST_P(Schedules, CoverTheLastStripOfTiles) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   for (const std::int64_t m : {256, 257, 300, 512, 545}) {
     expect_right(parse_schedule(small), Problem::packed(m, 70, 40), 2, device);
   }
@@ -154,7 +154,7 @@ TEST_P(Schedules, CoverTheLastStripOfTiles) {
 // As many work-items as add up an element's splits, and one more or less; for more elements there is one
 // each.
 TEST_P(Schedules, AddUpAnyNumberOfSlices) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const auto add_up = [&](std::int64_t m, std::int64_t splits) {
     const Problem problem = problem_of(m, 33, 8 * splits, "NN", 0, 2);
     const ScheduleRequest request = parse_schedule(small + ",slices=" + std::to_string(splits));
@@ -180,7 +180,7 @@ class PackedBatches : public ::testing::TestWithParam<DeviceName> {};
 
 // Both operands of a batch at once, or one after the other where its members share A.
 TEST_P(PackedBatches, GiveTheSameBits) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   const Tunables tunables = {{"TSM", 32}, {"TSN", 32}, {"WPTM", 4}};
   std::uint32_t seed = 0;
   for (const char* ops : {"NN", "TT"}) {

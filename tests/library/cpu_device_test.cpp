@@ -15,7 +15,9 @@
 #include "check/oracle.h"
 #include "cpu_backend.h"
 #include "families/cpu.h"
+#include "files.h"
 #include "plan/lower.h"
+#include "refusal.h"
 #include "runtime/runtime.h"
 #include "system/cores.h"
 #include "system/temporary_directory.h"
@@ -146,25 +148,35 @@ TEST_P(CpuDevice, TakesProgramsForTheLibrarysOwnTextsAlone) {
 }
 
 TEST_P(CpuDevice, SaysWhichProgramsItHas) {
-  Device& device = runtime_->device();
-  const auto refused = [&](const char* kernel, const Tunables& tunables) {
+  const DeviceInfo& info = runtime_->device().info();
+  const auto needed = [&](const char* kernel, const Tunables& tunables) {
     const KernelSpec& spec = find_kernel(kernel);
-    try {
-      device.compile(program_source(variant_of(spec, resolve(spec, tunables))));
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::unsupported);
-      return std::string(error.what());
-    }
-    return std::string("compiled");
+    return unsupported_reason(spec, resolve(spec, tunables), info).value_or("nothing");
   };
-  const std::string blocks = "TSK=" + std::to_string(cpu_blocks(device.info(), {}).at("TSK"));
-  const std::string setting = refused("cpu_panels", {{"TSK", 8}});
-  EXPECT_EQ(setting.find("the cpu device has no program of cpu_panels with COLS=4"), 0u) << setting;
+  const std::string blocks = "TSK=" + std::to_string(cpu_blocks(info, {}).at("TSK"));
+  const std::string setting = needed("cpu_panels", {{"TSK", 8}});
+  EXPECT_EQ(setting.find("another setting: the cpu device has no program with COLS=4"), 0u) << setting;
   EXPECT_NE(setting.find("; it has COLS="), std::string::npos) << setting;
   EXPECT_NE(setting.find(blocks), std::string::npos) << setting;
-  EXPECT_EQ(refused("general", {}),
-            "the cpu device has no program of general; it has programs of finish, cpu_dots, cpu_direct, "
-            "cpu_panels");
+  EXPECT_EQ(needed("general", {}), "another device: the cpu device has no program of it");
+}
+
+// As a kernel's author sees them: the same bits from an edited text, or what the compiler says.
+TEST_P(CpuDevice, CompilesKernelsOfAFolder) {
+  const TemporaryDirectory edited;
+  plant_mistake(DUOGEMM_SOURCE, edited.path(), "kernels/gemm/cpu/cpu_block.h", "\n", "\n// edited\n");
+  const std::string folder = edited.path();
+  const KernelsFrom here(folder);
+  const Problem problem = Problem::packed(50, 40, 30, 0.5f, 2.0f);
+  check(problem);
+  const Plan plan = plan_sgemm(problem, runtime_->device().info());
+  const ProgramSource source = program_source(*plan.steps[plan.multiply].kernel);
+  EXPECT_EQ(runtime_->device().find_built(source), nullptr);
+  ProgramSource wrong = source;
+  wrong.text += "\n#error broken on purpose\n";
+  EXPECT_NE(
+      refusal([&] { runtime_->device().compile(wrong); }, Status::build_failed).find("broken on purpose"),
+      std::string::npos);
 }
 
 // As a user's tuning file may have them.

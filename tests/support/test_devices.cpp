@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <map>
 
-#include "families/kernel_source.h"
-
 namespace duogemm::testing {
 
 std::vector<DeviceName> test_devices() {
@@ -19,12 +17,7 @@ std::vector<DeviceName> test_devices() {
 }
 
 std::string DeviceName::missing() const {
-  if (index >= backend->devices().size()) {
-    return "no " + std::string(backend->name()) + " device was found";
-  }
-  return backend->has_driver() || kernels_are_embedded()
-             ? ""
-             : "DUOGEMM_KERNEL_DIR names kernels that the cpu device does not have";
+  return index >= backend->devices().size() ? "no " + std::string(backend->name()) + " device was found" : "";
 }
 
 TestDevice* find_test_device(const DeviceName& name, std::string& why) {

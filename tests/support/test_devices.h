@@ -55,12 +55,12 @@ TestDevice* find_test_device(const DeviceName& name, std::string& why);
   }                                                                  \
   ::duogemm::testing::TestDevice& variable = *variable##_found
 
-// The same for a test of kernels that the device has to compile.
-#define DUOGEMM_COMPILING_TEST_DEVICE(variable, name) \
-  DUOGEMM_TEST_DEVICE(variable, name);                \
-  if (variable.device->info().programs != nullptr) {  \
-    GTEST_SKIP() << "the device has no compiler";     \
-  }                                                   \
+// The same for a test of kernels that need the whole dialect.
+#define DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(variable, name)         \
+  DUOGEMM_TEST_DEVICE(variable, name);                            \
+  if (!variable.device->info().barriers) {                        \
+    GTEST_SKIP() << "the device has a part of the dialect alone"; \
+  }                                                               \
   static_assert(true)
 
 // For each device; skipped where there is none.

@@ -10,7 +10,7 @@ namespace {
 class HostWorkspace : public ContextTest {};
 
 TEST_P(HostWorkspace, EightThreadsOnOneContext) {
-  DUOGEMM_COMPILING_TEST_DEVICE(device, GetParam());
+  DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   std::vector<std::jthread> threads;
   for (std::uint32_t t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {

@@ -27,16 +27,6 @@ struct LadderFlags : StudyFlags {
   bool tutorial = false;
 };
 
-// On a device that compiles nothing only duogemm's own kernels run.
-void leave_out_rungs(const DeviceInfo& device, std::vector<LadderSetting>& settings) {
-  std::erase_if(settings, [](const LadderSetting& setting) { return !setting.planned; });
-  const char* const needed = find_backend("opencl") == nullptr
-                                 ? "a build with -DBACKEND=opencl and an OpenCL driver for the CPU are needed"
-                                 : "install an OpenCL driver for the CPU, such as Debian's pocl-opencl-icd";
-  std::printf("%s%zu compiles no kernels. For the rungs, %s.\n\n", device.backend.c_str(), device.index,
-              needed);
-}
-
 int run(const LadderFlags& flags) {
   LadderRequest request;
   request.settings = ladder_settings(flags.choice);
@@ -46,11 +36,7 @@ int run(const LadderFlags& flags) {
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }
-  request.devices = flags.device.choose_compiling();
-  if (const DeviceInfo device = request.devices.front().info();
-      device.programs != nullptr && flags.choice.kernels.empty() && flags.choice.set.empty()) {
-    leave_out_rungs(device, request.settings);
-  }
+  request.devices = flags.device.choose_with_barriers();
   for (const ChosenDevice& device : request.devices) {
     shrink_to(device.info(), flags.choice, request.settings);
     require_supported(flags.choice, request.settings, device.info());
@@ -119,7 +105,7 @@ int run(const SweepFlags& flags) {
   request.measure = flags.timing.options();
   request.cold = flags.timing.cold;
   kernel_setting(request.kernel, request.set, request.switches);  // bad input before there is a device
-  request.devices = flags.device.choose_compiling();
+  request.devices = flags.device.choose_with_barriers();
   // Sizes that no axis decides are those of -m, -n, -k or --size, or take little time.
   const bool cpu = request.devices.front().info().kind == DeviceKind::cpu;
   const auto& [m, n, k, size] = flags.size;
@@ -230,7 +216,7 @@ int run(const ExplainFlags& flags) {
   request.cold = flags.timing.cold;
   bool cpu = false;
   if (!request.absent) {
-    request.devices = flags.device.choose_compiling();
+    request.devices = flags.device.choose_with_barriers();
     cpu = request.devices.front().info().kind == DeviceKind::cpu;
   } else if (flags.device.backend == "opencl" || flags.device.backend == "cpu" ||
              !flags.device.device.empty()) {

@@ -41,7 +41,7 @@ DeviceInfo with_few_groups(DeviceInfo device) {
   return device;
 }
 
-// Where none is asked for, a device that compiles nothing shows each setting of a kernel that it has.
+// Where none is asked for, a device with programs built in shows each setting of a kernel that it has.
 std::vector<LadderSetting> settings_for(const VerifyFlags& flags, const DeviceInfo& device) {
   const LadderChoice& choice = flags.choice;
   std::vector<LadderSetting> settings = flags.gemm ? library_settings(choice) : rung_settings(choice);
@@ -87,7 +87,7 @@ std::vector<Problem> problems_for(const LadderSetting& setting, const VerifyFlag
   for (Problem& problem : problems) {
     problem.precision = flags.precision.value_or(Precision::fp32);
   }
-  // What a problem fixes may make another program of a setting, and a device that compiles nothing may have
+  // What a problem fixes may make another program of a setting, and a device with programs built in may have
   // it with other tunables only: each of them is a setting of its own.
   const bool goes_over_programs = device.programs != nullptr && flags.choice.set.empty() &&
                                   !flags.choice.smallest_tiles && !built_settings(spec, device).empty();
@@ -203,7 +203,8 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  const ChosenDevice chosen = (flags.gemm ? flags.device.choose() : flags.device.choose_compiling()).front();
+  const ChosenDevice chosen =
+      (flags.gemm ? flags.device.choose() : flags.device.choose_with_barriers()).front();
   Session session(chosen, {});
   const DeviceInfo& info = session.info();
   const std::vector<LadderSetting> settings = settings_for(flags, info);
@@ -232,7 +233,7 @@ int run(const VerifyFlags& flags) {
   }
   progress.clear();
   std::printf("%s through %s\n%s", info.name.c_str(), info.runtime.c_str(), table.text().c_str());
-  const bool probes = !ok && info.programs == nullptr;
+  const bool probes = !ok && info.barriers;
   const std::string broken = !probes ? "" : broken_instructions(session.device(), session.queue());
   if (!broken.empty()) {
     std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",

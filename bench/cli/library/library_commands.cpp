@@ -266,7 +266,7 @@ struct ReplayFlags {
 int run(const ReplayFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   ReplayRequest request = flags.request;
-  request.device = flags.device.choose_compiling().front();
+  request.device = flags.device.choose_with_barriers().front();
   if (!flags.pass.empty()) {
     request.device.info();
     const std::chrono::duration<double> choosing = std::chrono::steady_clock::now() - start;

@@ -24,9 +24,9 @@
 #include "support/format.h"
 #include "support/interrupt.h"
 #include "support/progress.h"
-#include "support/tools.h"
 #include "system/files.h"
 #include "system/reject.h"
+#include "system/tools.h"
 #include "timing/timing_warnings.h"
 #include "tune/tuner.h"
 

@@ -1,4 +1,4 @@
-#include "support/tools.h"
+#include "system/tools.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace duogemm::bench {
+namespace duogemm {
 namespace {
 
 // As it was when this program started. OpenCL's drivers change it (PoCL sets HWLOC_PLUGINS_PATH), and a
@@ -79,6 +79,8 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
   if (errors == ToolErrors::drop) {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  } else if (errors == ToolErrors::keep) {
+    posix_spawn_file_actions_adddup2(&actions, to.get(), STDERR_FILENO);
   }
   pid_t child = 0;
   const bool started = posix_spawn(&child, tool.c_str(), &actions, nullptr, argument_list(words).data(),
@@ -97,4 +99,4 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   return result;
 }
 
-}  // namespace duogemm::bench
+}  // namespace duogemm

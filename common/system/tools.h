@@ -1,4 +1,4 @@
-// Programs of others that the laboratory runs.
+// Programs of others, such as compilers.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace duogemm::bench {
+namespace duogemm {
 
 // As execvp() takes them, which must outlive it.
 std::vector<char*> argument_list(const std::vector<std::string>& texts);
@@ -19,10 +19,10 @@ struct ToolResult {
   std::string out;  // its standard output
 };
 
-// Runs it and waits. Its standard error is this program's, or goes nowhere; its environment is this program's
-// with these NAME=VALUE besides or instead.
-enum class ToolErrors { show, drop };
+// Runs it and waits. Its standard error is this program's, goes nowhere, or stands in `out` as well; its
+// environment is this program's with these NAME=VALUE besides or instead.
+enum class ToolErrors { show, drop, keep };
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
                     ToolErrors errors, const std::vector<std::string>& environment = {});
 
-}  // namespace duogemm::bench
+}  // namespace duogemm

@@ -1,9 +1,8 @@
-// The kernels' dialect for the host's own compiler, as compat/dialect.h is for those of devices: what the
-// kernels for CPUs use of OpenCL C, as C++ for any processor, and with vectors of 8 and 16 where the compiler
-// may use AVX2 with FMA, and AVX-512.
+// What turns OpenCL C into C++ for the host's own compiler: what kernels for CPUs, and kernels whose
+// work-items share no local memory, use of the dialect (dialect.h lists it), with vectors as wide as the
+// processor's.
 //
-// A kernel is an ordinary function, which is called for each work-item. There are no barriers, and local
-// memory is the caller's stack.
+// A kernel is an ordinary function, which is called for each work-item. Local memory is the caller's stack.
 #pragma once
 
 #ifdef __SSE__
@@ -15,16 +14,10 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
-#define FLOAT_(width) float##width
-#define VLOAD_(width) vload##width
-#define VSTORE_(width) vstore##width
-#define FLOAT(width) FLOAT_(width)
-#define VLOAD(width) VLOAD_(width)
-#define VSTORE(width) VSTORE_(width)
-
-#define __kernel static
+#define __kernel
 #define __global
 #define __local
 #define LOCAL_PTR
@@ -33,7 +26,11 @@
 #endif
 #define FUNCTION static inline __attribute__((always_inline))
 #define OWN_FUNCTION static __attribute__((noinline, unused))
-#define reqd_work_group_size(x, y, z)
+// Stands in front of a kernel, within __attribute__(()).
+#define reqd_work_group_size(x, y, z)                       \
+  unused)) constexpr std::size_t work_items[] = {(x), (y)}; \
+  static __attribute__((unused
+#define barrier(fence) static_assert(work_items[0] * work_items[1] == 1, "work-items cannot wait for others")
 
 #define ARGUMENTS(Struct) const Struct& p
 #define TAKE_ARGUMENTS(Struct)
@@ -112,11 +109,9 @@ FUNCTION __m256i whole(__m256i mask) { return mask; }
   }
 
 DEFINE_OPERATIONS(4)
-#if defined(__AVX2__) || defined(__aarch64__)  // where it is two vectors
+#ifdef __AVX2__
 DEFINE_VECTOR(8)
 DEFINE_OPERATIONS(8)
-#endif
-#ifdef __AVX2__
 #ifdef __AVX512F__
 DEFINE_ROWS(4, __mmask8, _mm)
 DEFINE_ROWS(8, __mmask8, _mm256)
@@ -163,6 +158,33 @@ static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
 FUNCTION float fma(float a, float b, float c) { return fma(float4(a), float4(b), float4(c)).x; }
 #endif
 
+// Vectors that are wider than the processor's.
+#define DEFINE_HALVES(width, half)                                                                       \
+  struct float##width {                                                                                  \
+    float##half lo, hi;                                                                                  \
+    float##width() = default;                                                                            \
+    float##width(float##half low, float##half high) : lo(low), hi(high) {}                               \
+    explicit float##width(float value) : lo(value), hi(value) {}                                         \
+  };                                                                                                     \
+  FUNCTION float##width operator*(float##width a, float##width b) { return {a.lo * b.lo, a.hi * b.hi}; } \
+  FUNCTION float##width operator+(float##width a, float##width b) { return {a.lo + b.lo, a.hi + b.hi}; } \
+  FUNCTION float##width fma(float##width a, float##width b, float##width c) {                            \
+    return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)};                                               \
+  }                                                                                                      \
+  FUNCTION float##width vload##width(std::size_t offset, const float* from) {                            \
+    return {vload##half(2 * offset, from), vload##half(2 * offset + 1, from)};                           \
+  }                                                                                                      \
+  FUNCTION void vstore##width(float##width value, std::size_t offset, float* to) {                       \
+    vstore##half(value.lo, 2 * offset, to);                                                              \
+    vstore##half(value.hi, 2 * offset + 1, to);                                                          \
+  }
+#ifndef __AVX2__
+DEFINE_HALVES(8, 4)
+#endif
+#ifndef __AVX512F__
+DEFINE_HALVES(16, 8)
+#endif
+
 #if defined(__SSE__) || defined(__aarch64__)
 // See gemm/cpu/cpu_transpose.h.
 #define TRANSPOSE_4X4 transpose_4x4
@@ -203,33 +225,46 @@ FUNCTION float4 fold16(float16 vector) {
 static thread_local struct {
   std::size_t group[2];
   std::size_t groups[2];
-  std::size_t item;
+  std::size_t item[2];
 } work;
 
 FUNCTION std::size_t get_group_id(int dimension) { return work.group[dimension]; }
 FUNCTION std::size_t get_num_groups(int dimension) { return work.groups[dimension]; }
-FUNCTION std::size_t get_local_id(int) { return work.item; }
+FUNCTION std::size_t get_local_id(int dimension) { return work.item[dimension]; }
+#define get_global_id(dimension) (get_group_id(dimension) * work_items[dimension] + get_local_id(dimension))
 
-// Does what CpuEntry says (cpu_programs.h), with a kernel whose parameters are a struct and pointers.
-template <typename Struct, typename... Elements, std::size_t... indices>
-FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), std::index_sequence<indices...>,
-                             const void* const* pointers, const void* arguments, const std::size_t* groups,
-                             std::size_t items, std::size_t first, std::size_t end) {
+// What a kernel's parameter of that type gets: a buffer's address, or the number or struct that stands there.
+template <typename Parameter>
+FUNCTION Parameter argument(const void* at) {
+  if constexpr (std::is_pointer_v<Parameter>) {
+    return static_cast<Parameter>(const_cast<void*>(at));
+  } else {
+    return *static_cast<const std::remove_reference_t<Parameter>*>(at);
+  }
+}
+
+// Does what CpuEntry says (cpu/cpu_programs.h), with a kernel and its work_items.
+template <typename... Parameters, std::size_t... indices>
+FUNCTION void compute_groups(void (*kernel)(Parameters...), const std::size_t (&items)[2],
+                             std::index_sequence<indices...>, const void* const* arguments,
+                             const std::size_t* groups, std::size_t first, std::size_t end) {
   work.groups[0] = groups[0];
   work.groups[1] = groups[1];
   for (std::size_t i = first; i < end; ++i) {
     work.group[1] = i == 0 ? 0 : i / groups[0];  // a small product takes as long as a division
     work.group[0] = i - work.group[1] * groups[0];
-    for (work.item = 0; work.item < items; ++work.item) {
-      kernel(*static_cast<const Struct*>(arguments),
-             static_cast<Elements*>(const_cast<void*>(pointers[indices]))...);
+    for (std::size_t y = 0; y < items[1]; ++y) {
+      for (std::size_t x = 0; x < items[0]; ++x) {
+        work.item[0] = x;
+        work.item[1] = y;
+        kernel(argument<Parameters>(arguments[indices])...);
+      }
     }
   }
 }
-template <typename Struct, typename... Elements>
-FUNCTION void compute_groups(void (*kernel)(const Struct&, Elements*...), const void* const* pointers,
-                             const void* arguments, const std::size_t* groups, std::size_t items,
-                             std::size_t first, std::size_t end) {
-  compute_groups(kernel, std::index_sequence_for<Elements...>(), pointers, arguments, groups, items, first,
-                 end);
+template <typename... Parameters>
+FUNCTION void compute_groups(void (*kernel)(Parameters...), const std::size_t (&items)[2],
+                             const void* const* arguments, const std::size_t* groups, std::size_t first,
+                             std::size_t end) {
+  compute_groups(kernel, items, std::index_sequence_for<Parameters...>(), arguments, groups, first, end);
 }

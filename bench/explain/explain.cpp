@@ -195,8 +195,9 @@ std::vector<Explanation> explain_on(const ChosenDevice& chosen, const ExplainReq
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {.explain = true});
   const std::unique_ptr<Queue> queue = device->create_queue();
   std::vector<Explanation> explanations;
+  Parts parts(request.settings.size());
   for (const LadderSetting& setting : request.settings) {
-    progress.show(device->info().backend + ": " + setting.spec->name + ": compiling");
+    progress.show(parts.next() + device->info().backend + ": " + setting.spec->name + ": compiling");
     try {
       explanations.push_back(explain_one(setting, *device, queue.get(), *request.shape, pocl));
     } catch (const Error& error) {

@@ -188,12 +188,13 @@ AccuracyReport run_accuracy(const AccuracyRequest& request, Progress& progress,
                         .size = request.size,
                         .precisions = request.precisions,
                         .others = sessions.front().peers()};
+  Parts parts(request.inputs.size() * request.ks.size());
   for (const InputClass& input : request.inputs) {
     for (const std::int64_t k : request.ks) {
       if (interrupted()) {
         return report;
       }
-      progress.show(input.name + ", K=" + std::to_string(k));
+      progress.show(parts.next() + input.name + ", K=" + std::to_string(k));
       report.rows.push_back(measure_row(request, sessions, input, k));
       report.rows.back().fault = fault_of(report.rows.back(), report.precisions);
       progress.clear();

@@ -76,14 +76,6 @@ void compare(const CompareRequest& request, Sessions& sessions, const std::strin
   }
 }
 
-// "3 of 26, 40 s left: "
-std::string position_text(std::size_t done, std::size_t shapes, double seconds_spent) {
-  const std::string text = std::to_string(done + 1) + " of " + std::to_string(shapes);
-  const double each = seconds_spent / static_cast<double>(done);
-  return text +
-         (done > 0 ? ", " + duration_text(each * static_cast<double>(shapes - done)) + " left: " : ": ");
-}
-
 }  // namespace
 
 Session& add_compare_session(Sessions& sessions, const ChosenDevice& chosen,
@@ -154,11 +146,11 @@ std::vector<CompareReport> run_compare(const CompareRequest& request, Progress& 
   Sessions sessions;
   std::vector<CompareReport> reports = empty_reports(request, sessions);
   GpuWatch watch(reports.front().device.pci_bus);  // of the one GPU that all devices are
-  const auto begin = std::chrono::steady_clock::now();
   std::size_t shapes = 0;
   for (const ShapeList& list : request.lists) {
     shapes += list.shapes.size();
   }
+  Parts parts(shapes);
   std::size_t done = 0;
   for (const ShapeList& list : request.lists) {
     if (request.measure.stopped()) {
@@ -168,9 +160,8 @@ std::vector<CompareReport> run_compare(const CompareRequest& request, Progress& 
       if (request.measure.stopped()) {
         break;
       }
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
       const std::string label = list.name + "/" + shape.label;
-      const std::string where = position_text(done, shapes, spent.count()) + label + ": ";
+      const std::string where = parts.next() + label + ": ";
       try {
         compare(
             request, sessions, list.name, shape, watch,

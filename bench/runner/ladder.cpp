@@ -158,7 +158,9 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
   const auto show = [&](const std::string& what) { progress.show(what); };
   show("random matrices and their product in double precision");
   const auto exam = whole_exam(make_numbers(planned.problem));
-  planned.trial.judge(*exam, show, request.measure.stop);
+  Parts parts(planned.trial.count());
+  planned.trial.judge(
+      *exam, [&](const std::string& who) { show(parts.next() + who); }, request.measure.stop);
   std::vector<LadderReport> reports;
   for (Session& session : sessions) {
     LadderReport& report = reports.emplace_back();

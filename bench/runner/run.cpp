@@ -283,6 +283,15 @@ std::optional<std::string> Trial::lacking_memory(double host_bytes, double extra
   return bench::lacking_memory(all, sides_.back().session->info(), available_host_memory());
 }
 
+std::size_t Trial::count() const {
+  std::size_t all = 0;
+  for (const Side& side : sides_) {
+    all += static_cast<std::size_t>(
+        std::ranges::count_if(side.rows, [](const Row& row) { return row.missing.empty(); }));
+  }
+  return all;
+}
+
 void Trial::judge(Exam& exam, const ShowWho& show, const std::atomic<bool>* stop) {
   for (Side& side : sides_) {
     for (std::size_t i = 0; i < side.rows.size(); ++i) {

@@ -1,12 +1,31 @@
 """duogemm.matmul: finds out what kind of arrays it is given."""
 
 import importlib
-from typing import Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from ._layout import number, words_to_numbers
 from ._library import ArrayTypeError
 
-Array = TypeVar("Array")
+
+
+class _Shaped(Protocol):
+    @property
+    def shape(self) -> Any: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+class _Exchanged(Protocol):
+    def __dlpack__(self, *args: Any, **options: Any) -> Any: ...
+
+
+class _OnCuda(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+
+Array = TypeVar("Array", bound=_Shaped | _Exchanged | _OnCuda)
 Precision = Literal["fp32", "bf16x6", "f16x3"]
 Level = Literal["run_to_run", "everywhere"]
 
@@ -91,16 +110,44 @@ def matmul(
 ) -> Array:
     """Multiplies arrays of float32 as numpy.matmul does: alpha * (a @ b), or with out: out <- alpha * (a @ b) + beta * out.
 
-    a, b, out: all of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and
-        the result is there on return. Arrays of pyopencl, CuPy, PyTorch and JAX are multiplied where they are, on their queue or
-        current stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading
-        dimensions are broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous.
-    out: where the result goes; it may not overlap a or b. With beta 0 it is not read. Without it the result is a new array.
-    precision: what the products may be computed with: "fp32", or tensor cores in "bf16x6" or "f16x3", which are as accurate. It is
-        a permission: where the device has nothing else, the library computes in FP32.
-    level: "run_to_run", or "everywhere" for the same bits on every device.
+    Parameters
+    ----------
+    a, b : array
+        Both of one kind. NumPy's arrays are multiplied on the default device (DUOGEMM_DEVICE, or the best there is), and the result
+        is there on return. Arrays of pyopencl, CuPy, PyTorch and JAX are multiplied where they are, on their queue or current
+        stream, like any other operation on them. Arrays with more than two dimensions are batches, whose leading dimensions are
+        broadcast. Views are taken as they are where BLAS can: rows or columns must be contiguous.
+    out : array, optional
+        Where the result goes; it may not overlap a or b. With beta 0 it is not read. By default the result is a new array.
+    alpha, beta : float
+        Factors of the product, and of what `out` holds.
+    precision : {"fp32", "bf16x6", "f16x3"}
+        What the products may be computed with: FP32, or tensor cores in "bf16x6" or "f16x3", which are as accurate. It is a
+        permission: where the device has nothing else, the library computes in FP32.
+    level : {"run_to_run", "everywhere"}
+        Whether the bits of the result are the same again and again, or the same on every device.
 
-    Raises duogemm.Error: ArgumentError (a ValueError), ArrayTypeError (a TypeError) or DeviceError (a RuntimeError).
+    Returns
+    -------
+    array
+        The result, `out` where it was given.
+
+    Raises
+    ------
+    ArgumentError
+        A ValueError: sizes, strides, an `out` that overlaps, another device, an unknown word, a scalar that is none.
+    ArrayTypeError
+        A TypeError: not an array, not float32, arrays of two kinds.
+    DeviceError
+        A RuntimeError: no driver, no memory, a fault of the driver.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> a = numpy.arange(6, dtype="float32").reshape(2, 3)
+    >>> matmul(a, a.T)
+    array([[ 5., 14.],
+           [14., 50.]], dtype=float32)
     """
     quick = _quick.get(type(a))
     result = None if quick is None else quick(a, b, out, alpha, beta, precision, level)

@@ -224,8 +224,9 @@ int run(const VerifyFlags& flags) {
                  {"rows", Json::array()}});
   bool ok = true;
   Kept kept;
+  Parts parts(settings.size());
   for (const LadderSetting& setting : settings) {
-    progress.show(setting.spec->name);
+    progress.show(parts.next() + setting.spec->name);
     const Outcome outcome = verify(setting, flags, session, kept);
     ok = ok && outcome.fault.empty();
     table.add_row(row_of(setting, outcome));

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <new>
 
 #include "cli/commands.h"
@@ -12,6 +13,7 @@
 #include "output/files.h"
 #include "output/table.h"
 #include "support/format.h"
+#include "support/nearest.h"
 #include "support/program.h"
 #include "system/reject.h"
 
@@ -76,9 +78,31 @@ void require_command(const CLI::App& app, const std::string& given) {
   const std::vector<const CLI::App*> commands = app.get_subcommands({});
   const auto name = [](const CLI::App* command) { return command->get_name(); };
   if (std::ranges::count(commands, given, name) == 0 && !given.starts_with('-')) {
-    reject((given.empty() ? "no command was given" : "no command '" + given + "'") + "; there are " +
-           join(commands, ", ", name) + " (and --help)");
+    std::vector<std::string> names;
+    std::ranges::transform(commands, std::back_inserter(names), name);
+    reject((given.empty() ? "no command was given" : "no command '" + given + "'") +
+           suggestion(given, names) + "; there are " + join(names) + " (and --help)");
   }
+}
+
+// What was given that the command does not take.
+std::string unexpected(const CLI::App& app) {
+  std::vector<std::string> extras = app.remaining(true);
+  const auto option =
+      std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with('-'); });
+  const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  if (option == extras.end()) {
+    return command.get_name() + " takes no '" + extras.front() + "'";
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* each : command.get_options()) {
+    for (const std::string& name : each->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  const std::string given = option->substr(0, option->find('='));
+  return command.get_name() + " has no option " + given + suggestion(given, names) + " (" +
+         "--help lists them)";
 }
 
 // It is bad input if the user can mend it by asking for something else, and else a failure.
@@ -102,12 +126,13 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   for (AddCommand* add :
        {add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,
-        add_explain_command, add_ladder_command, add_latency_command, add_man_command, add_plan_command,
-        add_replay_command, add_report_command, add_run_command, add_sweep_command, add_tune_command,
-        add_verify_command, add_warm_command}) {
+        add_diff_command, add_explain_command, add_ladder_command, add_latency_command, add_man_command,
+        add_plan_command, add_replay_command, add_report_command, add_run_command, add_sweep_command,
+        add_tune_command, add_verify_command, add_warm_command}) {
     add(program);
   }
   Table::room = terminal_columns();
+  Table::colours = terminal_has_colours();
   try {
     require_command(app, argc > 1 ? argv[1] : "");
     app.parse(argc, argv);
@@ -116,6 +141,8 @@ int run(int argc, char** argv) {
     const int status = app.exit(request);
     std::cout.flush();
     return finish_output(status);
+  } catch (const CLI::ExtrasError&) {
+    return complain(unexpected(app), bad_input);
   } catch (const CLI::ParseError& error) {
     return complain(error.what(), bad_input);
   } catch (const Error& error) {

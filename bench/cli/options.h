@@ -244,7 +244,7 @@ inline void add_tunables(CLI::App& command, LadderChoice& choice) {
 }
 
 inline void add_kernels(CLI::App& command, LadderChoice& choice) {
-  command.add_option("--kernels", choice.kernels, "Rungs or names, such as 1,6,naive. Default: all")
+  command.add_option("--kernels,--kernel", choice.kernels, "Rungs or names, such as 1,6,naive. Default: all")
       ->delimiter(',');
 }
 
@@ -275,8 +275,15 @@ struct TimingFlags {
   }
 };
 
-// --json and, of some commands, --csv say where results go besides the tables that are printed, and
-// --markdown how these look.
+// --markdown and --wide say how tables look.
+inline void add_table_flags(CLI::App& command) {
+  command.add_flag_callback(
+      "--markdown,--md", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
+  command.add_flag_callback(
+      "--wide", [] { Table::room = 0; }, "Print all columns of a table, whatever the terminal's width");
+}
+
+// --json and, of some commands, --csv say where results go besides the tables that are printed.
 struct ResultFlags {
   std::string json;
   std::string csv;
@@ -284,10 +291,7 @@ struct ResultFlags {
   void add_to(CLI::App& command, bool with_csv = false) {
     command.add_option("--json", json,
                        "Write the results, with all that was measured, to this file, or - for stdout");
-    command.add_flag_callback(
-        "--markdown", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
-    command.add_flag_callback(
-        "--wide", [] { Table::room = 0; }, "Print all columns of a table, whatever the terminal's width");
+    add_table_flags(command);
     if (with_csv) {
       command.add_option("--csv", csv, "Write the table to this file, or - for stdout");
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -9,6 +10,7 @@
 #include "plan/lower.h"
 #include "problem/rounding.h"
 #include "support/format.h"
+#include "support/nearest.h"
 #include "system/reject.h"
 
 namespace duogemm {
@@ -44,7 +46,10 @@ std::vector<const KernelSpec*> choose(const std::vector<std::string>& names, con
   });
   for (const std::string& name : names) {
     if (std::ranges::none_of(chosen, [&](const KernelSpec* spec) { return is_called(*spec, name); })) {
-      reject("no kernel '" + name + "' in " + where + "; there are " +
+      std::vector<std::string> names;
+      std::ranges::transform(offered, std::back_inserter(names),
+                             [](const KernelSpec* spec) { return spec->name; });
+      reject("no kernel '" + name + "' in " + where + bench::suggestion(name, names) + "; there are " +
              bench::join(offered, ", ", [](const KernelSpec* spec) {
                return as_rung(*spec) ? label_of(*spec) + " (" + spec->name + ")" : spec->name;
              }));
@@ -85,7 +90,8 @@ void require_tunables(const std::vector<const KernelSpec*>& kernels, const Tunab
       const bool fixed =
           std::ranges::any_of(kernels, [&](const KernelSpec* spec) { return is_fixed(*spec, name); });
       reject(name + (fixed ? ": each problem decides it"
-                           : ": none of the chosen kernels has this tunable; they have " +
+                           : ": none of the chosen kernels has this tunable" +
+                                 bench::suggestion(name, {names.begin(), names.end()}) + "; they have " +
                                  (names.empty() ? "none" : bench::join(names))));
     }
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "families/kernel_source.h"
@@ -226,6 +227,13 @@ std::string size_text(const Shape& shape) {
 std::string ladder_text(const LadderReport& report, bool tutorial) {
   const Columns<Row> columns = columns_of(report, tutorial);
   Table table = table_of(columns, report.rows);
+  const auto right = [](const Row& row) { return row.measured() && row.right(); };
+  const auto fastest = std::ranges::min_element(report.rows, {}, [&](const Row& row) {
+    return right(row) ? row.samples.median() : std::numeric_limits<double>::infinity();
+  });
+  if (fastest != report.rows.end() && right(*fastest)) {
+    table.mark_best(static_cast<std::size_t>(fastest - report.rows.begin()));
+  }
   if (!report.reference.name.empty()) {
     table.add_row(cells_of(columns, report.reference));
   }

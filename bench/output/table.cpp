@@ -8,6 +8,17 @@ namespace {
 const std::string between = "  ";  // columns of text
 const std::string fine = "ok";     // a verdict, in a column without a title, that stays in its row
 
+// Those of the terminal (ECMA-48, "Select Graphic Rendition").
+enum class Colour { red = 31, green = 32, yellow = 33 };
+
+std::string painted(const std::string& text, Colour colour) {
+  return Table::colours ? "\033[" + std::to_string(static_cast<int>(colour)) + "m" + text + "\033[0m" : text;
+}
+
+bool is_wrong(const std::vector<std::string>& cells) {
+  return std::ranges::any_of(cells, [](const std::string& cell) { return cell.starts_with("WRONG"); });
+}
+
 }  // namespace
 
 std::vector<std::size_t> Table::widths() const {
@@ -115,17 +126,22 @@ std::string Table::text() const {
   text += narrow.head();
   const std::vector<std::size_t> all = narrow.widths();
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    text += narrow.line(narrow.rows_[row], all);
+    std::string lines = narrow.line(narrow.rows_[row], all);
     std::vector<std::string> words;
     for (const std::size_t i : at(Place::below)) {
       if (rows_[row][i] == fine) {
-        text.back() = ' ';
-        text += " " + fine + "\n";
+        lines.back() = ' ';
+        lines += " " + fine + "\n";
       } else if (says_something(rows_[row][i])) {
         words.push_back(rows_[row][i]);
       }
     }
-    text += words.empty() ? "" : "    " + join(words, between) + "\n";
+    lines += words.empty() ? "" : "    " + join(words, between) + "\n";
+    lines.pop_back();
+    text += (is_wrong(rows_[row]) ? painted(lines, Colour::red)
+             : best_ == row       ? painted(lines, Colour::green)
+                                  : lines) +
+            "\n";
   }
   const std::vector<std::size_t> left_out = at(Place::left_out);
   if (!left_out.empty()) {
@@ -133,6 +149,12 @@ std::string Table::text() const {
             join(left_out, ", ", [&](std::size_t i) { return columns_[i].title; }) + ". --wide has all.\n";
   }
   return text + foot();
+}
+
+std::string Table::row(const std::vector<std::string>& cells) const {
+  std::string text = line(cells, widths());
+  text.pop_back();
+  return (is_wrong(cells) ? painted(text, Colour::red) : text) + "\n";
 }
 
 // A line that is not empty would be another row.
@@ -149,6 +171,18 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
   }
   const std::string text = join(padded, between);
   return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+  const std::string head = "Warning:";
+  std::string text;
+  for (const std::string& warning : warnings) {
+    const std::size_t room = Table::room - std::min(Table::room, head.size() + 1);
+    const bool fits = Table::room == 0 || warning.size() <= room;
+    text += painted(head, Colour::yellow) + " " +
+            (fits ? warning : warning.substr(0, room - std::min<std::size_t>(room, 3)) + "...") + "\n";
+  }
+  return text;
 }
 
 }  // namespace duogemm::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class Table {
   static inline Style style = Style::text;
   // Characters that a line of text may have; 0 for any number.
   static inline std::size_t room = 0;
+  // Rows that are wrong are red, the best one is green.
+  static inline bool colours = false;
 
   struct Column {
     Column(std::string text, Align side = Align::right) : title(std::move(text)), align(side) {}
@@ -31,6 +34,7 @@ class Table {
   void add_column(Column column) { columns_.push_back(std::move(column)); }
   // One cell per column.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void mark_best(std::size_t row) { best_ = row; }
   // Titles, rule and rows, each on a line. Where there is no room for all columns, what is the same in all
   // rows is said once above, long words stand below their row, and the last numbers are left out, with a
   // note.
@@ -38,7 +42,7 @@ class Table {
   // For rows that are printed as they come: title and rule as wide as the rows there are, one more line below
   // them, which is not kept, and what ends the table.
   std::string head() const;
-  std::string row(const std::vector<std::string>& cells) const { return line(cells, widths()); }
+  std::string row(const std::vector<std::string>& cells) const;
   static std::string foot();
 
  private:
@@ -50,7 +54,12 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::optional<std::size_t> best_;
 };
+
+// Lines for people, each beginning with "Warning: " and no longer than the terminal; empty when there are
+// none.
+std::string warning_lines(const std::vector<std::string>& warnings);
 
 inline constexpr double gigaflop = 1e9;
 

@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "device/backend.h"
 #include "families/kernel_source.h"
 
@@ -29,6 +31,14 @@ std::string build_switches() {
 std::size_t terminal_columns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool terminal_has_colours() {
+  const auto value = [](const char* name) {
+    const char* const found = std::getenv(name);
+    return std::string(found == nullptr ? "" : found);
+  };
+  return isatty(STDOUT_FILENO) != 0 && value("NO_COLOR").empty() && value("TERM") != "dumb";
 }
 
 std::filesystem::path folder_of_program(const std::string& name) {

@@ -100,12 +100,4 @@ std::optional<std::string> busy_warning() {
   return getloadavg(&load, 1) == 1 ? busy_warning(load, std::thread::hardware_concurrency()) : std::nullopt;
 }
 
-std::string warning_lines(const std::vector<std::string>& warnings) {
-  std::string text;
-  for (const std::string& warning : warnings) {
-    text += "Warning: " + warning + "\n";
-  }
-  return text;
-}
-
 }  // namespace duogemm::bench

@@ -35,7 +35,4 @@ std::optional<std::string> busy_warning(double load, unsigned cores);
 // The same of this machine now. What this process does itself counts, too: ask before it does much.
 std::optional<std::string> busy_warning();
 
-// Lines for people, each beginning with "Warning: "; empty when there are none.
-std::string warning_lines(const std::vector<std::string>& warnings);
-
 }  // namespace duogemm::bench

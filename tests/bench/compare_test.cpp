@@ -213,7 +213,22 @@ TEST(Report, HasTablesAsWideAsATerminal) {
   alike.add_row({"naive", "TS=16", "ok"});
   alike.add_row({"tiled", "TS=16", "ok"});
   EXPECT_EQ(alike.text(), "set: TS=16\nkernel\n------  --\nnaive   ok\ntiled   ok\n");
+  EXPECT_EQ(warning_lines({"short", "much too long"}), "Warning: short\nWarning: much...\n");
   Table::room = 0;
+}
+
+TEST(Report, HasColoursForWhatIsWrongAndWhatIsBest) {
+  Table table = {left("kernel"), left("")};
+  table.add_row({"naive", "ok"});
+  table.add_row({"tiled", "WRONG: C[3]"});
+  table.add_row({"strip", "ok"});
+  table.mark_best(2);
+  Table::colours = true;
+  EXPECT_EQ(table.text(),
+            "kernel\n------  -----------\nnaive   ok\n\033[31mtiled   WRONG: C[3]\033[0m\n\033[32mstrip   "
+            "ok\033[0m\n");
+  EXPECT_EQ(warning_lines({"hot"}), "\033[33mWarning:\033[0m hot\n");
+  Table::colours = false;
 }
 
 TEST(Report, IsWrittenAsTheSchemaSays) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "output/table.h"
 #include "runner/runs.h"
 #include "timing/timing_warnings.h"
 

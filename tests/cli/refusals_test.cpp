@@ -12,13 +12,19 @@ TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",
        {"no command",
-        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, run, sweep, "
+        "compare, completion, devices, diff, explain, ladder, latency, man, plan, replay, report, run, "
+        "sweep, "
         "tune, verify, warm"}},
       {"climb",
        {"no command 'climb'",
-        "compare, completion, devices, explain, ladder, latency, man, plan, replay, report, run, sweep, "
+        "compare, completion, devices, diff, explain, ladder, latency, man, plan, replay, report, run, "
+        "sweep, "
         "tune, verify, warm"}},
-      {"ladder --sise 64", {"--sise"}},
+      {"ladder --sise 64", {"ladder has no option --sise; did you mean --size?"}},
+      {"ladder 64", {"ladder takes no '64'"}},
+      {"compar", {"no command 'compar'; did you mean compare?"}},
+      {"ladder --kernel pakced", {"did you mean packed?", "1 (naive)"}},
+      {"ladder --kernels 6 --set WTPM=4", {"did you mean WPTM?"}},
       {"ladder --kernels 18 --size 64", {"no kernel '18'", "1 (naive)", "11 (registers_only)"}},
       {"ladder --device -1 --size 64", {"--device", "-1"}},
       {"ladder --backend vulkan --size 64", {"--backend", "vulkan", "opencl"}},

@@ -268,7 +268,7 @@ void add_ladder_command(Program& program) {
 void add_sweep_command(Program& program) {
   auto [command, flags] = add_command<SweepFlags>(
       program, "sweep", "Time one kernel over ranges of its tunables and of sizes", run);
-  command.add_option("--kernel", flags.kernel, "A rung or a kernel's name")->required();
+  command.add_option("--kernel,--kernels", flags.kernel, "A rung or a kernel's name")->required();
   command
       .add_option("--over", flags.over,
                   "What to go over, once or twice: a tunable, m, n, k or size, as NAME=FROM:TO:STEP, "
@@ -282,7 +282,7 @@ void add_explain_command(Program& program) {
   auto [command, flags] =
       add_command<ExplainFlags>(program, "explain", "Say why a kernel is as fast as it is on a device", run);
   command
-      .add_option("--kernel", flags.kernels,
+      .add_option("--kernels,--kernel", flags.kernels,
                   "A rung or a kernel's name, with tunables of its own after it: 8,USE_SHUFFLE=1")
       ->delimiter(',');
   command.add_option("--diff", flags.diff, "Several of them side by side, such as 6:7 or 8:8,USE_SHUFFLE=1");

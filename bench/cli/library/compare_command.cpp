@@ -77,7 +77,7 @@ void require_harmony(const CompareFlags& flags, Through through, const std::vect
       {blas && flags.problem.level != "run_to_run", "--through blas: BLAS has no --level; it is run_to_run"},
       {blas && devices.size() > 1,
        "--through blas: the drop-in library has one device in a process; --backend all has two"},
-      {!on_device && !flags.conditions.kernels.empty(), "--kernels goes with --through device"},
+      {!on_device && !flags.conditions.kernels.empty(), "--kernel-dir goes with --through device"},
       {on_device && flags.conditions.callers > 1, "--callers goes with --through host or blas"},
       {on_device && !flags.device_memory.empty(),
        "--device-memory goes with --through host or blas, which have operands copied to the device"},
@@ -94,10 +94,10 @@ void check_kernels(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     const std::filesystem::path path(folder);
     if (!std::filesystem::is_directory(path / "kernels") || !std::filesystem::is_directory(path / "compat")) {
-      reject("--kernels " + folder + ": no folder with kernels/ and compat/");
+      reject("--kernel-dir " + folder + ": no folder with kernels/ and compat/");
     }
     if (std::ranges::count(folders, folder) > 1) {
-      reject("--kernels " + folder + ": is there already");
+      reject("--kernel-dir " + folder + ": is there already");
     }
   }
 }
@@ -249,7 +249,7 @@ void add_compare_command(Program& program) {
                                 CLI::ignore_case));
   command
       .add_option(
-          "--kernels", flags.conditions.kernels,
+          "--kernel-dir", flags.conditions.kernels,
           "Folders with kernels/ and compat/: ours takes part with these kernels too, by the same plans")
       ->delimiter(',');
   flags.timing.add_to(command);

@@ -1,0 +1,199 @@
+// duogemm diff: what was measured before and after a change, with a verdict from the noise of both.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "output/table.h"
+#include "support/format.h"
+#include "system/files.h"
+#include "system/parse_json.h"
+#include "system/reject.h"
+
+namespace duogemm::bench {
+namespace {
+
+struct DiffFlags {
+  std::string before;
+  std::string after;
+};
+
+// The median of a row, with half the width of its notch as a share of it (see Samples::noise).
+struct Median {
+  double seconds;
+  double noise;
+};
+
+struct Measured {
+  std::vector<std::string> where;  // devices, and what was measured of them
+  std::vector<std::pair<std::string, Median>> ours;
+  std::map<std::string, std::vector<std::pair<std::string, Median>>> others;  // by library: the same problems
+};
+
+Median median_of(const Json& time) { return {time.at("median_s"), time.at("noise")}; }
+
+std::string tunables_text(const Json& tunables) {
+  return join(tunables.items(), " ", [](const auto& each) {
+    return each.key() + "=" + std::to_string(each.value().template get<int>());
+  });
+}
+
+std::optional<Median> find(const std::vector<std::pair<std::string, Median>>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &std::pair<std::string, Median>::first);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string device_text(const Json& device) {
+  return device.at("name").get<std::string>() + " through " + device.at("backend").get<std::string>();
+}
+
+void add_ladder(const Json& run, Measured& found) {
+  const std::string size =
+      " m=" + run.at("m").dump() + " n=" + run.at("n").dump() + " k=" + run.at("k").dump();
+  found.where.push_back(device_text(run.at("device")) + size);
+  for (const Json& row : run.at("rows")) {
+    if (row.contains("time")) {
+      const std::string rung = row.at("rung");
+      std::string name = rung == "duogemm" ? rung : rung + " " + row.at("kernel").get<std::string>();
+      if (find(found.ours, name)) {  // another setting of the same
+        name += " " + tunables_text(row.at("tunables"));
+      }
+      found.ours.emplace_back(name, median_of(row.at("time")));
+    }
+  }
+  if (const Json& other = run.at("reference"); !other.is_null()) {
+    found.others[other.at("name")].emplace_back("", median_of(other.at("time")));
+  }
+}
+
+void add_compare(const Json& run, Measured& found) {
+  found.where.push_back(device_text(run.at("device")));
+  for (const Json& row : run.at("rows")) {
+    const std::string name = row.at("list").get<std::string>() + "/" + row.at("label").get<std::string>();
+    if (row.contains("time")) {
+      found.ours.emplace_back(name, median_of(row.at("time")));
+    }
+    for (const Json& other : row.value("others", Json::array())) {
+      if (other.contains("time")) {
+        found.others[other.at("title")].emplace_back(name, median_of(other.at("time")));
+      }
+    }
+  }
+}
+
+void add_sweep(const Json& result, Measured& found) {
+  found.where = {device_text(result.at("device")), result.at("kernel")};
+  for (const Json& point : result.at("points")) {
+    if (point.contains("row") && point.at("row").contains("time")) {
+      std::string name;
+      for (std::size_t i = 0; i < point.at("at").size(); ++i) {
+        name += result.at("axes")[i].at("name").get<std::string>() + "=" + point.at("at")[i].dump() + " ";
+      }
+      found.ours.emplace_back(name, median_of(point.at("row").at("time")));
+    }
+  }
+}
+
+// Throws invalid_argument where the file is no result of a command that times.
+Measured read_measured(const std::string& file) {
+  const std::string text = read_file_or_reject(file);
+  Measured found;
+  try {
+    const Json result = parse_json(text);
+    const std::string schema = result.is_object() ? result.value("schema", "") : "";
+    if (schema == "duogemm.sweep/1") {
+      add_sweep(result, found);
+    } else if (schema == "duogemm.ladder/1" || schema == "duogemm.compare/1") {
+      for (const Json& run : result.at("runs")) {
+        (schema == "duogemm.ladder/1" ? add_ladder : add_compare)(run, found);
+      }
+    } else {
+      reject("it is no result file of ladder, compare or sweep");
+    }
+  } catch (const std::exception& error) {
+    reject(file + ": " + error.what());
+  }
+  return found;
+}
+
+// Where the notches of two medians overlap, they may be the same (McGill, Tukey, Larsen: "Variations of Box
+// Plots", 1978).
+const char* verdict(const Median& before, const Median& after) {
+  const double noise = before.noise * before.seconds + after.noise * after.seconds;
+  return std::abs(before.seconds - after.seconds) <= noise ? "same"
+         : after.seconds < before.seconds                  ? "faster"
+                                                           : "slower";
+}
+
+// The geometric mean of what both have, before over after; nothing where they have nothing in common.
+std::optional<double> mean_gain(const std::vector<std::pair<std::string, Median>>& before,
+                                const std::vector<std::pair<std::string, Median>>& after) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const auto& [name, then] : before) {
+    if (const auto now = find(after, name)) {
+      sum += std::log(then.seconds / now->seconds);
+      ++count;
+    }
+  }
+  return count > 0 ? std::optional(std::exp(sum / static_cast<double>(count))) : std::nullopt;
+}
+
+int run(const DiffFlags& flags) {
+  const Measured before = read_measured(flags.before);
+  const Measured after = read_measured(flags.after);
+  const std::optional<double> mean = mean_gain(before.ours, after.ours);
+  if (!mean) {
+    reject(flags.before + " and " + flags.after + " have measured nothing that is the same");
+  }
+  Table table = {left("measured"), "before us", "after us", "before/after", "noise", left("")};
+  std::map<std::string, std::size_t> counts;
+  std::size_t gone = 0;
+  for (const auto& [name, then] : before.ours) {
+    const auto now = find(after.ours, name);
+    if (!now) {
+      ++gone;
+      continue;
+    }
+    const std::string found = verdict(then, *now);
+    ++counts[found];
+    table.add_row({name, format("%.2f", 1e6 * then.seconds), format("%.2f", 1e6 * now->seconds),
+                   format("%.3f", then.seconds / now->seconds),
+                   format("%.1f%%", 100.0 * (then.noise + now->noise)), found});
+  }
+  const std::size_t both = before.ours.size() - gone;
+  std::printf("%s", table.text().c_str());
+  std::printf("%zu in both, geometric mean %.3f: %zu faster, %zu slower, %zu the same within the noise\n",
+              both, *mean, counts["faster"], counts["slower"], counts["same"]);
+  if (const std::size_t added = after.ours.size() - both; gone + added > 0) {
+    std::printf("In one of the files alone: %zu before, %zu after\n", gone, added);
+  }
+  for (const auto& [title, then] : before.others) {
+    const auto now = after.others.find(title);
+    const auto drift = now == after.others.end() ? std::nullopt : mean_gain(then, now->second);
+    if (drift) {
+      std::printf("%s, which did not change: %.3f\n", title.c_str(), *drift);
+    }
+  }
+  if (before.where != after.where) {
+    const std::string both_places = join(before.where) + ", then " + join(after.where);
+    std::printf("%s", warning_lines({"the files are not of the same: " + both_places}).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_diff_command(Program& program) {
+  auto [command, flags] = add_command<DiffFlags>(
+      program, "diff",
+      "Say what is faster and what is slower in a second result file, as far as noise lets one say", run);
+  command.add_option("before", flags.before, "A result file of ladder, compare or sweep")->required();
+  command.add_option("after", flags.after, "Another, of the same command")->required();
+  add_table_flags(command);
+}
+
+}  // namespace duogemm::bench

@@ -13,8 +13,8 @@ list(TRANSFORM duogemm_drop_ins PREPEND duogemm_ OUTPUT_VARIABLE drop_ins)
 install(TARGETS duogemm ${drop_ins} ${components} EXPORT duogemm)
 if(DUOGEMM_BUILD_PROGRAM)
   install(TARGETS duogemm_program)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/shapes ${PROJECT_SOURCE_DIR}/bench/plots ${PROJECT_SOURCE_DIR}/bench/schema
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/duogemm PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
 if(DUOGEMM_BUILD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${PROJECT_BINARY_DIR}/pages/duogemm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

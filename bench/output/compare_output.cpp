@@ -69,8 +69,8 @@ Columns<ProblemRows> columns_of(const CompareReport& report, const std::string& 
   return columns;
 }
 
-Json other_json(const Row& other, const std::optional<double>& ratio) {
-  Json json = {{"title", other.title}};
+Json other_json(const std::string& title, const Row& other, const std::optional<double>& ratio) {
+  Json json = {{"title", title}};
   if (!other.missing.empty()) {
     json["unavailable"] = other.missing;
     return json;
@@ -100,7 +100,7 @@ Json problem_json(const CompareReport& report, const ProblemRows& problem) {
                {"gflops", gflops(problem.shape.problem.flops(), ours.samples)},
                {"time", to_json(ours.samples)},
                {"others", list_of(report.others.size(), [&](std::size_t i) {
-                  return other_json(problem.rows[i + 1], ratio(problem, i));
+                  return other_json(report.others[i].title, problem.rows[i + 1], ratio(problem, i));
                 })}});
   return json;
 }

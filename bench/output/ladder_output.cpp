@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -95,6 +96,13 @@ std::string tutorial_text(const Row& row) {
   return found == tutorial_figures.end() ? "-" : found->second;
 }
 
+// Says where kernels come from that are not the program's own.
+std::string kernels_text() {
+  return kernels_are_embedded()
+             ? ""
+             : std::string("; the kernels are those of ") + std::getenv("DUOGEMM_KERNEL_DIR");
+}
+
 std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
   std::string text =
@@ -104,7 +112,7 @@ std::string head_text(const LadderReport& report) {
   if (report.gpu_after) {
     text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
-  return text + "\nBuilt with " + build_switches() +
+  return text + "\nBuilt with " + build_switches() + kernels_text() +
          "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
 }
 
@@ -206,6 +214,9 @@ Json csv_line(const Json& run, const Json& row) {
 }  // namespace
 
 std::string status_text(const Row& row) {
+  if (row.is_broken) {
+    return "WRONG: it does not compile";
+  }
   if (!row.missing.empty()) {
     return "not supported here: needs " + row.missing;
   }

@@ -111,7 +111,8 @@ std::string name_of(const LadderSetting& setting) {
 }
 
 bool LadderReport::ok() const {
-  return std::ranges::all_of(rows, [](const Row& row) { return !row.missing.empty() || row.right(); });
+  return std::ranges::all_of(
+      rows, [](const Row& row) { return row.missing.empty() ? row.right() : !row.is_broken; });
 }
 
 void LadderReport::keep_measured() {

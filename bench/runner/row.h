@@ -21,6 +21,7 @@ struct Row {
   std::string name = {};                   // of a library with its version: "cuBLAS 13.1.0"
   LadderSetting setting = {};              // of a kernel; other libraries have none
   std::string missing = {};                // why it has no result; nothing below is there then
+  bool is_broken = false;                  // it is missing because the compiler refuses it
   std::string plan = {};                   // of this library: what it does, in words
   std::vector<std::string> launched = {};  // kernels, in order
   std::size_t support_steps = 0;           // launches besides the multiplication: padding, transposing

@@ -31,12 +31,14 @@ void spare(const Entry& entry, Row& row, const std::function<void()>& work) {
     work();
   } catch (const Error& error) {
     const Entry::Spares needed = error.status() == Status::unsupported     ? Entry::Spares::unsupported
+                                 : error.status() == Status::build_failed  ? Entry::Spares::build_failed
                                  : error.status() == Status::out_of_memory ? Entry::Spares::lack_of_memory_too
                                                                            : Entry::Spares::all;
     if (entry.spares < needed) {
       throw;
     }
     row.missing = error.what();
+    row.is_broken = error.status() == Status::build_failed;
   }
 }
 
@@ -156,7 +158,7 @@ void Session::add(const LadderSetting& setting, Entry::MakePlan plan, bool is_sp
   entry.setting = setting;
   entry.plan = plan ? std::move(plan) : std::bind_front(plan_setting, setting);
   entry.is_split = is_split;
-  entry.spares = Entry::Spares::unsupported;
+  entry.spares = Entry::Spares::build_failed;
 }
 
 void Session::add(std::unique_ptr<ReferenceLibrary> library, Entry entry) {

@@ -31,7 +31,7 @@ struct Conditions {
 struct Entry {
   using MakePlan = std::function<Plan(const Problem& problem, const DeviceInfo& device)>;
   // Which failures are said in its row, each with those before it; others end the run.
-  enum class Spares { none, unsupported, lack_of_memory_too, all };
+  enum class Spares { none, unsupported, build_failed, lack_of_memory_too, all };
 
   std::string title = {};
   std::string name = {};

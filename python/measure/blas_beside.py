@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The drop-in BLAS on the CPU beside other libraries, each in a process of its own, in turns.
 
-  python/measure/blas_beside.py SEED COUNT THREADS OURS OTHER [OTHER ...]
+  python/measure/blas_beside.py [--summary FILE] SEED COUNT THREADS OURS OTHER [OTHER ...]
 
 OURS and OTHER are shared libraries, of BLAS or oneDNN; PREFIX:LIBRARY is one whose sgemm_ has a prefix, such as scipy_. Shapes are from 1
-to 4096, uniform in their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours."""
+to 4096, uniform in their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours. The summary is a file as
+bench/results has them."""
 
+import datetime
 import math
 import os
 import pathlib
@@ -31,7 +33,33 @@ def draw(seed, count):
     return shapes
 
 
-def main(seed, count, threads, *libraries):
+def processor():
+    with open("/proc/cpuinfo", encoding="ascii") as lines:
+        facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    sets = [name for name in ("avx2", "avx512f") if name in facts["flags"].split()]
+    return f"{facts['model name']} ({', '.join(sets)})"
+
+
+def summary(seed, count, threads, about, times, libraries):
+    """The times of all shapes, as tools/summary.py reads them."""
+    ours, *others = libraries
+    titles = [about[other].removeprefix("BLIS ").split()[0] for other in others]
+    version = (HERE.parent.parent / "common/include/duogemm/version.h").read_text().partition('DUOGEMM_VERSION "')[2].partition('"')[0]
+    lines = [f"# command: python/measure/blas_beside.py {seed} {count} {threads} ...",
+             f"# date: {datetime.date.today()}",
+             f"# device: {processor()}, {threads} threads, each library in a process of its own, no variable that slows one",
+             f"# duogemm: {version}",
+             f"# others: {', '.join(about[other] for other in others)}",
+             "\t".join(["list", "row", "problem", "gflops", "us", "spread", *titles])]
+    for i, (shape, nanoseconds) in enumerate(times[ours].items()):
+        m, n, k, ops = shape.split(",")
+        speed = 2 * int(m) * int(n) * int(k) / nanoseconds
+        ratios = [f"{times[other][shape] / nanoseconds:.4g}" for other in others]
+        lines.append("\t".join(["drawn", f"shape{i}", f"{m} {n} {k} {ops}", f"{speed:.4g}", f"{nanoseconds / 1e3:.4g}", "", *ratios]))
+    return "\n".join(lines) + "\n"
+
+
+def main(seed, count, threads, *libraries, file=None):
     threads = str(int(threads))
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "BLIS_ARCH_TYPE", "DUOGEMM_THREADS"):
         if name in os.environ:
@@ -52,6 +80,8 @@ def main(seed, count, threads, *libraries):
                 for line in said[1:]:
                     shape, nanoseconds = line.split()
                     times[library][shape] = float(nanoseconds)
+    if file:
+        pathlib.Path(file).write_text(summary(seed, count, threads, about, times, libraries))
     ours, *others = libraries
     for other in others:
         ratios = sorted((times[other][shape] / times[ours][shape], shape) for shape in times[ours])
@@ -61,10 +91,13 @@ def main(seed, count, threads, *libraries):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 6:
+    words = sys.argv[1:]
+    file = words[1] if words[:1] == ["--summary"] and len(words) > 1 else None
+    words = words[2:] if file else words
+    if len(words) < 5:
         sys.exit(__doc__)
     try:
-        main(*sys.argv[1:])
+        main(*words, file=file)
     except ValueError as error:
         sys.exit(f"blas_beside: SEED, COUNT and THREADS must be whole numbers: {error}")
     except subprocess.CalledProcessError as error:

@@ -59,6 +59,19 @@ TEST_F(ProgramOnADevice, SaysThatFmaRoundsTwice) {
   expect_match(outcome.out, "arithmetic is not IEEE 754's, .*: fma \\(not fused\\)");
 }
 
+// One that does not compile fails alone, and the compiler's words are not lost.
+TEST_F(ProgramOnADevice, GoesOnAfterAKernelThatDoesNotCompile) {
+  use_kernels_with("kernels/ladder/01_naive.cl", "acc = 0.0f", "acc = wrong_on_purpose");
+  for (const std::string command : {"ladder --seconds 0.001 --size 16", "verify --size 16"}) {
+    const Outcome outcome = run(command + " --kernels 1,2");
+    EXPECT_EQ(outcome.status, 1) << outcome.err;
+    expect_match(outcome.out, "1 +naive.* WRONG: it does not compile\n");
+    expect_match(outcome.out, "2 +tiled.* ok\n");
+    expect_match(outcome.err, "wrong_on_purpose");
+  }
+  expect_match(run("ladder --seconds 0.001 --size 16 --kernels 2").out, "the kernels are those of /");
+}
+
 TEST_F(ProgramOnADevice, SaysWhatIsWrong) {
   const std::string verify_general = "verify --gemm --kernels general --size 19 --set " + small_tiles;
   const std::string verify_finish = "verify --gemm --kernels finish --size 19";

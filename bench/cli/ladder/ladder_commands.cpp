@@ -55,6 +55,11 @@ int run(const LadderFlags& flags) {
   }
   bool ok = true;
   for (const LadderReport& report : reports) {
+    for (const Row& row : report.rows) {
+      if (row.is_broken) {
+        std::fprintf(stderr, "%s\n", row.missing.c_str());
+      }
+    }
     std::printf("%s%s\n", ladder_text(report, flags.tutorial).c_str(),
                 warning_lines(report.warnings(request.measure.noise)).c_str());
     ok = ok && report.ok();

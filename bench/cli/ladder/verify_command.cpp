@@ -2,7 +2,7 @@
 // timing.
 #include <algorithm>
 #include <cstdio>
-#include <set>
+#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -31,8 +31,8 @@ struct Outcome {
   std::size_t problems = 0;
   double worst_error = 0.0;
   std::string unsupported;
-  std::string fault;               // of the first wrong problem
-  std::set<std::string> launched;  // kernels
+  std::string fault;                  // of the first wrong problem
+  std::vector<std::string> launched;  // kernels, each once, in the order in which they were launched first
 };
 
 // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
@@ -151,13 +151,22 @@ Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& 
     auto exam = whole_exam(fill(problem, outcome.problems), guards, flags.gemm);
     trial->judge(*exam, [](const std::string&) {});
     for (const Row& row : trial->take_rows()) {
+      if (row.is_broken) {
+        outcome.fault = "it does not compile";
+        std::fprintf(stderr, "%s\n", row.missing.c_str());
+        ++outcome.problems;
+        return outcome;
+      }
       if (!row.missing.empty()) {
         outcome.unsupported = row.missing;
         return outcome;
       }
       ++outcome.problems;
       outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
-      outcome.launched.insert(row.launched.begin(), row.launched.end());
+      std::ranges::copy_if(row.launched, std::back_inserter(outcome.launched),
+                           [&](const std::string& kernel) {
+                             return std::ranges::find(outcome.launched, kernel) == outcome.launched.end();
+                           });
       if (!row.right() && outcome.fault.empty()) {
         outcome.fault = describe(problem) + ": " + row.verdict.fault();
       }

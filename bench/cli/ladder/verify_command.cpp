@@ -2,7 +2,6 @@
 // timing.
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -32,7 +31,7 @@ struct Outcome {
   double worst_error = 0.0;
   std::string unsupported;
   std::string fault;                  // of the first wrong problem
-  std::vector<std::string> launched;  // kernels, each once, in the order in which they were launched first
+  std::vector<std::string> launched;  // kernels, each once, in the order of the plans
 };
 
 // No batch of ours has enough members that work-groups walk from one to the next, unless there are few.
@@ -143,6 +142,18 @@ MemoryNeed need_of(const std::vector<LadderSetting>& settings, const VerifyFlags
 // A simulator may mistake a buffer for one that was freed.
 using Kept = std::vector<std::pair<std::unique_ptr<Exam>, std::unique_ptr<Trial>>>;
 
+// Adds the kernels of a plan that are not there yet, each after the one that it follows.
+void merge(const std::vector<std::string>& launched, std::vector<std::string>& all) {
+  std::ptrdiff_t place = 0;
+  for (const std::string& kernel : launched) {
+    auto found = std::ranges::find(all, kernel);
+    if (found == all.end()) {
+      found = all.insert(all.begin() + place, kernel);
+    }
+    place = found - all.begin() + 1;
+  }
+}
+
 Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& session, Kept& kept) {
   const Guards guards = flags.no_guards ? Guards::none : Guards::bands;
   Outcome outcome;
@@ -163,10 +174,7 @@ Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& 
       }
       ++outcome.problems;
       outcome.worst_error = std::max(outcome.worst_error, row.verdict.worst_error);
-      std::ranges::copy_if(row.launched, std::back_inserter(outcome.launched),
-                           [&](const std::string& kernel) {
-                             return std::ranges::find(outcome.launched, kernel) == outcome.launched.end();
-                           });
+      merge(row.launched, outcome.launched);
       if (!row.right() && outcome.fault.empty()) {
         outcome.fault = describe(problem) + ": " + row.verdict.fault();
       }

@@ -241,8 +241,15 @@ def replaced(path, name, content):
     return text[:text.index(begin)] + begin + content + text[text.index(end):]
 
 
+def mark_steps(axis, speeds):
+    """How many times as fast each rung is as the one before, where that is more than a tenth."""
+    for i, (before, speed) in enumerate(zip(speeds, speeds[1:]), 1):
+        if abs(speed / before - 1) > 0.1:
+            axis.annotate(f"{speed / before:.1f}x", (speed, i), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7.5)
+
+
 def draw_ladder(folder):
-    """What each rung reaches on three devices, in its first setting."""
+    """What each rung reaches on three devices, in its first setting, and the steps from one to the next."""
     import style
     figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6))
     for axis, names in zip(axes, (["h200_ladder_cuda", "h200_ladder_opencl"], ["cpu_ladder"])):
@@ -254,6 +261,8 @@ def draw_ladder(folder):
             height = 0.8 / len(found)
             axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], [first.get(rung, 0) for rung in rungs], height,
                       label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(index + len(names) % 2))
+            if index == 0:
+                mark_steps(axis, [first.get(rung, 0) for rung in rungs if rung[0].isdigit()])
         for line, name in (("--", "other"), (":", "peak")):
             if name in found[0][0]:
                 title = found[0][0][name].split(",")[0] if name == "other" else "measured peak"

@@ -1,5 +1,5 @@
-// What turns OpenCL C into C++ for the host's own compiler: what kernels for CPUs, and kernels whose
-// work-items share no local memory, use of the dialect (dialect.h lists it), with vectors as wide as the
+// Turns OpenCL C into C++ for the host's own compiler, as far as the kernels use it that are for CPUs or
+// whose work-items share no local memory (dialect.h lists the dialect). Vectors are as wide as the
 // processor's.
 //
 // A kernel is an ordinary function, which is called for each work-item. Local memory is the caller's stack.
@@ -233,7 +233,8 @@ FUNCTION std::size_t get_num_groups(int dimension) { return work.groups[dimensio
 FUNCTION std::size_t get_local_id(int dimension) { return work.item[dimension]; }
 #define get_global_id(dimension) (get_group_id(dimension) * work_items[dimension] + get_local_id(dimension))
 
-// What a kernel's parameter of that type gets: a buffer's address, or the number or struct that stands there.
+// Answers what a kernel's parameter of that type gets: a buffer's address, or the number or struct that
+// stands there.
 template <typename Parameter>
 FUNCTION Parameter argument(const void* at) {
   if constexpr (std::is_pointer_v<Parameter>) {

@@ -117,7 +117,7 @@ class CpuQueue final : public HostQueue {
   void with_device(const std::function<void()>& work) override { work(); }
 
  private:
-  // Where the values of a kernel's parameters are; no kernel has more of them.
+  // The values of a kernel's parameters are there. No kernel has more of them.
   using Places = std::array<const void*, 10>;
 
   void compute(const Kernel& kernel, const Geometry& geometry, const Places& places) {

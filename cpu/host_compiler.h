@@ -14,7 +14,7 @@ namespace duogemm {
 // unsupported where there is none, and build_failed with what the compiler says.
 std::string compile_for_host(const ProgramSource& source, const CpuPrograms& programs);
 
-// What compile_for_host tells the compiler besides the text.
+// Lists what compile_for_host tells the compiler besides the text.
 std::vector<std::string> host_compiler_options(const ProgramSource& source, const CpuPrograms& programs);
 
 // A kernel's entry in such a shared library, which stays loaded as long as the result lives. Throws

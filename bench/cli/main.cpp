@@ -85,7 +85,7 @@ void require_command(const CLI::App& app, const std::string& given) {
   }
 }
 
-// What was given that the command does not take.
+// Says what the command does not take of all that was given.
 std::string unexpected(const CLI::App& app) {
   std::vector<std::string> extras = app.remaining(true);
   const auto option =

@@ -34,10 +34,11 @@ std::string disassemble(const std::string& cubin) {
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "kernel.cubin";
   write_file(file, cubin);
-  if (const auto tool = find_tool("cuobjdump")) {
+  const char* const toolkit = "/usr/local/cuda/bin";
+  if (const auto tool = find_tool("cuobjdump", toolkit)) {
     return text_of(*tool, {"-sass"}, file);
   }
-  const auto tool = find_tool("nvdisasm");
+  const auto tool = find_tool("nvdisasm", toolkit);
   return tool ? text_of(*tool, {"-c"}, file) : std::string();
 }
 
@@ -61,7 +62,7 @@ void add_nvidia(Artefacts& result, const std::string& entry) {
                        : "no SASS: neither cuobjdump nor nvdisasm (of the CUDA Toolkit) is installed";
 }
 
-// Of a kernel for a CPU, whose `function` is in a shared library.
+// Reads the `function` that a kernel for a CPU is in its shared library.
 void add_x86(Artefacts& result, const std::string& function, const std::filesystem::path& library) {
   const auto tool = find_tool("objdump");
   if (!tool) {

@@ -116,7 +116,7 @@ class Trial {
   // the machine's memory. extra_bytes: of a buffer on each device.
   std::optional<std::string> lacking_memory(double host_bytes, double extra_bytes = 0.0) const;
   void add_workspaces(MemoryNeed& need) const;
-  // Of those that there is a plan for, whom judge() will name.
+  // Counts those that there is a plan for, whom judge() will name.
   std::size_t count() const;
   // Makes the operands and judges everybody, or, once `stop` is true, nobody else.
   void judge(Exam& exam, const ShowWho& show, const std::atomic<bool>* stop = nullptr);

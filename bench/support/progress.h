@@ -1,4 +1,5 @@
-// What is going on: a line of a terminal that is rewritten in place, and elsewhere a line a minute.
+// Tells what is going on, in a line of a terminal that is rewritten in place, and elsewhere by a line a
+// minute.
 #pragma once
 
 #include <unistd.h>

@@ -105,7 +105,7 @@ std::optional<std::string> unsupported_reason(const Variant& kernel, const Devic
 std::optional<std::string> unsupported_reason(const KernelSpec& spec, const Tunables& tunables,
                                               const DeviceInfo& device);
 
-// Of a device whose kernels were compiled with the library (DeviceInfo::programs): the program with these
+// For a device whose kernels were compiled with the library (DeviceInfo::programs): the program with these
 // tunables, all of the kernel's; null where it has none.
 const BuiltProgram* find_program(const DeviceInfo& device, std::string_view kernel, const Tunables& tunables);
 // Its settings of a kernel, each once, without what the problem decides.

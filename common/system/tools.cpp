@@ -17,8 +17,8 @@ extern char** environ;
 namespace duogemm {
 namespace {
 
-// As it was when this program started. OpenCL's drivers change it (PoCL sets HWLOC_PLUGINS_PATH), and a
-// program that inherits that may see fewer devices.
+// As it was when this program started. OpenCL's drivers change it, and a program that inherits that may see
+// fewer devices.
 const std::vector<std::string> environment_at_start = [] {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -50,9 +50,9 @@ std::vector<char*> argument_list(const std::vector<std::string>& texts) {
   return list;
 }
 
-std::optional<std::filesystem::path> find_tool(const std::string& name) {
+std::optional<std::filesystem::path> find_tool(const std::string& name, const std::string& otherwise) {
   const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path ? path : "") + ":/usr/local/cuda/bin");
+  std::istringstream folders(std::string(path ? path : "") + ":" + otherwise);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::filesystem::path file = std::filesystem::path(folder) / name;
     if (!folder.empty() && access(file.c_str(), X_OK) == 0) {

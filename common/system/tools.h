@@ -11,8 +11,8 @@ namespace duogemm {
 // As execvp() takes them, which must outlive it.
 std::vector<char*> argument_list(const std::vector<std::string>& texts);
 
-// Finds the program on PATH, or among the CUDA Toolkit's in /usr/local/cuda/bin.
-std::optional<std::filesystem::path> find_tool(const std::string& name);
+// Finds the program on PATH, or else in that folder.
+std::optional<std::filesystem::path> find_tool(const std::string& name, const std::string& otherwise = {});
 
 struct ToolResult {
   int status;       // its exit status; 127 when it could not be started

@@ -49,14 +49,15 @@ TEST_F(ProgramOnADevice, ComparesInAnotherPrecisionAndWhatSeveralThreadsCall) {
 TEST_F(ProgramOnADevice, ComparesWithTheKernelsOfAFolder) {
   use_kernels_with("kernels/update.h", "* (acc);", "* (acc) * 1.000001f;");
   unsetenv("DUOGEMM_KERNEL_DIR");
-  const auto run =
-      result_of("compare --size 33 --against none --kernel-dir " DUOGEMM_SOURCE ",. --seconds 0.001")["runs"][0];
+  const auto run = result_of("compare --size 33 --against none --kernel-dir " DUOGEMM_SOURCE
+                             ",. --seconds 0.001")["runs"][0];
   EXPECT_EQ(run["others"][0]["name"], "duogemm with the kernels of " DUOGEMM_SOURCE);
   const auto& others = run["rows"][0]["others"];
   EXPECT_TRUE(others[0].contains("time")) << others;
   EXPECT_EQ(others[1]["unavailable"], "its bits are not those of ours");
   expect_all_refused(
-      {{"compare --size 8 --kernel-dir missing", {"--kernel-dir missing", "no folder with kernels/ and compat/"}},
+      {{"compare --size 8 --kernel-dir missing",
+        {"--kernel-dir missing", "no folder with kernels/ and compat/"}},
        {"compare --size 8 --kernel-dir .,.", {"--kernel-dir .", "already"}},
        {"compare --size 8 --through host --kernel-dir .", {"--kernel-dir", "--through device"}}});
 }

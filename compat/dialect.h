@@ -1,10 +1,10 @@
 // The shared kernel dialect: OpenCL C 1.2, restricted to what is also CUDA C++ once this header has been
-// read. Everything that the two languages spell differently stands in this one include.
+// read. Everything that the languages spell differently stands in this one include.
 //
 //   cuda.h, cuda_vectors.h   what turns OpenCL C into CUDA C++
 //   opencl.h                 the few names that the dialect adds to OpenCL C
-//   host.h                   what turns as much of it as kernels for CPUs need into C++ for the host's
-//   compiler operations.h             named operations that each target spells in its own way
+//   host.h                   what turns OpenCL C into C++ for the host, as far as kernels for CPUs use it
+//   operations.h             named operations that each target spells in its own way
 //
 // The dialect leaves these out; write instead:
 //   (float4)(a, b, c, d)     is a comma expression in C++: fill a vector by member, or vload it

@@ -198,11 +198,7 @@ class CpuDevice final : public Device {
   std::unique_ptr<Queue> create_queue() override { return create_host_queue(); }
   std::unique_ptr<HostQueue> create_host_queue() override { return std::make_unique<CpuQueue>(workers_); }
   std::string build_options(const ProgramSource& source) const override {
-    std::string all;
-    for (const std::string& option : host_compiler_options(source, programs_)) {
-      all += option + " ";
-    }
-    return all;
+    return host_compiler_text(source, programs_);
   }
   std::shared_ptr<const Kernel> compile(const ProgramSource& source) override {
     return load(source.entry, compile_for_host(source, programs_));

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cpu_programs.h"
 #include "device/backend.h"
@@ -14,8 +13,8 @@ namespace duogemm {
 // unsupported where there is none, and build_failed with what the compiler says.
 std::string compile_for_host(const ProgramSource& source, const CpuPrograms& programs);
 
-// Lists what compile_for_host tells the compiler besides the text.
-std::vector<std::string> host_compiler_options(const ProgramSource& source, const CpuPrograms& programs);
+// Says which compiler that is, and what it is told besides the text.
+std::string host_compiler_text(const ProgramSource& source, const CpuPrograms& programs);
 
 // A kernel's entry in such a shared library, which stays loaded as long as the result lives. Throws
 // build_failed where the system does not load it.

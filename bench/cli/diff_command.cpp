@@ -27,13 +27,25 @@ struct Median {
   double noise;
 };
 
+using Medians = std::vector<std::pair<std::string, Median>>;
+
 struct Measured {
   std::vector<std::string> where;  // devices, and what was measured of them
-  std::vector<std::pair<std::string, Median>> ours;
-  std::map<std::string, std::vector<std::pair<std::string, Median>>> others;  // by library: the same problems
+  Medians ours;
+  std::map<std::string, Medians> others;  // by library and version: the same problems
 };
 
-Median median_of(const Json& time) { return {time.at("median_s"), time.at("noise")}; }
+// A row that was not timed has none, or null.
+std::optional<Median> median_of(const Json& row) {
+  const Json time = row.value("time", Json());
+  return time.is_null() ? std::nullopt : std::optional(Median{time.at("median_s"), time.at("noise")});
+}
+
+void add(Medians& all, const std::string& name, const Json& row) {
+  if (const auto median = median_of(row)) {
+    all.emplace_back(name, *median);
+  }
+}
 
 std::string tunables_text(const Json& tunables) {
   return join(tunables.items(), " ", [](const auto& each) {
@@ -41,8 +53,8 @@ std::string tunables_text(const Json& tunables) {
   });
 }
 
-std::optional<Median> find(const std::vector<std::pair<std::string, Median>>& all, const std::string& name) {
-  const auto found = std::ranges::find(all, name, &std::pair<std::string, Median>::first);
+std::optional<Median> find(const Medians& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &Medians::value_type::first);
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -50,35 +62,38 @@ std::string device_text(const Json& device) {
   return device.at("name").get<std::string>() + " through " + device.at("backend").get<std::string>();
 }
 
-void add_ladder(const Json& run, Measured& found) {
-  const std::string size =
-      " m=" + run.at("m").dump() + " n=" + run.at("n").dump() + " k=" + run.at("k").dump();
-  found.where.push_back(device_text(run.at("device")) + size);
+// runtime: in front of names, where there are several.
+void add_ladder(const Json& run, const std::string& runtime, Measured& found) {
+  found.where.push_back(device_text(run.at("device")) + " m=" + run.at("m").dump() +
+                        " n=" + run.at("n").dump() + " k=" + run.at("k").dump());
   for (const Json& row : run.at("rows")) {
-    if (row.contains("time")) {
-      const std::string rung = row.at("rung");
-      std::string name = rung == "duogemm" ? rung : rung + " " + row.at("kernel").get<std::string>();
-      if (find(found.ours, name)) {  // another setting of the same
-        name += " " + tunables_text(row.at("tunables"));
-      }
-      found.ours.emplace_back(name, median_of(row.at("time")));
+    const std::string rung = row.at("rung");
+    std::string name =
+        runtime + (rung == "duogemm" ? rung : rung + " " + row.at("kernel").get<std::string>());
+    if (find(found.ours, name)) {  // another setting of the same
+      name += " " + tunables_text(row.at("tunables"));
     }
+    add(found.ours, name, row);
   }
   if (const Json& other = run.at("reference"); !other.is_null()) {
-    found.others[other.at("name")].emplace_back("", median_of(other.at("time")));
+    add(found.others[other.at("name")], runtime, other);
   }
 }
 
-void add_compare(const Json& run, Measured& found) {
+// What is called duogemm among the others is ours in another way.
+void add_compare(const Json& run, const std::string& runtime, Measured& found) {
   found.where.push_back(device_text(run.at("device")));
+  std::map<std::string, std::string> names;  // by title
+  for (const Json& other : run.at("others")) {
+    names[other.at("title")] = other.at("name");
+  }
   for (const Json& row : run.at("rows")) {
-    const std::string name = row.at("list").get<std::string>() + "/" + row.at("label").get<std::string>();
-    if (row.contains("time")) {
-      found.ours.emplace_back(name, median_of(row.at("time")));
-    }
+    const std::string name =
+        runtime + row.at("list").get<std::string>() + "/" + row.at("label").get<std::string>();
+    add(found.ours, name, row);
     for (const Json& other : row.value("others", Json::array())) {
-      if (other.contains("time")) {
-        found.others[other.at("title")].emplace_back(name, median_of(other.at("time")));
+      if (const std::string& library = names.at(other.at("title")); !library.starts_with("duogemm")) {
+        add(found.others[library], name, other);
       }
     }
   }
@@ -87,13 +102,12 @@ void add_compare(const Json& run, Measured& found) {
 void add_sweep(const Json& result, Measured& found) {
   found.where = {device_text(result.at("device")), result.at("kernel")};
   for (const Json& point : result.at("points")) {
-    if (point.contains("row") && point.at("row").contains("time")) {
-      std::string name;
-      for (std::size_t i = 0; i < point.at("at").size(); ++i) {
-        name += result.at("axes")[i].at("name").get<std::string>() + "=" + point.at("at")[i].dump() + " ";
-      }
-      found.ours.emplace_back(name, median_of(point.at("row").at("time")));
+    std::string name;
+    for (std::size_t i = 0; i < point.at("at").size(); ++i) {
+      name += (i == 0 ? "" : " ") + result.at("axes")[i].at("name").get<std::string>() + "=" +
+              point.at("at")[i].dump();
     }
+    add(found.ours, name, point.value("row", Json::object()));
   }
 }
 
@@ -107,14 +121,19 @@ Measured read_measured(const std::string& file) {
     if (schema == "duogemm.sweep/1") {
       add_sweep(result, found);
     } else if (schema == "duogemm.ladder/1" || schema == "duogemm.compare/1") {
-      for (const Json& run : result.at("runs")) {
-        (schema == "duogemm.ladder/1" ? add_ladder : add_compare)(run, found);
+      const Json& runs = result.at("runs");
+      for (const Json& run : runs) {
+        const std::string runtime =
+            runs.size() > 1 ? run.at("device").at("backend").get<std::string>() + ": " : "";
+        (schema == "duogemm.ladder/1" ? add_ladder : add_compare)(run, runtime, found);
       }
     } else {
       reject("it is no result file of ladder, compare or sweep");
     }
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     reject(file + ": " + error.what());
+  } catch (const std::exception&) {
+    reject(file + ": it is no whole result file");
   }
   return found;
 }
@@ -129,8 +148,7 @@ const char* verdict(const Median& before, const Median& after) {
 }
 
 // The geometric mean of what both have, before over after; nothing where they have nothing in common.
-std::optional<double> mean_gain(const std::vector<std::pair<std::string, Median>>& before,
-                                const std::vector<std::pair<std::string, Median>>& after) {
+std::optional<double> mean_gain(const Medians& before, const Medians& after) {
   double sum = 0.0;
   std::size_t count = 0;
   for (const auto& [name, then] : before) {
@@ -142,6 +160,12 @@ std::optional<double> mean_gain(const std::vector<std::pair<std::string, Median>
   return count > 0 ? std::optional(std::exp(sum / static_cast<double>(count))) : std::nullopt;
 }
 
+// Counts those that the others do not have.
+std::size_t alone(const Medians& all, const Medians& others) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all, [&](const auto& each) { return !find(others, each.first); }));
+}
+
 int run(const DiffFlags& flags) {
   const Measured before = read_measured(flags.before);
   const Measured after = read_measured(flags.after);
@@ -151,11 +175,9 @@ int run(const DiffFlags& flags) {
   }
   Table table = {left("measured"), "before us", "after us", "before/after", "noise", left("")};
   std::map<std::string, std::size_t> counts;
-  std::size_t gone = 0;
   for (const auto& [name, then] : before.ours) {
     const auto now = find(after.ours, name);
     if (!now) {
-      ++gone;
       continue;
     }
     const std::string found = verdict(then, *now);
@@ -164,11 +186,11 @@ int run(const DiffFlags& flags) {
                    format("%.3f", then.seconds / now->seconds),
                    format("%.1f%%", 100.0 * (then.noise + now->noise)), found});
   }
-  const std::size_t both = before.ours.size() - gone;
   std::printf("%s", table.text().c_str());
+  const std::size_t gone = alone(before.ours, after.ours);
   std::printf("%zu in both, geometric mean %.3f: %zu faster, %zu slower, %zu the same within the noise\n",
-              both, *mean, counts["faster"], counts["slower"], counts["same"]);
-  if (const std::size_t added = after.ours.size() - both; gone + added > 0) {
+              before.ours.size() - gone, *mean, counts["faster"], counts["slower"], counts["same"]);
+  if (const std::size_t added = alone(after.ours, before.ours); gone + added > 0) {
     std::printf("In one of the files alone: %zu before, %zu after\n", gone, added);
   }
   for (const auto& [title, then] : before.others) {

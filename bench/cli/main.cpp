@@ -16,6 +16,7 @@
 #include "support/nearest.h"
 #include "support/program.h"
 #include "system/reject.h"
+#include "system/tools.h"
 
 namespace duogemm::bench {
 namespace {
@@ -85,14 +86,17 @@ void require_command(const CLI::App& app, const std::string& given) {
   }
 }
 
-// Says what the command does not take of all that was given.
-std::string unexpected(const CLI::App& app) {
-  std::vector<std::string> extras = app.remaining(true);
-  const auto option =
-      std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with('-'); });
+// Says which option the command does not have, also where something else is missing; else what else it does
+// not take, or what the parser says.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto option = std::ranges::find_if(extras, [](const std::string& word) {
+    return word.starts_with('-') && word.find_first_not_of('-') != word.npos;
+  });
   const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
   if (option == extras.end()) {
-    return command.get_name() + " takes no '" + extras.front() + "'";
+    const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    return is_extra ? command.get_name() + " takes no '" + extras.front() + "'" : error.what();
   }
   std::vector<std::string> names;
   for (const CLI::Option* each : command.get_options()) {
@@ -101,8 +105,7 @@ std::string unexpected(const CLI::App& app) {
     }
   }
   const std::string given = option->substr(0, option->find('='));
-  return command.get_name() + " has no option " + given + suggestion(given, names) + " (" +
-         "--help lists them)";
+  return command.get_name() + " has no option " + given + suggestion(given, names) + " (--help lists them)";
 }
 
 // It is bad input if the user can mend it by asking for something else, and else a failure.
@@ -118,6 +121,7 @@ int finish_output(int status) {
 }
 
 int run(int argc, char** argv) {
+  environment_at_start();
   Program program;
   program.given = {argv + std::min(argc, 2), argv + argc};
   CLI::App& app = program.app;
@@ -141,10 +145,8 @@ int run(int argc, char** argv) {
     const int status = app.exit(request);
     std::cout.flush();
     return finish_output(status);
-  } catch (const CLI::ExtrasError&) {
-    return complain(unexpected(app), bad_input);
   } catch (const CLI::ParseError& error) {
-    return complain(error.what(), bad_input);
+    return complain(complaint(app, error), bad_input);
   } catch (const Error& error) {
     return complain(error.what(), status_of(error.status()));
   } catch (const std::bad_alloc&) {

@@ -301,6 +301,9 @@ struct ResultFlags {
   void require() const {
     require_place("--json", json);
     require_place("--csv", csv);
+    if (json == "-" || csv == "-") {  // tables then go to the standard error
+      Table::colours = false;
+    }
   }
   void write(const Json& result) const { write_result(json, result.dump(1) + "\n"); }
   void write_csv(const std::string& table) const { write_result(csv, table); }

@@ -120,7 +120,7 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
     pocl.fresh(step.kernel->spec->name);
     run_once(plan, problem, device, *queue, programs);
     add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));
-  } else if (device.info().host_memory) {
+  } else if (device.info().backend == "cpu") {
     add_cpu(result, kernel->binary());
   } else {
     result.missing = "no instructions: this runtime does not hand out what it compiles";

@@ -119,7 +119,7 @@ Json to_json(const Row& row, double flops) {
                {"idea", row.setting.planned ? "duogemm's own choice" : spec.idea},
                {"tunables", row.setting.tunables}};
   if (!row.missing.empty()) {
-    json["unsupported"] = row.missing;
+    json[row.is_broken ? "does_not_compile" : "unsupported"] = row.missing;
     return json;
   }
   json.update({{"gflops", gflops(flops, row.samples)},

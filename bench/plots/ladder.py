@@ -133,6 +133,8 @@ def by_roofs(row, run):
 def speed_cell(row):
     if "unsupported" in row:
         return f"not supported: needs {row['unsupported']}"
+    if "does_not_compile" in row:
+        return "does not compile"
     return speed_text(row["gflops"]) + ("" if row["ok"] else " WRONG")
 
 
@@ -183,8 +185,9 @@ def climb(runs):
             text = speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
             axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
                           bbox=style.PAPER, zorder=5)
-        for at in [at for at, row in timed if "unsupported" in row]:
-            axis.text(0.0, at, " not supported", va="center", fontsize=8)
+        for at, row in timed:
+            if "gflops" not in row:
+                axis.text(0.0, at, " not supported" if "unsupported" in row else " does not compile", va="center", fontsize=8)
     limits = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]][:2]
     limits.append(("measured peak", max(run["peak_gflops"] for run in runs)))
     for line, (label, gflops) in zip(("--", ":", "-."), limits):

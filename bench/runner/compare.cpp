@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 
 #include "runner/runs.h"
 #include "system/reject.h"

@@ -31,14 +31,13 @@ void spare(const Entry& entry, Row& row, const std::function<void()>& work) {
     work();
   } catch (const Error& error) {
     const Entry::Spares needed = error.status() == Status::unsupported     ? Entry::Spares::unsupported
-                                 : error.status() == Status::build_failed  ? Entry::Spares::build_failed
                                  : error.status() == Status::out_of_memory ? Entry::Spares::lack_of_memory_too
                                                                            : Entry::Spares::all;
-    if (entry.spares < needed) {
+    row.is_broken = entry.spares_compiler && error.status() == Status::build_failed;
+    if (entry.spares < needed && !row.is_broken) {
       throw;
     }
     row.missing = error.what();
-    row.is_broken = error.status() == Status::build_failed;
   }
 }
 
@@ -158,7 +157,8 @@ void Session::add(const LadderSetting& setting, Entry::MakePlan plan, bool is_sp
   entry.setting = setting;
   entry.plan = plan ? std::move(plan) : std::bind_front(plan_setting, setting);
   entry.is_split = is_split;
-  entry.spares = Entry::Spares::build_failed;
+  entry.spares = Entry::Spares::unsupported;
+  entry.spares_compiler = true;
 }
 
 void Session::add(std::unique_ptr<ReferenceLibrary> library, Entry entry) {

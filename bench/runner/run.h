@@ -31,7 +31,7 @@ struct Conditions {
 struct Entry {
   using MakePlan = std::function<Plan(const Problem& problem, const DeviceInfo& device)>;
   // Which failures are said in its row, each with those before it; others end the run.
-  enum class Spares { none, unsupported, build_failed, lack_of_memory_too, all };
+  enum class Spares { none, unsupported, lack_of_memory_too, all };
 
   std::string title = {};
   std::string name = {};
@@ -42,7 +42,8 @@ struct Entry {
   bool is_own = false;                      // this library
   std::optional<Precision> precision = {};  // that it is permitted, in place of the problem's
   Spares spares = Spares::all;
-  bool is_essential = false;  // without its result, nobody else multiplies
+  bool spares_compiler = false;  // that refuses a kernel
+  bool is_essential = false;     // without its result, nobody else multiplies
 };
 
 class Session {

@@ -185,8 +185,9 @@ Axis parse_axis(const std::string& text) {
 double SweepPoint::speed() const { return shape.flops() / row.samples.median(); }
 
 bool SweepReport::ok() const {
-  return std::all_of(points.begin(), points.end(),
-                     [](const SweepPoint& point) { return !point.ran() || point.row.right(); });
+  return std::all_of(points.begin(), points.end(), [](const SweepPoint& point) {
+    return point.ran() ? point.row.right() : !point.row.is_broken;
+  });
 }
 
 SweepReport run_sweep(const SweepRequest& request, Progress& progress, const AfterShape& after_shape) {

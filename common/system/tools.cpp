@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
@@ -17,20 +18,10 @@ extern char** environ;
 namespace duogemm {
 namespace {
 
-// As it was when this program started. OpenCL's drivers change it, and a program that inherits that may see
-// fewer devices.
-const std::vector<std::string> environment_at_start = [] {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    all.emplace_back(*entry);
-  }
-  return all;
-}();
-
 // That environment with some NAME=VALUE besides or instead.
 std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
   std::vector<std::string> all = changes;
-  for (const std::string& kept : environment_at_start) {
+  for (const std::string& kept : environment_at_start()) {
     const std::string name = kept.substr(0, kept.find('=') + 1);
     if (std::ranges::none_of(changes, [&](const std::string& change) { return change.starts_with(name); })) {
       all.push_back(kept);
@@ -40,6 +31,17 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 }
 
 }  // namespace
+
+const std::vector<std::string>& environment_at_start() {
+  static const std::vector<std::string> at_start = [] {
+    std::vector<std::string> all;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+      all.emplace_back(*entry);
+    }
+    return all;
+  }();
+  return at_start;
+}
 
 std::vector<char*> argument_list(const std::vector<std::string>& texts) {
   std::vector<char*> list;
@@ -55,7 +57,9 @@ std::optional<std::filesystem::path> find_tool(const std::string& name, const st
   std::istringstream folders(std::string(path ? path : "") + ":" + otherwise);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::filesystem::path file = std::filesystem::path(folder) / name;
-    if (!folder.empty() && access(file.c_str(), X_OK) == 0) {
+    std::error_code unknown;
+    if (!folder.empty() && std::filesystem::is_regular_file(file, unknown) &&
+        access(file.c_str(), X_OK) == 0) {
       return file;
     }
   }
@@ -89,12 +93,15 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   to.close();
   if (started) {
     std::array<char, 65536> buffer;
-    for (ssize_t count; (count = read(from.get(), buffer.data(), buffer.size())) > 0;) {
-      result.out.append(buffer.data(), static_cast<std::size_t>(count));
+    ssize_t count = 0;
+    while ((count = read(from.get(), buffer.data(), buffer.size())) > 0 || (count < 0 && errno == EINTR)) {
+      result.out.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     int status = 0;
-    waitpid(child, &status, 0);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : result.status;
+    pid_t ended = 0;
+    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    result.status = ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : result.status;
   }
   return result;
 }

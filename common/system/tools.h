@@ -8,6 +8,10 @@
 
 namespace duogemm {
 
+// The environment as it was when this was called first. OpenCL's drivers change it, and a program that
+// inherits that may see fewer devices: whoever starts programs calls this before a device is used.
+const std::vector<std::string>& environment_at_start();
+
 // As execvp() takes them, which must outlive it.
 std::vector<char*> argument_list(const std::vector<std::string>& texts);
 
@@ -20,7 +24,7 @@ struct ToolResult {
 };
 
 // Runs it and waits. Its standard error is this program's, goes nowhere, or stands in `out` as well; its
-// environment is this program's with these NAME=VALUE besides or instead.
+// environment is environment_at_start() with these NAME=VALUE besides or instead.
 enum class ToolErrors { show, drop, keep };
 ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::string>& arguments,
                     ToolErrors errors, const std::vector<std::string>& environment = {});

@@ -60,11 +60,18 @@ def _run(command: str, *positional: object, **options: Any) -> str:
         assert process.stdout is not None and process.stderr is not None
         listener = threading.Thread(target=_pass_on, args=(process.stderr, lines))
         listener.start()
-        output = process.stdout.read()
-        listener.join()
-    if process.returncode not in (0, 1):
-        line = lines[-1].removeprefix("duogemm: ") if lines else process.returncode
-        raise (ArgumentError if process.returncode == 2 else DeviceError)(f"duogemm {command}: {line}")
+        try:
+            output = process.stdout.read()
+        except BaseException:  # such as KeyboardInterrupt, which the program may not have heard of
+            process.terminate()
+            raise
+        finally:
+            listener.join()
+    # A result that is wrong ends with 1, but is a result.
+    if process.returncode not in (0, 1) or (process.returncode == 1 and not output):
+        said = [line for line in lines if line.strip()]
+        why = said[-1].removeprefix("duogemm: ") if said else process.returncode
+        raise (ArgumentError if process.returncode == 2 else DeviceError)(f"duogemm {command}: {why}")
     return output
 
 

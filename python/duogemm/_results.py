@@ -19,7 +19,7 @@ class Result(dict):
             table = frame(self)
         except ImportError:
             return None  # without pandas it shows as any dictionary
-        return table.drop(columns=[name for name in table.columns if name.endswith("seconds")]).to_html(index=False, na_rep="")
+        return table.drop(columns=[name for name in table.columns if name.endswith(".seconds")]).to_html(index=False, na_rep="")
 
     def plot(self, ax=None):
         """Draws the result of ladder(), compare() or sweep() with matplotlib.
@@ -122,14 +122,15 @@ def _draw_ladder(result, ax):
 def _draw_compare(result, ax):
     rows = frame(result)
     for title in dict.fromkeys(other["title"] for run in result["runs"] for other in run["others"]):
-        ax.plot(2.0 * rows["m"] * rows["n"] * rows["k"] * rows["batch"], rows[title], ".", label=title)
-    ax.axhline(1.0, color="0.5")
+        if title in rows:
+            ax.plot(2.0 * rows["m"] * rows["n"] * rows["k"] * rows["batch"], rows[title], ".", label=title)
+    ax.axhline(1.0, color="0.5", label="as long")
     ax.set(xlabel="FLOP", ylabel="the other library's time over duogemm's", xscale="log")
     ax.legend()
 
 
 def _draw_sweep(result, ax):
-    rows = frame(result)
+    rows = frame(result).reindex(columns=[*(axis["name"] for axis in result["axes"]), "gflops"])
     first, *second = (axis["name"] for axis in result["axes"])
     if not second:
         ax.plot(rows[first], rows["gflops"], "o-")

@@ -36,8 +36,8 @@ def draw(seed, count):
 def processor():
     with open("/proc/cpuinfo", encoding="ascii") as lines:
         facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    sets = [name for name in ("avx2", "avx512f") if name in facts["flags"].split()]
-    return f"{facts['model name']} ({', '.join(sets)})"
+    sets = [name for name in ("avx2", "avx512f", "asimd") if name in facts.get("flags", facts.get("Features", "")).split()]
+    return f"{facts.get('model name', 'a processor')} ({', '.join(sets)})"
 
 
 def summary(seed, count, threads, about, times, libraries):

@@ -16,10 +16,17 @@ json row(const std::string& label, double seconds, double other) {
       {{"list", "mine"}, {"label", label}, {"time", time(seconds, 0.01)}, {"others", json::array({others})}});
 }
 
+// What one device has measured.
+json run_on(const std::string& device, const json& rows) {
+  const json on = json::object({{"name", device}, {"backend", device == "G" ? "cuda" : "cpu"}});
+  const json openblas = json::object({{"title", "OpenBLAS"}, {"name", "OpenBLAS 0.3.30"}});
+  const json ours = json::object({{"title", "CUDA"}, {"name", "duogemm through CUDA"}});
+  return json::object({{"device", on}, {"others", json::array({openblas, ours})}, {"rows", rows}});
+}
+
 std::string compared(const std::string& device, const json& rows) {
-  const json on = json::object({{"name", device}, {"backend", "cpu"}});
-  const json run = json::object({{"device", on}, {"rows", rows}});
-  return json::object({{"schema", "duogemm.compare/1"}, {"runs", json::array({run})}}).dump();
+  return json::object({{"schema", "duogemm.compare/1"}, {"runs", json::array({run_on(device, rows)})}})
+      .dump();
 }
 
 TEST_F(Program, TellsWhatIsFasterAfterAChange) {
@@ -34,9 +41,24 @@ TEST_F(Program, TellsWhatIsFasterAfterAChange) {
   expect_match(said.out, "mine/two +1.00 +1.0[12] +0.985 +2.0% +same\n");
   expect_match(said.out, "2 in both, geometric mean 1.404: 1 faster, 0 slower, 1 the same");
   expect_match(said.out, "In one of the files alone: 1 before, 1 after");
-  expect_match(said.out, "OpenBLAS, which did not change: 1.000");
+  expect_match(said.out, "OpenBLAS 0[.]3[.]30, which did not change: 1.000");
   EXPECT_EQ(said.out.find("Warning"), std::string::npos);
+  EXPECT_EQ(said.out.find("CUDA"), std::string::npos);
   expect_match(run("diff after.json before.json --md").out, "\\| mine/one +\\|.* slower ");
+}
+
+// A row without a time, and the same problem on two devices.
+TEST_F(Program, TellsDevicesOfAFileApart) {
+  json untimed = row("untimed", 1.0, 1.0);
+  untimed["time"] = nullptr;
+  const json rows = json::array({row("one", 1e-6, 1e-6), untimed});
+  json ours = row("one", 3e-6, 1e-6);
+  ours["others"][0]["title"] = "CUDA";
+  const json runs = json::array({run_on("A", rows), run_on("G", json::array({ours}))});
+  write("both.json", json::object({{"schema", "duogemm.compare/1"}, {"runs", runs}}).dump());
+  const Outcome said = run("diff both.json both.json");
+  EXPECT_EQ(said.status, 0) << said.err;
+  expect_match(said.out, "cpu: mine/one +1.00 +1.00 .*same\ncuda: mine/one +3.00 +3.00 .*same\n2 in both");
 }
 
 TEST_F(Program, ComparesResultsOfTheSameAlone) {
@@ -47,7 +69,7 @@ TEST_F(Program, ComparesResultsOfTheSameAlone) {
   expect_match(run("diff a.json b.json").out,
                "Warning: the files are not of the same: A through cpu, then B through cpu");
   expect_all_refused({{"diff a.json c.json", {"a.json and c.json have measured nothing that is the same"}},
-                      {"diff a.json torn.json", {"torn.json", "device"}},
+                      {"diff a.json torn.json", {"torn.json", "no whole result file"}},
                       {"diff a.json missing.json", {"missing.json"}},
                       {"diff a.json", {"after"}}});
 }

@@ -22,6 +22,8 @@ TEST_F(Program, RefusesBadInputInOneLine) {
         "tune, verify, warm"}},
       {"ladder --sise 64", {"ladder has no option --sise; did you mean --size?"}},
       {"ladder 64", {"ladder takes no '64'"}},
+      {"sweep --kernal 6", {"sweep has no option --kernal; did you mean --kernel?"}},
+      {"--versoin", {"no option --versoin; did you mean --version?"}},
       {"compar", {"no command 'compar'; did you mean compare?"}},
       {"ladder --kernel pakced", {"did you mean packed?", "1 (naive)"}},
       {"ladder --kernels 6 --set WTPM=4", {"did you mean WPTM?"}},

@@ -179,6 +179,20 @@ TEST_P(CpuDevice, CompilesKernelsOfAFolder) {
       std::string::npos);
 }
 
+// Only an explicit fma is fused: 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product keeps 1 + 2^-11.
+TEST_P(CpuDevice, CompilesNoFusedMultiplyAddOutOfOthers) {
+  Device& device = runtime_->device();
+  const std::string text = complete_text(
+      "#include \"dialect.h\"\n__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void\n"
+      "unfused(const float a, const float c, __global float* out) { out[0] = a * a + c; }\n");
+  const auto kernel = device.compile({"unfused", text, {}, false, false});
+  float result = 1.0f;
+  const auto out = device.wrap(&result);
+  const Argument arguments[] = {1.0f + 0x1p-12f, -(1.0f + 0x1p-11f), out.get()};
+  device.create_queue()->launch(*kernel, {{1, 1, 1}, {1, 1, 1}}, arguments);
+  EXPECT_EQ(result, 0.0f);
+}
+
 // As a user's tuning file may have them.
 TEST_P(CpuDevice, TakesTheRegistersThatItHasProgramsFor) {
   const DeviceInfo& info = runtime_->device().info();

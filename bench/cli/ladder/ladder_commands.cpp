@@ -27,6 +27,13 @@ struct LadderFlags : StudyFlags {
   bool tutorial = false;
 };
 
+// What the compiler says of a kernel that it does not take.
+void print_refusal(const Row& row) {
+  if (row.is_broken) {
+    std::fprintf(stderr, "%s\n", row.missing.c_str());
+  }
+}
+
 int run(const LadderFlags& flags) {
   LadderRequest request;
   request.settings = ladder_settings(flags.choice);
@@ -55,11 +62,7 @@ int run(const LadderFlags& flags) {
   }
   bool ok = true;
   for (const LadderReport& report : reports) {
-    for (const Row& row : report.rows) {
-      if (row.is_broken) {
-        std::fprintf(stderr, "%s\n", row.missing.c_str());
-      }
-    }
+    std::ranges::for_each(report.rows, print_refusal);
     std::printf("%s%s\n", ladder_text(report, flags.tutorial).c_str(),
                 warning_lines(report.warnings(request.measure.noise)).c_str());
     ok = ok && report.ok();
@@ -127,6 +130,7 @@ int run(const SweepFlags& flags) {
   const SweepReport report =
       run_sweep(request, progress, [&](const SweepReport& so_far) { print(text.more(so_far)); });
   print(text.end(report) + warning_lines(report.warnings));
+  std::ranges::for_each(report.points, print_refusal, &SweepPoint::row);
   const Json json = sweep_json(report, request);
   flags.results.write(json);
   flags.results.write_csv(sweep_csv(report));

@@ -130,9 +130,10 @@ bool is_one_vector(const Problem& p) {
 }
 
 // Vectors stand along the longer side of a C that is narrower than a vector: where the rows of A are vectors
-// as they stand, only if those of B are as well, for sums long enough to pay for the writes. Where both
-// operands are stored transposed, the transpose of C is a product of what is stored: if C is not more than
-// both are, and has at most twice as many vectors then, it alone changes places.
+// as they stand, only if those of B are as well, and C has half a vector of rows or less, or sums long enough
+// to pay for the writes. Where both operands are stored transposed, the transpose of C is a product of what
+// is stored: if C is not more than both are, and has at most twice as many vectors then, it alone changes
+// places.
 bool by_rows(const Problem& p, const Tunables& tunables) {
   constexpr std::int64_t long_sum = 8;
   if (is_one_vector(p)) {
@@ -144,7 +145,7 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
     return narrow && p.a_op == Transpose::yes;
   }
   if (p.a_op == Transpose::no) {
-    return narrow && p.n >= width && p.k >= long_sum;
+    return narrow && (2 * p.m <= width || (p.n >= width && p.k >= long_sum));
   }
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   const bool fills_vectors =

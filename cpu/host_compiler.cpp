@@ -17,7 +17,7 @@ constexpr int not_started = 127;
 
 std::optional<std::filesystem::path> find_compiler() {
   for (const char* name : {"c++", "g++", "clang++"}) {
-    if (const auto found = find_tool(name)) {
+    if (auto found = find_tool(name)) {
       return found;
     }
   }

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "output/table.h"
+#include "runner/row.h"
 #include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
@@ -47,12 +48,6 @@ void add(Medians& all, const std::string& name, const Json& row) {
   }
 }
 
-std::string tunables_text(const Json& tunables) {
-  return join(tunables.items(), " ", [](const auto& each) {
-    return each.key() + "=" + std::to_string(each.value().template get<int>());
-  });
-}
-
 std::optional<Median> find(const Medians& all, const std::string& name) {
   const auto found = std::ranges::find(all, name, &Medians::value_type::first);
   return found == all.end() ? std::nullopt : std::optional(found->second);
@@ -64,14 +59,14 @@ std::string device_text(const Json& device) {
 
 // runtime: in front of names, where there are several.
 void add_ladder(const Json& run, const std::string& runtime, Measured& found) {
-  found.where.push_back(device_text(run.at("device")) + " m=" + run.at("m").dump() +
-                        " n=" + run.at("n").dump() + " k=" + run.at("k").dump());
+  found.where.push_back(device_text(run.at("device")) + " " +
+                        to_text(Shape{run.at("m"), run.at("n"), run.at("k")}));
   for (const Json& row : run.at("rows")) {
     const std::string rung = row.at("rung");
     std::string name =
         runtime + (rung == "duogemm" ? rung : rung + " " + row.at("kernel").get<std::string>());
     if (find(found.ours, name)) {  // another setting of the same
-      name += " " + tunables_text(row.at("tunables"));
+      name += " " + to_text(row.at("tunables").get<Tunables>());
     }
     add(found.ours, name, row);
   }
@@ -147,30 +142,22 @@ const char* verdict(const Median& before, const Median& after) {
                                                            : "slower";
 }
 
-// The geometric mean of what both have, before over after; nothing where they have nothing in common.
-std::optional<double> mean_gain(const Medians& before, const Medians& after) {
-  double sum = 0.0;
-  std::size_t count = 0;
+// Before over after, of what both have.
+Ratios gains(const Medians& before, const Medians& after) {
+  Ratios ratios;
   for (const auto& [name, then] : before) {
     if (const auto now = find(after, name)) {
-      sum += std::log(then.seconds / now->seconds);
-      ++count;
+      ratios.add(name, then.seconds / now->seconds);
     }
   }
-  return count > 0 ? std::optional(std::exp(sum / static_cast<double>(count))) : std::nullopt;
-}
-
-// Counts those that the others do not have.
-std::size_t alone(const Medians& all, const Medians& others) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(all, [&](const auto& each) { return !find(others, each.first); }));
+  return ratios;
 }
 
 int run(const DiffFlags& flags) {
   const Measured before = read_measured(flags.before);
   const Measured after = read_measured(flags.after);
-  const std::optional<double> mean = mean_gain(before.ours, after.ours);
-  if (!mean) {
+  const Ratios both = gains(before.ours, after.ours);
+  if (both.count == 0) {
     reject(flags.before + " and " + flags.after + " have measured nothing that is the same");
   }
   Table table = {left("measured"), "before us", "after us", "before/after", "noise", left("")};
@@ -187,22 +174,22 @@ int run(const DiffFlags& flags) {
                    format("%.1f%%", 100.0 * (then.noise + now->noise)), found});
   }
   std::printf("%s", table.text().c_str());
-  const std::size_t gone = alone(before.ours, after.ours);
   std::printf("%zu in both, geometric mean %.3f: %zu faster, %zu slower, %zu the same within the noise\n",
-              before.ours.size() - gone, *mean, counts["faster"], counts["slower"], counts["same"]);
-  if (const std::size_t added = alone(after.ours, before.ours); gone + added > 0) {
+              both.count, both.mean(), counts["faster"], counts["slower"], counts["same"]);
+  const std::size_t gone = before.ours.size() - both.count;
+  if (const std::size_t added = after.ours.size() - gains(after.ours, before.ours).count; gone + added > 0) {
     std::printf("In one of the files alone: %zu before, %zu after\n", gone, added);
   }
-  for (const auto& [title, then] : before.others) {
-    const auto now = after.others.find(title);
-    const auto drift = now == after.others.end() ? std::nullopt : mean_gain(then, now->second);
-    if (drift) {
-      std::printf("%s, which did not change: %.3f\n", title.c_str(), *drift);
+  for (const auto& [library, then] : before.others) {
+    const auto now = after.others.find(library);
+    const Ratios drift = now == after.others.end() ? Ratios{} : gains(then, now->second);
+    if (drift.count > 0) {
+      std::printf("%s, which did not change: %.3f\n", library.c_str(), drift.mean());
     }
   }
   if (before.where != after.where) {
-    const std::string both_places = join(before.where) + ", then " + join(after.where);
-    std::printf("%s", warning_lines({"the files are not of the same: " + both_places}).c_str());
+    const std::string places = join(before.where) + ", then " + join(after.where);
+    std::printf("%s", warning_lines({"the files are not of the same: " + places}).c_str());
   }
   return 0;
 }

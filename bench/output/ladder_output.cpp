@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <map>
 
 #include "families/kernel_source.h"
@@ -27,22 +25,11 @@ double speed(const LadderReport& report, const Row& row) {
 // The other library's row has no kernel.
 bool is_kernel(const Row& row) { return row.setting.spec != nullptr; }
 
-const Row* fastest_rung(const LadderReport& report) {
-  const Row* best = nullptr;
-  for (const Row& row : report.rows) {
-    const bool ran = as_rung(*row.setting.spec) && row.missing.empty();
-    if (ran && (!best || row.samples.median() < best->samples.median())) {
-      best = &row;
-    }
-  }
-  return best;
-}
-
 // A row's gain is told against the first setting of the rung before that ran, and that of duogemm's own
 // choice against the fastest rung.
 const Row* compared_with(const LadderReport& report, const Row& own) {
   if (own.setting.planned) {
-    return fastest_rung(report);
+    return fastest_of(report.rows, [](const Row& row) { return as_rung(*row.setting.spec) != nullptr; });
   }
   if (const Rung* rung = as_rung(*own.setting.spec); rung && rung->row_major) {
     return nullptr;  // no step of the ladder
@@ -98,9 +85,8 @@ std::string tutorial_text(const Row& row) {
 
 // Says where kernels come from that are not the program's own.
 std::string kernels_text() {
-  return kernels_are_embedded()
-             ? ""
-             : std::string("; the kernels are those of ") + std::getenv("DUOGEMM_KERNEL_DIR");
+  const std::optional<std::string> directory = kernel_directory();
+  return directory ? "; the kernels are those of " + *directory : "";
 }
 
 std::string head_text(const LadderReport& report) {
@@ -238,12 +224,8 @@ std::string size_text(const Shape& shape) {
 std::string ladder_text(const LadderReport& report, bool tutorial) {
   const Columns<Row> columns = columns_of(report, tutorial);
   Table table = table_of(columns, report.rows);
-  const auto right = [](const Row& row) { return row.measured() && row.right(); };
-  const auto fastest = std::ranges::min_element(report.rows, {}, [&](const Row& row) {
-    return right(row) ? row.samples.median() : std::numeric_limits<double>::infinity();
-  });
-  if (fastest != report.rows.end() && right(*fastest)) {
-    table.mark_best(static_cast<std::size_t>(fastest - report.rows.begin()));
+  if (const Row* const fastest = fastest_of(report.rows, &Row::right)) {
+    table.mark_best(static_cast<std::size_t>(fastest - report.rows.data()));
   }
   if (!report.reference.name.empty()) {
     table.add_row(cells_of(columns, report.reference));

@@ -91,12 +91,7 @@ Shape choose_shape(const LadderRequest& request, Sessions& sessions, Progress& p
 
 // Judged by the fastest row.
 std::optional<std::string> slow_reference(const std::vector<Row>& rows, const Row& reference) {
-  const Row* fastest = nullptr;
-  for (const Row& row : rows) {
-    if (row.measured() && (!fastest || row.samples.median() < fastest->samples.median())) {
-      fastest = &row;
-    }
-  }
+  const Row* fastest = fastest_of(rows, [](const Row&) { return true; });
   return fastest && !reference.samples.seconds.empty()
              ? slow_reference_warning(reference.name, reference.samples.median() / fastest->samples.median(),
                                       fastest->setting.spec->name)
@@ -104,6 +99,16 @@ std::optional<std::string> slow_reference(const std::vector<Row>& rows, const Ro
 }
 
 }  // namespace
+
+const Row* fastest_of(const std::vector<Row>& rows, const std::function<bool(const Row&)>& counts) {
+  const Row* fastest = nullptr;
+  for (const Row& row : rows) {
+    if (row.measured() && counts(row) && (!fastest || row.samples.median() < fastest->samples.median())) {
+      fastest = &row;
+    }
+  }
+  return fastest;
+}
 
 std::string name_of(const LadderSetting& setting) {
   const std::string extra = to_text(setting.distinct);

@@ -44,6 +44,9 @@ struct LadderRequest {
   bool each_step = false;  // whether to time the first steps of a plan without the later ones
 };
 
+// The fastest of the rows that are measured, and `counts` says so of; null where there is none.
+const Row* fastest_of(const std::vector<Row>& rows, const std::function<bool(const Row&)>& counts);
+
 // One report per device; contenders of all devices take turns in the same loop. Where `measure.stop` becomes
 // true, rows may be without samples, and without a shape that was asked for there may be no report.
 // Throws out_of_memory, naming the shape and what there is, before anything is allocated.

@@ -83,6 +83,8 @@ AllFiles& all_files() {
 
 thread_local const std::string* directory_of_thread = nullptr;
 
+}  // namespace
+
 std::optional<std::string> kernel_directory() {
   if (directory_of_thread) {
     return *directory_of_thread;
@@ -90,6 +92,8 @@ std::optional<std::string> kernel_directory() {
   const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
   return directory != nullptr && *directory != '\0' ? std::optional<std::string>(directory) : std::nullopt;
 }
+
+namespace {
 
 std::string read(const std::string& path) {
   const std::optional<std::string> directory = kernel_directory();
@@ -169,7 +173,7 @@ const auto& made_once(const std::string& path, const Make& make) {
 
 KernelSource read_kernel(const std::string& path) {
   const std::string text = require("kernels/" + path);
-  KernelSource source{parse_tunables(complete(path, text, false)), parse_needs(text), kernels_are_embedded()};
+  KernelSource source{parse_tunables(complete(path, text, false)), parse_needs(text), !kernel_directory()};
   for (TunableDeclaration& tunable : source.tunables) {
     for (const auto& [name, value] : build_tunables()) {
       if (tunable.name == name) {
@@ -265,8 +269,6 @@ void add_kernel_files(std::span<const EmbeddedFile> files) {
   const std::lock_guard lock(all.mutex);
   all.files.push_back(files);
 }
-
-bool kernels_are_embedded() { return !kernel_directory(); }
 
 KernelsFrom::KernelsFrom(const std::string& directory) : before_(directory_of_thread) {
   directory_of_thread = &directory;

@@ -4,6 +4,7 @@
 
 #include <boost/container/flat_map.hpp>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,8 +100,8 @@ class KernelsFrom {
 // parses a file once.
 const KernelSource& load_kernel(const std::string& path);
 
-// Tells whether this thread's kernels are those that the library was built with.
-bool kernels_are_embedded();
+// Where this thread's kernels come from; nothing where they are those that the library was built with.
+std::optional<std::string> kernel_directory();
 
 // The text of the same file, complete: its includes are replaced by what they name. Apart from the rest
 // because to complete all, of which few are compiled, takes half a millisecond.

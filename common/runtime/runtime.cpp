@@ -290,7 +290,7 @@ WarmUp Runtime::warm(Queue& queue) {
 void Runtime::require_right_results() {
   std::call_once(results_known_, [&] {
     constexpr int size = 200;  // no multiple of tiles
-    if (kernels_are_embedded()) {
+    if (!kernel_directory()) {
       refusal_ = device_->refusal(
           {device_->info().name, false, [&] {
              return gives_known_product(size, *device_, [&](Queue& queue, const auto& operands) {

@@ -7,6 +7,7 @@ OURS and OTHER are shared libraries, of BLAS or oneDNN; PREFIX:LIBRARY is one wh
 to 4096, uniform in their logarithm, a third with a side or k up to 12. A ratio is the other's time over ours. The summary is a file as
 bench/results has them."""
 
+import argparse
 import datetime
 import math
 import os
@@ -59,13 +60,13 @@ def summary(seed, count, threads, about, times, libraries):
     return "\n".join(lines) + "\n"
 
 
-def main(seed, count, threads, *libraries, file=None):
-    threads = str(int(threads))
+def main(given):
+    libraries, threads = given.libraries, str(given.threads)
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "BLIS_ARCH_TYPE", "DUOGEMM_THREADS"):
         if name in os.environ:
             print(f"{name} is set to {os.environ.pop(name)}: it is left out, because it may slow a library")
     environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, DUOGEMM_DEVICE="cpu0")
-    shapes = draw(int(seed), int(count))
+    shapes = draw(given.seed, given.count)
     times = {library: {} for library in libraries}
     about = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -80,8 +81,8 @@ def main(seed, count, threads, *libraries, file=None):
                 for line in said[1:]:
                     shape, nanoseconds = line.split()
                     times[library][shape] = float(nanoseconds)
-    if file:
-        pathlib.Path(file).write_text(summary(seed, count, threads, about, times, libraries))
+    if given.summary:
+        given.summary.write_text(summary(given.seed, given.count, threads, about, times, libraries))
     ours, *others = libraries
     for other in others:
         ratios = sorted((times[other][shape] / times[ours][shape], shape) for shape in times[ours])
@@ -90,15 +91,22 @@ def main(seed, count, threads, *libraries, file=None):
         print(f"{other} ({about[other]}): {threads} threads, {len(ratios)} shapes, mean {mean:.3f}, worst {worst}")
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--summary", type=pathlib.Path, help="write the times of all shapes to this file")
+    for name in ("seed", "count", "threads"):
+        parser.add_argument(name, type=int)
+    parser.add_argument("libraries", nargs="+", metavar="OURS OTHER")
+    given = parser.parse_args()
+    if len(given.libraries) < 2:
+        parser.error("OURS and at least one OTHER are needed")
+    if given.summary and not given.summary.resolve().parent.is_dir():
+        parser.error(f"--summary {given.summary}: there is no such folder")
+    return given
+
+
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    file = words[1] if words[:1] == ["--summary"] and len(words) > 1 else None
-    words = words[2:] if file else words
-    if len(words) < 5:
-        sys.exit(__doc__)
     try:
-        main(*words, file=file)
-    except ValueError as error:
-        sys.exit(f"blas_beside: SEED, COUNT and THREADS must be whole numbers: {error}")
+        main(arguments())
     except subprocess.CalledProcessError as error:
         sys.exit(error.stderr or f"blas_beside: {error}")

@@ -31,6 +31,7 @@ struct Outcome {
   double worst_error = 0.0;
   std::string unsupported;
   std::string fault;                  // of the first wrong problem
+  std::string refusal;                // by the compiler
   std::vector<std::string> launched;  // kernels, each once, in the order of the plans
 };
 
@@ -164,8 +165,8 @@ Outcome verify(const LadderSetting& setting, const VerifyFlags& flags, Session& 
     for (const Row& row : trial->take_rows()) {
       if (row.is_broken) {
         outcome.fault = "it does not compile";
+        outcome.refusal = row.missing;
         std::fprintf(stderr, "%s\n", row.missing.c_str());
-        ++outcome.problems;
         return outcome;
       }
       if (!row.missing.empty()) {
@@ -209,6 +210,10 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
                {"tunables", setting.tunables}};
   if (!outcome.unsupported.empty()) {
     json["unsupported"] = outcome.unsupported;
+    return json;
+  }
+  if (!outcome.refusal.empty()) {
+    json["does_not_compile"] = outcome.refusal;
     return json;
   }
   json.update({{"launched", outcome.launched},

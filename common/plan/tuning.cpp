@@ -209,8 +209,9 @@ const Tuning& kept(const EmbeddedTuning& embedded) {
 
 // The one whose target is closest to the device; of equals the first.
 template <typename Any>
-const Any* closest_of(std::span<const Any> all, const DeviceInfo& device, int& best) {
+const Any* closest_of(std::span<const Any> all, const DeviceInfo& device) {
   const Any* closest = nullptr;
+  int best = -1;
   for (const Any& any : all) {
     if (const auto close = closeness(any.target, device); close && *close > best) {
       closest = &any;
@@ -367,12 +368,17 @@ std::string to_json(const Tuning& tuning) {
          ",\n \"shapes\": " + lines(shapes, "  ") + "\n}\n";
 }
 
+bool applies_to(const TuningTarget& target, const DeviceInfo& device) {
+  return closeness(target, device).has_value();
+}
+
 const Tuning& tuning_for(const DeviceInfo& device) {
   static const Tuning& nothing = *new Tuning;
-  int best = -1;
-  const Tuning* own = closest_of(std::span<const Tuning>(users()), device, best);
-  const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device, best);
-  return embedded != nullptr ? kept(*embedded) : own != nullptr ? *own : nothing;
+  if (const Tuning* own = closest_of(std::span<const Tuning>(users()), device)) {
+    return *own;
+  }
+  const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device);
+  return embedded != nullptr ? kept(*embedded) : nothing;
 }
 
 const Tuning* tuning_of_another(const DeviceInfo& device) {

@@ -72,6 +72,8 @@ struct Tuning {
 Tuning parse_tuning(std::string_view json, const std::string& source);
 std::string to_json(const Tuning& tuning);
 
+bool applies_to(const TuningTarget& target, const DeviceInfo& device);
+
 // The measurements that speak of the device most closely, the user's before those built in. A user's file
 // that cannot be used is passed over, and a warning says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);

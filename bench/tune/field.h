@@ -48,7 +48,6 @@ struct Field {
   std::deque<SharedSetting> seeds = {};
   std::vector<SharedSetting> looked_at = {};
   std::unique_ptr<EdgeCheck> check = {};
-  std::optional<PlannerFit> fit = {};  // once the search is over
 
   // Says whether every kernel of it is as fast for the problem as for its own.
   bool includes(const Problem& problem) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "output/table.h"
@@ -10,8 +11,9 @@
 namespace duogemm::bench {
 namespace {
 
-// Sums of logarithms of ratios: one percent on one problem.
-constexpr double least_gain = 0.01;
+// Every setting is a program to compile, to ship and to choose among. It stays where the problems would take
+// longer without it by this part of their mean.
+constexpr double least_worth = 1e-4;
 
 // The best that each calibration offers for each problem, what of that was measured (0 where it was not), and
 // which calibrations are taken out.
@@ -45,23 +47,20 @@ struct Choices {
     return std::log(seconds / best[problem]);
   }
 
-  double gain_without(std::size_t i) {
-    std::vector<std::size_t> its_problems;
-    double gain = 0.0;  // if all others were perfect
+  // How much the planner gains without each setting that it chooses, as a sum of logarithms. Nothing where
+  // there was not time to measure all.
+  std::map<std::size_t, double> gains(const std::function<bool()>& enough) {
+    std::map<std::size_t, double> gains;
     for (std::size_t problem = 0; problem < best.size(); ++problem) {
-      if (pick(problem) == i) {
-        its_problems.push_back(problem);
-        gain += loss(problem, i);
+      if (enough()) {
+        return {};
+      }
+      if (const auto i = pick(problem)) {
+        const auto other = pick(problem, i);
+        gains[*i] += other ? loss(problem, *i) - loss(problem, *other) : -infinity;
       }
     }
-    for (const std::size_t problem : its_problems) {
-      const auto other = pick(problem, i);
-      if (gain < least_gain || !other) {
-        return 0.0;
-      }
-      gain -= loss(problem, *other);
-    }
-    return gain;
+    return gains;
   }
 
   // Measures what is fastest by prediction.
@@ -85,16 +84,15 @@ struct Choices {
         explore(problem);
       }
     }
-    while (!enough()) {
-      std::pair<double, std::size_t> most{0.0, 0};
-      for (std::size_t i = 0; i < out.size() && !enough(); ++i) {
-        const double gain = out[i] ? 0.0 : gain_without(i);
-        most = gain > most.first ? std::pair(gain, i) : most;
-      }
-      if (most.first < least_gain) {
+    // What leads the planner astray goes first, and last what is hardly worth its program.
+    const double least = -least_worth * static_cast<double>(best.size());
+    while (true) {
+      const std::map<std::size_t, double> all = gains(enough);
+      const auto most = std::ranges::max_element(all, {}, [](const auto& each) { return each.second; });
+      if (most == all.end() || most->second < least) {
         return;
       }
-      out[most.second] = true;
+      out[most->first] = true;
     }
   }
 };
@@ -150,7 +148,9 @@ std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
   constexpr double least_mean = 1.005;
   std::vector<BeforeAfter> others = compared;
   std::erase_if(others, [](const BeforeAfter& each) { return each.asked; });
-  bool any = ratios_of(others).mean() >= least_mean;
+  const Ratios ratios = ratios_of(others);
+  const bool fewer = found.calibrations.size() < before.calibrations.size();
+  bool any = ratios.count > 0 && ratios.mean() >= (fewer ? 1.0 / least_mean : least_mean);
   Tuning kept = any ? found : before;
   kept.target = found.target;
   kept.compiled_by = found.compiled_by;

@@ -25,9 +25,10 @@ using MeasureSchedule = std::function<double(const Schedule& schedule, std::size
 // This many kernels are measured on a problem of which nothing is known.
 inline constexpr std::size_t explored_kernels = 4;
 
-// Takes out what leads the planner astray, the worst first, until nothing more is to be gained or `enough`
-// says so. best: the best time of each problem as far as it was measured, and infinity elsewhere. Without
-// `measure`, nothing is taken out but what the planner does not choose.
+// Takes out what leads the planner astray, the worst first, and then what is hardly worth its program, until
+// what is left is worth it or `enough` says so. best: the best time of each problem as far as it was
+// measured, and infinity elsewhere. Without `measure`, nothing is taken out but what the planner does not
+// choose.
 PlannerFit fit_planner(const std::vector<Calibration>& calibrations, const std::vector<Problem>& problems,
                        const DeviceInfo& device, const Tuning& facts, const std::vector<double>& best = {},
                        const MeasureSchedule& measure = {}, const std::function<bool()>& enough = {});
@@ -51,8 +52,8 @@ struct Comparison {
 Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 
 // Keeps what was found for any problem if those that were not asked for, and run something else now, are
-// faster on average; and the shapes that were asked for and are faster than before. For all else it is what
-// there was. Nothing where nothing is faster.
+// faster on average, or nearly as fast with fewer settings; and the shapes that were asked for and are faster
+// than before. For all else it is what there was. Nothing where nothing is faster.
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared);
 

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 // The first share is left of the budget when the search ends, the next when what it found has been measured
 // again, and the last, for comparing before and after, when the best of each shape has been looked for.
-constexpr double share_after_search = 1.0 / 4;
+constexpr double share_after_search = 1.0 / 2;
 constexpr double share_after_fit = 3.0 / 16;
 constexpr double share_after_shapes = 1.0 / 8;
 
@@ -49,7 +49,6 @@ Tuning facts_of(Device& device, Stopwatch& stopwatch, ProgramCache& programs, co
                 const std::atomic<bool>& stop) {
   const DeviceInfo& info = device.info();
   Tuning facts = base;
-  facts.target = {info.backend, kind_name(info.kind), info.name, 0};
   facts.source.clear();
   facts.evidence.clear();
   if (info.kind == DeviceKind::gpu) {
@@ -310,12 +309,10 @@ void Tuner::finish() {
   for (Field& field : fields_) {
     if (!enough()) {
       measure_again(field);
-      field.fit = fit({&field, 1}, field.calibrations());
     }
   }
-  if (fields_.size() > 1 && !enough()) {
-    // Kernels for operands as they stand versus those for packed ones, which are of another field.
-    fit_ = fit(fields_, with_base(chosen()));
+  if (!enough()) {
+    fit_ = fit(with_base(found()));
   }
   reserve_ = share_after_shapes;
   tune_shapes();
@@ -340,13 +337,13 @@ void Tuner::measure_again(Field& field) {
 
 // With the answer's choice the planner decides well on the probes and judges of the fields: what leads it
 // astray is taken out.
-PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations) {
+PlannerFit Tuner::fit(const std::vector<Calibration>& calibrations) {
   Tuning all = facts_;
   all.calibrations = calibrations;
   const Planner planner(info_, all);
   std::vector<Problem> problems;
   std::vector<double> best;
-  for (const Field& field : fields) {
+  for (const Field& field : fields_) {
     for (const Probe& probe : field.probes) {
       if (!probe.best.empty()) {
         problems.push_back(probe.problem);
@@ -366,7 +363,7 @@ PlannerFit Tuner::fit(std::span<const Field> fields, const std::vector<Calibrati
   }
   compile(kernels);
   const auto measure = [&](const Schedule& schedule, std::size_t problem) {
-    double seconds = infinity;  // of what does not run
+    double seconds = 3600.0;  // for what does not run
     succeeds([&] { seconds = stopwatch_.seconds(schedule, problems[problem], {.samples = 5}); });
     return seconds;
   };
@@ -429,14 +426,11 @@ std::optional<TunedShape> Tuner::tune(const Problem& problem, const std::vector<
 }
 
 // Answers one of each: a kernel that reads all operands alike is in several fields.
-std::vector<Calibration> Tuner::chosen() const {
+std::vector<Calibration> Tuner::found() const {
   std::vector<Calibration> all;
   std::set<std::string> names;
   for (const Field& field : fields_) {
-    std::vector<Problem> problems;
-    std::ranges::transform(field.probes, std::back_inserter(problems), &Probe::problem);
-    for (const Calibration& calibration :
-         field.fit ? field.fit->chosen : fit_planner(field.calibrations(), problems, info_, facts_).chosen) {
+    for (const Calibration& calibration : field.calibrations()) {
       if (names.insert(name_of(calibration)).second) {
         all.push_back(calibration);
       }
@@ -482,13 +476,14 @@ Tuning Tuner::result() const {
   // A search for another precision leaves plans in FP32 as they are.
   const bool in_fp32 = options_.precision == Precision::fp32;
   Tuning all = in_fp32 || base_.bandwidth <= 0.0 ? facts_ : base_;
-  all.calibrations = fit_ ? fit_->chosen : chosen();
+  all.calibrations = fit_ ? fit_->chosen : found();
   all.shapes = tuned_shapes_;
   for (const Calibration& calibration : base_.calibrations) {
     if (!is_searched(calibration) || (!fit_ && !seen_.contains(name_of(calibration)))) {
       all.calibrations.push_back(calibration);
     }
   }
+  std::ranges::sort(all.calibrations, {}, [](const Calibration& each) { return name_of(each); });
   const auto key = [](const TunedShape& s) {
     return std::tuple(s.a_transposed, s.b_transposed, s.m, s.n, s.k, s.batch);
   };
@@ -551,14 +546,10 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
 }
 
 std::string Tuner::summary() const {
-  const auto longer = [](const std::optional<PlannerFit>& fit) {
-    return fit ? format(" (the planner's schedules take %.1f%% longer)", 100.0 * (fit->regret - 1.0)) : "";
-  };
   const bool cpu = info_.kind == DeviceKind::cpu;
   std::string text = std::string(cpu ? "G" : "T") + "FLOP/s of the best:\n";
-  text += fit_ ? "All together" + longer(fit_) + "\n" : "";
   for (const Field& field : fields_) {
-    text += field.kind.name() + longer(field.fit) + ":";
+    text += field.kind.name() + ":";
     for (const Probe& probe : field.probes) {
       if (probe.seconds() < infinity) {
         text +=
@@ -567,6 +558,10 @@ std::string Tuner::summary() const {
       }
     }
     text += "\n";
+  }
+  if (fit_) {
+    text += "The planner's schedules, of " + std::to_string(fit_->chosen.size()) + " settings, take" +
+            format(" %.1f%% longer.\n", 100.0 * (fit_->regret - 1.0));
   }
   return text;
 }

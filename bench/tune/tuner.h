@@ -41,7 +41,7 @@ class Tuner {
   Tuner(Device& device, const TuneOptions& options, const Tuning& base, const std::vector<Tuning>& known,
         const std::atomic<bool>& stop);
 
-  // Searches until three quarters of the budget are used up, and calls `checkpoint` now and then. All later
+  // Searches until half of the budget is used up, and calls `checkpoint` now and then. All later
   // parts keep within the budget, too.
   void search(const std::function<void()>& checkpoint);
 
@@ -86,10 +86,10 @@ class Tuner {
   void erase_unless_best(const Field& field, const TriedSetting& setting);
 
   void measure_again(Field& field);
-  PlannerFit fit(std::span<const Field> fields, const std::vector<Calibration>& calibrations);
+  PlannerFit fit(const std::vector<Calibration>& calibrations);
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
-  std::vector<Calibration> chosen() const;
+  std::vector<Calibration> found() const;
   std::vector<Calibration> with_base(std::vector<Calibration> all) const;
   bool is_searched(const Calibration& calibration) const;
   Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,
@@ -110,9 +110,9 @@ class Tuner {
   std::vector<Field> fields_;
   Proposals proposals_;
   TuneCounts counts_;
-  std::set<std::string> seen_;     // kernels that were looked at, whatever came of it
-  std::set<std::string> failed_;   // those of them that did not run, or were wrong
-  std::optional<PlannerFit> fit_;  // of all fields
+  std::set<std::string> seen_;    // kernels that were looked at, whatever came of it
+  std::set<std::string> failed_;  // those of them that did not run, or were wrong
+  std::optional<PlannerFit> fit_;
   std::vector<TunedShape> tuned_shapes_;
 };
 

@@ -61,6 +61,14 @@ std::vector<BeforeAfter> with_ratios(const std::vector<double>& ratios, bool ask
   return compared;
 }
 
+// A kernel of which the model believes that a work-group takes `seconds`, whatever it does.
+Calibration believed(double seconds, int walk) {
+  const KernelSpec& spec = find_kernel("pipelined");
+  Tunables tunables = fixed_of(spec);
+  tunables["FMA_ORDER"] = walk;
+  return {&spec, resolve(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
+}
+
 TEST(WorthWriting, IsWhatIsFasterOnAverage) {
   Tuning before;
   before.evidence = "before";
@@ -73,6 +81,17 @@ TEST(WorthWriting, IsWhatIsFasterOnAverage) {
   const auto kept = worth_writing(before, found, with_ratios({1.2, 0.9}, false));
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->launch, 2.0);
+}
+
+TEST(WorthWriting, IsAsFastWithFewerSettings) {
+  Tuning before;
+  before.calibrations = {believed(1e-6, 0), believed(1e-6, 1)};
+  Tuning found;
+  found.calibrations = {believed(1e-6, 0)};
+  EXPECT_TRUE(worth_writing(before, found, with_ratios({1.1, 0.91}, false)));
+  EXPECT_FALSE(worth_writing(before, found, with_ratios({1.0, 0.98}, false)));
+  EXPECT_FALSE(worth_writing(before, found, {}));
+  EXPECT_FALSE(worth_writing(found, before, with_ratios({1.1, 0.91}, false)));
 }
 
 TEST(WorthWriting, IsTheBestOfAShapeWhereAllElseStays) {
@@ -211,14 +230,6 @@ TEST(Probes, AreCompiledAsTheirKindSays) {
   }
 }
 
-// A kernel of which the model believes that a work-group takes `seconds`, whatever it does.
-Calibration believed(double seconds, int walk) {
-  const KernelSpec& spec = find_kernel("pipelined");
-  Tunables tunables = fixed_of(spec);
-  tunables["FMA_ORDER"] = walk;
-  return {&spec, resolve(spec, tunables), {{1, seconds, 0.0}, {2, 2.0 * seconds, 0.0}}};
-}
-
 std::vector<int> walks(const PlannerFit& fit) {
   std::vector<int> walks;
   for (const Calibration& calibration : fit.chosen) {
@@ -251,6 +262,22 @@ TEST(PlannerFit, LeavesOutWhatTheModelFlatters) {
   const PlannerFit fit = fit_of({believed(3e-6, 0), believed(1e-6, 1), believed(2e-6, 2)}, 2e-6, 1, 4e-6);
   EXPECT_EQ(walks(fit), std::vector{2});
   EXPECT_DOUBLE_EQ(fit.regret, 1.0);
+}
+
+// One is the fastest for small problems, the other for large ones.
+TEST(PlannerFit, KeepsASettingThatIsWorthItsProgram) {
+  const auto left = [](double other_on_small) {
+    Calibration small = believed(1e-6, 0);
+    Calibration large = believed(other_on_small, 1);
+    small.timings[1].fixed = 4e-6;
+    large.timings[1].fixed = 2e-6;
+    const auto as_predicted = [](const Schedule& schedule, std::size_t) { return *schedule.seconds; };
+    return walks(fit_planner({small, large},
+                             {make_problem(plain, 64, 64, 32), make_problem(plain, 4096, 4096, 32)},
+                             large_gpu(), {}, {infinity, infinity}, as_predicted, never));
+  };
+  EXPECT_EQ(left(1.1e-6), (std::vector{0, 1}));
+  EXPECT_EQ(left(1.0001e-6), std::vector{1});
 }
 
 TEST(PlannerFit, FindsTheBestOfWhatNobodyHasMeasured) {

@@ -57,7 +57,7 @@ TEST_F(ProgramOnADevice, WritesEveryAnswerAsJson) {
   }
 }
 
-// A setting that is not faster than what the library does already is not written.
+// Settings that are no better than what the library does already are not written.
 TEST_F(ProgramOnADevice, WritesWhatWins) {
   write("list.txt", "mine 40 24 56\n");
   const std::string said =
@@ -67,7 +67,7 @@ TEST_F(ProgramOnADevice, WritesWhatWins) {
   expect_match(said, "NN wide");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "found.json.partial"));
   const bool written = std::filesystem::exists(folder_ / "found.json");
-  expect_match(said, written ? "what is faster than before is written" : "Nothing is written to found.json");
+  expect_match(said, written ? "what is faster than before, .* is written" : "Nothing is written to found.json");
   EXPECT_EQ(json_in("t.json")["written"], written);
   const Outcome plan = run_shell("DUOGEMM_TUNING_DIR=. '" DUOGEMM_PROGRAM "' plan -m 40 -n 24 -k 56");
   EXPECT_EQ(written, matches(plan.out, "found.json")) << plan.out;

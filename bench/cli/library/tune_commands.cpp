@@ -106,6 +106,7 @@ struct Search {
   const DeviceInfo info;
   const std::string out;
   const std::string partial;  // no planner looks there
+  const TuningTarget target;  // of the file
   const std::string clock_before;
   const std::vector<NamedShape> held_out;
   const Tuning before;
@@ -115,12 +116,14 @@ struct Search {
 
   Tuning result() const {
     Tuning found = tuner.result();
+    found.target = target;
     // As tuning files have it (common/tuning/README.md).
     const bool by_driver = info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr;
     found.compiled_by = by_driver ? "driver" : "";
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info.name + ", driver " + info.driver +
                      ", " + info.runtime + ", " + clock_before + " before and " + clock_text(info) +
-                     " after, " + std::to_string(tuner.counts().timed) + " settings timed";
+                     " after, " + std::to_string(tuner.counts().timed) + " settings timed in " +
+                     format("%.0f s", report.budget) + ", seed " + std::to_string(report.seed);
     return found;
   }
 
@@ -134,7 +137,7 @@ struct Search {
     std::fflush(stdout);
   }
 
-  // Writes what is faster than what there was.
+  // Writes what is better than what there was.
   void conclude() {
     const Tuning found = result();
     report.compared = tuner.compare(planner_before, Planner(info, found));
@@ -146,7 +149,8 @@ struct Search {
     report.written = kept.has_value();
     if (kept) {
       write_file(out, to_json(*kept));
-      std::printf("%s: what is faster than before is written\n", out.c_str());
+      std::printf("%s: what is faster than before, or as fast with fewer settings, is written\n",
+                  out.c_str());
     } else {
       std::printf("Nothing is written to %s: what was found is not faster than what there is\n", out.c_str());
     }
@@ -199,10 +203,11 @@ int run(const TuneFlags& flags) {
   std::vector<std::string> judging = shipped_shapes();  // those that are of such a device
   std::erase_if(judging, [&](const std::string& name) { return (name == "cpu") != on_cpu; });
   options.judges = load(judging, options.precision);
-  constexpr std::size_t drawn = 300;
-  std::ranges::move(random_shapes(2 * options.seed, drawn, options.precision),
+  constexpr std::size_t judging_drawn = 600;
+  constexpr std::size_t deciding = 300;
+  std::ranges::move(random_shapes(2 * options.seed, judging_drawn, options.precision),
                     std::back_inserter(options.judges));
-  options.fresh = random_shapes(2 * options.seed + 1, drawn, options.precision);
+  options.fresh = random_shapes(2 * options.seed + 1, deciding, options.precision);
   const std::string out = flags.out.empty() ? default_file(info) : flags.out;
   const std::string partial = out + ".partial";
   require_writable("--out", out);
@@ -212,6 +217,11 @@ int run(const TuneFlags& flags) {
   }
   known.push_back(tuning_or_analytic(info));
   const Tuning before = goes_on ? read_tuning(out) : tuning_or_analytic(info);
+  if (goes_on && !applies_to(before.target, info)) {
+    reject("--out " + out + ": this file is of another device than " + info.name);
+  }
+  const TuningTarget target =
+      goes_on ? before.target : TuningTarget{info.backend, kind_name(info.kind), info.name};
   Tuning base = before;
   if (!flags.resume) {  // kernels of the precision that is searched
     std::erase_if(base.calibrations, [&](const Calibration& each) {
@@ -230,7 +240,7 @@ int run(const TuneFlags& flags) {
   report.seed = options.seed;
   report.precision = options.precision;
   note_interrupts();
-  Search search{info, out, partial, clock_before, held_out, before, planner, tuner, report};
+  Search search{info, out, partial, target, clock_before, held_out, before, planner, tuner, report};
   const int status = search.run();
   flags.results.write(to_json(search.report));
   return status;

@@ -51,7 +51,14 @@ class ClKernel final : public Kernel {
         kernel_(program_, entry.c_str()),
         device_(std::move(device)),
         info_(info),
-        explained_(explained) {}
+        explained_(explained) {
+    const auto size = kernel_.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device_);
+    const std::size_t items = size[0] * size[1] * size[2];  // 0 where the kernel does not say
+    const std::size_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_);
+    if (items > most) {
+      throw WorkGroupTooLarge(items, most);
+    }
+  }
 
   std::size_t sub_group_size(const Extent& local) const override {
     if (info_.is_nvidia()) {

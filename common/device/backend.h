@@ -154,6 +154,16 @@ class HostQueue : public Queue {
   virtual void compute(const Kernel& kernel, const Geometry& geometry, const std::byte* numbers) = 0;
 };
 
+// Some drivers tell only of a compiled kernel that its work-groups have more work-items than find room.
+class WorkGroupTooLarge : public Error {
+ public:
+  WorkGroupTooLarge(std::size_t items, std::size_t most_items)
+      : Error(Status::unsupported, "work-groups of at most " + std::to_string(most_items) +
+                                       " work-items for this kernel, which has " + std::to_string(items)),
+        most(most_items) {}
+  const std::size_t most;
+};
+
 struct ProgramSource {
   std::string entry;            // the kernel's name, which is also its file's
   std::string text;             // complete: no includes left

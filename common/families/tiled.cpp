@@ -31,8 +31,10 @@ class General : public Tiled {
     return transposes(p) + 4 * int{std::max({p.lda, p.ldb, p.ldc, p.addend_ld}) > longest_int_ld};
   }
   bool stops_at_k() const override { return true; }
-  std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo&, const Tunables&) const override {
-    return Tunables{};
+  // A work-group of the default tile has 256 work-items, and one of the smaller tile 64.
+  std::optional<Tunables> unmeasured(const Problem&, const DeviceInfo& device,
+                                     const Tunables&) const override {
+    return device.max_work_group < 256 ? Tunables{{"TSM", 32}, {"TSN", 32}} : Tunables{};
   }
 };
 

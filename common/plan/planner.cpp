@@ -72,7 +72,12 @@ Tuning tuning_without(const KernelSpec& kernel, const DeviceInfo& device) {
 Planner::Planner(const DeviceInfo& device) : Planner(device, tuning_or_analytic(device)) {}
 
 Planner::Planner(const DeviceInfo& device, Tuning tuning)
-    : device_(device), tuning_(std::move(tuning)), facts_(tuning_, device_) {
+    : device_(device),
+      tuning_(std::move(tuning)),
+      facts_(tuning_, device_),
+      packs_and_reduces_(std::ranges::none_of(packs_and_reductions(), [&](const Variant* kernel) {
+        return unsupported_reason(*kernel, device_).has_value();
+      })) {
   for (const Calibration& calibration : tuning_.calibrations) {
     add(calibration);
   }

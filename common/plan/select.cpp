@@ -48,14 +48,18 @@ class Planner::Search {
  public:
   // With `all`, every prediction goes there, and none is left out.
   Search(const Planner& planner, const Problem& problem, std::vector<Schedule>* all = nullptr)
-      : planner_(planner), facts_(planner.facts_), problem_(problem), all_(all) {
+      : planner_(planner),
+        facts_(planner.facts_),
+        problem_(problem),
+        several_steps_(planner.packs_and_reduces_ && facts_.bandwidth > 0.0 && !problem.no_workspace),
+        all_(all) {
     ways_.reserve(256);
   }
 
   // Without a kernel where there is nothing.
   Schedule fastest() {
     look_at({.problem = problem_, .traffic = Traffic(problem_, facts_)});
-    if (facts_.bandwidth <= 0.0 || problem_.no_workspace) {
+    if (!several_steps_) {
       return best_;
     }
     for (const auto& [pack_a, pack_b] : {std::pair(true, true), {true, false}, {false, true}}) {
@@ -154,8 +158,7 @@ class Planner::Search {
     }
     const bool may = may_split(*kernel.spec, problem_);
     const bool by_clusters = may && planner_.device_.clusters && family.adds_in_clusters();
-    const bool by_step =
-        may && facts_.bandwidth > 0.0 && !problem_.no_workspace && partial_sums_are_countable();
+    const bool by_step = may && several_steps_ && partial_sums_are_countable();
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double tiles = candidate.tiles(problem_);
       if (tiles > static_cast<double>(planner_.device_.max_groups[0]) ||
@@ -244,6 +247,7 @@ class Planner::Search {
   const Planner& planner_;
   const CostFacts& facts_;
   const Problem& problem_;
+  const bool several_steps_;
   const double k_ = static_cast<double>(problem_.k);
   std::vector<Schedule>* const all_;
   std::vector<Way> ways_;

@@ -339,7 +339,7 @@ bool Runtime::tensor_cores() {
 
 const Planner& Runtime::planner_of(const Problem& problem) {
   return problem.precision != Precision::fp32 && tensor_cores() && without_warpgroups_ ? *without_warpgroups_
-                                                                                       : planner_;
+                                                                                       : *planner_;
 }
 
 std::size_t Runtime::plans() {
@@ -365,6 +365,29 @@ std::size_t Runtime::workspace_bytes(const Problem& problem) {
   return bytes;
 }
 
+// Where a kernel's work-groups turn out to be too large, this and all later problems are planned as for a
+// device that has smaller ones.
+std::shared_ptr<const PreparedPlan> Runtime::new_plan(const Problem& problem) {
+  for (;;) {
+    const Planner& planner = planner_of(problem);
+    try {
+      Plan steps = plan_sgemm(problem, planner);
+      if (log_is_wanted()) {
+        log_line(text_of(problem) + " runs " + describe(steps));
+      }
+      return std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
+    } catch (const WorkGroupTooLarge& error) {
+      DeviceInfo less = planner.device();
+      if (error.most >= less.max_work_group) {
+        throw;
+      }
+      log_line(std::string("smaller work-groups, because the device has ") + error.what());
+      less.max_work_group = error.most;
+      planner_ = &planner_for(less);
+    }
+  }
+}
+
 std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   {
     const std::lock_guard lock(mutex_);
@@ -375,11 +398,7 @@ std::shared_ptr<const PreparedPlan> Runtime::plan_for(const Problem& problem) {
   }
   const bool has_driver = device_->info().programs == nullptr;
   const auto no_forks = has_driver ? std::unique_lock<std::mutex>() : hold_off_forks();
-  Plan steps = plan_sgemm(problem, planner_of(problem));
-  if (log_is_wanted()) {
-    log_line(text_of(problem) + " runs " + describe(steps));
-  }
-  auto plan = std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
+  auto plan = new_plan(problem);
   const std::lock_guard lock(mutex_);
   recent_.emplace_front(problem, plan);
   if (!plans_.emplace(problem, recent_.begin()).second) {  // another thread was faster

@@ -99,7 +99,7 @@ class Runtime {
 
   explicit Runtime(std::unique_ptr<Device> device, DiskCache disk = DiskCache(cache_directory()))
       : device_(std::move(device)),
-        planner_(planner_for(device_->info())),
+        planner_(&planner_for(device_->info())),
         programs_(*device_, std::move(disk)),
         workspaces_(*device_) {}
 
@@ -154,9 +154,10 @@ class Runtime {
   const KernelSpec* working_tensor_kernel(const std::vector<const KernelSpec*>& possible);
   const Planner& planner_of(const Problem& problem);
   std::shared_ptr<const PreparedPlan> plan_for(const Problem& problem);
+  std::shared_ptr<const PreparedPlan> new_plan(const Problem& problem);
 
   std::unique_ptr<Device> device_;
-  const Planner& planner_;
+  std::atomic<const Planner*> planner_;
   ProgramCache programs_;
   QueueWorkspaces workspaces_;
   std::once_flag results_known_;

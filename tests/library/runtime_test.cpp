@@ -7,6 +7,7 @@
 
 #include "devices.h"
 #include "fake_device.h"
+#include "refusal.h"
 
 namespace duogemm::testing {
 namespace {
@@ -224,6 +225,34 @@ TEST(Runtime, MultipliesOnceToGetReady) {
   runtime.warm(queue);
   ASSERT_EQ(faults.launched.size(), 1u);
   EXPECT_NE(faults.launched.front().queue, queue.state().handle);
+}
+
+// A driver that knows a kernel's limit only once it is compiled.
+TEST(Planning, GoesOnWithSmallerWorkGroupsWhereAKernelHasNoRoom) {
+  Faults faults;
+  auto device = std::make_unique<FakeDevice>(faults, large_gpu());
+  int refused = 0;
+  device->at_work = [&](const std::string&) {
+    if (refused++ == 0) {
+      throw WorkGroupTooLarge(256, 64);
+    }
+  };
+  const FakeDevice& fake = *device;
+  Runtime runtime(std::move(device), DiskCache({}));
+  runtime.prepare(Problem::packed(512, 512, 512));
+  EXPECT_EQ(fake.compiled.size(), 2u);
+  EXPECT_NE(fake.compiled.front(), fake.compiled.back());
+  runtime.prepare(Problem::packed(512, 512, 500));
+  EXPECT_EQ(fake.compiled.size(), 2u);
+}
+
+TEST(Planning, EndsWhereNoWorkGroupIsSmallEnough) {
+  Faults faults;
+  auto device = std::make_unique<FakeDevice>(faults, large_gpu());
+  device->at_work = [](const std::string&) { throw WorkGroupTooLarge(128, 32); };
+  Runtime runtime(std::move(device), DiskCache({}));
+  EXPECT_EQ(refusal([&] { runtime.prepare(Problem::packed(512, 512, 512)); }, Status::unsupported),
+            "a work-group of 64 work-items; the device allows 32");
 }
 
 }  // namespace

@@ -14,22 +14,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first that has matplotlib: that of PATH may be another than the system's, which has its packages.
+// The first that has what draws: that of PATH may be another than the system's, which has its packages.
 // Looked for once, as importing matplotlib takes its time.
 const fs::path& python() {
   static const fs::path found = [] {
     std::vector<fs::path> candidates = {find_tool("python3").value_or(""), "/usr/bin/python3"};
     std::erase_if(candidates, [](const fs::path& candidate) { return !fs::exists(candidate); });
     for (const fs::path& candidate : candidates) {
-      if (run_tool(candidate, {"-c", "import matplotlib"}, ToolErrors::drop).status == 0) {
+      if (run_tool(candidate, {"-c", "import jinja2, matplotlib"}, ToolErrors::drop).status == 0) {
         return candidate;
       }
     }
     throw Error(Status::unsupported,
-                candidates.empty() ? "pictures need Python 3 with matplotlib: install the packages python3 "
-                                     "and python3-matplotlib"
-                                   : "pictures need matplotlib for Python 3: install the package "
-                                     "python3-matplotlib");
+                "pictures need Python 3 with matplotlib and Jinja2: install the packages python3, "
+                "python3-matplotlib and python3-jinja2");
   }();
   return found;
 }

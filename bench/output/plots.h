@@ -6,7 +6,7 @@
 
 namespace duogemm::bench {
 
-// Throws unsupported, naming the package, where Python or matplotlib is missing.
+// Throws unsupported, naming the package, where Python or what it draws with is missing.
 void require_plotting();
 
 // Throws invalid_argument unless the file is called .svg or .png.

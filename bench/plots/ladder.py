@@ -1,26 +1,29 @@
-"""Ladders: for each rung how fast, how much faster than before, what binds it, and what comes next; the climb, the roofline, OpenCL
-against CUDA, and what switches change."""
+"""Ladders: for each rung how fast, how much faster than before, and what limits it; the climb, the roofline, OpenCL against CUDA, and what
+switches change."""
 
 import itertools
-import textwrap
 
 import results
 import style
 from results import SWITCHES, Section, names_of, speed_text
 
-HEADS = ["rung", "idea", "GFLOP/s", "times the rung before", "what binds it", "next step"]
-
-# Of a bound, what a kernel has to reach to be bound by it, and of the time, what padding and transposing have to take to be told.
+# Of a bound, what a kernel has to reach to be limited by it, and of the time, what padding and transposing have to take to be told.
 REACHED = 2 / 3
 SUPPORT = 0.1
 
-CLIMB = ("Time includes padding and transposing. What binds a kernel is a bound that it reaches to two thirds or more; what reaches none waits, "
-         "for memory, at barriers or for instructions before. Bounds come from a result file of `duogemm explain`, given to the report as well. "
-         "`duogemm explain --diff 6:7` compares two rungs.")
+# A step that is told apart: this much faster or slower than the rung before.
+STEP = 1.1
+
+CLIMB = ("A rung is compared with the first setting of the rung before it, and time includes padding and transposing. A bound of which a kernel "
+         "reaches two thirds limits it. A kernel that reaches none waits: for memory, at barriers, or for instructions before. Bounds come from a "
+         "result file of `duogemm explain`, given to the report as well.")
+
+PICTURES = ("Whiskers are quartiles. In the roofline a rung stands at what a work-group computes for each byte that it gets from beyond it; "
+            "a rung under a roof is held down by something else. `duogemm explain --diff 6:7` says what changes from one rung to another.")
 
 
 def groups_of(documents):
-    """The runs of a ladder's file on one device and problem, numbered, with their heading."""
+    """The runs of a ladder's file on one device and problem, numbered, with what they are about."""
     groups = {}
     for document in documents:
         for run in document["runs"]:
@@ -36,21 +39,18 @@ def groups_of(documents):
 
 def climb_sections(documents, explanations):
     explained = explained_kernels(explanations)
-    for number, heading, runs in groups_of(documents):
-        tables = [(table(run, explained), f"{answer(run)} Measured through {results.runtime_caption(run)}.") for run in runs]
-        yield Section(f"ladder_{number}", f"The climb: {heading}", CLIMB, [climb(runs)], tables)
+    for number, about, runs in groups_of(documents):
+        reference = next((run["reference"] for run in runs if run["reference"]), None)
+        climbs = [steps(run, run["reference"] or reference, explained) for run in runs]
+        yield Section(f"climb_{number}", "The climb", about, CLIMB, [], climbs=climbs)
 
 
 def sections(documents):
-    for number, heading, runs in groups_of(documents):
-        rooflines = [roofline(run) for run in runs if roofs_of(run) and any("flops_per_byte" in row for row in run["rows"])]
-        if rooflines:
-            yield Section(f"roofline_{number}", f"Roofline: {heading}",
-                          "Rungs by their numbers. A point under a roof is held down by something else: see `duogemm explain`.", rooflines)
+    for number, about, runs in groups_of(documents):
         by_backend = {run["device"]["backend"]: run for run in runs}
-        if {"cuda", "opencl"} <= set(by_backend):
-            yield Section(f"runtimes_{number}", f"OpenCL against CUDA: {heading}", "Samples of one turn are paired; whiskers are quartiles.",
-                          [against(by_backend["cuda"], by_backend["opencl"])])
+        both = [against(by_backend["cuda"], by_backend["opencl"])] if {"cuda", "opencl"} <= set(by_backend) else []
+        rooflines = [roofline(run) for run in runs if roofs_of(run) and any("flops_per_byte" in row for row in run["rows"])]
+        yield Section(f"ladder_{number}", "The climb in pictures", about, PICTURES, [climb(runs), *both, *rooflines])
 
 
 def is_own(row):
@@ -76,17 +76,10 @@ def times_before(row, rows):
     return (row["gflops"] / before["gflops"], before) if before else None
 
 
-def times_text(row, rows):
+def rung_before(row, rows):
+    """Which rung that is, if it is not the number before."""
     found = times_before(row, rows)
-    return f"{found[0]:.2f} x {'the fastest, ' if is_own(row) else ''}rung {found[1]['rung']}" if found else ""
-
-
-def next_step(row, rows):
-    """The idea of the next rung that ran, for the last setting of a rung that ran."""
-    index = next(i for i, r in enumerate(rows) if r is row)
-    after = next((r for r in rows[index + 1:] if climbs(r) and "gflops" in r), None)
-    is_last = row["rung"].isdigit() and "gflops" in row and after is not None and after["rung"] != row["rung"]
-    return f"{results.name(after)}: {after['idea']}" if is_last else ""
+    return f"on rung {found[1]['rung']}" if found and (is_own(row) or int(found[1]["rung"]) != int(row["rung"]) - 1) else ""
 
 
 def explained_kernels(documents):
@@ -100,51 +93,91 @@ def explained_kernels(documents):
     return kernels
 
 
-def binds(row, run, explained):
-    """What a kernel is bound by, as far as somebody measured it; empty otherwise."""
+def limit_of(row, run, explained):
+    """What a kernel is limited by, if somebody measured it; empty otherwise."""
     if "gflops" not in row:
         return ""
     kernel = explained.get((run["device"]["name"], run["device"]["backend"], results.key(row)))
     found = by_explanation(kernel) if kernel else by_roofs(row, run)
     multiply = row.get("multiply_time")
     share = 1 - multiply["median_s"] / row["time"]["median_s"] if multiply else 0
-    return "; ".join(filter(None, [found, f"padding and transposing take {100 * share:.0f}%" if share > SUPPORT else ""]))
+    return ", ".join(filter(None, [found, f"padding and transposing: {100 * share:.0f}% of the time" if share > SUPPORT else ""]))
 
 
 def by_explanation(kernel):
     lowest = kernel["bounds"][0]
     reached = kernel["gflops"] / lowest["gflops"]
     if reached < REACHED:
-        return f"waiting: only {100 * reached:.0f}% of what {lowest['name']} would allow"
-    return f"{lowest['name']}: {100 * reached:.0f}% of that bound"
+        return f"waiting ({lowest['name']}: {100 * reached:.0f}%)"
+    return f"{lowest['name']} ({100 * reached:.0f}%)"
 
 
 def by_roofs(row, run):
-    """Without explanation: a roof that is nearly reached, as far as the run measured it."""
+    """Without explanation: a roof that is nearly reached, if the run measured it."""
     roofs = [(run["peak_gflops"], "multiply-adds")]
     cache = (run.get("bandwidth") or {}).get("cache")
     if cache and "flops_per_byte" in row:
         roofs.append((cache * row["flops_per_byte"] / 1e9, "shared cache"))
     lowest, name = min(roofs)
     reached = row["gflops"] / lowest
-    return f"{name}: {100 * reached:.0f}% of what was measured" if reached >= REACHED else ""
+    return f"{name} ({100 * reached:.0f}%)" if reached >= REACHED else ""
 
 
 def speed_cell(row):
     if "unsupported" in row:
-        return f"not supported: needs {row['unsupported']}"
+        return "not supported"
     if "does_not_compile" in row:
         return "does not compile"
     return speed_text(row["gflops"]) + ("" if row["ok"] else " WRONG")
 
 
-def table(run, explained):
-    """Rows of cells, the first of them the heads."""
-    rows, reference = run["rows"], run["reference"]
-    cells = [[results.name(row) + results.short_setting(row, rows), row["idea"], speed_cell(row), times_text(row, rows), binds(row, run, explained),
-              next_step(row, rows)] for row in rows]
-    limits = [[reference["name"], "", speed_text(reference["gflops"]), "", "", ""]] if reference else []
-    return [HEADS, *cells, *limits, ["measured peak", "multiply-adds in registers alone", speed_text(run["peak_gflops"]), "", "", ""]]
+def steps(run, reference, explained):
+    """A ladder as rows of bars: the rungs and other kernels, then what there is to compare with."""
+    rows = run["rows"]
+    peers = [(reference["name"], "", reference["gflops"])] if reference else []
+    peers.append(("measured peak", "multiply-adds in registers alone", run["peak_gflops"]))
+    whole = max([gflops for *_, gflops in peers] + [row["gflops"] for row in rows if "gflops" in row])
+    limit, name = (reference["gflops"], reference["name"].split()[0]) if reference else (run["peak_gflops"], "the peak")
+
+    def line(name, idea, gflops, **more):
+        speed = {"speed": speed_text(gflops), "share": f"{100 * gflops / whole:.1f}", "of": percent(gflops / limit)} if gflops else {}
+        empty = dict.fromkeys(("speed", "share", "of", "hover", "times", "before", "step", "limit", "kind"), "")
+        return {"rung": name, "idea": idea, **empty, **speed, **more}
+    lines = [line(results.name(row) + results.short_setting(row, rows), row["idea"], row.get("gflops"), **details(row, run, explained))
+             for row in rows]
+    lines += [line(*peer, kind="peer") for peer in peers]
+    return {"text": f"{answer(run)} Measured through {results.runtime_caption(run)}.{unsupported(rows)}", "rows": lines, "of": f"of {name}",
+            "dashed": peers[0][0], "mark": f"{100 * limit / whole:.1f}"}
+
+
+def unsupported(rows):
+    """Which rungs the device cannot run, and why."""
+    reasons = {}
+    for row in rows:
+        if "unsupported" in row:
+            reasons.setdefault(row["unsupported"], []).append(row["rung"] or row["kernel"])
+    return "".join(f" Not supported: {ranges(rungs)} (needs {reason})." for reason, rungs in reasons.items())
+
+
+def percent(share):
+    return f"{100 * share:.{0 if share >= 0.01 else 1}f}%"
+
+
+def details(row, run, explained):
+    """What the row of a ladder says besides its speed."""
+    ran = "gflops" in row
+    times = (times_before(row, run["rows"]) or [None])[0]
+    return {"speed": speed_cell(row), "hover": hover(row) if ran else f"needs {row['unsupported']}" if "unsupported" in row else "",
+            "times": f"\u00d7{times:.2f}" if times else "", "before": rung_before(row, run["rows"]),
+            "step": "up" if times and times > STEP else "down" if times and times < 1 / STEP else "",
+            "limit": limit_of(row, run, explained), "kind": "wrong" if ran and not row["ok"] else "own" if is_own(row) else ""}
+
+
+def hover(row):
+    """What a browser tells of a kernel under the pointer."""
+    below, above = results.speed_quartiles(row)
+    return (f"{results.name(row)}: {speed_text(row['gflops'])} GFLOP/s, quartiles {speed_text(row['gflops'] - below)} and "
+            f"{speed_text(row['gflops'] + above)}, {len(row['time']['seconds'])} samples")
 
 
 def answer(run):
@@ -164,6 +197,22 @@ def answer(run):
     return text + (f" duogemm's own kernel: {speed_text(own['gflops'])} GFLOP/s, " + ", ".join(shares(own, run)) + "." if own else "")
 
 
+def facts(run):
+    """The outcome as numbers, each with what it is."""
+    timed = [row for row in run["rows"] if "gflops" in row and row["ok"]]
+    rungs, own = [row for row in timed if row["rung"].isdigit()], [row for row in timed if is_own(row)]
+    if not rungs:
+        return []
+    fastest = max(rungs, key=lambda row: row["gflops"])
+    found = []
+    if rungs[0]["rung"] == "1":
+        found.append((f"\u00d7{fastest['gflops'] / rungs[0]['gflops']:.1f}", f"from rung 1 to rung {fastest['rung']}"))
+    for row, who in [(fastest, f"rung {fastest['rung']}"), *((row, "duogemm's own kernel") for row in own)]:
+        share, what = shares(row, run)[0].split(" ", 1)
+        found.append((share, f"{what}, by {who}"))
+    return found
+
+
 def shares(row, run):
     limits = [(run["reference"]["gflops"], run["reference"]["name"])] if run["reference"] else []
     return [f"{100 * row['gflops'] / gflops:.0f}% of {name}" for gflops, name in [*limits, (run["peak_gflops"], "the measured peak")]]
@@ -178,13 +227,14 @@ def climb(runs):
         found = {results.key(row): row for row in run["rows"]}
         timed = [(i + (index - (len(runs) - 1) / 2) * height, found.get(results.key(row), {})) for i, row in enumerate(rows)]
         bars = [(at, row, *results.speed_quartiles(row)) for at, row in timed if "gflops" in row]
-        axis.barh([at for at, *_ in bars], [row["gflops"] for _, row, *_ in bars], height, label=results.runtime_name(run["device"]),
-                  xerr=list(zip(*[quartiles for _, _, *quartiles in bars])) or None, error_kw=style.WHISKERS, **style.bar_style(index))
+        drawn = axis.barh([at for at, *_ in bars], [row["gflops"] for _, row, *_ in bars], height, label=results.runtime_name(run["device"]),
+                          xerr=list(zip(*[quartiles for _, _, *quartiles in bars])) or None, error_kw=style.WHISKERS, **style.bar_style(index))
+        style.hover_bars(drawn, [hover(row) for _, row, *_ in bars])
         for at, row, _, above in bars:
-            before = times_before(row, run["rows"])
-            text = speed_text(row["gflops"]) + (f"  x{before[0]:.2f}" if before else "") + ("" if row["ok"] else "  WRONG")
-            axis.annotate(text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
-                          bbox=style.PAPER, zorder=5)
+            text = speed_text(row["gflops"]) + ("" if row["ok"] else "  WRONG")
+            times = (times_before(row, run["rows"]) or [0])[0]
+            axis.annotate(f"{text}  \u00d7{times:.2f}" if times else text, (row["gflops"] + above, at), xytext=(4, 0), textcoords="offset points",
+                          va="center", fontsize=8, bbox=style.PAPER, zorder=5)
         for at, row in timed:
             if "gflops" not in row:
                 axis.text(0.0, at, " not supported" if "unsupported" in row else " does not compile", va="center", fontsize=8)
@@ -193,8 +243,8 @@ def climb(runs):
     for line, (label, gflops) in zip(("--", ":", "-."), limits):
         axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {speed_text(gflops)}")
     speeds = [row["gflops"] for run in runs for row in run["rows"] if "gflops" in row]
-    axis.set_xlim(0, 1.18 * max(speeds + [gflops for _, gflops in limits]))
-    axis.set_xlabel("GFLOP/s (quartiles)\nx: times the rung before")
+    axis.set_xlim(0, 1.25 * max(speeds + [gflops for _, gflops in limits]))
+    axis.set_xlabel("GFLOP/s; \u00d7: times the rung before")
     style.count_speeds(axis)
     style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
     return style.finish(figure, axis, "GFLOP/s", 1)
@@ -213,7 +263,7 @@ def roofline(run):
     points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
     peak = run["peak_gflops"]
     intensities = [row["flops_per_byte"] for row in points]
-    left, right = min(intensities) / 4, max(intensities) * 32  # room for numbers right of the points
+    left, right = min(intensities) / 2, max(intensities) * 16  # room for labels
     for name, bytes_per_second, line in roofs_of(run):
         roof = bytes_per_second / 1e9
         end = min(peak / roof, right)
@@ -222,28 +272,23 @@ def roofline(run):
     axis.axhline(peak, color="black", linewidth=1.4, label=f"measured peak: {peak:,.0f} GFLOP/s")
     if run["reference"]:
         axis.axhline(run["reference"]["gflops"], color="black", linestyle="--", linewidth=0.9, label=run["reference"]["name"])
-    for x in dict.fromkeys(round(value, 2) for value in intensities):
-        label_points(axis, x, sorted((row for row in points if round(row["flops_per_byte"], 2) == x), key=lambda row: -row["gflops"]))
+    drawn, = axis.plot(intensities, [row["gflops"] for row in points], **{**style.line_style(0), "linestyle": "none", "markersize": 6})
+    style.hover_points(drawn, [f"{hover(row)}, {row['flops_per_byte']:.3g} FLOP per byte" for row in points])
     style.speed_scales(axis, "FLOP for each byte that a work-group\ngets from beyond it")
     axis.set_xlim(left, right)
     style.title(axis, f"{results.device_caption(run)}; {results.size_caption(run)}")
     rungs = [f"{results.name(row)} {speed_text(row['gflops'])} at {row['flops_per_byte']:.3g}" for row in points]
-    return style.finish(figure, axis, "GFLOP/s at FLOP per byte", 1, f"{style.words_of(axis)}; " + ", ".join(rungs))
+    finished = style.finish(figure, axis, "GFLOP/s at FLOP per byte", 1, f"{style.words_of(axis)}; " + ", ".join(rungs))
+    style.label_points(axis, [(row["flops_per_byte"], row["gflops"], row["rung"] or row["kernel"]) for row in points], ranges)
+    return finished
 
 
-def label_points(axis, x, group):
-    """Markers, and rungs' numbers at them, the fastest first: those that are close share a label."""
-    look = style.line_style(0)
-    axis.plot([x] * len(group), [row["gflops"] for row in group], linestyle="none", marker=look["marker"], color=look["color"],
-              markeredgecolor="black", markersize=6)
-    labels = []
-    for row in group:
-        if not labels or labels[-1][0] / row["gflops"] >= 1.3:
-            labels.append((row["gflops"], []))
-        labels[-1][1].append(row["rung"] or row["kernel"])
-    for y, rungs in labels:
-        text = textwrap.fill(", ".join(dict.fromkeys(rungs)), 20)
-        axis.annotate(text, (x, y), textcoords="offset points", xytext=(7, 5), verticalalignment="top", fontsize=8.5)
+def ranges(names):
+    """Numbers that follow each other as one: "1, 7-10, duogemm"."""
+    numbers = sorted({int(name) for name in names if name.isdigit()})
+    runs = [[number for _, number in run] for _, run in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    texts = [f"{run[0]}" if len(run) == 1 else f"{run[0]}\u2013{run[-1]}" for run in runs]
+    return ", ".join(texts + [name for name in dict.fromkeys(names) if not name.isdigit()])
 
 
 def against(cuda, opencl):
@@ -252,9 +297,11 @@ def against(cuda, opencl):
     rows = [row for row in cuda["rows"] if "time" in row and "time" in found.get(results.key(row), {})]
     figure, axis = style.bars_figure(names_of(rows))
     ratios = [results.quartiles_of_ratio(row["time"]["seconds"], found[results.key(row)]["time"]["seconds"]) for row in rows]
-    style.quartile_bars(axis, range(len(rows)), ratios, 0.6, 1, **style.bar_style(1))
+    drawn = style.quartile_bars(axis, range(len(rows)), ratios, 0.6, 1, **style.bar_style(1))
+    style.hover_bars(drawn, [f"{results.name(row)}: {middle:.3f}, quartiles {low:.3f} and {high:.3f}"
+                             for row, (low, middle, high) in zip(rows, ratios)])
     axis.axvline(1.0, color="black", linewidth=1)
-    axis.set_xlabel("speed, OpenCL / CUDA (quartiles)")
+    axis.set_xlabel("speed through OpenCL / through CUDA")
     style.title(axis, f"{results.device_caption(cuda)}; {results.size_caption(cuda)}", results.device_caption(opencl))
     words = [f"{name} {middle:.3f}".replace("\n", " ") for name, (_, middle, _) in zip(names_of(rows), ratios)]
     return style.finish(figure, axis, "Speed through OpenCL over that through CUDA", words=", ".join(words))
@@ -265,7 +312,7 @@ def switch_sections(effects, name):
     for number, (device, size) in enumerate(dict.fromkeys((effect["device"], effect["size"]) for effect in effects), 1):
         chosen = [effect for effect in effects if (effect["device"], effect["size"]) == (device, size)]
         how = " and ".join(dict.fromkeys(effect["how"] for effect in chosen))
-        yield Section(f"{name}_{number}", f"What switches change: {device.strip()}, M=N=K={size}, {how}",
+        yield Section(f"{name}_{number}", "What switches change", f"{device.strip()}, M=N=K={size}, {how}",
                       "By how many percent a kernel is faster with a switch on. Paired samples: those taken in turns, or in the same order in "
                       "separate runs.", [switch_picture(chosen)])
 
@@ -330,8 +377,10 @@ def switch_picture(effects):
     for index, variant in enumerate(variants):
         chosen = [effect for effect in effects if (effect["runtime"], effect["how"]) == variant]
         positions = [names.index(effect["name"]) + (index - (len(variants) - 1) / 2) * height for effect in chosen]
-        style.quartile_bars(axis, positions, [effect["percent"] for effect in chosen], height, 0, label=", ".join(variant), **style.bar_style(index))
+        drawn = style.quartile_bars(axis, positions, [effect["percent"] for effect in chosen], height, 0, label=", ".join(variant),
+                                    **style.bar_style(index))
+        style.hover_bars(drawn, ["{1:.2f} percent, quartiles {0:.2f} and {2:.2f}".format(*effect["percent"]) for effect in chosen])
     axis.axvline(0.0, color="black", linewidth=1)
-    axis.set_xlabel("percent faster by the switch (quartiles)")
+    axis.set_xlabel("percent faster by the switch")
     style.title(axis, *dict.fromkeys(effect["caption"] for effect in effects), f"M=N=K={effects[0]['size']}")
     return style.finish(figure, axis, "Percent faster with the switch on", 1)

@@ -9,6 +9,7 @@ import statistics
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
+RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL", "cpu": "C++"}
 
 
 class BadFile(Exception):
@@ -17,12 +18,15 @@ class BadFile(Exception):
 
 @dataclasses.dataclass
 class Section:
-    """A heading with what stands below it. pictures: figures with what they show in words. tables: rows of cells with a caption."""
+    """A heading with what stands below it. about: of what it is. pictures: figures with what they show in words. tables: rows of cells with
+    a caption. climbs: ladders as rows of bars."""
     name: str
     title: str
+    about: str
     text: str
     pictures: list
     tables: list = ()
+    climbs: list = ()
 
 
 def parse(path):
@@ -125,7 +129,7 @@ def runtime_caption(run):
     clock = after["sm_mhz"] if after else run["device"]["max_clock_mhz"]
     if seen:
         clock = f"{min(seen)} to {max(seen)}" if len(set(seen)) > 1 else seen[0]
-    return f"{run['device']['runtime']}, driver {driver(run)}, {clock} MHz"
+    return ", ".join([run["device"]["runtime"], *([f"driver {driver(run)}"] if driver(run) != "none" else []), f"{clock} MHz"])
 
 
 def device_caption(run):
@@ -138,7 +142,7 @@ def size_caption(run):
 
 
 def runtime_name(device):
-    return "CUDA" if device["backend"] == "cuda" else "OpenCL"
+    return RUNTIMES[device["backend"]]
 
 
 def where(device):

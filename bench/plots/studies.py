@@ -5,7 +5,7 @@ import math
 import results
 import style
 from results import Section, names_of
-from style import plt
+from style import MaxNLocator, plt
 
 # What is stacked on the multiply-adds of a main loop, from the left.
 PARTS = [("local loads", ("local_load",)), ("global loads", ("global_load", "copy")), ("stores", ("local_store", "global_store")),
@@ -23,7 +23,7 @@ EXPLAINED = [("bounds", "Speed and bounds", lambda kernel: kernel["bounds"] and 
 PASSES = [("ours", "first", "first, nothing on disk"), ("ours", "disk", "first, programs on disk"), ("ours", "warmed", "first, after warm()"),
           ("other", "first", "first"), ("ours", "again", "again"), ("other", "again", "again")]
 
-# On a cell's own shade of grey, which does not follow the page's colours.
+# On a cell's own shade, which does not follow the page's colours.
 ON_LIGHT, ON_DARK = "#101010", "#f0f0f0"
 
 
@@ -37,7 +37,7 @@ def explain_sections(documents):
                       for backend in dict.fromkeys(kernel["backend"] for kernel in looped)]
             pictures = [draw(kernels, document) for kernels in groups if kernels]
             if pictures:
-                yield Section(f"{name}_{number}", f"{title}: {where}", text, pictures)
+                yield Section(f"{name}_{number}", title, where, text, pictures)
 
 
 def mix(kernels):
@@ -87,9 +87,17 @@ def compare_sections(documents):
             summary = [["list", "other", "shapes", "geometric mean", "worst", "at"]] + [
                 [row["list"] or "all", row["title"], str(row["shapes"]), f"{row['geometric_mean']:.2f}", f"{row['worst']:.2f}", row["worst_label"]]
                 for row in run["summary"] if row["shapes"]]
+            pictures = [picture for wanted in lists for picture in (ratios(run, wanted), speeds(run, wanted)) if picture]
             yield Section(f"compare_{number}_{run['device']['backend']}",
-                          f"duogemm versus {others}: {results.where(run['device'])}, {', '.join(how)}", "Each shape of each list, for every contender.",
-                          [speeds(run, wanted) for wanted in lists], [(summary, "The other's time over duogemm's: above 1, duogemm is faster.")])
+                          f"duogemm versus {others}", f"{results.where(run['device'])}, {', '.join(how)}",
+                          "Each shape of each list: the other's time over duogemm's, and the speed of every contender.",
+                          pictures, [(summary, "The other's time over duogemm's: above 1, duogemm is faster.")])
+
+
+def facts(run):
+    """A comparison's outcome as numbers, each with what it is: over all lists, or of the one that there is."""
+    return [(f"\u00d7{row['geometric_mean']:.2f}", f"as fast as {row['title']}, the mean of {row['shapes']} shapes") for row in run["summary"]
+            if row["shapes"] and (not row["list"] or len({other["list"] for other in run["summary"]}) == 1)]
 
 
 def how_called(document):
@@ -104,27 +112,62 @@ def work(row):
     return row["m"] * row["n"] * row["k"] * row["batch"]
 
 
+def contenders(run, wanted):
+    """The shapes of one list that were not skipped, smallest first, and for each contender its name and its time of each shape."""
+    rows = sorted((row for row in run["rows"] if row["list"] == wanted and "skipped" not in row), key=work)
+    others = [(other["name"], [row["others"][index].get("time") if len(row.get("others", [])) > index else None for row in rows])
+              for index, other in enumerate(run["others"])]
+    return rows, [("duogemm", [row.get("time") for row in rows]), *others]
+
+
+def draw_shapes(axis, rows, lines):
+    """Values of shapes against their size. lines: for each contender its name, its style, and for each shape a value or nothing, and its title."""
+    cubes = all(row["m"] == row["n"] == row["k"] and row["batch"] == 1 for row in rows)
+    for name, index, points in lines:
+        found = [(work(row) ** (1 / 3), value, f"{row['label']}: {title}") for row, (value, title) in zip(rows, points) if value]
+        look = style.line_style(index)
+        drawn, = axis.plot([size for size, _, _ in found], [value for _, value, _ in found], label=name,
+                           **{**look, "linestyle": look["linestyle"] if cubes else "none"})
+        style.hover_points(drawn, [title for _, _, title in found])
+    return "M = N = K" if cubes else "cube root of M N K, all of the batch"
+
+
+def ratios(run, wanted):
+    """The time of every other contender over duogemm's."""
+    rows, (ours, *others) = contenders(run, wanted)
+    if not others:
+        return None
+    figure, axis = style.lines_figure()
+    lines = []
+    for index, (name, times) in enumerate(others, 1):
+        values = [other["median_s"] / own["median_s"] if own and other else None for own, other in zip(ours[1], times)]
+        lines.append((name, index, [(value, f"{value:.2f} times as fast as {name}" if value else "") for value in values]))
+    axis.axhline(1.0, color="black", linewidth=1)
+    axis.set_xlabel(draw_shapes(axis, rows, lines))
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.set_ylim(0, 1.08 * max([value for *_, points in lines for value, _ in points if value] + [1]))
+    axis.set_ylabel("other's time / duogemm's")
+    style.title(axis, f"{wanted}; {results.device_caption(run)}")
+    return style.finish(figure, axis, f"Ratios of {len(rows)} shapes of {wanted}", 1)
+
+
 def speeds(run, wanted):
     """Speed against size for every contender, of one list."""
-    rows = sorted((row for row in run["rows"] if row["list"] == wanted and "skipped" not in row), key=work)
-    cubes = all(row["m"] == row["n"] == row["k"] and row["batch"] == 1 for row in rows)
-    times = [("duogemm", [(row, row.get("time")) for row in rows])]
-    for index, other in enumerate(run["others"]):
-        times.append((other["name"], [(row, row["others"][index].get("time")) for row in rows if len(row.get("others", [])) > index]))
+    rows, found = contenders(run, wanted)
     figure, axis = style.lines_figure()
-    for index, (name, timed) in enumerate(times):
-        found = [(work(row), time["median_s"]) for row, time in timed if time]
-        look = style.line_style(index)
-        axis.plot([products ** (1 / 3) for products, _ in found], [2 * products / seconds / 1e9 for products, seconds in found], label=name,
-                  **{**look, "linestyle": look["linestyle"] if cubes else "none"})
-    style.speed_scales(axis, "M = N = K" if cubes else "cube root of M N K, all of the batch")
+    lines = []
+    for index, (name, times) in enumerate(found):
+        values = [2 * work(row) / time["median_s"] / 1e9 if time else None for row, time in zip(rows, times)]
+        lines.append((name, index, [(value, f"{results.speed_text(value)} GFLOP/s, {name}" if value else "") for value in values]))
+    style.speed_scales(axis, draw_shapes(axis, rows, lines))
     style.title(axis, f"{wanted}; {results.device_caption(run)}")
     return style.finish(figure, axis, f"GFLOP/s of {len(rows)} shapes of {wanted}", 1)
 
 
 def replay_sections(documents):
     for number, document in enumerate(documents, 1):
-        yield Section(f"replay_{number}", f"Programs from their first call on: {results.where(document['device'])}",
+        yield Section(f"replay_{number}", "Programs from their first call on", results.where(document["device"]),
                       "Wall time of all calls of each trace: a first pass with nothing on disk, a first pass of a new process with programs on disk, "
                       "and a pass again in the same process. A context of the runtime is there before.",
                       [walls(trace, document) for trace in document["traces"]], [(walks(document), "")])
@@ -175,7 +218,7 @@ def accuracy_sections(documents):
     for number, document in enumerate(documents, 1):
         kinds = list(dict.fromkeys(row["input"] for row in document["rows"]))
         if kinds:
-            yield Section(f"accuracy_{number}", f"Accuracy: {results.where(document['device'])}, M=N={document['m']}",
+            yield Section(f"accuracy_{number}", "Accuracy", f"{results.where(document['device'])}, M=N={document['m']}",
                           "The error of a result in units of 2^-24 times what it is a sum of, |A||B|: the largest over all results that were "
                           "computed anew. Half a unit is the rounding of a result that is right; the bound is 2 sqrt(K) + 4.",
                           [errors(document, kind) for kind in kinds], [(largest_errors(document, kinds), "The largest error over all K.")])
@@ -224,7 +267,8 @@ def largest_errors(document, kinds):
 def sweep_sections(documents):
     for number, document in enumerate(documents, 1):
         axes = " and ".join(axis["name"] for axis in document["axes"])
-        yield Section(f"sweep_{number}", f"Sweep: {results.name(document)} over {axes}, {results.where(document['device'])}", "", [sweep(document)])
+        about = f"{results.name(document)}, {results.where(document['device'])}"
+        yield Section(f"sweep_{number}", f"Sweep over {axes}", about, "", [sweep(document)])
 
 
 def speed(point):
@@ -265,18 +309,19 @@ def heat_map(document):
     columns = len(across["values"])
     figure, axis = plt.subplots(figsize=(max(style.WIDTH, 0.55 * columns + 1.2), max(1.2, 0.38 * len(down["values"]))))
     found = [speed(point) or float("nan") for point in document["points"]]
+    drawn = axis.imshow([found[i:i + columns] for i in range(0, len(found), columns)], cmap="Blues", aspect="auto")
+    figure.colorbar(drawn, label="GFLOP/s", ticks=MaxNLocator(4), format="{x:,g}")
     highest = max((value for value in found if value > 0), default=1.0)
-    axis.imshow([found[i:i + columns] for i in range(0, len(found), columns)], cmap="Greys", vmin=0, vmax=1.25 * highest, aspect="auto")
     for index, value in enumerate(found):
         i, j = divmod(index, columns)
         if value > 0:
             axis.text(j, i, results.speed_text(value), ha="center", va="center", fontsize=8.5,
-                      color=ON_DARK if value > 0.7 * highest else ON_LIGHT, fontweight="bold" if value == highest else "normal")
+                      color=ON_DARK if drawn.norm(value) > 0.6 else ON_LIGHT, fontweight="bold" if value == highest else "normal")
         else:
             axis.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="gray", linewidth=0))
     axis.set_xticks(range(columns), across["values"])
     axis.set_yticks(range(len(down["values"])), down["values"])
-    axis.set_xlabel(f"{across['name']}\nGFLOP/s; hatched: not possible")
+    axis.set_xlabel(f"{across['name']}; hatched: not possible")
     axis.set_ylabel(down["name"])
     axis.grid(False)
     return figure, axis

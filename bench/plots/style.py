@@ -1,16 +1,20 @@
 """How every figure looks: legible 400 pixels wide, readable in black and white, the same file from the same data."""
 
+import functools
 import io
+import json
 import pathlib
 import re
 import textwrap
+from xml.etree import ElementTree
 
 import matplotlib
 import results
 
 matplotlib.use("agg")
 matplotlib.rcParams.update({"svg.hashsalt": "duogemm", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.linewidth": 0.3,
-                            "axes.axisbelow": True, "hatch.linewidth": 0.6, "legend.fontsize": 8.5, "figure.max_open_warning": 0})
+                            "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6,
+                            "legend.fontsize": 8.5, "figure.max_open_warning": 0})
 
 import matplotlib.pyplot as plt  # noqa: E402  (after the backend is chosen)
 from matplotlib.container import BarContainer, ErrorbarContainer  # noqa: E402
@@ -27,6 +31,13 @@ STYLES = [("#1f4e79", "", "o", "-"), ("#9dc3e6", "//", "s", "--"), ("#c55a11", "
 
 # Of whiskers, which are quartiles everywhere.
 WHISKERS = {"ecolor": "black", "capsize": 2.5, "elinewidth": 0.9}
+
+# Where a label may stand, in points from its point: the first place that is free.
+LABELS = [(aside, sign * up) for up in (0, 10, 20, 30, 40) for aside in (8, -8) for sign in (1, -1)]
+
+# The names of SVG's elements and attributes.
+SPACES = {"": "http://www.w3.org/2000/svg", "xlink": "http://www.w3.org/1999/xlink"}
+SVG = "{" + SPACES[""] + "}"
 
 # Under text that stands on lines.
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
@@ -65,8 +76,8 @@ def name_bars(axis, names):
 
 def quartile_bars(axis, positions, quartiles, height, base, **look):
     """Horizontal bars from the base to the middle of each three quartiles, with whiskers to the others."""
-    axis.barh(positions, [middle - base for _, middle, _ in quartiles], height, left=base, error_kw=WHISKERS,
-              xerr=[[middle - low for low, middle, _ in quartiles], [high - middle for _, middle, high in quartiles]], **look)
+    return axis.barh(positions, [middle - base for _, middle, _ in quartiles], height, left=base, error_kw=WHISKERS,
+                     xerr=[[middle - low for low, middle, _ in quartiles], [high - middle for _, middle, high in quartiles]], **look)
 
 
 def stack_bars(axis, layers):
@@ -77,6 +88,80 @@ def stack_bars(axis, layers):
         if any(widths):
             axis.barh(range(len(widths)), widths, 0.7, left=starts, label=label, **bar_style(index))
         starts = [start + width for start, width in zip(starts, widths)]
+
+
+def hover_bars(bars, texts):
+    """What a browser shows of each bar under the pointer."""
+    for bar, text in zip(bars, texts):
+        hover_points(bar, [text])
+
+
+def hover_points(artist, texts):
+    """The same of an artist, or of each point of a line: kept as its identifier until the file is written."""
+    artist.set_gid(json.dumps(texts))
+
+
+def hover_rest(axis):
+    """The same of all that has nothing to show yet: a bar's name and value, a point's coordinates."""
+    for artist, label in zip(*axis.get_legend_handles_labels()):
+        if isinstance(artist, BarContainer):
+            for bar, (name, value) in zip(artist, values_of(artist, axis)):
+                if not bar.get_gid():
+                    hover_points(bar, [f"{name}: {value}, {label}"])
+        elif line_of(artist).get_marker() not in ("", "None", None) and not line_of(artist).get_gid():
+            hover_points(line_of(artist), [f"{label}: {results.speed_text(y)} at {x:,.10g}" for x, y in line_of(artist).get_xydata()])
+
+
+def with_titles(svg):
+    """An SVG in which what is under the pointer has a title, and without what matplotlib says of itself."""
+    for prefix, space in SPACES.items():
+        ElementTree.register_namespace(prefix, space)
+    root = ElementTree.fromstring(svg)
+    for metadata in root.findall(f"{SVG}metadata"):
+        root.remove(metadata)
+    for group in root.iter(f"{SVG}g"):
+        if group.get("id", "").startswith("["):
+            texts = json.loads(group.attrib.pop("id"))
+            for element, text in zip(list(group.iter(f"{SVG}use")) or [group], texts):
+                found = ElementTree.Element(f"{SVG}title")
+                found.text = text
+                element.insert(0, found)
+    return ElementTree.tostring(root)
+
+
+def overlap(one, other):
+    """Of boxes: left, bottom, right, top."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def label_points(axis, points, join):
+    """Labels at points of a finished figure: x, y, name. Those that are close share a label, which `join` makes of names. None hides another
+    label or a point, if there is room."""
+    axis.figure.canvas.draw()
+    scale = 72 / axis.figure.dpi
+    at = sorted(((*(scale * axis.transData.transform((x, y))), name) for x, y, name in points),
+                key=lambda point: (round(point[0]), -point[1]))
+    groups = []
+    for x, y, name in at:
+        if groups and abs(groups[-1][-1][0] - x) < 4 and abs(groups[-1][-1][1] - y) < 7:
+            groups[-1].append((x, y, name))
+        else:
+            groups.append([(x, y, name)])
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y, _ in at]
+    edge = scale * axis.get_window_extent().x1
+    for group in groups:
+        text = join([name for *_, name in group])
+        x, y = group[0][0], sum(y for _, y, _ in group) / len(group)
+        width = 4.6 * len(text)
+        for aside, up in LABELS:
+            left = x + aside if aside > 0 else x + aside - width
+            box = (left, y + up - 5, left + width, y + up + 5)
+            if box[2] < edge and not any(map(functools.partial(overlap, box), taken)):
+                break
+        taken.append(box)
+        axis.annotate(text, axis.transData.inverted().transform((x / scale, y / scale)), textcoords="offset points", xytext=(aside, up),
+                      ha="left" if aside > 0 else "right", va="center", fontsize=8.5, bbox=PAPER,
+                      arrowprops={"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3} if up else None)
 
 
 def title(axis, *lines, width=62):
@@ -106,16 +191,24 @@ def count_speeds(axis):
     axis.xaxis.set_major_formatter("{x:,g}")
 
 
+def values_of(bars, axis):
+    """Each bar's name and value."""
+    names = [label.get_text().replace("\n", " ") for label in axis.get_yticklabels()]
+    return [(names[round(bar.get_y() + bar.get_height() / 2)], results.speed_text(bar.get_width())) for bar in bars]
+
+
+def line_of(artist):
+    return artist[0] if isinstance(artist, ErrorbarContainer) else artist
+
+
 def words_of(axis):
     """What a figure shows, for those who do not see it: each bar, and of each line the range."""
-    names = [label.get_text().replace("\n", " ") for label in axis.get_yticklabels()]
     parts = []
     for artist, label in zip(*axis.get_legend_handles_labels()):
         if isinstance(artist, BarContainer):
-            bars = [(names[round(bar.get_y() + bar.get_height() / 2)], bar.get_width()) for bar in artist]
-            parts.append(f"{label}: " + ", ".join(f"{name} {results.speed_text(width)}" for name, width in bars))
+            parts.append(f"{label}: " + ", ".join(f"{name} {value}" for name, value in values_of(artist, axis)))
             continue
-        line = artist[0] if isinstance(artist, ErrorbarContainer) else artist
+        line = line_of(artist)
         values = sorted(line.get_ydata()) if line.get_transform() == axis.transData else []
         span = f" from {results.speed_text(values[0])} to {results.speed_text(values[-1])}" if len(values) else ""
         parts.append(label + span)
@@ -124,6 +217,7 @@ def words_of(axis):
 
 def finish(figure, axis, what, legend_columns=0, words=""):
     """The figure with everything in its place and a legend below that hides nothing, and its words. Its height becomes the axis's own."""
+    hover_rest(axis)
     if legend_columns:
         lines = axis.get_xlabel().count("\n") + 1
         below = axis.transAxes + ScaledTranslation(0, -0.28 - 0.14 * lines, figure.dpi_scale_trans)
@@ -142,5 +236,7 @@ def save(figure, *paths):
         kind = pathlib.Path(path).suffix[1:]
         figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None, dpi=150, bbox_inches="tight", pad_inches=0.05)
         content = picture.getvalue()
-        results.write(path, re.sub(rb"\s*\n\s*(?=[^<>]*>|</)", b" ", content) if kind == "svg" else content)  # a line for each tag that opens
+        if kind == "svg":
+            content = re.sub(rb"\s*\n\s*(?=[^<>]*>|</)", b" ", with_titles(content))  # a line for each tag that opens
+        results.write(path, content)
     plt.close(figure)

@@ -3,7 +3,7 @@
 
   tests/report/check.py <program>
 
-Ends with 77 where a device, matplotlib or Chromium is missing; without Chromium the page is checked as far as it can be.
+Ends with 77 where a device, matplotlib, Jinja2 or Chromium is missing; without Chromium the page is checked as far as it can be.
 """
 
 import copy
@@ -35,16 +35,21 @@ window.addEventListener("load", () => {
     const [inner, outer] = [text, text.ownerSVGElement].map(element => element.getBoundingClientRect());
     return inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
   };
+  const off = element => {
+    const box = element.getBoundingClientRect();
+    return box.left < -1 || box.right > page.documentElement.clientWidth + 1;
+  };
   document.body.dataset.probe = JSON.stringify({
     width: page.documentElement.clientWidth, content: page.documentElement.scrollWidth,
     pictures: pictures.length, shown: pictures.filter(picture => picture.getBoundingClientRect().width > 300).length,
     smallest: Math.min(...[...page.querySelectorAll("svg text")].map(size)),
+    beyond: [...page.querySelectorAll("body *:not(svg, svg *)")].filter(off).map(element => element.outerHTML.slice(0, 80)),
     cut: [...page.querySelectorAll("svg text")].filter(beyond).map(text => text.textContent),
     paper: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.querySelector("svg text")).fill});
 });
 </script></body></html>
 """
-HEADS = ["rung", "idea", "GFLOP/s", "times the rung before", "what binds it", "next step"]
+TIMES = "\u00d7"  # a sign of multiplication
 
 
 def expect(condition, message):
@@ -105,20 +110,36 @@ def pretend(files):
     change(files, "compare", "callers", lambda document: document.update(through="blas", callers=8))
 
 
+def words(markup):
+    """What a reader sees of it."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", markup)).split())
+
+
 def cells_of(text):
     """The cells of a table's rows."""
-    return [[html.unescape(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, flags=re.DOTALL)]
-            for row in re.findall(r"<tr>(.*?)</tr>", text, flags=re.DOTALL)]
+    return [[words(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, flags=re.DOTALL)]
+            for row in re.findall(r"<tr[^>]*>(.*?)</tr>", text, flags=re.DOTALL)]
+
+
+def headings_of(text):
+    return [words(heading) for heading in re.findall(r"<h[12][^>]*>(.*?)</h[12]>", text)]
 
 
 def check_page(page, pictures):
     text = page.read_text()
     expect('<meta name="viewport" content="width=device-width' in text, "the page does not tell telephones how wide it is")
-    headings = re.findall(r"<h[12]>(.*?)</h[12]>", text)
+    headings = headings_of(text)
     expect(len(headings) == len(set(headings)), f"headings are there twice: {headings}")
+    contents = [words(entry) for entry in re.findall(r"<li><a [^>]*>(.*?)</a></li>", text)]
+    expect(contents == headings[1:], f"the table of contents has {contents}, the page {headings}")
     names = set(re.findall(r'\bid="([^"]*)"', text))
-    expect(names.issuperset(re.findall(r'(?:url\(|href=")#([^")]*)', text)), "a picture uses what is not there")
-    expect(text.count("<svg ") == len(pictures), f"{text.count('<svg ')} pictures in the page, {len(pictures)} beside it")
+    expect(names.issuperset(re.findall(r'(?:url\(|href=")#([^")]*)', text)), "a picture uses what is not there, or the contents do")
+    drawn = re.findall(r"<svg .*?</svg>", text, flags=re.DOTALL)
+    expect(len(drawn) == len(pictures), f"{len(drawn)} pictures in the page, {len(pictures)} beside it")
+    for picture in drawn:
+        titles = [words(title) for title in re.findall(r"<title>(.*?)</title>", picture)]
+        expect("Sweep" in picture[:200] or titles, f"a picture shows nothing under the pointer: {picture[:200]}")
+        expect(all(re.search(r"\d", title) for title in titles), f"a title has no figure: {titles}")
     labels = [html.unescape(label) for label in re.findall(r'<svg [^>]*role="img" aria-label="([^"]*)"', text)]
     expect(len(labels) == len(pictures), "a picture has no words")
     for label in labels:
@@ -127,22 +148,28 @@ def check_page(page, pictures):
     expect(not outside and not re.search(r"url\((?!#)|https?://", text), f"the page needs something from elsewhere: {outside}")
     expect("library" not in text, "the page speaks of a library, and not of cuBLAS, OpenBLAS or duogemm")
     if "<details" in text:
-        expect(text.index("<details") > text.rindex("<h2>") and "</details>\n</body>" in text, "warnings are not folded at the end")
+        expect(text.index("<details") > text.rindex("<h2"), "warnings are not folded at the end")
 
 
-def check_answer(page, documents):
-    """The table stands first, and its figures and those of the picture are the file's."""
+def check_climb(page, documents):
+    """The climb stands first, and its figures and those of the picture are the file's."""
     text = page.read_text()
-    expect(text.index("<table>") < text.index("<svg "), "a picture stands before the table")
-    rows = cells_of(text[:text.index("</table>")])
-    expect(rows[0] == HEADS, f"the first table has the heads {rows[0]}")
-    label = html.unescape(re.search(r'aria-label="([^"]*)"', text)[1])
+    expect(text.index("<table") < text.index("<svg "), "a picture stands before the climb")
+    heads, *rows = cells_of(text[:text.index("</table>")])
     run = documents[0]["runs"][0]
-    for row, cells in zip(run["rows"], rows[1:]):
+    expect(heads[:2] == ["rung", "GFLOP/s"] and heads[3:] == ["times the rung before", f"of {run['reference']['name'].split()[0]}", "limited by"],
+           f"the first table has the heads {heads}")
+    label = html.unescape(re.search(r'aria-label="(The climb[^"]*)"', text)[1])
+    for row, cells in zip(run["rows"], rows):
         speed = f"{row['gflops']:,.0f}" if row["gflops"] >= 100 else f"{row['gflops']:.1f}" if row["gflops"] >= 1 else f"{row['gflops']:.2g}"
-        expect(cells[0].startswith(f"{row['rung']} {row['kernel']}".strip()) and cells[1:3] == [row["idea"], speed], f"a row of the table is {cells}")
+        expect(cells[0].startswith(f"{row['rung']} {row['kernel']}".strip()) and cells[0].endswith(row["idea"]) and cells[1] == speed,
+               f"a row of the table is {cells}")
         expect(f" {speed}" in label, f"the words of the climb lack {speed}")
-    expect(rows[-2][0] == run["reference"]["name"] and rows[-1][0] == "measured peak", f"the table ends with {rows[-2:]}")
+        share = 100 * row["gflops"] / run["reference"]["gflops"]
+        expect(cells[4] == (f"{share:.0f}%" if share >= 1 else f"{share:.1f}%"), f"the share of {run['reference']['name']} is {cells[4]}")
+    expect(rows[-2][0] == run["reference"]["name"] and rows[-1][0].startswith("measured peak"), f"the table ends with {rows[-2:]}")
+    shares = [float(share) for share in re.findall(r'<i style="width: ([\d.]+)%">', text)]
+    expect(max(shares) == 100 and min(shares) > 0, f"bars are {shares} wide")
     return rows
 
 
@@ -160,33 +187,34 @@ def check_longer_ladder(program, folder, ladder):
     expect(done.returncode == 0, done.stderr)
     page = folder / "longer" / "index.html"
     check_page(page, list((folder / "longer").glob("*.svg")))
-    rows = {row[0]: row for row in check_answer(page, [document])}
-    expect(rows["12 later"][3] == f"{100 / found['11']['gflops']:.2f} x rung 11", f"rung 12: {rows['12 later']}")
-    expect(rows["duogemm"][3] == "1.50 x the fastest, rung 12", f"duogemm's own: {rows['duogemm']}")
-    expect(rows["12 later"][5] == "duogemm: its own kernel" and rows["duogemm"][5] == "", "the next step of the last rungs")
-    expect(rows["1 naive"][4] == "", f"nobody measured what binds it: {rows['1 naive']}")
+    rows = {row[0]: row for row in check_climb(page, [document])}
+    later, own = rows["12 later a later idea"], rows["duogemm its own kernel"]
+    expect(later[3] == f"{TIMES}{100 / found['11']['gflops']:.2f}", f"rung 12: {later}")
+    expect(own[3] == f"{TIMES}1.50 on rung 12", f"duogemm's own: {own}")
+    expect(rows[f"1 naive {found['1']['idea']}"][5] == "", f"nobody measured what limits it: {rows}")
 
 
 def check_steps():
-    """A rung that the device cannot run is no step: neither the next one nor the one before."""
+    """A rung that the device cannot run is no step."""
     import ladder
     rows = [{"rung": "15", "kernel": "split", "idea": "i", "tunables": {}, "gflops": 10.0},
             {"rung": "16", "kernel": "packed", "idea": "i", "tunables": {}, "unsupported": "a CPU"},
             {"rung": "17", "kernel": "tensor", "idea": "t", "tunables": {}, "gflops": 20.0}]
-    expect(ladder.next_step(rows[0], rows) == "17 tensor: t", "the next step is a rung that cannot run")
-    expect(ladder.next_step(rows[1], rows) == "", "a rung that cannot run has a next step")
-    expect(ladder.times_text(rows[2], rows) == "2.00 x rung 15", "a rung stands beside one that cannot run")
+    expect(ladder.times_before(rows[1], rows) is None, "a rung that cannot run is so many times as fast")
+    expect(ladder.times_before(rows[2], rows)[0] == 2 and ladder.rung_before(rows[2], rows) == "on rung 15", "a rung stands on one that cannot run")
+    expect(ladder.ranges(["9", "7", "nv", "8", "10", "12", "nv"]) == "7\u201310, 12, nv", "a label of several rungs")
 
 
 def check_headings(page):
     """They tell apart what was measured in another way, and every kind of section is there."""
     text = page.read_text()
-    for heading in ("The climb: .*USE_LDG=1 USE_SHUFFLE=0", "The climb: .*USE_LDG=0 USE_SHUFFLE=0", "duogemm versus .*, by f16x3, hot operands",
-                    "duogemm versus .*, through blas, 8 threads at once, hot operands", "Roofline: ", "OpenCL against CUDA: ", "What switches change: ",
-                    "Speed and bounds: ", "What main loops consist of: ", "Programs from their first call on: ", "Accuracy: ", "Sweep: "):
-        expect(re.search(f"<h2>{heading}", text), f"no heading says {heading!r}")
-    explained = [row for row in cells_of(text) if len(row) == len(HEADS) and row[0] == "1 naive" and "%" in row[4]]
-    expect(explained, "the table does not tell by an explanation what binds rung 1")
+    for heading in ("The climb .*USE_LDG=1 USE_SHUFFLE=0", "The climb .*USE_LDG=0 USE_SHUFFLE=0", "duogemm versus .*, by f16x3, hot operands",
+                    "duogemm versus .*, through blas, 8 threads at once, hot operands", "The climb in pictures ", "What switches change ",
+                    "Speed and bounds ", "What main loops consist of ", "Programs from their first call on ", "Accuracy ", "Sweep over "):
+        expect(any(map(re.compile(heading).match, headings_of(text))), f"no heading says {heading!r}")
+    expect("speed through OpenCL / through CUDA" in text, "OpenCL and CUDA are not compared")
+    expect([row for row in cells_of(text) if len(row) == 6 and row[0].startswith("1 naive") and "%" in row[5]],
+           "the table does not tell by an explanation what limits rung 1")
 
 
 def probe(page, browser, folder, scheme):
@@ -204,6 +232,7 @@ def check_in_browser(page, browser, folder):
     for seen in (dark, light):
         expect(seen["pictures"] == seen["shown"] > 0, f"{browser} shows {seen['shown']} of {seen['pictures']} pictures")
         expect(seen["content"] <= seen["width"] <= TELEPHONE, f"on a screen of {TELEPHONE} pixels the page takes {seen['content']}")
+        expect(not seen["beyond"], f"on a screen of {TELEPHONE} pixels these stand beyond the edge: {seen['beyond'][:5]}")
         expect(not seen["cut"], f"words are cut off at the edge of a picture: {seen['cut']}")
         expect(seen["smallest"] >= 9, f"letters are {seen['smallest']:.1f} pixels high on a screen of {TELEPHONE}")
     expect(dark["paper"] != light["paper"] and dark["ink"] != light["ink"], f"dark and light: {dark}, {light}")

@@ -2,8 +2,9 @@
 """Keeps result files as summaries in bench/results, and makes from these what pages show.
 
   tools/summary.py add --command WORDS RESULT.json FOLDER   writes a summary for each run into the folder
-  tools/summary.py pages                                    writes the two tables and the two pictures (which need matplotlib)
-  tools/summary.py pages --check                            only says whether the tables are right
+  tools/summary.py pages                                    writes the two tables, the walk's excerpts of kernels, and the two pictures
+                                                            (which need matplotlib)
+  tools/summary.py pages --check                            only says whether tables and excerpts are right
 
 A summary is a table with tabs: lines with # tell what was measured, then come the names of the columns, then a row a line. Where there is a
 column `spread`, the columns after it are the other's time over duogemm's.
@@ -20,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench" / "plots"))
 
+import excerpts  # noqa: E402
 import results  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
@@ -30,9 +32,7 @@ HIGHLIGHTS = [
     ("all eight lists, H200, CUDA", "h200_compare_cuda", "", "cuBLAS"),
     ("all eight lists, H100, CUDA", "h100_compare_cuda", "", "cuBLAS"),
     ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph", "", "cuBLAS"),
-    ("shapes drawn at random, H100, CUDA, in a graph", "h100_compare_heldout_graph", "", "cuBLAS"),
     ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3", "", "cuBLAS"),
-    ("squares from 1024 to 16384 by `bf16x6`, H200, CUDA", "h200_compare_bf16x6", "", "cuBLAS"),
     ("three lists, H100, OpenCL", "h100_compare_both", "", "CLBlast"),
     ("shapes drawn at random, two cores with AVX-512", "cpu_drawn_2_threads", "", "OpenBLAS"),
     ("unchanged programs by `duogemm run`, H100", "h100_programs", "fp32", "cuBLAS"),
@@ -218,19 +218,23 @@ def highlights():
 
 
 def comparisons():
-    """A line for each run and other library: its lists, and all lists of a comparison together."""
+    """A line for each run: against each other library all lists of a comparison together, and against the first each list, too."""
     lines = []
     for path in sorted(RESULTS.glob("*.tsv")):
         head, columns, rows = read(path.stem)
         lists = list(dict.fromkeys(row.get("list") for row in rows))
         others = columns[columns.index("spread") + 1:] if "spread" in columns and all(lists) else []
-        if len(lists) > 1 and head["command"].startswith("duogemm compare"):
-            lists.insert(0, "all")
+        together = len(lists) == 1 or head["command"].startswith("duogemm compare")
+        words = []
         for other in others:
-            answers = [(wanted, *answer([row for row in rows if wanted in ("all", row["list"])], other)) for wanted in lists]
-            words = ", ".join(f"{wanted} {ratio_text(mean)} ({ratio_text(worst)})" for wanted, _, mean, worst in answers)
-            lines.append([f"[{path.stem}]({path.name})", other, str(answers[0][1]), words])
-    return table(["run", "other", "count", "mean (worst)"], lines)
+            answers = [("", *answer(rows, other))] if together else []
+            if len(lists) > 1 and (other == others[0] or not together):
+                answers += [(f"{wanted} ", *answer([row for row in rows if row["list"] == wanted], other)) for wanted in lists]
+            words.append(f"{other} " + ", ".join(f"{wanted}{ratio_text(mean)} ({ratio_text(worst)})" for wanted, _, mean, worst in answers))
+        if words:
+            count = answer([row for row in rows if together or row["list"] == lists[0]], others[0])[0]
+            lines.append([f"[{path.stem}]({path.name})", str(count), "; ".join(words)])
+    return table(["run", "count", "mean (worst)"], lines)
 
 
 def replaced(path, name, content):
@@ -241,11 +245,13 @@ def replaced(path, name, content):
     return text[:text.index(begin)] + begin + content + text[text.index(end):]
 
 
-def mark_steps(axis, speeds):
-    """How many times as fast each rung is as the one before, where that is more than a tenth."""
+def mark_steps(axis, speeds, ends):
+    """How many times as fast each rung is as the one before, where that is more than a tenth. ends: of the longest bar of each."""
+    import style
     for i, (before, speed) in enumerate(zip(speeds, speeds[1:]), 1):
         if abs(speed / before - 1) > 0.1:
-            axis.annotate(f"{speed / before:.1f}x", (speed, i), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7.5)
+            axis.annotate(f"\u00d7{speed / before:.1f}", (ends[i], i), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8.5,
+                          fontweight="bold" if speed > before else "normal", bbox=style.PAPER)
 
 
 def draw_ladder(folder):
@@ -256,13 +262,14 @@ def draw_ladder(folder):
         found = [read(name) for name in names]
         rungs = list(dict.fromkeys(" ".join(row["row"].split()[:2]) for row in found[0][2]))
         style.name_bars(axis, rungs)
-        for index, (head, _, rows) in enumerate(found):
-            first = {" ".join(row["row"].split()[:2]): float(row["gflops"]) for row in reversed(rows)}
+        first = [{" ".join(row["row"].split()[:2]): float(row["gflops"]) for row in reversed(rows)} for _, _, rows in found]
+        speeds = [[of_run.get(rung, 0) for rung in rungs] for of_run in first]
+        for index, (head, _, _) in enumerate(found):
             height = 0.8 / len(found)
-            axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], [first.get(rung, 0) for rung in rungs], height,
+            axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], speeds[index], height,
                       label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(index + len(names) % 2))
-            if index == 0:
-                mark_steps(axis, [first.get(rung, 0) for rung in rungs if rung[0].isdigit()])
+        climbed = [speed for rung, speed in zip(rungs, speeds[0]) if rung[0].isdigit()]
+        mark_steps(axis, climbed, list(map(max, zip(*speeds))))
         for line, name in (("--", "other"), (":", "peak")):
             if name in found[0][0]:
                 title = found[0][0][name].split(",")[0] if name == "other" else "measured peak"
@@ -293,12 +300,13 @@ def draw_accuracy(folder, k=4096, wanted=("fp32", "bf16x6", "f16x3", "cuBLAS", "
 
 
 def pages(check):
-    for path, name, content in ((ROOT / "README.md", "summary", highlights()), (RESULTS / "README.md", "comparisons", comparisons())):
-        wanted = replaced(path, name, content)
+    tables = [(path, "bench/results says", replaced(path, name, content)) for path, name, content in (
+        (ROOT / "README.md", "summary", highlights()), (RESULTS / "README.md", "comparisons", comparisons()))]
+    for path, whose, wanted in [*tables, (excerpts.WALK, "the kernels say", excerpts.walk())]:
         if not check:
             path.write_text(wanted)
         elif path.read_text() != wanted:
-            sys.exit(f"{path.relative_to(ROOT)} is not what bench/results says: run tools/summary.py pages")
+            sys.exit(f"{path.relative_to(ROOT)} is not what {whose}: run tools/summary.py pages")
     with tempfile.TemporaryDirectory() as folder:
         for draw in (draw_ladder, draw_accuracy):
             draw(pathlib.Path(folder) if check else RESULTS)

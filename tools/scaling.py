@@ -105,13 +105,13 @@ def smallest(machine, gpus, way, wanted=0.9):
 
 
 def sizes_table():
-    lines = ["| GPUs | way | n, FP32 | GB for each | n, f16x3 | GB for each |", "| ---: | --- | ---: | ---: | ---: | ---: |"]
+    lines = []
     for gpus, name, way in ((2, "ring", ring), (8, "ring", ring), (64, "SUMMA", summa), (1024, "SUMMA", summa)):
         cells = []
         for machine in (FP32, F16X3):
             n = smallest(machine, gpus, way)
-            cells.append(f"{n} | {3 * FLOAT * n * n / gpus * 1e-9:.1f}")
-        lines.append(f"| {gpus} | {name} | {' | '.join(cells)} |")
+            cells.append(f"{n} ({3 * FLOAT * n * n / gpus * 1e-9:.1f})")
+        lines.append(f"- {gpus} GPUs, {name}: {', '.join(cells)}")
     return "\n".join(lines) + "\n"
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs examples/notebook.ipynb from its first cell to its last, and looks at what it prints.
+"""Looks at the outputs that are stored in examples/notebook.ipynb, runs it from its first cell to its last, and looks at what it prints.
 
   tests/notebook/check.py <program>
+  tests/notebook/check.py --store <program>   stores the outputs in the notebook
 
-Ends with 77 where what runs notebooks, or an OpenCL device, is missing. The notebook must be committed without outputs.
+Ends with 77 where what runs notebooks, or an OpenCL device, is missing.
 """
 
 import importlib.util
@@ -16,6 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
+RUNGS = sorted(file.stem.split("_", 1) for file in (ROOT / "kernels" / "ladder").glob("**/[0-9]*.cl"))
 SMALL, SMALL_NORM = 1e-3, 1e-5  # of sums of at most 2048 products below 1
 
 
@@ -32,11 +34,13 @@ def skip(reason):
 def require_tools():
     try:
         import ipykernel  # noqa: F401
+        import matplotlib  # noqa: F401
         import nbclient  # noqa: F401
         import numpy  # noqa: F401
         import pyopencl
     except ImportError as error:
-        skip(f"{error.name} for Python is not installed (packages python3-nbclient, python3-ipykernel, python3-numpy and python3-pyopencl)")
+        skip(f"{error.name} for Python is not installed (packages python3-nbclient, python3-ipykernel, python3-matplotlib, "
+             "python3-numpy and python3-pyopencl)")
     try:
         devices = [device for platform in pyopencl.get_platforms() for device in platform.get_devices()]
     except pyopencl.Error as error:
@@ -46,7 +50,7 @@ def require_tools():
 
 
 def run(program, folder):
-    """Everything that the cells print."""
+    """The notebook with its outputs."""
     import nbclient
     import nbformat
     notebook = nbformat.read(NOTEBOOK, as_version=4)
@@ -56,7 +60,19 @@ def run(program, folder):
         nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
     except nbclient.exceptions.CellExecutionError as error:
         sys.exit(f"FAILED: a cell of {NOTEBOOK.name}: {error}")
-    return "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stdout")
+    return notebook
+
+
+def check_outputs(notebook):
+    """Every cell has run and none failed, there is a picture, and what is printed is right."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    expect([cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1)), "not every cell has run, or not in order")
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    expect(all(output["output_type"] != "error" and output.get("name") != "stderr" for output in outputs), f"errors: {outputs}")
+    expect(any("image/png" in output.get("data", {}) for output in outputs), "there is no picture")
+    text = "".join("".join(output.get("text", "")) for output in outputs)
+    check_printed(text)
+    return text
 
 
 def check_printed(text):
@@ -69,19 +85,25 @@ def check_printed(text):
     expect(absent or (package and float(package[1]) < SMALL), f"the Python package is wrong:\n{text}")
     expect(not absent or importlib.util.find_spec("duogemm") is None, f"the Python package is installed, and not run: {absent and absent[1]}")
     expect("the same bits: True" in text, f"the kernels' bits differ:\n{text}")
-    for kernel in ("naive", "register_2d", "matrixmul"):
-        expect(re.search(rf"^{kernel}: .* GFLOP/s, .*, right$", text, flags=re.MULTILINE), f"the program tells nothing right of {kernel}:\n{text}")
+    for number, kernel in [*RUNGS, ("nv", "matrixmul"), ("duogemm", "")]:
+        expect(re.search(rf"^{number.lstrip('0')} {kernel}.*: (.* GFLOP/s, .*, right|needs .*)$", text, flags=re.MULTILINE),
+               f"the program tells nothing right of {kernel}:\n{text}")
 
 
 def main():
-    program = pathlib.Path(sys.argv[1]).resolve()
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
-        expect(not cell.get("outputs") and cell.get("execution_count") is None, f"{NOTEBOOK.name} is committed with outputs")
+    program = pathlib.Path(sys.argv[-1]).resolve()
+    store = sys.argv[1] == "--store"
+    if not store:
+        check_outputs(json.loads(NOTEBOOK.read_text()))
     require_tools()
     with tempfile.TemporaryDirectory() as folder:
-        text = run(program, folder)
-    print(text)
-    check_printed(text)
+        notebook = run(program, folder)
+    print(check_outputs(notebook))
+    if store:
+        import nbformat
+        for cell in notebook.cells:
+            cell.metadata = {}  # times of the execution
+        nbformat.write(notebook, NOTEBOOK)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,10 @@
-#include <dlfcn.h>
-
 #include <optional>
 
 #include "cuda_device.h"
+#include "system/shared_library.h"
 
 namespace duogemm::cuda {
 namespace {
-
-#define DUOGEMM_TEXT(name) #name
-#define DUOGEMM_EXPANDED_TEXT(name) DUOGEMM_TEXT(name)
-
-template <typename Function>
-bool find(void* library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  return function != nullptr;
-}
 
 struct Loaded {
   std::optional<Driver> driver = {};
@@ -27,28 +17,26 @@ std::string name_of(const Driver& driver, CUresult result) {
   return name != nullptr ? name : std::to_string(result);
 }
 
-// The library stays loaded until the process ends: the driver does not support being unloaded.
 Loaded load() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* reason = dlerror();
-    return {.absence = reason != nullptr ? reason : "libcuda.so.1 could not be loaded"};
+  const SharedLibrary library({"libcuda.so.1"});
+  if (!library.is_open()) {
+    return {.absence = library.absence()};
   }
   Driver loaded;
   bool complete = true;
-#define DUOGEMM_FIND(name) complete = find(library, DUOGEMM_EXPANDED_TEXT(name), loaded.name) && complete;
+#define DUOGEMM_FIND(name) complete = library.find(DUOGEMM_SYMBOL(name), loaded.name) && complete;
   DUOGEMM_DRIVER_FUNCTIONS(DUOGEMM_FIND)
 #if CUDA_VERSION < 13000
   DUOGEMM_FIND(cuFuncSetSharedMemConfig)
 #endif
 #undef DUOGEMM_FIND
-  find(library, "cuCtxGetId", loaded.cuCtxGetId);
-  find(library, "cuStreamGetId", loaded.cuStreamGetId);
-  find(library, "cuStreamGetCaptureInfo_v3", loaded.cuStreamGetCaptureInfo_v3);
-  find(library, "cuStreamGetCaptureInfo_v2", loaded.cuStreamGetCaptureInfo_v2);
-  find(library, "cuGraphNodeGetDependencies_v2", loaded.cuGraphNodeGetDependencies_v2);
+  library.find("cuCtxGetId", loaded.cuCtxGetId);
+  library.find("cuStreamGetId", loaded.cuStreamGetId);
+  library.find("cuStreamGetCaptureInfo_v3", loaded.cuStreamGetCaptureInfo_v3);
+  library.find("cuStreamGetCaptureInfo_v2", loaded.cuStreamGetCaptureInfo_v2);
+  library.find("cuGraphNodeGetDependencies_v2", loaded.cuGraphNodeGetDependencies_v2);
 #if CUDA_VERSION >= 12040
-  find(library, "cuCtxGetDevResource", loaded.cuCtxGetDevResource);
+  library.find("cuCtxGetDevResource", loaded.cuCtxGetDevResource);
 #endif
   if (!complete) {
     return {.absence = "libcuda.so.1 is too old for this build's toolkit"};
@@ -60,7 +48,7 @@ Loaded load() {
   int version = 0;
   loaded.cuLaunchKernelEx = nullptr;
   if (loaded.cuDriverGetVersion(&version) == CUDA_SUCCESS && version >= 12030) {
-    find(library, "cuLaunchKernelEx", loaded.cuLaunchKernelEx);
+    library.find("cuLaunchKernelEx", loaded.cuLaunchKernelEx);
   }
 #endif
   return {.driver = loaded};

@@ -5,25 +5,47 @@
 #include <algorithm>
 #include <vector>
 
+#include "toolkit_library.h"
+
 namespace duogemm::cuda {
 namespace {
 
-void check(nvrtcResult result, const char* call) {
+const SharedLibrary& nvrtc() {
+  static const SharedLibrary library =
+      open_of_toolkit({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"});
+  return library;
+}
+
+// Throws unsupported where there is no NVRTC, or one without this function.
+template <typename Function>
+Function* find(const char* name) {
+  Function* function = nullptr;
+  if (!nvrtc().is_open()) {
+    throw Error(Status::unsupported, missing_library("CUDA's compiler NVRTC", "nvidia-cuda-nvrtc"));
+  }
+  if (!nvrtc().find(name, function)) {
+    throw Error(Status::unsupported, std::string("an NVRTC that is newer: this one has no ") + name);
+  }
+  return function;
+}
+
+void check(nvrtcResult result, const char* name) {
   if (result != NVRTC_SUCCESS) {
-    throw Error(Status::build_failed,
-                std::string("NVRTC: ") + call + " returned " + nvrtcGetErrorString(result));
+    throw Error(Status::build_failed, std::string("NVRTC: ") + name + " returned " +
+                                          find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString")(result));
   }
 }
 
-#define DUOGEMM_NVRTC(call) check(call, #call)
+// Calls a function of NVRTC and checks what it returns: DUOGEMM_NVRTC(nvrtcVersion, &major, &minor).
+#define DUOGEMM_NVRTC(name, ...) check(find<decltype(name)>(#name)(__VA_ARGS__), #name)
 
 class Program {
  public:
   explicit Program(const ProgramSource& source) : entry_(source.entry) {
-    DUOGEMM_NVRTC(
-        nvrtcCreateProgram(&program_, source.text.c_str(), source.entry.c_str(), 0, nullptr, nullptr));
+    DUOGEMM_NVRTC(nvrtcCreateProgram, &program_, source.text.c_str(), source.entry.c_str(), 0, nullptr,
+                  nullptr);
   }
-  ~Program() { nvrtcDestroyProgram(&program_); }
+  ~Program() { find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram")(&program_); }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -33,22 +55,23 @@ class Program {
     for (const std::string& option : options) {
       pointers.push_back(option.c_str());
     }
-    if (nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data()) != NVRTC_SUCCESS) {
+    const auto compile = find<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram");
+    if (compile(program_, static_cast<int>(pointers.size()), pointers.data()) != NVRTC_SUCCESS) {
       throw Error(Status::build_failed, "NVRTC: " + entry_ + ": " + log());
     }
   }
 
-  std::string log() const { return fetch(nvrtcGetProgramLogSize, nvrtcGetProgramLog); }
-  std::string cubin() const { return fetch(nvrtcGetCUBINSize, nvrtcGetCUBIN); }
-  std::string ptx() const { return fetch(nvrtcGetPTXSize, nvrtcGetPTX); }
+  std::string log() const { return fetch("nvrtcGetProgramLogSize", "nvrtcGetProgramLog"); }
+  std::string cubin() const { return fetch("nvrtcGetCUBINSize", "nvrtcGetCUBIN"); }
+  std::string ptx() const { return fetch("nvrtcGetPTXSize", "nvrtcGetPTX"); }
 
  private:
-  template <typename Size, typename Get>
-  std::string fetch(Size get_size, Get get) const {
+  // By a pair of functions, as NVRTC has them for each thing.
+  std::string fetch(const char* get_size, const char* get) const {
     std::size_t size = 0;
-    DUOGEMM_NVRTC(get_size(program_, &size));
+    check(find<decltype(nvrtcGetPTXSize)>(get_size)(program_, &size), get_size);
     std::string text(size, '\0');
-    DUOGEMM_NVRTC(get(program_, text.data()));
+    check(find<decltype(nvrtcGetPTX)>(get)(program_, text.data()), get);
     return text;
   }
 
@@ -58,9 +81,9 @@ class Program {
 
 std::vector<int> known_capabilities() {
   int count = 0;
-  DUOGEMM_NVRTC(nvrtcGetNumSupportedArchs(&count));
+  DUOGEMM_NVRTC(nvrtcGetNumSupportedArchs, &count);
   std::vector<int> known(static_cast<std::size_t>(count));
-  DUOGEMM_NVRTC(nvrtcGetSupportedArchs(known.data()));
+  DUOGEMM_NVRTC(nvrtcGetSupportedArchs, known.data());
   return known;
 }
 
@@ -130,9 +153,12 @@ std::string ptx_for_opencl(const ProgramSource& source, int compute_capability) 
 }
 
 std::string nvrtc_version() {
+  if (!nvrtc().is_open()) {
+    return "none";
+  }
   int major = 0;
   int minor = 0;
-  DUOGEMM_NVRTC(nvrtcVersion(&major, &minor));
+  DUOGEMM_NVRTC(nvrtcVersion, &major, &minor);
   return std::to_string(major) + "." + std::to_string(minor);
 }
 

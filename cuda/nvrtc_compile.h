@@ -1,4 +1,5 @@
-// Compiles a kernel's text at run time.
+// Compiles a kernel's text at run time, by the NVRTC that is found then. Where there is none, each function
+// but nvrtc_version() throws unsupported, and says what to install.
 #pragma once
 
 #include <string>
@@ -31,7 +32,7 @@ std::string ptx_for_opencl(const ProgramSource& source, int compute_capability);
 // The first compute capability that this NVRTC knows.
 int oldest_capability();
 
-// "13.0"
+// "13.0", or "none".
 std::string nvrtc_version();
 
 }  // namespace duogemm::cuda

@@ -1,10 +1,10 @@
 #include "machine/gpu_watch.h"
 
-#include <dlfcn.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+
+#include "system/shared_library.h"
 
 namespace duogemm::bench {
 namespace {
@@ -13,10 +13,9 @@ namespace {
 // OpenCL build does not have; false where there is none, or it fails.
 template <typename... Arguments>
 bool call(const char* name, Arguments... arguments) {
-  static void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  auto* const function =
-      library == nullptr ? nullptr : reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
-  return function != nullptr && function(arguments...) == 0;
+  static const SharedLibrary library({"libnvidia-ml.so.1"});
+  int (*function)(Arguments...) = nullptr;
+  return library.find(name, function) && function(arguments...) == 0;
 }
 
 }  // namespace

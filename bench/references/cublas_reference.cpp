@@ -1,11 +1,10 @@
 // cuBLAS in FP32, on FP32 matrices with other arithmetic than FP32, and on the host's memory; and cublasLt.
-#include <cublasLt.h>
-#include <cublasXt.h>
 #include <cuda_fp16.h>
 
 #include <algorithm>
 
 #include "check/inputs.h"
+#include "references/cublas_library.h"
 #include "references/reference.h"
 #include "timing/measure.h"
 
@@ -19,11 +18,12 @@ constexpr std::size_t workspace_size = std::size_t{32} << 20;
 void check_cublas(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error,
-                std::string("cuBLAS: ") + call + " returned " + cublasGetStatusString(status));
+                std::string("cuBLAS: ") + call + " returned " + cublas()->cublasGetStatusString(status));
   }
 }
 
-#define DUOGEMM_CUBLAS(call) check_cublas(call, #call)
+// Calls a function of cuBLAS and checks what it returns: DUOGEMM_CUBLAS(cublasDestroy(handle)).
+#define DUOGEMM_CUBLAS(...) check_cublas(cublas()->__VA_ARGS__, #__VA_ARGS__)
 
 cublasOperation_t operation(Transpose op) { return op == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
@@ -31,12 +31,14 @@ cudaStream_t stream_of(const Queue& queue) { return reinterpret_cast<cudaStream_
 
 void* memory_of(const Buffer& buffer) { return reinterpret_cast<void*>(buffer.native()); }
 
-// "13.1.0", by cublasGetProperty or cublasLtGetProperty.
-std::string version_text(cublasStatus_t (*property)(libraryPropertyType, int*)) {
+using Property = decltype(CublasFunctions::cublasGetProperty);  // cublasLt's has the same type
+
+// "13.1.0"
+std::string version_text(Property property) {
   std::string text;
   for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
-    DUOGEMM_CUBLAS(property(part, &number));
+    check_cublas(property(part, &number), "cublasGetProperty");
     text += (text.empty() ? "" : ".") + std::to_string(number);
   }
   return text;
@@ -56,9 +58,9 @@ struct Form {
 class CublasLibrary : public ReferenceLibrary {
  public:
   ~CublasLibrary() override {
-    queue().with_device([&] { cublasDestroy(handle_); });
+    queue().with_device([&] { cublas()->cublasDestroy(handle_); });
   }
-  std::string name() const override { return title() + " " + version_text(cublasGetProperty); }
+  std::string name() const override { return title() + " " + version_text(cublas()->cublasGetProperty); }
 
  protected:
   CublasLibrary(const std::string& title, const Surroundings& of)
@@ -221,9 +223,9 @@ class CublasXt final : public ReferenceLibrary {
     int number = static_cast<int>(device);
     DUOGEMM_CUBLAS(cublasXtDeviceSelect(handle_, 1, &number));
   }
-  ~CublasXt() override { cublasXtDestroy(handle_); }
+  ~CublasXt() override { cublas()->cublasXtDestroy(handle_); }
 
-  std::string name() const override { return title() + " " + version_text(cublasGetProperty); }
+  std::string name() const override { return title() + " " + version_text(cublas()->cublasGetProperty); }
 
   // The members of a batch one after the other: cublasXt has no call for all of them.
   void multiply(const Problem& p, const Operands& operands) override {
@@ -248,8 +250,9 @@ class CublasXt final : public ReferenceLibrary {
 cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t cols, std::int64_t ld,
                                       std::int64_t batch, std::int64_t stride) {
   cublasLtMatrixLayoutOpaque_t layout{};
-  DUOGEMM_CUBLAS(cublasLtMatrixLayoutInit(&layout, CUDA_R_32F, static_cast<std::uint64_t>(rows),
-                                          static_cast<std::uint64_t>(cols), ld));
+  DUOGEMM_CUBLAS(cublasLtMatrixLayoutInit_internal(&layout, sizeof layout, CUDA_R_32F,
+                                                   static_cast<std::uint64_t>(rows),
+                                                   static_cast<std::uint64_t>(cols), ld));
   const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, auto value) {
     DUOGEMM_CUBLAS(cublasLtMatrixLayoutSetAttribute(&layout, attribute, &value, sizeof value));
   };
@@ -263,7 +266,8 @@ cublasLtMatrixLayoutOpaque_t describe(std::int64_t rows, std::int64_t cols, std:
 // In true FP32.
 cublasLtMatmulDescOpaque_t describe(Transpose a_op, Transpose b_op) {
   cublasLtMatmulDescOpaque_t multiplication{};
-  DUOGEMM_CUBLAS(cublasLtMatmulDescInit(&multiplication, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  DUOGEMM_CUBLAS(cublasLtMatmulDescInit_internal(&multiplication, sizeof multiplication, CUBLAS_COMPUTE_32F,
+                                                 CUDA_R_32F));
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, Transpose op) {
     const std::int32_t value = operation(op);
     DUOGEMM_CUBLAS(cublasLtMatmulDescSetAttribute(&multiplication, attribute, &value, sizeof value));
@@ -325,7 +329,7 @@ class CublasLtReference final : public Reference {
   // The algorithms that cublasLt expects to be the fastest, best first, at most this many.
   Algorithms candidates(int most) {
     cublasLtMatmulPreferenceOpaque_t preference{};
-    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceInit(&preference));
+    DUOGEMM_CUBLAS(cublasLtMatmulPreferenceInit_internal(&preference, sizeof preference));
     const std::uint64_t workspace = workspace_size;
     DUOGEMM_CUBLAS(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                         &workspace, sizeof workspace));
@@ -342,9 +346,9 @@ class CublasLtReference final : public Reference {
 
   cublasStatus_t multiply(const Operands& operands) {
     float* const c = pointer(operands, operand_c);
-    return cublasLtMatmul(handle_, &multiplication_, &problem_.alpha, pointer(operands, operand_a), &a_,
-                          pointer(operands, operand_b), &b_, &problem_.beta, c, &c_, c, &c_, &algorithm_,
-                          memory_of(workspace_), workspace_size, stream_of(queue()));
+    return cublas()->cublasLtMatmul(handle_, &multiplication_, &problem_.alpha, pointer(operands, operand_a),
+                                    &a_, pointer(operands, operand_b), &b_, &problem_.beta, c, &c_, c, &c_,
+                                    &algorithm_, memory_of(workspace_), workspace_size, stream_of(queue()));
   }
 
   cublasLtHandle_t handle_;
@@ -362,10 +366,10 @@ class CublasLt final : public ReferenceLibrary {
     queue().with_device([&] { DUOGEMM_CUBLAS(cublasLtCreate(&handle_)); });
   }
   ~CublasLt() override {
-    queue().with_device([&] { cublasLtDestroy(handle_); });
+    queue().with_device([&] { cublas()->cublasLtDestroy(handle_); });
   }
 
-  std::string name() const override { return title() + " " + version_text(cublasLtGetProperty); }
+  std::string name() const override { return title() + " " + version_text(cublas()->cublasLtGetProperty); }
   std::unique_ptr<Reference> prepare(const Problem& problem, const Operands& operands) override {
     auto reference = std::make_unique<CublasLtReference>(handle_, queue(), *workspace_, problem);
     queue().with_device([&] { reference->choose(operands); });
@@ -388,6 +392,9 @@ class CublasLt final : public ReferenceLibrary {
 }  // namespace
 
 std::unique_ptr<ReferenceLibrary> make_cublas(const std::string& title, const Surroundings& of) {
+  if (cublas() == nullptr) {
+    return nullptr;
+  }
   if (title == "cuBLAS-TF32") {
     return std::make_unique<Converting>(title, of, CUBLAS_COMPUTE_32F_FAST_TF32, false);
   }
@@ -408,7 +415,7 @@ std::unique_ptr<ReferenceLibrary> make_cublas(const std::string& title, const Su
 }
 
 std::unique_ptr<ReferenceLibrary> make_cublaslt(const std::string&, const Surroundings& of) {
-  return std::make_unique<CublasLt>(of);
+  return cublas() != nullptr ? std::make_unique<CublasLt>(of) : nullptr;
 }
 
 }  // namespace duogemm::bench

@@ -1,7 +1,5 @@
 #include "references/own_library.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <limits>
 
@@ -10,6 +8,7 @@
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/program.h"
+#include "system/shared_library.h"
 #ifdef DUOGEMM_WITH_CUDA
 #include "duogemm/cuda.hpp"
 #endif
@@ -105,24 +104,23 @@ using Sgemm = void(const char* transa, const char* transb, const int* m, const i
                    const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
                    const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
 
-// The program's own, or the one that the system's loader finds. Never closed: its threads and its driver's go
-// on.
-void* open_drop_in() {
-  const std::string file = drop_in_library(drop_in_blas).value_or(drop_in_blas);
-  if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    return library;
+// The program's own, or the one that the system's loader finds.
+SharedLibrary open_drop_in() {
+  const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas)});
+  if (!library.is_open()) {
+    throw Error(Status::unsupported,
+                "--through blas: the drop-in library cannot be loaded: " + library.absence());
   }
-  throw Error(Status::unsupported,
-              "--through blas: the drop-in library cannot be loaded: " + std::string(dlerror()));
+  return library;
 }
 
 template <typename Function>
-Function* find(void* library, const char* name) {
-  void* const found = dlsym(library, name);
-  if (found == nullptr) {
+Function* find(const SharedLibrary& library, const char* name) {
+  Function* found = nullptr;
+  if (!library.find(name, found)) {
     throw Error(Status::unsupported, std::string("--through blas: the drop-in library has no ") + name);
   }
-  return reinterpret_cast<Function*>(found);
+  return found;
 }
 
 int narrow(std::int64_t value) {
@@ -135,7 +133,7 @@ int narrow(std::int64_t value) {
 std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
   setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
   setenv("DUOGEMM_PRECISION", to_text(precision), 1);
-  void* const library = open_drop_in();
+  const SharedLibrary library = open_drop_in();
   const auto call = [one = find<Sgemm>(library, "sgemm_"),
                      many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
                         const Problem& p, const Operands& operands) {

@@ -9,6 +9,9 @@
 #ifdef DUOGEMM_WITH_OPENBLAS
 #include <cblas.h>
 #endif
+#ifdef DUOGEMM_WITH_CUBLAS
+#include "references/cublas_library.h"
+#endif
 
 namespace duogemm::bench {
 namespace {
@@ -129,8 +132,14 @@ std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, con
       [this] { rest(); });
 }
 
-bool build_has(const std::string& title) {
-  return std::ranges::find(known_libraries(), title, &Known::title) != known_libraries().end();
+bool is_here(const std::string& title) {
+  const auto known = std::ranges::find(known_libraries(), title, &Known::title);
+#ifdef DUOGEMM_WITH_CUBLAS
+  if (known != known_libraries().end() && known->backend == "cuda") {
+    return cublas() != nullptr;
+  }
+#endif
+  return known != known_libraries().end();
 }
 
 std::size_t host_threads_beside(const DeviceInfo& info) {

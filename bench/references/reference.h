@@ -122,9 +122,10 @@ struct Surroundings {
 using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
 MakeLibrary make_cublas, make_cublaslt, make_clblast;
 
-bool build_has(const std::string& title);
+// Tells whether this build has the library; of cuBLAS's, whether it is on this machine as well.
+bool is_here(const std::string& title);
 
-// The library of that title; null where this build has none or it has nothing to do with the device. OpenBLAS
+// The library of that title; null unless it is here and has to do with the device. OpenBLAS
 // works on `host_threads` threads, on whatever device.
 std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, const Surroundings& of);
 

@@ -34,8 +34,8 @@ std::string choose_library(const ReplayRequest& request, CallMemory through) {
     if (*request.against == "none") {
       return "";
     }
-    if (!build_has(*request.against)) {
-      reject("--against " + *request.against + ": this build has no such library");
+    if (!is_here(*request.against)) {
+      reject("--against " + *request.against + ": there is no such library here");
     }
     if (through == CallMemory::host && *request.against != "OpenBLAS") {
       reject("--against " + *request.against + ": only OpenBLAS works on the host's memory");
@@ -44,7 +44,7 @@ std::string choose_library(const ReplayRequest& request, CallMemory through) {
   }
   const bool on_host = through == CallMemory::host || info.kind == DeviceKind::cpu;
   const std::string title = on_host ? "OpenBLAS" : info.backend == "cuda" ? "cuBLAS" : "CLBlast";
-  return build_has(title) ? title : "";
+  return is_here(title) ? title : "";
 }
 
 // The library works on the device itself, or on the same GPU through the other runtime.

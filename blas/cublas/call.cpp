@@ -1,5 +1,4 @@
 #include <cuda.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include "entry.h"
 #include "next.h"
 #include "system/log.h"
+#include "system/shared_library.h"
 
 namespace duogemm::cublas {
 namespace {
@@ -82,8 +82,9 @@ bool is_capturing(cudaStream_t stream) {
   using Query = decltype(cuStreamIsCapturing);
   // By the name that the macros of cuda.h make of it where streams are those of threads, too.
   static Query* const query = [] {
-    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library == nullptr ? nullptr : reinterpret_cast<Query*>(dlsym(library, "cuStreamIsCapturing"));
+    Query* found = nullptr;
+    SharedLibrary({"libcuda.so.1"}).find("cuStreamIsCapturing", found);
+    return found;
   }();
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   return query != nullptr && query(stream, &status) == CUDA_SUCCESS &&

@@ -1,4 +1,5 @@
-// Files are read and written whatever stands where they are, and JSON is taken from them.
+// Files are read and written whatever stands where they are, and JSON is taken from them; and shared
+// libraries are opened.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,7 @@
 #include "refusal.h"
 #include "system/files.h"
 #include "system/parse_json.h"
+#include "system/shared_library.h"
 #include "system/temporary_directory.h"
 
 namespace duogemm::testing {
@@ -134,6 +136,24 @@ TEST(ParseJson, ChangesNoNumber) {
             "us is -1; it must be a number from 0 to 10");
   const std::string shown = refusal([] { integer_of(parse_json('"' + std::string(1000, 'x') + '"'), "m"); });
   EXPECT_LT(shown.size(), 200u);
+}
+
+TEST(SharedLibraries, AreTheFirstThatThereIs) {
+  const SharedLibrary library({"libnowhere.so.1", "libm.so.6"});
+  double (*cosine)(double) = nullptr;
+  ASSERT_TRUE(library.is_open()) << library.absence();
+  ASSERT_TRUE(library.find("cos", cosine));
+  EXPECT_EQ(cosine(0.0), 1.0);
+  EXPECT_FALSE(library.find("no_such_function", cosine));
+  EXPECT_EQ(cosine, nullptr);
+}
+
+TEST(SharedLibraries, SayWhyThereIsNone) {
+  const SharedLibrary library({"libnowhere.so.1", "libnowhere.so.0"});
+  void (*function)() = nullptr;
+  EXPECT_FALSE(library.is_open());
+  EXPECT_FALSE(library.find("free", function));
+  EXPECT_NE(library.absence().find("libnowhere.so.1"), std::string::npos) << library.absence();
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+# An overlay port, built from the sources around it: vcpkg install duogemm --overlay-ports=packaging/vcpkg
+vcpkg_check_linkage(ONLY_DYNAMIC_LIBRARY)
+get_filename_component(SOURCE_PATH ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)
+set(backend cpu)
+foreach(feature opencl cuda)
+  if(feature IN_LIST FEATURES)
+    set(backend ${feature})
+  endif()
+endforeach()
+if("opencl" IN_LIST FEATURES AND "cuda" IN_LIST FEATURES)
+  set(backend all)
+endif()
+vcpkg_cmake_configure(
+  SOURCE_PATH ${SOURCE_PATH}
+  OPTIONS -DBACKEND=${backend} -DDUOGEMM_BUILD_PROGRAM=OFF -DDUOGEMM_BUILD_TESTS=OFF -DDUOGEMM_WERROR=OFF)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/duogemm)
+vcpkg_fixup_pkgconfig()
+file(REMOVE_RECURSE ${CURRENT_PACKAGES_DIR}/debug/include ${CURRENT_PACKAGES_DIR}/debug/share)
+vcpkg_install_copyright(FILE_LIST ${SOURCE_PATH}/LICENSE)

@@ -18,6 +18,9 @@ std::filesystem::path program_folder() {
 
 }  // namespace
 
+const char* const drop_in_blas = DUOGEMM_DROP_IN_BLAS;
+const char* const drop_in_cublas = DUOGEMM_DROP_IN_CUBLAS;
+
 std::string build_switches() {
   constexpr std::size_t all = 3;  // cpu is in every build
   std::string text =

@@ -25,8 +25,8 @@ const char* commit();
 // The folder of that name: beside the program in a build folder, or else where an installation puts it.
 std::filesystem::path folder_of_program(const std::string& name);
 
-inline constexpr const char* drop_in_blas = "libduogemm_blas.so";
-inline constexpr const char* drop_in_cublas = "libduogemm_cublas.so";  // of builds with CUDA
+extern const char* const drop_in_blas;
+extern const char* const drop_in_cublas;  // of builds with CUDA
 
 // The absolute path of one of them: in the build folder, or where an installation puts it.
 std::optional<std::filesystem::path> drop_in_library(const char* name);

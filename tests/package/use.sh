@@ -77,7 +77,7 @@ installed_shapes() {
 # The page for man and the completions, where man and shells look for them, made by this very program.
 installed_pages() {
   local share=$1/share program=$1/bin/duogemm
-  cmp "$share/man/man1/duogemm.1" <("$program" man) &&
+  cmp <(zcat -f "$share"/man/man1/duogemm.1*) <("$program" man) &&
     cmp "$share/bash-completion/completions/duogemm" <("$program" completion bash) &&
     cmp "$share/zsh/site-functions/_duogemm" <("$program" completion zsh) &&
     cmp "$share/fish/vendor_completions.d/duogemm.fish" <("$program" completion fish)

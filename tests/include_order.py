@@ -12,7 +12,7 @@ import sys
 ROWS = {
     "common": ["system", "problem", "device", "families", "plan", "runtime", "host_memory", "api"],
     "bench": ["support", "machine", "rungs", "check", "timing", "references", "ladder", "runner", "output", "explain", "replay", "tune",
-              "help", "cli"],
+              "page", "help", "cli"],
 }
 # What each top-level folder may include besides itself; public headers stand under common/include and belong to no row. Of
 # kernels/ and compat/, the host reads the lists of arguments.
@@ -20,7 +20,7 @@ MAY = {
     "compat": [], "kernels": ["compat"], "common": ["kernels", "compat"], "opencl": ["common", "compat"], "cuda": ["common"],
     "cpu": ["common", "kernels", "compat"],
     "blas": ["common", "cuda"],
-    "bench": ["common", "opencl", "cuda", "cpu"], "python": ["common", "cuda"],
+    "webgpu": ["common"], "bench": ["common", "opencl", "cuda", "cpu", "webgpu"], "python": ["common", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,0 +1,223 @@
+#include "shader/value.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace duogemm::webgpu {
+namespace {
+
+// As WGSL ranks its operators; of the rest it wants operands in parentheses.
+constexpr int compared = 8;
+constexpr int added = 9;
+constexpr int multiplied = 10;
+constexpr int prefixed = 15;
+
+std::int64_t known_divisor(const Integer& b) {
+  if (b.known() == 0) {
+    throw std::domain_error("a division by zero");
+  }
+  return b.known().value_or(0);
+}
+
+Text operation(const Integer& a, const char* sign, const Integer& b) {
+  return {inside(a.text(), multiplied) + " " + sign + " " + inside(b.text(), multiplied + 1), multiplied};
+}
+
+}  // namespace
+
+bool is_name(const std::string& text) {
+  return std::ranges::all_of(text,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+
+std::string inside(const Text& text, int level) {
+  return text.level >= level ? text.text : "(" + text.text + ")";
+}
+
+// --- Whole numbers -----------------------------------------------------------------------------------------
+
+std::optional<std::int64_t> Integer::known() const {
+  return terms_.empty() ? std::optional(number_) : std::nullopt;
+}
+
+Text Integer::text() const {
+  if (terms_.empty()) {
+    return {std::to_string(number_), number_ < 0 ? prefixed : 20};
+  }
+  if (terms_.size() == 1 && number_ == 0 && terms_.front().second == 1) {
+    return terms_.front().first;
+  }
+  // What is added comes first, so that the text begins with no sign; the number last where there is a choice.
+  std::vector<std::pair<std::string, std::int64_t>> summands;
+  for (const auto& [term, factor] : terms_) {
+    const std::int64_t size = std::abs(factor);
+    const std::string product = inside(term, multiplied);
+    summands.emplace_back(size == 1 ? product : product + " * " + std::to_string(size), factor);
+  }
+  if (number_ != 0) {
+    summands.emplace_back(std::to_string(std::abs(number_)), number_);
+  }
+  std::stable_partition(summands.begin(), summands.end(),
+                        [](const auto& summand) { return summand.second > 0; });
+  std::string text;
+  for (const auto& [summand, sign] : summands) {
+    text += text.empty() ? (sign < 0 ? "-" : "") : (sign < 0 ? " - " : " + ");
+    text += summand;
+  }
+  return {text, summands.size() == 1 && summands.front().second > 0 ? multiplied : added};
+}
+
+std::int64_t Integer::divisor() const {
+  std::int64_t result = number_;
+  for (const auto& [term, factor] : terms_) {
+    result = std::gcd(result, factor);
+  }
+  return std::abs(result);
+}
+
+Integer Integer::in_units_of(std::int64_t n) const {
+  Integer whole(number_ % n == 0 ? number_ / n : 0);
+  Integer rest(number_ % n == 0 ? 0 : number_);
+  for (const auto& term : terms_) {
+    Integer& to = term.second % n == 0 ? whole : rest;
+    to.terms_.emplace_back(term.first, term.second % n == 0 ? term.second / n : term.second);
+  }
+  if (rest.known() && rest.known() != 0) {
+    throw std::domain_error("a vector that does not begin at a multiple of its width");
+  }
+  return rest.known() ? whole : whole + quotient(rest, n);
+}
+
+Integer& Integer::operator+=(const Integer& other) {
+  number_ += other.number_;
+  for (const auto& term : other.terms_) {
+    const auto same = std::ranges::find(terms_, term.first, [](const auto& own) { return own.first; });
+    if (same == terms_.end()) {
+      terms_.push_back(term);
+    } else if ((same->second += term.second) == 0) {
+      terms_.erase(same);
+    }
+  }
+  return *this;
+}
+
+Integer operator*(std::int64_t n, Integer a) {
+  if (n == 0) {
+    return 0;
+  }
+  a.number_ *= n;
+  for (auto& term : a.terms_) {
+    term.second *= n;
+  }
+  return a;
+}
+
+Integer product(const Integer& a, const Integer& b) {
+  if (a.known()) {
+    return *a.known() * b;
+  }
+  if (b.known()) {
+    return *b.known() * a;
+  }
+  return Integer(Text{inside(a.text(), multiplied) + " * " + inside(b.text(), multiplied + 1), multiplied});
+}
+
+Integer quotient(const Integer& a, const Integer& b) {
+  const std::int64_t n = known_divisor(b);
+  if (n == 0) {
+    return Integer(operation(a, "/", b));
+  }
+  if (a.known()) {
+    return *a.known() / n;
+  }
+  return a.divisor() % n == 0 ? a.in_units_of(n) : Integer(operation(a, "/", b));
+}
+
+Integer remainder(const Integer& a, const Integer& b) {
+  const std::int64_t n = known_divisor(b);
+  if (n == 0) {
+    return Integer(operation(a, "%", b));
+  }
+  if (a.known()) {
+    return *a.known() % n;
+  }
+  return a.divisor() % n == 0 ? Integer(0) : Integer(operation(a, "%", b));
+}
+
+// --- Conditions --------------------------------------------------------------------------------------------
+
+Condition condition(bool known) { return {{known ? "true" : "false"}, known}; }
+
+Condition compare(std::string_view sign, const Integer& a, const Integer& b) {
+  const auto holds = [sign](std::int64_t x, std::int64_t y) {
+    return sign == "=="   ? x == y
+           : sign == "!=" ? x != y
+           : sign == "<"  ? x < y
+           : sign == ">"  ? x > y
+           : sign == "<=" ? x <= y
+                          : x >= y;
+  };
+  if (a.known() && b.known()) {
+    return condition(holds(*a.known(), *b.known()));
+  }
+  // No i32 reaches such a number.
+  if (b.known() && *b.known() > std::numeric_limits<std::int32_t>::max()) {
+    return condition(holds(0, *b.known()));
+  }
+  return {{inside(a.text(), compared) + " " + std::string(sign) + " " + inside(b.text(), compared), 6}};
+}
+
+Condition both(const Condition& a, const Condition& b) {
+  if (a.known) {
+    return *a.known ? b : a;
+  }
+  if (b.known) {
+    return *b.known ? a : b;
+  }
+  return {{inside(a.text, 6) + " && " + inside(b.text, 6), 2}};
+}
+
+Condition either(const Condition& a, const Condition& b) {
+  if (a.known) {
+    return *a.known ? a : b;
+  }
+  if (b.known) {
+    return *b.known ? b : a;
+  }
+  return {{inside(a.text, 6) + " || " + inside(b.text, 6), 1}};
+}
+
+Condition negated(const Condition& a) {
+  return a.known ? condition(!*a.known) : Condition{{"!" + inside(a.text, prefixed), prefixed}};
+}
+
+// --- FP32 --------------------------------------------------------------------------------------------------
+
+std::string type_name(int width) {
+  return width == 1 ? "f32" : "vec" + std::to_string(std::min(width, 4)) + "f";
+}
+
+Real real(const Integer& number) {
+  return {1,
+          {number.known() ? Text{std::to_string(*number.known()) + ".0", number.text().level}
+                          : Text{"f32(" + number.text().text + ")"}}};
+}
+
+Real splat(const Real& number, int width) {
+  if (width == number.width) {
+    return number;
+  }
+  const std::size_t parts = width > 4 ? static_cast<std::size_t>(width / 4) : 1;
+  return {width, std::vector<Text>(parts, {type_name(width) + "(" + number.parts.front().text + ")"})};
+}
+
+Real component(const Real& vector, int i) {
+  const auto part = static_cast<std::size_t>(i / 4);
+  return {1, {{inside(vector.parts.at(part), 20) + "." + "xyzw"[i % 4]}}};
+}
+
+}  // namespace duogemm::webgpu

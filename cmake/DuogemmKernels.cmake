@@ -18,16 +18,20 @@ list(FILTER duogemm_rung_files INCLUDE REGEX "^kernels/(ladder|support)/")
 set(duogemm_library_files ${duogemm_kernel_files})
 list(REMOVE_ITEM duogemm_library_files ${duogemm_rung_files})
 
-# Adds to `target` a source that defines `function`(), declared in `header`, with the text of FILES; and
-# build_tunables(), if there are TUNABLES.
+# Adds to `target` a source that defines `function`(), declared in `header`, with the text of FILES, in NAMESPACE or duogemm;
+# and build_tunables(), if there are TUNABLES.
 function(duogemm_embed_kernels target header function)
-  cmake_parse_arguments(PARSE_ARGV 3 embed "" "" "FILES;TUNABLES")
+  cmake_parse_arguments(PARSE_ARGV 3 embed "" "NAMESPACE" "FILES;TUNABLES")
+  if(NOT embed_NAMESPACE)
+    set(embed_NAMESPACE duogemm)
+  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/scripts/EmbedText.cmake)
   list(TRANSFORM embed_FILES PREPEND ${duogemm_source_root}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DROOT=${duogemm_source_root} -DHEADER=${header} -DFUNCTION=${function}
+            -DNAMESPACE=${embed_NAMESPACE}
             "-DFILES=${embed_FILES}" "-DTUNABLES=${embed_TUNABLES}" -DOUTPUT=${output} -P ${script}
     DEPENDS ${script} ${duogemm_kernel_choices} ${paths}
     COMMENT "Embedding kernel files"

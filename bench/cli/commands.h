@@ -34,7 +34,7 @@ std::pair<CLI::App&, Flags&> add_command(Program& program, const std::string& na
 using AddCommand = void(Program& program);
 AddCommand add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,
     add_diff_command, add_explain_command, add_ladder_command, add_latency_command, add_man_command,
-    add_plan_command, add_replay_command, add_report_command, add_run_command, add_sweep_command,
-    add_tune_command, add_verify_command, add_warm_command;
+    add_page_command, add_plan_command, add_replay_command, add_report_command, add_run_command,
+    add_sweep_command, add_tune_command, add_verify_command, add_warm_command;
 
 }  // namespace duogemm::bench

@@ -9,7 +9,7 @@ import statistics
 
 SWITCHES = ("USE_LDG", "USE_SHUFFLE")
 KINDS = ("ladder", "compare", "explain", "replay", "sweep", "accuracy")
-RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL", "cpu": "C++"}
+RUNTIMES = {"cuda": "CUDA", "opencl": "OpenCL", "cpu": "C++", "webgpu": "WebGPU"}
 
 
 class BadFile(Exception):

@@ -1,4 +1,4 @@
-# Writes OUTPUT: C++ that defines FUNCTION(), which HEADER declares, with the text of FILES (relative to ROOT); and
+# Writes OUTPUT: C++ that defines FUNCTION(), which HEADER declares, in NAMESPACE, with the text of FILES (relative to ROOT); and
 # build_tunables() where there are TUNABLES (NAME=VALUE).
 set(entries "")
 foreach(file IN LISTS FILES)
@@ -21,12 +21,12 @@ if(TUNABLES)
 endif()
 file(WRITE ${OUTPUT} "#include \"${HEADER}\"
 
-namespace duogemm {
+namespace ${NAMESPACE} {
 namespace {
 
 ${arrays}
 }  // namespace
 
 ${definitions}
-}  // namespace duogemm
+}  // namespace ${NAMESPACE}
 ")

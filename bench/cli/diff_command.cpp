@@ -160,7 +160,7 @@ int run(const DiffFlags& flags) {
   if (both.count == 0) {
     reject(flags.before + " and " + flags.after + " have measured nothing that is the same");
   }
-  Table table = {left("measured"), "before us", "after us", "before/after", "noise", left("")};
+  Table table = {left("measured"), "before us", "after us", "before/after", "noise", left("verdict")};
   std::map<std::string, std::size_t> counts;
   for (const auto& [name, then] : before.ours) {
     const auto now = find(after.ours, name);
@@ -173,9 +173,12 @@ int run(const DiffFlags& flags) {
                    format("%.3f", then.seconds / now->seconds),
                    format("%.1f%%", 100.0 * (then.noise + now->noise)), found});
   }
-  std::printf("%s", table.text().c_str());
-  std::printf("%zu in both, geometric mean %.3f: %zu faster, %zu slower, %zu the same within the noise\n",
-              both.count, both.mean(), counts["faster"], counts["slower"], counts["same"]);
+  const auto said = [&](const char* found) { return std::to_string(counts[found]) + " "; };
+  std::printf("%s%s", table.text().c_str(),
+              filled(std::to_string(both.count) + format(" in both, geometric mean %.3f: ", both.mean()) +
+                     said("faster") + "faster, " + said("slower") + "slower, " + said("same") +
+                     "the same within the noise")
+                  .c_str());
   const std::size_t gone = before.ours.size() - both.count;
   if (const std::size_t added = after.ours.size() - gains(after.ours, before.ours).count; gone + added > 0) {
     std::printf("In one of the files alone: %zu before, %zu after\n", gone, added);
@@ -184,7 +187,7 @@ int run(const DiffFlags& flags) {
     const auto now = after.others.find(library);
     const Ratios drift = now == after.others.end() ? Ratios{} : gains(then, now->second);
     if (drift.count > 0) {
-      std::printf("%s, which did not change: %.3f\n", library.c_str(), drift.mean());
+      std::printf("%s", filled(library + format(", which did not change: %.3f", drift.mean())).c_str());
     }
   }
   if (before.where != after.where) {

@@ -280,7 +280,8 @@ inline void add_table_flags(CLI::App& command) {
   command.add_flag_callback(
       "--markdown,--md", [] { Table::style = Table::Style::markdown; }, "Print tables as Markdown");
   command.add_flag_callback(
-      "--wide", [] { Table::room = 0; }, "Print all columns of a table, whatever the terminal's width");
+      "--wide", [] { Table::room = 0; },
+      "Print all columns of tables and whole warnings, whatever the terminal's width");
 }
 
 // --json and, of some commands, --csv say where results go besides the tables that are printed.

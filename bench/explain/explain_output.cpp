@@ -274,26 +274,26 @@ std::string difference(const Explanation& a, const Explanation& b) {
     text = b.name() + format(" is %.2f times as fast as ", b.speed() / a.speed()) + a.name() + ". ";
   }
   if (change(most) < 5e-4) {
-    return text + "Their main loops have the same mix of instructions.\n";
+    return filled(text + "Their main loops have the same mix of instructions.");
   }
   const KindName& name = kind_names[most];
-  return text + format("Most changed: %.3f ", ratio(b, most)) +
-         (a.device.kind == DeviceKind::cpu ? name.title_on_cpu : name.title) +
-         format(" for each multiply-add instead of %.3f.", ratio(a, most)) + "\n";
+  return filled(text + format("Most changed: %.3f ", ratio(b, most)) +
+                (a.device.kind == DeviceKind::cpu ? name.title_on_cpu : name.title) +
+                format(" for each multiply-add instead of %.3f.", ratio(a, most)));
 }
 
 }  // namespace
 
 std::string explain_text(const std::vector<Explanation>& explanations) {
   const Explanation& first = explanations.front();
-  std::string text = first.device.name + " through " + first.device.runtime + "\n" +
-                     size_text(first.problem) +
-                     "; of instructions: how many in an iteration, and for each multiply-add\n" +
+  std::string text = filled(first.device.name + " through " + first.device.runtime) +
+                     filled(size_text(first.problem) +
+                            "; of instructions: how many in an iteration, and for each multiply-add") +
                      table_text(explanations) + "\n";
   for (const Explanation& explanation : explanations) {
-    text += sentence(explanation) + "\n";
+    text += filled(sentence(explanation));
     if (explanation.loop && !explanation.artefacts.missing.empty()) {
-      text += "(" + explanation.artefacts.missing + ")\n";
+      text += filled("(" + explanation.artefacts.missing + ")");
     }
   }
   return text + (explanations.size() == 2 ? difference(explanations[0], explanations[1]) : "");

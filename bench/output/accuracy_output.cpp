@@ -45,7 +45,7 @@ Columns<AccuracyRow> columns_of(const AccuracyReport& report) {
 std::string runs_text(const AccuracyReport& report) {
   std::string text;
   const auto tell = [&](const std::string& name, const std::set<std::string>& what) {
-    text += what.empty() ? "" : name + join(what) + "\n";
+    text += what.empty() ? "" : filled(name + join(what));
   };
   for (std::size_t i = 0; const std::string& title : titles_of(report)) {
     std::set<std::string> kernels, reasons;
@@ -97,16 +97,18 @@ Json row_json(const std::vector<std::string>& titles, const AccuracyRow& row) {
 
 std::string accuracy_text(const AccuracyReport& report) {
   const std::string size = std::to_string(report.size);
-  std::string text = report.device.name + " through " + report.device.runtime + ", M=N=" + size + "\n";
-  text += report.others.empty() ? "" : "versus " + join(report.others, ", ", &Peer::name) + "\n";
-  text +=
+  std::string text = filled(report.device.name + " through " + report.device.runtime + ", M=N=" + size);
+  text += report.others.empty() ? "" : filled("versus " + join(report.others, ", ", &Peer::name));
+  text += filled(
       "|C - C64| / (2^-24 |A||B|): the largest, and in brackets the mean; with --time, how long a product "
-      "takes\n";
+      "takes");
   text += table_of(columns_of(report), report.rows).text() + runs_text(report);
-  text += "ok: at most the bound, 2 sqrt(K) + 4, or what FP32 has there, K + 3 at most; integers exact;\n";
-  text += "and, where there is cuBLAS, bf16x6 and f16x3 from K=" + std::to_string(least_compared_k) +
-          " on at most " + format("%g", worst_ratio) + " times its error or " + format("%g", always_good) +
-          "\n";
+  text += filled(
+      "ok: at most the bound, 2 sqrt(K) + 4, or what FP32 has there, K + 3 at most; integers exact; and, "
+      "where "
+      "there is cuBLAS, bf16x6 and f16x3 from K=" +
+      std::to_string(least_compared_k) + " on at most " + format("%g", worst_ratio) + " times its error or " +
+      format("%g", always_good));
   return text;
 }
 

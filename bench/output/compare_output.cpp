@@ -37,32 +37,33 @@ std::string status(const ProblemRows& problem) {
   return text;
 }
 
-constexpr std::ptrdiff_t first_figure = 6;  // columns before it are known of a shape
+std::string problem_text(const ProblemRows& rows) {
+  const Problem& p = rows.shape.problem;
+  return std::to_string(p.m) + " " + std::to_string(p.n) + " " + std::to_string(p.k) + " " + ops_of(p) +
+         (p.batch == 1 ? "" : " " + std::to_string(p.batch));
+}
 
+// What matters most comes first: a terminal may have no room for the last.
 Columns<ProblemRows> columns_of(const CompareReport& report, const std::string& list) {
-  const auto of_problem = [](std::string (*text)(const Problem&)) {
-    return [text](const ProblemRows& rows) { return text(rows.shape.problem); };
-  };
   Columns<ProblemRows> columns = {
       {left(list), [](const ProblemRows& rows) { return rows.shape.label; }},
-      {"M", of_problem([](const Problem& p) { return std::to_string(p.m); })},
-      {"N", of_problem([](const Problem& p) { return std::to_string(p.n); })},
-      {"K", of_problem([](const Problem& p) { return std::to_string(p.k); })},
-      {"ops", of_problem(ops_of)},
-      {"batch", of_problem([](const Problem& p) { return p.batch == 1 ? "-" : std::to_string(p.batch); })},
-      {"us", [](const ProblemRows& rows) { return microseconds(rows.rows.front().samples); }},
-      {"GFLOP/s", [](const ProblemRows& rows) {
+      {measured("GFLOP/s"), [](const ProblemRows& rows) {
          const Samples& ours = rows.rows.front().samples;
          return ours.seconds.empty() ? "-"
                                      : format("%.1f", rows.shape.problem.flops() / ours.median() / gigaflop);
        }}};
   for (std::size_t i = 0; i < report.others.size(); ++i) {
-    columns.emplace_back(report.others[i].title + " us", [i](const ProblemRows& rows) {
-      return ratio(rows, i) ? microseconds(rows.rows[i + 1].samples) : "-";
-    });
-    columns.emplace_back("ratio", [i](const ProblemRows& rows) {
+    columns.emplace_back(measured("vs " + report.others[i].title, 6), [i](const ProblemRows& rows) {
       const std::optional<double> found = ratio(rows, i);
       return found ? format("%.3f", *found) : "-";
+    });
+  }
+  columns.emplace_back(measured("us"),
+                       [](const ProblemRows& rows) { return microseconds(rows.rows.front().samples); });
+  columns.emplace_back("M N K ops batch", problem_text);
+  for (std::size_t i = 0; i < report.others.size(); ++i) {
+    columns.emplace_back(measured(report.others[i].title + " us"), [i](const ProblemRows& rows) {
+      return ratio(rows, i) ? microseconds(rows.rows[i + 1].samples) : "-";
     });
   }
   columns.emplace_back(left(""), status);
@@ -141,8 +142,8 @@ Json report_json(const CompareReport& report, const CompareRequest& request) {
 
 std::string head_text(const CompareReport& report) {
   const CompareConditions& conditions = report.conditions;
-  std::string text = report.device.name + " through " + report.device.runtime + ", driver " +
-                     (report.gpu_before ? report.gpu_before->driver : report.device.driver) + "\n";
+  std::string text = filled(report.device.name + " through " + report.device.runtime + ", driver " +
+                            (report.gpu_before ? report.gpu_before->driver : report.device.driver));
   text += conditions.through == Through::host   ? "called on plain arrays\n"
           : conditions.through == Through::blas ? "called on plain arrays through libduogemm_blas\n"
                                                 : "";
@@ -155,8 +156,8 @@ std::string head_text(const CompareReport& report) {
   if (conditions.precision != Precision::fp32) {
     text += std::string("products may be computed by ") + to_text(conditions.precision) + "\n";
   }
-  return text + "versus " + (report.others.empty() ? "nobody" : join(report.others, ", ", &Peer::name)) +
-         "\n";
+  return text +
+         filled("versus " + (report.others.empty() ? "nobody" : join(report.others, ", ", &Peer::name)));
 }
 
 std::string list_text(const CompareReport& report, const std::string& list) {
@@ -173,11 +174,10 @@ std::string list_text(const CompareReport& report, const std::string& list) {
 ListTable::ListTable(const CompareReport& report, const ShapeList& list)
     : columns_(columns_of(report, list.name)), table_(table_of(columns_)) {
   for (const NamedShape& shape : list.shapes) {
-    std::vector<std::string> widest =
-        cells_of(columns_, {.shape = shape, .skipped = "not yet", .rows = {Row()}});
-    std::fill(widest.begin() + first_figure, widest.end() - 1, "100000.0");
-    widest.back().clear();
-    table_.add_row(std::move(widest));
+    const ProblemRows unmeasured{.list = list.name, .shape = shape, .skipped = "not yet", .rows = {Row()}};
+    std::vector<std::string> cells = cells_of(columns_, unmeasured);
+    cells.back().clear();
+    table_.add_row(std::move(cells));
   }
 }
 

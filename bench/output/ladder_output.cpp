@@ -91,15 +91,15 @@ std::string kernels_text() {
 
 std::string head_text(const LadderReport& report) {
   const DeviceInfo& device = report.device;
-  std::string text =
-      device.name + " through " + device.runtime + ", driver " + device.driver + "\n" +
+  std::string shape =
       size_text(report.shape) +
       (report.peak > 0.0 ? ", measured peak " + format("%.0f", report.peak / gigaflop) + " GFLOP/s" : "");
   if (report.gpu_after) {
-    text += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
+    shape += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
-  return text + "\nBuilt with " + build_switches() + kernels_text() +
-         "\nTime includes the supporting kernels (padding, transposing); 'support' is their share.\n";
+  return filled(device.name + " through " + device.runtime + ", driver " + device.driver) + filled(shape) +
+         filled("Built with " + build_switches() + kernels_text()) +
+         filled("Time includes the supporting kernels (padding, transposing); 'support' is their share.");
 }
 
 // Who it is: the first columns of every table of rungs.
@@ -142,9 +142,9 @@ std::string prefetch_note(const LadderReport& report) {
   };
   const double without = median_of("8");
   return report.device.kind == DeviceKind::gpu && without > 0.0 && median_of("9") > without
-             ? "Rung 9 is slower than rung 8 because prefetching takes registers, so that fewer work-groups "
-               "run at "
-               "once: duogemm explain --diff 8:9\n"
+             ? filled(
+                   "Rung 9 is slower than rung 8 because prefetching takes registers, so that fewer "
+                   "work-groups run at once: duogemm explain --diff 8:9")
              : "";
 }
 

@@ -24,10 +24,11 @@ class ListTable {
   ListTable(const CompareReport& report, const ShapeList& list);
   std::string head() const { return table_.head(); }
   std::string row(const ProblemRows& problem) const { return table_.row(cells_of(columns_, problem)); }
+  std::string foot() const { return table_.foot(); }
 
  private:
   Columns<ProblemRows> columns_;
-  Table table_;  // with rows that are as wide as those that will come
+  Table table_;  // with what is known of the shapes before
 };
 
 // The ratios to each other contender: per list, and over all.

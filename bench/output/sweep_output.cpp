@@ -27,29 +27,29 @@ Columns<const SweepPoint*> columns_of(const SweepReport& report) {
   if (is_grid(report)) {
     Columns<Point> columns = {{report.axes[0].name + " \\ " + report.axes[1].name, value}};
     for (std::size_t i = 0; i < points_in_line(report); ++i) {
-      columns.emplace_back(std::to_string(report.axes[1].values[i]),
+      columns.emplace_back(measured(std::to_string(report.axes[1].values[i])),
                            [i](Point first) { return speed_text(first[i]); });
     }
     return columns;
   }
   const auto percent = [](double share) { return format("%.1f%%", 100.0 * share); };
   return {{report.axes[0].name, value},
-          {"GFLOP/s", [](Point point) { return speed_text(*point); }},
-          {"spread", [=](Point point) { return point->ran() ? percent(point->row.samples.spread()) : "-"; }},
-          {"of " + library_title(report.reference),
+          {measured("GFLOP/s"), [](Point point) { return speed_text(*point); }},
+          {measured("spread", 6),
+           [=](Point point) { return point->ran() ? percent(point->row.samples.spread()) : "-"; }},
+          {measured("of " + library_title(report.reference), 6),
            [=](Point point) {
              return point->ran() && point->reference > 0.0 ? percent(point->speed() / point->reference) : "-";
            }},
           {left(""), [](Point point) { return status_of(*point); }}};
 }
 
-// With lines as wide as those that come later.
+// Its lines come later.
 Table empty_table(const Columns<const SweepPoint*>& columns, const SweepReport& report) {
   Table table = table_of(columns);
   for (const std::int64_t value : report.axes[0].values) {
-    std::vector<std::string> cells(columns.size(), is_grid(report) ? "100000.0" : "");
+    std::vector<std::string> cells(columns.size());
     cells[0] = std::to_string(value);
-    cells[1] = "100000.0";
     table.add_row(std::move(cells));
   }
   return table;
@@ -60,7 +60,7 @@ std::string reasons_text(const SweepReport& report) {
   std::set<std::string> reasons;
   for (const SweepPoint& point : report.points) {
     if (!point.ran() || !point.row.right()) {
-      reasons.insert("- " + status_of(point) + "\n");
+      reasons.insert(filled("- " + status_of(point), 2));
     }
   }
   return join(reasons, "");
@@ -101,8 +101,9 @@ std::string SweepText::more(const SweepReport& report) {
   const Table table = empty_table(columns, report);
   std::string text;
   if (lines_ == 0) {
-    text = report.spec->name + " on " + report.device.name + " through " + report.device.runtime +
-           (is_grid(report) ? ", GFLOP/s" : "") + "\n" + table.head();
+    text = filled(report.spec->name + " on " + report.device.name + " through " + report.device.runtime +
+                  (is_grid(report) ? ", GFLOP/s" : "")) +
+           table.head();
   }
   for (; lines_ < report.axes[0].values.size(); ++lines_) {
     const SweepPoint* first = &report.points[lines_ * points_in_line(report)];
@@ -116,8 +117,8 @@ std::string SweepText::more(const SweepReport& report) {
 
 std::string SweepText::end(const SweepReport& report) {
   const std::string last_lines = more(report);
-  return last_lines + (lines_ == 0 ? "" : Table::foot()) + (is_grid(report) ? reasons_text(report) : "") +
-         best_text(report);
+  return last_lines + (lines_ == 0 ? "" : empty_table(columns_of(report), report).foot()) +
+         (is_grid(report) ? reasons_text(report) : "") + best_text(report);
 }
 
 std::string sweep_csv(const SweepReport& report) {

@@ -26,6 +26,7 @@ class Table {
     Column(const char* text) : title(text) {}
     std::string title;
     Align align = Align::right;
+    std::size_t later = 0;  // characters of cells that come by row() alone
   };
 
   Table() = default;
@@ -39,23 +40,35 @@ class Table {
   // rows is said once above, long words stand below their row, and the last numbers are left out, with a
   // note.
   std::string text() const;
-  // For rows that are printed as they come: title and rule as wide as the rows there are, one more line below
-  // them, which is not kept, and what ends the table.
-  std::string head() const;
-  std::string row(const std::vector<std::string>& cells) const;
-  static std::string foot();
+  // The same in parts, for rows that are printed as they come and are not kept. Their columns are as wide as
+  // those of the rows there are, and as `later` says.
+  std::string head() const { return head(layout()); }
+  std::string row(const std::vector<std::string>& cells) const { return row(cells, layout(), false); }
+  std::string foot() const { return foot(layout()); }
 
  private:
   enum class Place { column, above, below, left_out };
+  struct Layout {
+    std::vector<std::size_t> widths;
+    std::vector<Place> places;
+  };
 
   std::vector<std::size_t> widths() const;
-  std::vector<Place> places() const;
-  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+  Layout layout() const;
+  bool is_said_once(std::size_t column) const;
+  std::string head(const Layout& layout) const;
+  std::string row(const std::vector<std::string>& cells, Layout layout, bool is_best) const;
+  std::string foot(const Layout& layout) const;
+  std::string line(const std::vector<std::string>& cells, const Layout& layout) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
   std::optional<std::size_t> best_;
 };
+
+// A line of text, broken between words where it is longer than the terminal's. `indent` spaces precede what
+// follows.
+std::string filled(std::string text, std::size_t indent = 0);
 
 // Lines for people, each beginning with "Warning: " and no longer than the terminal; empty when there are
 // none.
@@ -65,6 +78,13 @@ inline constexpr double gigaflop = 1e9;
 
 // A column of words.
 inline Table::Column left(std::string title) { return {std::move(title), Table::Align::left}; }
+
+// A column of numbers that come later, none of them longer than that; or than "100000.0".
+inline Table::Column measured(std::string title, std::size_t characters = 8) {
+  Table::Column column(std::move(title));
+  column.later = characters;
+  return column;
+}
 
 // Columns of a table whose rows are about such things, each with what it says of one.
 template <typename Thing>

@@ -202,23 +202,24 @@ Json trace_json(const TraceReport& report) {
 
 std::string trace_text(const TraceReport& report, const DeviceInfo& device) {
   const Trace& trace = report.trace;
-  std::string text = trace.name + " on " + device.name + ", " + device.runtime + ", " +
-                     (report.through == CallMemory::host ? "plain arrays" : "device memory") + ": " +
-                     std::to_string(trace.call_count()) + " calls, " + std::to_string(trace.calls.size()) +
-                     " different, " + format("%.4g GFLOP\n", 1e-9 * trace.flops());
+  std::string text =
+      filled(trace.name + " on " + device.name + ", " + device.runtime + ", " +
+             (report.through == CallMemory::host ? "plain arrays" : "device memory") + ": " +
+             std::to_string(trace.call_count()) + " calls, " + std::to_string(trace.calls.size()) +
+             " different, " + format("%.4g GFLOP", 1e-9 * trace.flops()));
   text += passes_text(report);
-  text += "the runtime's context took, besides, " + milliseconds(report.ours.first.front().context_s) +
-          " ms (duogemm)";
+  std::string contexts = "the runtime's context took, besides, " +
+                         milliseconds(report.ours.first.front().context_s) + " ms (duogemm)";
   if (report.other) {
-    text += " and " + milliseconds(report.other->first.front().context_s) + " ms (" +
-            report.other->whole().back().name + ")";
+    contexts += " and " + milliseconds(report.other->first.front().context_s) + " ms (" +
+                report.other->whole().back().name + ")";
   }
   if (!report.ours.warmed.empty()) {
-    text += "; warm() " + milliseconds(report.ours.warmed.front().warm_s) + " ms";
+    contexts += "; warm() " + milliseconds(report.ours.warmed.front().warm_s) + " ms";
   }
-  text.append("\n").append(lost_text(report));
+  text += filled(contexts) + lost_text(report);
   if (!report.unavailable.empty()) {
-    text += "without " + report.against + ": " + report.unavailable + "\n";
+    text += filled("without " + report.against + ": " + report.unavailable);
   }
   if (const std::string fault = report.ours.fault(); !fault.empty()) {
     text += "WRONG: " + fault + "\n";

@@ -200,20 +200,52 @@ TEST(Report, HasTablesAsWideAsATerminal) {
             "naive   1.5      3%  ok\n"
             "tiled   2.5      2%  WRONG: C[3]\n"
             "    TSM=128 TSN=128 TSK=16\n");
-  Table::room = 16;
+  Table::room = 20;
   EXPECT_EQ(table.text(),
             "of: fp32\n"
             "kernel    x\n"
             "------  ---\n"
             "naive   1.5  ok\n"
             "tiled   2.5\n"
-            "    TSM=128 TSN=128 TSK=16  WRONG: C[3]\n"
-            "Left out for want of room: spread. --wide has all.\n");
+            "    TSM=128 TSN=128\n"
+            "    TSK=16  WRONG:\n"
+            "    C[3]\n"
+            "Left out for want of\n"
+            "room: spread. --wide\n"
+            "has all.\n");
+  Table::room = 16;
   Table alike = {left("kernel"), left("set"), left("")};
   alike.add_row({"naive", "TS=16", "ok"});
   alike.add_row({"tiled", "TS=16", "ok"});
   EXPECT_EQ(alike.text(), "set: TS=16\nkernel\n------  --\nnaive   ok\ntiled   ok\n");
   EXPECT_EQ(warning_lines({"short", "much too long"}), "Warning: short\nWarning: much...\n");
+  Table::room = 0;
+}
+
+TEST(Report, PrintsRowsThatComeOneByOneAsWideAsATerminal) {
+  Table table = {left("shape"), measured("us"), "ops", measured("spread", 6), left("")};
+  table.add_row({"square", "", "NN", "", ""});
+  table.add_row({"of many words and columns", "", "NN", "", ""});
+  const std::string rule = "-------------------------  --------  ---  ------\n";
+  EXPECT_EQ(table.head(), "shape                            us  ops  spread\n" + rule);
+  EXPECT_EQ(table.foot(), "");
+  Table::room = 30;
+  EXPECT_EQ(table.head(), "ops: NN\nshape         us  spread\n------  --------  ------\n");
+  EXPECT_EQ(table.row({"square", "1.25", "NN", "3.0%", "ok"}), "square      1.25    3.0%  ok\n");
+  EXPECT_EQ(table.row({"of many words and columns", "1.25", "NN", "3.0%", "skipped: too large"}),
+            "of many words and columns\n            1.25    3.0%\n    skipped: too large\n");
+  Table::room = 22;
+  EXPECT_EQ(table.head(), "ops: NN\nshape         us\n------  --------\n");
+  EXPECT_EQ(table.foot(), "Left out for want of\nroom: spread. --wide\nhas all.\n");
+  Table::room = 0;
+}
+
+TEST(Report, BreaksLinesBetweenWords) {
+  const std::string text = "schedule  TSM=64 TSN=128 in 4 slices";
+  EXPECT_EQ(filled(text, 10), text + "\n");
+  Table::room = 22;
+  EXPECT_EQ(filled(text, 10), "schedule  TSM=64\n          TSN=128 in 4\n          slices\n");
+  EXPECT_EQ(filled("one_word_that_is_longer than that"), "one_word_that_is_longer\nthan that\n");
   Table::room = 0;
 }
 

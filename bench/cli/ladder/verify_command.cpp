@@ -255,12 +255,14 @@ int run(const VerifyFlags& flags) {
     result["rows"].push_back(row_json(setting, outcome));
   }
   progress.clear();
-  std::printf("%s through %s\n%s", info.name.c_str(), info.runtime.c_str(), table.text().c_str());
+  std::printf("%s%s", filled(info.name + " through " + info.runtime).c_str(), table.text().c_str());
   const bool probes = !ok && info.barriers;
   const std::string broken = !probes ? "" : broken_instructions(session.device(), session.queue());
   if (!broken.empty()) {
-    std::printf("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: %s\n",
-                broken.c_str());
+    std::printf(
+        "%s",
+        filled("The driver's arithmetic is not IEEE 754's, so that no kernel has the right bits: " + broken)
+            .c_str());
   }
   flags.results.write(result);
   return ok ? 0 : 1;

@@ -194,7 +194,7 @@ int run(const CompareFlags& flags) {
       begin(reports);
       print(reports, [&](const CompareReport& report) { return list_text(report, list.name); });
     } else if (table) {
-      std::printf("\n");
+      std::printf("%s\n", table->foot().c_str());
       table.reset();
     }
     if (!reports.front().problems.empty()) {

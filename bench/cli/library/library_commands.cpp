@@ -138,9 +138,8 @@ int run(const LatencyFlags& flags) {
   need.add_workspaces(plan_sgemm(problem, device));
   require_memory(to_text(shape), need, device);
   const Json latency = measure_latency(chosen, random_problem(problem, Distribution::signed_unit, 1));
-  std::printf("%s through %s, M=%lld N=%lld K=%lld\n%s", device.name.c_str(), device.runtime.c_str(),
-              static_cast<long long>(shape.m), static_cast<long long>(shape.n),
-              static_cast<long long>(shape.k), table_text(latency).c_str());
+  std::printf("%s%s", filled(device.name + " through " + device.runtime + ", " + size_text(shape)).c_str(),
+              table_text(latency).c_str());
   Json document = dated_head("duogemm.latency/1");
   document.update({{"device", to_json(device)},
                    {"m", shape.m},
@@ -198,6 +197,11 @@ std::string candidates_text(const std::vector<Schedule>& schedules, const Proble
   return table.text();
 }
 
+void tell(const std::string& what, const std::string& text) {
+  constexpr std::size_t indent = 11;
+  std::printf("%s", filled(what + std::string(indent - what.size(), ' ') + text, indent).c_str());
+}
+
 int run(const PlanFlags& flags) {
   const Problem problem = flags.problem.problem();
   const std::optional<ScheduleRequest> forced =
@@ -226,15 +230,16 @@ int run(const PlanFlags& flags) {
                                  {"local", step.geometry.local},
                                  {"tunables", to_text(step.kernel->tunables)}});
   }
-  std::printf("device     %s through %s\n", device.name.c_str(), device.runtime.c_str());
-  std::printf("tuning     %s\n", tuning.empty() ? "none" : tuning.c_str());
-  std::printf("precision  %s\n", to_text(problem.precision));
-  std::printf("schedule   %s\n", to_text(schedule).c_str());
+  tell("device", device.name + " through " + device.runtime);
+  tell("tuning", tuning.empty() ? "none" : tuning);
+  tell("precision", to_text(problem.precision));
+  tell("schedule", to_text(schedule));
   if (schedule.seconds) {
-    std::printf("predicted  %s us, %s TFLOP/s\n", microseconds(schedule.seconds).c_str(),
-                tflops(problem, schedule.seconds).c_str());
+    tell("predicted",
+         microseconds(schedule.seconds) + " us, " + tflops(problem, schedule.seconds) + " TFLOP/s");
   }
-  std::printf("workspace  %zu bytes\n%s", workspace, steps_text(plan).c_str());
+  tell("workspace", std::to_string(workspace) + " bytes");
+  std::printf("%s", steps_text(plan).c_str());
   if (flags.top > 0) {
     std::vector<Schedule> candidates = planner.rank(problem);
     candidates.resize(std::min(flags.top, candidates.size()));
@@ -248,7 +253,7 @@ int run(const PlanFlags& flags) {
     std::erase_if(left_out, [&](const auto& each) { return each.first == schedule.kernel->spec; });
     std::printf("%s", left_out.empty() ? "" : "\n");
     for (const auto& [spec, reason] : left_out) {
-      std::printf("not %s: %s\n", spec->name.c_str(), reason.c_str());
+      std::printf("%s", filled("not " + spec->name + ": " + reason, 2).c_str());
     }
   }
   flags.results.write(document);

@@ -53,7 +53,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${debian_library} (= ${debian_version})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${debian_library} (= ${debian_version})")  # `duogemm run` preloads the drop-ins
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "binutils, python3-jinja2, python3-matplotlib")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "binutils, libopenblas0, python3-jinja2, python3-matplotlib")
 if("opencl" IN_LIST duogemm_backends)
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", ocl-icd-opencl-dev, opencl-c-headers")

@@ -61,7 +61,7 @@ available_packages() {
 }
 
 build_packages=(g++ cmake ninja-build ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers pocl-opencl-icd
-                libboost-dev libcli11-dev nlohmann-json3-dev libclblast-dev libopenblas-pthread-dev libxxhash-dev
+                libboost-dev libcli11-dev nlohmann-json3-dev libclblast-dev libopenblas0-pthread libxxhash-dev
                 libzstd-dev libboost-wave-dev libboost-thread-dev zlib1g-dev)
 
 # The folder of nvcc, where there is one, so that CMake finds the toolkit.

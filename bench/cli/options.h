@@ -14,6 +14,7 @@
 #include "output/json.h"
 #include "output/table.h"
 #include "problem/precision.h"
+#include "references/reference.h"
 #include "support/device_choice.h"
 #include "support/format.h"
 #include "support/interrupt.h"
@@ -246,6 +247,13 @@ inline void add_tunables(CLI::App& command, LadderChoice& choice) {
 inline void add_kernels(CLI::App& command, LadderChoice& choice) {
   command.add_option("--kernels,--kernel", choice.kernels, "Rungs or names, such as 1,6,naive. Default: all")
       ->delimiter(',');
+}
+
+// --against: those for GPUs, those for CPUs, or none.
+inline CLI::Validator one_of_libraries(std::vector<std::string> titles) {
+  std::ranges::copy(titles_on_host(), std::back_inserter(titles));
+  titles.emplace_back("none");
+  return CLI::IsMember(titles, CLI::ignore_case);
 }
 
 // --hot, --cold, --noise and --seconds, each command with its own defaults.

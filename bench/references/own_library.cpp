@@ -1,12 +1,12 @@
 #include "references/own_library.h"
 
 #include <cstdlib>
-#include <limits>
 
 #include "duogemm/version.h"
 #include "families/kernel_source.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
+#include "references/blas_calls.h"
 #include "support/program.h"
 #include "system/shared_library.h"
 #ifdef DUOGEMM_WITH_CUDA
@@ -94,66 +94,16 @@ class OtherKernels final : public ReferenceLibrary {
   ProgramCache programs_;
 };
 
-// The entry point of MKL and OpenBLAS for batches, which is SGEMM's own where the batch is of one.
-using SgemmBatchStrided = void(const char* transa, const char* transb, const int* m, const int* n,
-                               const int* k, const float* alpha, const float* a, const int* lda,
-                               const int* stridea, const float* b, const int* ldb, const int* strideb,
-                               const float* beta, float* c, const int* ldc, const int* stridec,
-                               const int* batch, std::size_t, std::size_t);
-using Sgemm = void(const char* transa, const char* transb, const int* m, const int* n, const int* k,
-                   const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
-                   const float* beta, float* c, const int* ldc, std::size_t, std::size_t);
-
 // The program's own, or the one that the system's loader finds.
-SharedLibrary open_drop_in() {
+std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
+  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
+  setenv("DUOGEMM_PRECISION", to_text(precision), 1);
   const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas)});
   if (!library.is_open()) {
     throw Error(Status::unsupported,
                 "--through blas: the drop-in library cannot be loaded: " + library.absence());
   }
-  return library;
-}
-
-template <typename Function>
-Function* find(const SharedLibrary& library, const char* name) {
-  Function* found = nullptr;
-  if (!library.find(name, found)) {
-    throw Error(Status::unsupported, std::string("--through blas: the drop-in library has no ") + name);
-  }
-  return found;
-}
-
-int narrow(std::int64_t value) {
-  if (value > std::numeric_limits<int>::max()) {
-    throw Error(Status::unsupported, "BLAS has sizes of 32 bits; one is " + std::to_string(value));
-  }
-  return static_cast<int>(value);
-}
-
-std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
-  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
-  setenv("DUOGEMM_PRECISION", to_text(precision), 1);
-  const SharedLibrary library = open_drop_in();
-  const auto call = [one = find<Sgemm>(library, "sgemm_"),
-                     many = find<SgemmBatchStrided>(library, "sgemm_batch_strided_")](
-                        const Problem& p, const Operands& operands) {
-    const float* const a = pointer(operands, operand_a);
-    const float* const b = pointer(operands, operand_b);
-    float* const c = pointer(operands, operand_c);
-    const char* a_op = p.a_op == Transpose::no ? "N" : "T";
-    const char* b_op = p.b_op == Transpose::no ? "N" : "T";
-    const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
-    const int lda = narrow(p.lda), ldb = narrow(p.ldb), ldc = narrow(p.ldc);
-    if (p.batch == 1) {
-      one(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, b, &ldb, &p.beta, c, &ldc, 1, 1);
-      return;
-    }
-    const int stride_a = narrow(p.a_stride), stride_b = narrow(p.b_stride), stride_c = narrow(p.c_stride);
-    const int batch = narrow(p.batch);
-    many(a_op, b_op, &m, &n, &k, &p.alpha, a, &lda, &stride_a, b, &ldb, &stride_b, &p.beta, c, &ldc,
-         &stride_c, &batch, 1, 1);
-  };
-  return std::make_unique<OwnLibrary>("duogemm", call, [] {});
+  return std::make_unique<OwnLibrary>("duogemm", sgemm_of(library), [] {});
 }
 
 }  // namespace

@@ -1,80 +1,26 @@
 #include "references/reference.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
+#include <iterator>
 #include <thread>
 
 #include "cpu_backend.h"
-#ifdef DUOGEMM_WITH_OPENBLAS
-#include <cblas.h>
-#endif
 #ifdef DUOGEMM_WITH_CUBLAS
 #include "references/cublas_library.h"
 #endif
+#include "references/cpu_libraries.h"
+#include "support/format.h"
 
 namespace duogemm::bench {
 namespace {
 
-#ifdef DUOGEMM_WITH_OPENBLAS
-CBLAS_TRANSPOSE operation(Transpose op) { return op == Transpose::no ? CblasNoTrans : CblasTrans; }
-
-// OpenBLAS's threads look out for more work for a tenth of a second before they sleep (its THREAD_TIMEOUT, in
-// clock ticks), and would take the cores from whoever is timed next. Waits until the process takes next to no
-// time of its processors, but not for ever.
-void await_sleeping_threads() {
-  constexpr std::chrono::milliseconds a_moment{5};
-  constexpr int most_moments = 100;
-  for (int i = 0; i < most_moments; ++i) {
-    const std::clock_t before = std::clock();
-    std::this_thread::sleep_for(a_moment);
-    if (static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 1e-3) {
-      return;
-    }
-  }
-}
-
-// Works on the calling process's own threads.
-class OpenBlas final : public ReferenceLibrary {
- public:
-  explicit OpenBlas(std::size_t threads) : ReferenceLibrary("OpenBLAS") {
-    openblas_set_num_threads(static_cast<int>(threads));
-  }
-
-  std::string name() const override {
-    // "OpenBLAS 0.3.21 DYNAMIC_ARCH ...": the first two words are enough.
-    const std::string configuration = openblas_get_config();
-    const std::size_t second = configuration.find(' ', configuration.find(' ') + 1);
-    return configuration.substr(0, second) + " (" + openblas_get_corename() + ", " +
-           std::to_string(openblas_get_num_threads()) + " threads)";
-  }
-
-  // The members of a batch one after the other: not every release has a call for all of them.
-  void multiply(const Problem& p, const Operands& operands) override {
-    const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
-    for (std::int64_t i = 0; i < p.batch; ++i) {
-      cblas_sgemm(CblasColMajor, operation(p.a_op), operation(p.b_op), size(p.m), size(p.n), size(p.k),
-                  p.alpha, pointer(operands, operand_a) + i * p.a_stride, size(p.lda),
-                  pointer(operands, operand_b) + i * p.b_stride, size(p.ldb), p.beta,
-                  pointer(operands, operand_c) + i * p.c_stride, size(p.ldc));
-    }
-  }
-
-  void rest() override { await_sleeping_threads(); }
-};
-
-std::unique_ptr<ReferenceLibrary> make_openblas(const std::string&, const Surroundings& of) {
-  return std::make_unique<OpenBlas>(of.host_threads);
-}
-#endif
-
 struct Known {
   std::string title;
-  std::string backend;  // whose devices it is for; empty for all
+  std::string backend;  // whose devices it is for
   MakeLibrary* make;
 };
 
-// This build has all of these.
+// This build has all of these, for GPUs.
 const std::vector<Known>& known_libraries() {
   static const std::vector<Known> known = {
 #ifdef DUOGEMM_WITH_CUBLAS
@@ -85,28 +31,35 @@ const std::vector<Known>& known_libraries() {
 #ifdef DUOGEMM_WITH_CLBLAST
       {"CLBlast", "opencl", make_clblast},
 #endif
-#ifdef DUOGEMM_WITH_OPENBLAS
-      {"OpenBLAS", "", make_openblas},
-#endif
   };
   return known;
 }
 
+// Null where the library works on a device.
+const CpuLibrary* find_on_host(const std::string& title) {
+  const auto found = std::ranges::find(cpu_libraries(), title, &CpuLibrary::title);
+  return found == cpu_libraries().end() ? nullptr : &*found;
+}
+
 // Titles that there are not are passed over.
-ReferenceLibraries make_all(const std::vector<std::string>& titles, const DeviceInfo& info,
-                            Device* device = nullptr, Queue* queue = nullptr) {
+ReferenceLibraries make_all(const std::vector<std::string>& titles, const Wanted& wanted,
+                            const DeviceInfo& info, Device* device = nullptr, Queue* queue = nullptr) {
   ReferenceLibraries libraries;
   for (const std::string& title : titles) {
-    if (auto library = make_library(title, {info, device, queue, host_threads_beside(info)})) {
+    auto library =
+        wanted(title) ? make_library(title, {info, device, queue, host_threads_beside(info)}) : nullptr;
+    if (library != nullptr) {
       libraries.push_back(std::move(library));
     }
   }
   return libraries;
 }
 
-// Answers an empty title where such a device has no main library.
-const char* main_title(const DeviceInfo& info) {
-  return info.backend == "cuda" ? "cuBLAS" : info.kind == DeviceKind::cpu ? "OpenBLAS" : "";
+// The first that there is is the main one.
+std::vector<std::string> main_titles(const DeviceInfo& info) {
+  return info.backend == "cuda"         ? std::vector<std::string>{"cuBLAS"}
+         : info.kind == DeviceKind::cpu ? titles_on_host()
+                                        : std::vector<std::string>();
 }
 
 }  // namespace
@@ -132,14 +85,35 @@ std::unique_ptr<Reference> ReferenceLibrary::prepare(const Problem& problem, con
       [this] { rest(); });
 }
 
-bool is_here(const std::string& title) {
+std::vector<std::string> titles_on_host() {
+  std::vector<std::string> titles;
+  std::ranges::transform(cpu_libraries(), std::back_inserter(titles), &CpuLibrary::title);
+  return titles;
+}
+
+bool works_on_host(const std::string& title) { return find_on_host(title) != nullptr; }
+
+std::string absence_of(const std::string& title) {
+  if (const CpuLibrary* library = find_on_host(title)) {
+    return SharedLibrary(library->files).is_open() ? "" : "there is no " + join(library->files, " or ");
+  }
   const auto known = std::ranges::find(known_libraries(), title, &Known::title);
+  if (known == known_libraries().end()) {
+    return "this build has no such library";
+  }
 #ifdef DUOGEMM_WITH_CUBLAS
-  if (known != known_libraries().end() && known->backend == "cuda") {
-    return cublas() != nullptr;
+  if (known->backend == "cuda" && cublas() == nullptr) {
+    return "cuBLAS is not on this machine";
   }
 #endif
-  return known != known_libraries().end();
+  return "";
+}
+
+std::vector<std::string> variables_that_slow(const std::string& title) {
+  const CpuLibrary* library = find_on_host(title);
+  return library != nullptr       ? library->slowed_by
+         : title == "cuBLAS-TF32" ? std::vector<std::string>{"NVIDIA_TF32_OVERRIDE"}
+                                  : std::vector<std::string>();
 }
 
 std::size_t host_threads_beside(const DeviceInfo& info) {
@@ -147,27 +121,38 @@ std::size_t host_threads_beside(const DeviceInfo& info) {
 }
 
 std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, const Surroundings& of) {
+  if (const CpuLibrary* library = find_on_host(title)) {
+    return make_cpu_library(*library, of.host_threads);
+  }
   const auto known = std::ranges::find(known_libraries(), title, &Known::title);
-  return known != known_libraries().end() && (known->backend.empty() || known->backend == of.info.backend)
-             ? known->make(title, of)
-             : nullptr;
+  return known != known_libraries().end() && known->backend == of.info.backend ? known->make(title, of)
+                                                                               : nullptr;
 }
 
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue) {
-  ReferenceLibraries found = make_all({main_title(device.info())}, device.info(), &device, &queue);
-  return found.empty() ? nullptr : std::move(found.front());
+  const DeviceInfo& info = device.info();
+  for (const std::string& title : main_titles(info)) {
+    if (auto library = make_library(title, {info, &device, &queue, host_threads_beside(info)})) {
+      return library;
+    }
+  }
+  return nullptr;
 }
 
-ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue) {
-  return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16"}, device.info(), &device, &queue);
+ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue, const Wanted& wanted) {
+  return make_all({"cuBLAS-TF32", "cuBLAS-BF16x9", "cuBLAS-FP16"}, wanted, device.info(), &device, &queue);
 }
 
-ReferenceLibraries all_libraries(Device& device, Queue& queue) {
-  return make_all({main_title(device.info()), "cublasLt", "CLBlast"}, device.info(), &device, &queue);
+ReferenceLibraries all_libraries(Device& device, Queue& queue, const Wanted& wanted) {
+  std::vector<std::string> titles = main_titles(device.info());
+  titles.insert(titles.end(), {"cublasLt", "CLBlast"});
+  return make_all(titles, wanted, device.info(), &device, &queue);
 }
 
-ReferenceLibraries libraries_on_host(const DeviceInfo& device) {
-  return make_all({"cublasXt", "OpenBLAS"}, device);
+ReferenceLibraries libraries_on_host(const DeviceInfo& device, const Wanted& wanted) {
+  std::vector<std::string> titles = titles_on_host();
+  titles.insert(titles.begin(), "cublasXt");
+  return make_all(titles, wanted, device);
 }
 
 }  // namespace duogemm::bench

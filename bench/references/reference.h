@@ -122,32 +122,43 @@ struct Surroundings {
 using MakeLibrary = std::unique_ptr<ReferenceLibrary>(const std::string& title, const Surroundings& of);
 MakeLibrary make_cublas, make_cublaslt, make_clblast;
 
-// Tells whether this build has the library; of cuBLAS's, whether it is on this machine as well.
-bool is_here(const std::string& title);
+// The libraries that there may be for a CPU. They work in the host's memory, whatever the device.
+std::vector<std::string> titles_on_host();
+bool works_on_host(const std::string& title);
 
-// The library of that title; null unless it is here and has to do with the device. OpenBLAS
-// works on `host_threads` threads, on whatever device.
+// Why there is no library of that title for any device; empty where there is one.
+std::string absence_of(const std::string& title);
+
+// The variables of the environment that may make the library take other kernels than its best.
+std::vector<std::string> variables_that_slow(const std::string& title);
+
+// The library of that title; null where there is none or it has nothing to do with the device. Those that
+// work in the host's memory do so on `host_threads` threads.
 std::unique_ptr<ReferenceLibrary> make_library(const std::string& title, const Surroundings& of);
 
 // They are as many as the device has cores if it is a CPU, and else as the host has.
 std::size_t host_threads_beside(const DeviceInfo& info);
 
-// The ladder is compared with this one: cuBLAS (true FP32) through CUDA, OpenBLAS for a CPU; null for
-// others, or where this build has no such library. `device` and `queue` must outlive it.
+// The ladder is compared with this one: cuBLAS (true FP32) through CUDA, the first that there is for a CPU;
+// null for others, or where there is none. `device` and `queue` must outlive it.
 std::unique_ptr<ReferenceLibrary> main_library(Device& device, Queue& queue);
 
 using ReferenceLibraries = std::vector<std::unique_ptr<ReferenceLibrary>>;
 
+// Tells by its title whether a library takes part. The others are not opened, so that their threads are not
+// there.
+using Wanted = std::function<bool(const std::string& title)>;
+
 // The main library's other modes: what it multiplies FP32 matrices with besides FP32. Through CUDA, cuBLAS in
 // TF32, its own emulation of FP32 where this build's has it, and, as the yardstick of f16x3's speed, a
 // product of FP16 matrices with K three times as long.
-ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue);
+ReferenceLibraries libraries_in_other_precisions(Device& device, Queue& queue, const Wanted& wanted);
 
-// All that this build has for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
+// All that there are for the device, the main one first: cublasLt too through CUDA, and CLBlast for any
 // OpenCL device.
-ReferenceLibraries all_libraries(Device& device, Queue& queue);
+ReferenceLibraries all_libraries(Device& device, Queue& queue, const Wanted& wanted);
 
-// Those that work on plain arrays: cublasXt on a CUDA device, and OpenBLAS.
-ReferenceLibraries libraries_on_host(const DeviceInfo& device);
+// Those that work on plain arrays: cublasXt on a CUDA device, and those for a CPU.
+ReferenceLibraries libraries_on_host(const DeviceInfo& device, const Wanted& wanted);
 
 }  // namespace duogemm::bench

@@ -75,7 +75,7 @@ struct ReadyCall {
 class Stage {
  public:
   Stage(const Trace& trace, const Subject& subject) : trace_(trace), subject_(subject) {
-    const bool needs_device = subject.title != "OpenBLAS";
+    const bool needs_device = !works_on_host(subject.title);
     if (needs_device) {
       const auto start = Clock::now();
       opened_.emplace(subject.device.backend->open(subject.device.index, {}));
@@ -215,7 +215,7 @@ class Stage {
     caller_ = make_library(
         subject_.title, {device().info(), &device(), &queue(), host_threads_beside(subject_.device.info())});
     if (caller_ == nullptr) {
-      throw Error(Status::unsupported, "this build has no " + subject_.title + " for the device");
+      throw Error(Status::unsupported, "there is no " + subject_.title + " for the device");
     }
   }
 

@@ -34,22 +34,29 @@ std::string choose_library(const ReplayRequest& request, CallMemory through) {
     if (*request.against == "none") {
       return "";
     }
-    if (!is_here(*request.against)) {
-      reject("--against " + *request.against + ": there is no such library here");
+    if (const std::string why = absence_of(*request.against); !why.empty()) {
+      reject("--against " + *request.against + ": " + why);
     }
-    if (through == CallMemory::host && *request.against != "OpenBLAS") {
-      reject("--against " + *request.against + ": only OpenBLAS works on the host's memory");
+    if (through == CallMemory::host && !works_on_host(*request.against)) {
+      reject("--against " + *request.against + ": only " + join(titles_on_host()) +
+             " work on the host's memory");
     }
     return *request.against;
   }
   const bool on_host = through == CallMemory::host || info.kind == DeviceKind::cpu;
-  const std::string title = on_host ? "OpenBLAS" : info.backend == "cuda" ? "cuBLAS" : "CLBlast";
-  return is_here(title) ? title : "";
+  for (const std::string& title : on_host                  ? titles_on_host()
+                                  : info.backend == "cuda" ? std::vector<std::string>{"cuBLAS"}
+                                                           : std::vector<std::string>{"CLBlast"}) {
+    if (absence_of(title).empty()) {
+      return title;
+    }
+  }
+  return "";
 }
 
 // The library works on the device itself, or on the same GPU through the other runtime.
 ChosenDevice device_of(const std::string& title, const ChosenDevice& ours) {
-  const std::string backend = title == "OpenBLAS"  ? std::string(ours.backend->name())
+  const std::string backend = works_on_host(title) ? std::string(ours.backend->name())
                               : title == "CLBlast" ? "opencl"
                                                    : "cuda";
   if (ours.backend->name() == backend) {

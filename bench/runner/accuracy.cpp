@@ -110,7 +110,8 @@ Sessions session_of(const AccuracyRequest& request) {
   if (auto library = main_library(session.device(), session.queue())) {
     session.add(std::move(library));
   }
-  for (auto& library : libraries_in_other_precisions(session.device(), session.queue())) {
+  for (auto& library : libraries_in_other_precisions(session.device(), session.queue(),
+                                                     [](const std::string&) { return true; })) {
     session.add(std::move(library));
   }
   return sessions;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "runner/runs.h"
 #include "system/reject.h"
@@ -7,27 +8,29 @@
 namespace duogemm::bench {
 namespace {
 
-std::vector<std::unique_ptr<ReferenceLibrary>> libraries_for(const CompareConditions& conditions,
-                                                             Session& session) {
+ReferenceLibraries libraries_for(const CompareConditions& conditions, Session& session) {
+  const auto wanted = [&](const std::string& title) {
+    return !conditions.against || std::ranges::count(*conditions.against, title) > 0;
+  };
   if (conditions.through != Through::device) {
-    return libraries_on_host(session.info());
+    return libraries_on_host(session.info(), wanted);
   }
-  auto libraries = all_libraries(session.device(), session.queue());
+  auto libraries = all_libraries(session.device(), session.queue(), wanted);
   if (conditions.precision != Precision::fp32) {
-    for (auto& library : libraries_in_other_precisions(session.device(), session.queue())) {
-      libraries.push_back(std::move(library));
-    }
+    std::ranges::move(libraries_in_other_precisions(session.device(), session.queue(), wanted),
+                      std::back_inserter(libraries));
   }
   return libraries;
 }
 
-// Throws invalid_argument when a library was asked for that no device has.
+// Throws invalid_argument when a library was asked for that there is not, or not for these devices.
 void require_libraries(const std::vector<std::string>& titles, const std::vector<CompareReport>& reports) {
   for (const std::string& title : titles) {
     if (std::ranges::none_of(reports, [&](const CompareReport& report) {
           return std::ranges::count(report.others, title, &Peer::title) > 0;
         })) {
-      reject("--against " + title + ": this build has no such library for the device");
+      const std::string why = absence_of(title);
+      reject("--against " + title + ": " + (why.empty() ? "it does not work on the device" : why));
     }
   }
 }
@@ -83,9 +86,7 @@ Session& add_compare_session(Sessions& sessions, const ChosenDevice& chosen,
   session.add(make_own_library(conditions.through, session.runtime(), session.queue(), conditions.precision),
               {.is_own = true, .spares = Entry::Spares::lack_of_memory_too, .is_essential = true});
   for (auto& library : libraries_for(conditions, session)) {
-    if (!conditions.against || std::ranges::count(*conditions.against, library->title()) > 0) {
-      session.add(std::move(library));
-    }
+    session.add(std::move(library));
   }
   for (const std::string& folder : conditions.kernels) {
     session.add(make_library_of_kernels(folder, session.device(), session.queue()));
@@ -119,7 +120,8 @@ std::vector<std::string> CompareReport::warnings(double wanted_noise) const {
     if (const auto slow = slow_reference_warning(others[i].title, slowest[i], "duogemm")) {
       warnings.push_back(*slow);
     }
-    if (const auto hindered = hindered_reference_warning(others[i].title)) {
+    if (const auto hindered =
+            hindered_reference_warning(others[i].title, variables_that_slow(others[i].title))) {
       warnings.push_back(*hindered);
     }
   }

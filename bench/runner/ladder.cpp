@@ -142,7 +142,8 @@ std::vector<std::string> LadderReport::warnings(double wanted_noise) const {
   if (const auto slow = slow_reference(rows, reference)) {
     warnings.push_back(*slow);
   }
-  if (const auto hindered = hindered_reference_warning(reference.name)) {
+  if (const auto hindered =
+          hindered_reference_warning(reference.title, variables_that_slow(reference.title))) {
     warnings.push_back(*hindered);
   }
   if (interrupted) {

@@ -71,16 +71,12 @@ std::optional<std::string> slow_reference_warning(const std::string& reference, 
          ". Most likely other programs keep its threads from the cores; a share of it says nothing";
 }
 
-std::optional<std::string> hindered_reference_warning(const std::string& reference) {
-  static const std::vector<std::pair<std::string, std::vector<const char*>>> obeyed = {
-      {"OpenBLAS", {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}}, {"cuBLAS-TF32", {"NVIDIA_TF32_OVERRIDE"}}};
+std::optional<std::string> hindered_reference_warning(const std::string& reference,
+                                                      const std::vector<std::string>& variables) {
   std::vector<std::string> set;
-  for (const auto& [library, variables] : obeyed) {
-    for (const char* variable : variables) {
-      const char* const value = std::getenv(variable);
-      if (reference.starts_with(library) && value != nullptr) {
-        set.push_back(std::string(variable) + "=" + value);
-      }
+  for (const std::string& variable : variables) {
+    if (const char* const value = std::getenv(variable.c_str())) {
+      set.push_back(variable + "=" + value);
     }
   }
   return set.empty() ? std::nullopt

@@ -26,9 +26,10 @@ std::vector<std::string> timing_warnings(const std::vector<GpuMoment>& moments,
 std::optional<std::string> slow_reference_warning(const std::string& reference, double times,
                                                   const std::string& compared);
 
-// Names the variables of the environment that take something away from a reference library, as
+// Names those of the variables that are set, which take something away from a reference library, as
 // OPENBLAS_CORETYPE does which makes OpenBLAS take another processor's kernels; nothing where none is set.
-std::optional<std::string> hindered_reference_warning(const std::string& reference);
+std::optional<std::string> hindered_reference_warning(const std::string& reference,
+                                                      const std::vector<std::string>& variables);
 
 // Says by the load average that others use the machine, too; nothing where it is quiet.
 std::optional<std::string> busy_warning(double load, unsigned cores);

@@ -248,9 +248,9 @@ TEST_F(Replay, RefusesWhatItCannotReplayInOneLine) {
       {"none.jsonl", "none.jsonl: there is no such file"},
       {"trace.jsonl", "say --through"},
       {"trace.jsonl --through disk", "--through"},
-      {"trace.jsonl --through host --against CLBlast", "only OpenBLAS works on the host's memory"},
+      {"trace.jsonl --through host --against CLBlast", "only OpenBLAS, MKL, BLIS, oneDNN work on the host's memory"},
       {"trace.jsonl --through host --json no/folder.json", "there is no folder no"},
-      {"trace.jsonl --against MKL", "--against"},
+      {"trace.jsonl --against Eigen", "--against"},
   };
   for (const auto& [arguments, reason] : bad) {
     const int status = run(arguments);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "output/table.h"
+#include "references/reference.h"
 #include "runner/runs.h"
 #include "timing/timing_warnings.h"
 
@@ -54,14 +55,19 @@ TEST(TimingWarnings, CallAReferenceThatIsAbsurdlySlowSo) {
 }
 
 TEST(TimingWarnings, NameWhatTakesSomethingFromAReference) {
+  const auto warning = [](const std::string& title) {
+    return hindered_reference_warning(title, variables_that_slow(title)).value_or("");
+  };
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
-  EXPECT_FALSE(hindered_reference_warning("OpenBLAS 0.3.21"));
+  EXPECT_EQ(warning("OpenBLAS"), "");
   setenv("OPENBLAS_CORETYPE", "Haswell", 1);
-  EXPECT_EQ(hindered_reference_warning("OpenBLAS").value_or(""),
-            "OpenBLAS obeys OPENBLAS_CORETYPE=Haswell: without that it may be faster");
-  EXPECT_FALSE(hindered_reference_warning("CLBlast"));
+  setenv("BLIS_ARCH_TYPE", "haswell", 1);
+  EXPECT_EQ(warning("OpenBLAS"), "OpenBLAS obeys OPENBLAS_CORETYPE=Haswell: without that it may be faster");
+  EXPECT_EQ(warning("BLIS"), "BLIS obeys BLIS_ARCH_TYPE=haswell: without that it may be faster");
+  EXPECT_EQ(warning("CLBlast"), "");
   unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("BLIS_ARCH_TYPE");
 }
 
 TEST(ALadderReport, SaysThatItWasInterruptedAndNotThatTimeWasUp) {

@@ -244,9 +244,8 @@ void add_compare_command(Program& program) {
       ->capture_default_str();
   command.add_option("--against", flags.against, "Libraries, or 'none'. Default: all there are")
       ->delimiter(',')
-      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "cublasXt", "cuBLAS-TF32",
-                                 "cuBLAS-FP16", "cuBLAS-BF16x9", "none"},
-                                CLI::ignore_case));
+      ->transform(one_of_libraries(
+          {"cuBLAS", "cublasLt", "CLBlast", "cublasXt", "cuBLAS-TF32", "cuBLAS-FP16", "cuBLAS-BF16x9"}));
   command
       .add_option(
           "--kernel-dir", flags.conditions.kernels,

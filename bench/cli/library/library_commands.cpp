@@ -356,11 +356,10 @@ void add_replay_command(Program& program) {
           "Where the matrices are: 'device', or 'host' for plain arrays. Default: where they were")
       ->check(CLI::IsMember({"device", "host"}));
   command
-      .add_option(
-          "--against", request.against,
-          "The other library, or 'none'. Default: OpenBLAS on the host's memory and on a CPU, cuBLAS through "
-          "CUDA, else CLBlast")
-      ->transform(CLI::IsMember({"cuBLAS", "cublasLt", "OpenBLAS", "CLBlast", "none"}, CLI::ignore_case));
+      .add_option("--against", request.against,
+                  "The other library, or 'none'. Default: on the host's memory and on a CPU, the first that "
+                  "there is for it; cuBLAS through CUDA, else CLBlast")
+      ->transform(one_of_libraries({"cuBLAS", "cublasLt", "CLBlast"}));
   add_precision(command, request.precision)
       ->description(
           "What the products of all calls may be computed with, but for those at the level everywhere. "

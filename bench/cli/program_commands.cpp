@@ -27,6 +27,7 @@ namespace {
 
 struct DevicesFlags {
   ResultFlags results;
+  bool names = false;
 };
 
 std::string features(const DeviceInfo& info) {
@@ -69,7 +70,19 @@ std::string refusal(const Backend& backend, const DeviceInfo& info) {
   }
 }
 
+void print_names() {
+  for (const Backend* backend : backends()) {
+    for (const DeviceInfo& info : backend->devices()) {
+      std::printf("%s%zu\n", info.backend.c_str(), info.index);
+    }
+  }
+}
+
 int run(const DevicesFlags& flags) {
+  if (flags.names) {
+    print_names();
+    return 0;
+  }
   Json document = dated_head("duogemm.devices/1");
   document["devices"] = Json::array();
   for (const Backend* backend : backends()) {
@@ -181,6 +194,7 @@ void add_devices_command(Program& program) {
   auto [command, flags] =
       add_command<DevicesFlags>(program, "devices", "List the devices of every runtime in this build", run);
   flags.results.add_to(command);
+  command.add_flag("--names", flags.names, "Print their names alone, as --device takes them");
 }
 
 void add_report_command(Program& program) {

@@ -1,8 +1,13 @@
 #include "help/pages.h"
 
+#include <algorithm>
+#include <regex>
+#include <sstream>
 #include <vector>
 
+#include "rungs/rungs.h"
 #include "support/format.h"
+#include "support/shapes.h"
 
 namespace duogemm::bench {
 namespace {
@@ -14,20 +19,39 @@ struct Option {
   bool takes_value = false;
   std::string type = {};                  // of the value, as CLI11 has it
   std::vector<std::string> choices = {};  // what the value may be, where it is one of a few
+  std::vector<std::string> offers = {};   // what a shell offers: these choices, or what else is known
+  bool or_file = false;                   // besides these
+  std::string asked = {};                 // a command that prints what it may be on this machine
   std::string standard = {};              // the value when it is not given, as far as CLI11 knows it
   std::string description;
 
   // Picks the text for what the option takes; nothing where it takes no value.
   std::string by_value(const std::string& choice, const std::string& number, const std::string& text) const {
     const bool is_number = type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT");
-    return !takes_value ? "" : !choices.empty() ? choice : is_number ? number : text;
+    return !takes_value ? "" : !offers.empty() || !asked.empty() ? choice : is_number ? number : text;
   }
+  bool has(const std::string& name) const { return std::ranges::count(names, name) > 0; }
 };
+
+// Adds values that --help does not list. Lists of shapes may also be files.
+void add_offers(Option& option) {
+  option.offers = option.choices;
+  if (option.has("--kernels") || option.has("--kernel")) {
+    for (const Rung& rung : rungs()) {
+      option.offers.push_back(rung.name);
+    }
+  } else if (option.has("--shapes") || option.has("--held-out")) {
+    option.offers = shipped_shapes();
+    option.or_file = true;
+  } else if (option.has("--device")) {
+    option.asked = "duogemm devices --names 2>/dev/null";
+  }
+}
 
 // Finds what is first between two marks; empty where they are not there.
 std::string between(const std::string& text, const std::string& first, const std::string& last) {
   const std::size_t begin = text.find(first);
-  const std::size_t end = begin == std::string::npos ? begin : text.find(last, begin);
+  const std::size_t end = begin == std::string::npos ? begin : text.find(last, begin + first.size());
   return end == std::string::npos ? "" : text.substr(begin + first.size(), end - begin - first.size());
 }
 
@@ -59,6 +83,7 @@ std::vector<Option> options_of(const CLI::App& command) {
         option.choices.push_back(word.substr(0, word.find("->")));
       }
     }
+    add_offers(option);
   }
   return options;
 }
@@ -90,10 +115,12 @@ std::string options_text(const CLI::App& command) {
   for (const Option& option : options_of(command)) {
     const std::string choices = escape(escaped(join(option.choices, "|")), "|", "\\:");  // may break there
     text += ".TP\n";
-    text += option.positional ? italic(option.names.front())
-                              : join(option.names, ", ", bold) + option.by_value(" \\fI" + choices + "\\fR",
-                                                                                 " " + italic("number"),
-                                                                                 " " + italic("text"));
+    text += option.positional
+                ? italic(option.names.front())
+                : join(option.names, ", ", bold) +
+                      (!choices.empty() ? " \\fI" + choices + "\\fR"
+                                        : option.by_value(" " + italic("text"), " " + italic("number"),
+                                                          " " + italic("text")));
     text += "\n" + escaped(option.description) + ".\n";
     if (const std::string range = between(option.type, " in [", "]"); !range.empty()) {
       text += "Allowed: " + escaped(range) + ".\n";
@@ -103,6 +130,41 @@ std::string options_text(const CLI::App& command) {
     }
   }
   return text;
+}
+
+// Markdown in roff: `code` is bold, and of a link there are its words.
+std::string roff_of(const std::string& markdown) {
+  static const std::regex link("\\[([^\\]]*)\\]\\([^)]*\\)");
+  std::string text;
+  bool is_code = false;
+  for (const std::string& part : CLI::detail::split(std::regex_replace(markdown, link, "$1"), '`')) {
+    text += is_code ? bold(part) : escaped(part);
+    is_code = !is_code;
+  }
+  return text;
+}
+
+// The variables as docs/api.md lists them, "- `NAME`: what it says", the last of its sections.
+std::string environment_text() {
+  const std::string document(documents().front().text);
+  std::istringstream section(document.substr(document.find("\n## Environment variables\n")));
+  std::string text;
+  for (std::string line; std::getline(section, line);) {
+    const std::string name = line.starts_with("- `") ? between(line, "`", "`") : "";
+    if (!name.empty()) {
+      text += ".TP\n" + bold(name) + "\n" + roff_of(line.substr(line.find(": ") + 2)) + "\n";
+    } else if (!text.empty() && !line.empty()) {
+      text += roff_of(line.substr(line.find_first_not_of(' '))) + "\n";
+    }
+  }
+  return text;
+}
+
+// Each with what it is.
+std::string list_text(const std::vector<std::pair<std::string, std::string>>& list) {
+  return join(list, "", [](const auto& each) {
+    return ".TP\n" + bold(each.first) + "\n" + escaped(each.second) + ".\n";
+  });
 }
 
 // --- Bash ------------------------------------------------------------------------------------------------
@@ -128,7 +190,9 @@ std::string bash_completion(const CLI::App& program) {
       if (!option.positional && option.takes_value) {
         const std::string patterns = join(
             option.names, " | ", [&](const std::string& each) { return "\"" + name + " " + each + "\""; });
-        const std::string words = "words=\"" + join(option.choices, " ") + "\"";
+        const std::string words =
+            "words=\"" + (option.asked.empty() ? join(option.offers, " ") : "$(" + option.asked + ")") +
+            "\"" + (option.or_file ? " files=1" : "");
         values += "    " + patterns + ") " + option.by_value(words, "return", "files=1") + " ;;\n";
       }
     }
@@ -155,12 +219,9 @@ std::string bash_completion(const CLI::App& program) {
          R"(      esac
       ;;
   esac
-  if [[ -n $files ]]; then
-    compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$word")
-  else
-    mapfile -t COMPREPLY < <(compgen -P "${word%"${word##*,}"}" -W "$words" -- "${word##*,}")
-  fi
+  [[ -z $files ]] || compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -P "${word%"${word##*,}"}" -W "$words" -- "${word##*,}"
+                           [[ -z $files ]] || compgen -f -- "$word")
 }
 complete -F _duogemm )" +
          program.get_name() + "\n";
@@ -174,8 +235,12 @@ std::string quoted(const std::string& text) { return "'" + escape(text, "'", "'\
 std::string zsh_arguments(const CLI::App& command) {
   std::string text;
   for (const Option& option : options_of(command)) {
-    const std::string value =
-        option.by_value(":value:(" + join(option.choices, " ") + ")", ":number: ", ":text:_files");
+    const std::string words = "(" + join(option.offers, " ") + ")";
+    const std::string offered = !option.asked.empty() ? "{compadd $(" + option.asked + ")}"
+                                : option.or_file
+                                    ? "{_alternative \"names:name:" + words + "\" \"files:file:_files\"}"
+                                    : words;
+    const std::string value = option.by_value(":value:" + offered, ":number: ", ":text:_files");
     for (const std::string& name : option.names) {
       const std::string title =
           option.positional ? "*" : name + "[" + escape(option.description, "[]:\\", "\\") + "]";
@@ -229,8 +294,10 @@ std::string fish_options(const std::string& program, const CLI::App& command, co
     for (const std::string& name : option.names) {
       text += option.positional ? "" : name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    text += option.by_value(" -x -a " + fish_quoted(join(option.choices, " ")), " -x", " -r -F") + " -d " +
-            fish_quoted(option.description) + "\n";
+    const std::string offered = option.asked.empty() ? join(option.offers, " ") : "(" + option.asked + ")";
+    text +=
+        option.by_value((option.or_file ? " -r -F -a " : " -x -a ") + fish_quoted(offered), " -x", " -r -F") +
+        " -d " + fish_quoted(option.description) + "\n";
   }
   return text;
 }
@@ -258,12 +325,27 @@ std::string man_page(const CLI::App& program, const std::string& version) {
     text += ".SS " + name + " " + command->get_name() + "\n" + escaped(command->get_description()) + ".\n" +
             options_text(*command);
   }
-  return text +
-         ".SH EXIT STATUS\n"
-         ".TP\n0\nAll is well.\n"
-         ".TP\n1\nA result is wrong, or something failed.\n"
-         ".TP\n2\nThe request cannot be served; a line on the standard error says why.\n"
-         ".TP\n130\nIt was interrupted; what was measured until then is printed and written.\n";
+  text +=
+      ".SH EXIT STATUS\n" +
+      list_text({{"0", "All is well"},
+                 {"1", "A result is wrong, or something failed"},
+                 {"2", "The request cannot be served; a line on the standard error says why"},
+                 {"130, 143",
+                  "It was interrupted or terminated; what was measured until then is printed and written"}});
+  text += ".SH ENVIRONMENT\n" + environment_text();
+  text += ".SH FILES\n" +
+          list_text({{"~/.cache/duogemm", "Programs that a driver or a compiler has made for devices here"},
+                     {"~/.config/duogemm", "What " + name + " tune has found for devices here"},
+                     {"PREFIX/share/duogemm/shapes", "The lists that --shapes knows by name"}});
+  return text + ".SH EXAMPLES\n" +
+         list_text(
+             {{name + " ladder --size 2048", "Times and checks every rung"},
+              {name + " explain --diff 6:7", "Says why one rung is faster than the other"},
+              {name + " compare --shapes transformer,skinny --json before.json",
+               "Times the library versus others, and keeps what was measured"},
+              {name + " diff before.json after.json", "Says what a change has made faster"},
+              {name + " tune --budget 8m", "Searches for the fastest settings on this device"},
+              {name + " run -- python3 program.py", "Starts a program with duogemm in place of its BLAS"}});
 }
 
 std::string completion(const CLI::App& program, const std::string& shell) {

@@ -2,9 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 
-namespace duogemm::bench {
+#include "families/kernel_source.h"
+
+namespace duogemm {
+
+// The documents that pages take texts from: docs/api.md. The build embeds them.
+std::span<const EmbeddedFile> documents();
+
+namespace bench {
 
 // The program's page for man, in roff with the macros of man(7).
 std::string man_page(const CLI::App& program, const std::string& version);
@@ -12,4 +20,5 @@ std::string man_page(const CLI::App& program, const std::string& version);
 // The script by which bash, zsh or fish completes the program's command lines.
 std::string completion(const CLI::App& program, const std::string& shell);
 
-}  // namespace duogemm::bench
+}  // namespace bench
+}  // namespace duogemm

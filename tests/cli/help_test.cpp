@@ -113,6 +113,14 @@ class ProgramsPages : public Program {
 
 using Words = std::vector<std::string>;
 
+std::string join_lines(const Words& words) {
+  std::string lines;
+  for (const std::string& word : words) {
+    lines += word + "\n";
+  }
+  return lines;
+}
+
 TEST_F(ProgramsPages, NameEveryOptionOfEveryCommand) {
   std::string page = run("man").out;
   const std::string pages[] = {run("completion zsh").out, run("completion fish").out};
@@ -146,10 +154,36 @@ TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
   EXPECT_EQ(completed({"compare", "--against", "cuBLAS,Open"}), Words{"cuBLAS,OpenBLAS"});
   EXPECT_EQ(completed({"ladder", "--cache-config", "l"}), (Words{"l1", "local"}));
   EXPECT_EQ(completed({"ladder", "--size", ""}), Words{});
+  EXPECT_EQ(completed({"ladder", "--kernels", "naive,regis"}),
+            (Words{"naive,register_2d", "naive,register_wide", "naive,registers_only"}));
+  write("skewed.txt", "");
+  EXPECT_EQ(completed({"compare", "--shapes", "sk"}), (Words{"skinny", "skewed.txt"}));
+  EXPECT_EQ(completed({"compare", "--shapes", "squares,s"}),
+            (Words{"squares,skinny", "squares,small", "squares,squares"}));
   EXPECT_EQ(completed({"report", "res"}), Words{"result one.json"});
   EXPECT_EQ(completed({"report", "--o"}), Words{"--output"});
   EXPECT_EQ(completed({"ladder", "--json", "res"}), Words{"result one.json"});
   EXPECT_EQ(completed({"completion", "z"}), Words{"zsh"});
+}
+
+TEST_F(ProgramsPages, OfferTheDevicesOfThisMachine) {
+  std::filesystem::create_symlink(DUOGEMM_PROGRAM, folder_ / "duogemm");
+  setenv("PATH", (folder_.string() + ":" + std::getenv("PATH")).c_str(), 1);
+  EXPECT_EQ(run_well("devices --names").out, join_lines(completed({"ladder", "--device", ""})));
+  EXPECT_EQ(completed({"ladder", "--device", "cpu"}), Words{"cpu0"});
+}
+
+TEST_F(ProgramsPages, TellWhatTheProgramReadsAndHowItEnds) {
+  const std::string page = run("man").out;
+  for (const char* part :
+       {"\n.SH EXIT STATUS\n.TP\n\\fB0\\fR\nAll is well.\n",
+        "\n.SH ENVIRONMENT\n.TP\n\\fBDUOGEMM_DEVICE\\fR\n", "\n.TP\n\\fBDUOGEMM_KERNEL_DIR\\fR\n",
+        "\n.SH FILES\n", "\n.SH EXAMPLES\n.TP\n\\fBduogemm ladder"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  const std::string variables = part_of(page, "\n.SH ENVIRONMENT\n", "\n.SH");
+  EXPECT_EQ(variables.find('`'), std::string::npos);
+  EXPECT_EQ(variables.find("]("), std::string::npos);
 }
 
 // By the shells and by what shows pages, as far as they are here.

@@ -137,7 +137,10 @@ std::unique_ptr<ReferenceLibrary> make_cpu_library(const CpuLibrary& library, st
     return nullptr;
   }
   const int count = static_cast<int>(threads);
-  open.ask(0, library.set_threads, &count);
+  void (*set_threads)(const int*) = nullptr;
+  if (open.library.find((open.prefix + library.set_threads).c_str(), set_threads)) {
+    set_threads(&count);
+  }
   BlasCall sgemm = sgemm_of(open.library, open.prefix);
   return std::make_unique<CpuReference>(
       library.title, library.title + " " + library.about(open) + " on " + std::to_string(count) + " threads",

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "families/kernel_parts.h"
+#include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
 #include "support/format.h"
@@ -547,18 +548,25 @@ Comparison Tuner::compare(const std::vector<NamedShape>& shapes, const Planner& 
 
 std::string Tuner::summary() const {
   const bool cpu = info_.kind == DeviceKind::cpu;
-  std::string text = std::string(cpu ? "G" : "T") + "FLOP/s of the best:\n";
+  const auto speed = [&](const Probe& probe) {
+    return (cpu ? 1e-9 : 1e-12) * probe.problem.flops() / probe.seconds();
+  };
+  Table table = {left("operands"), "shapes", "slowest", "fastest"};
   for (const Field& field : fields_) {
-    text += field.kind.name() + ":";
+    std::vector<double> speeds;
     for (const Probe& probe : field.probes) {
       if (probe.seconds() < infinity) {
-        text +=
-            " " + probe.label +
-            format(cpu ? " %.1f" : " %.2f", (cpu ? 1e-9 : 1e-12) * probe.problem.flops() / probe.seconds());
+        speeds.push_back(speed(probe));
       }
     }
-    text += "\n";
+    if (!speeds.empty()) {
+      const auto [slowest, fastest] = std::ranges::minmax(speeds);
+      const char* const pattern = cpu ? "%.1f" : "%.2f";
+      table.add_row({field.kind.name(), std::to_string(speeds.size()), format(pattern, slowest),
+                     format(pattern, fastest)});
+    }
   }
+  std::string text = std::string(cpu ? "G" : "T") + "FLOP/s of the best:\n" + table.text();
   if (fit_) {
     text += "The planner's schedules, of " + std::to_string(fit_->chosen.size()) + " settings, take" +
             format(" %.1f%% longer.\n", 100.0 * (fit_->regret - 1.0));

@@ -65,7 +65,7 @@ class Tuner {
   double seconds_left() const {
     return std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()).count();
   }
-  // For people: the best time of each probe, in one line for each kind of operands.
+  // For people: how fast the best are on the probes of each kind of operands.
   std::string summary() const;
 
  private:

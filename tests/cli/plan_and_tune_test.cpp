@@ -73,6 +73,13 @@ TEST_F(ProgramOnADevice, WritesWhatWins) {
   EXPECT_EQ(written, matches(plan.out, "found.json")) << plan.out;
 }
 
+TEST_F(Program, SaysWhyTuningsCannotBeKept) {
+  expect_refused(run_shell("DUOGEMM_TUNING_DIR=/dev/null/x '" DUOGEMM_PROGRAM "' tune --budget 1s"),
+                 {"tunings cannot be kept in /dev/null/x", "DUOGEMM_TUNING_DIR names another"});
+  expect_refused(run_shell("DUOGEMM_TUNING_DIR= '" DUOGEMM_PROGRAM "' tune --budget 1s"),
+                 {"no folder to keep tunings in", "DUOGEMM_TUNING_DIR is empty"});
+}
+
 TEST_F(ProgramOnADevice, DoesNotGoOnFromAFileThatIsNoTuning) {
   write("found.json", "{}");
   expect_all_refused({{"tune --budget 1s --out found.json", {"found.json", "schema"}}});

@@ -62,14 +62,24 @@ double parse_duration(const std::string& text) {
   return seconds;
 }
 
-// The planner will look for it there.
-std::string default_file(const DeviceInfo& info) {
-  const fs::path folder = tuning_directory();
+// Makes the folder, which the variable may name, where it is not there. Throws invalid_argument where nothing
+// can be kept in it.
+void require_folder(const fs::path& folder, const std::string& what, const std::string& variable) {
   if (folder.empty()) {
-    reject("--out is missing: DUOGEMM_TUNING_DIR is empty, so there is no folder for tunings");
+    reject("there is no folder to keep " + what + " in: " + variable + " is empty, or there is no home");
   }
   std::error_code failed;
   fs::create_directories(folder, failed);
+  if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
+    reject(what + " cannot be kept in " + folder.string() + ": it is no folder that can be written to; " +
+           variable + " names another");
+  }
+}
+
+// The planner will look for it there.
+std::string default_file(const DeviceInfo& info) {
+  const fs::path folder = tuning_directory();
+  require_folder(folder, "tunings", "DUOGEMM_TUNING_DIR");
   std::string name = info.backend + "_" + info.name + ".json";
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '_');
@@ -131,9 +141,10 @@ struct Search {
     const Tuning found = result();
     const TuneCounts& counts = tuner.counts();
     write_file(partial, to_json(found));
-    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu times better; %zu kept\n",
-                std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
-                counts.timed, counts.improved, found.calibrations.size());
+    std::printf(
+        "%5.0f s left; settings: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu best, %zu kept\n",
+        std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong, counts.timed,
+        counts.improved, found.calibrations.size());
     std::fflush(stdout);
   }
 
@@ -149,10 +160,13 @@ struct Search {
     report.written = kept.has_value();
     if (kept) {
       write_file(out, to_json(*kept));
-      std::printf("%s: what is faster than before, or as fast with fewer settings, is written\n",
-                  out.c_str());
+      std::printf(
+          "%s",
+          filled(out + ": what is faster than before, or as fast with fewer settings, is written").c_str());
     } else {
-      std::printf("Nothing is written to %s: what was found is not faster than what there is\n", out.c_str());
+      std::printf("%s",
+                  filled("Nothing is written to " + out + ": what was found is not faster than what there is")
+                      .c_str());
     }
     fs::remove(partial);
     if (!held_out.empty()) {
@@ -163,8 +177,9 @@ struct Search {
   }
 
   int run() {
-    std::printf("%s through %s, for %.0f s, for %s\n", info.name.c_str(), info.runtime.c_str(), report.budget,
-                out.c_str());
+    std::printf("%s", filled(info.name + " through " + info.runtime +
+                             format(", for %.0f s, for ", report.budget) + out)
+                          .c_str());
     if (const auto warning = busy_warning()) {
       report.warnings.push_back(*warning);
       std::printf("%s", warning_lines(report.warnings).c_str());
@@ -177,7 +192,7 @@ struct Search {
       conclude();
     }
     if (interrupted()) {
-      std::printf("%s is left as it was; a search into it goes on from %s\n", out.c_str(), partial.c_str());
+      std::printf("%s", filled(out + " is left as it was; a search into it goes on from " + partial).c_str());
     }
     report.counts = tuner.counts();
     return status_unless_interrupted(report.counts.wrong == 0 ? 0 : 1);
@@ -252,19 +267,6 @@ struct WarmFlags {
   std::string share;  // of a worker: "2/16" is the second of 16
 };
 
-// Programs must be kept somewhere.
-void require_cache() {
-  const fs::path folder = cache_directory();
-  if (folder.empty()) {
-    reject("there is no folder to keep programs in: DUOGEMM_CACHE_DIR is empty, or there is no home");
-  }
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
-    reject("programs cannot be kept in " + folder.string() + ": it is no folder that can be written to");
-  }
-}
-
 Share parse_share(const std::string& text) {
   Share share;
   const std::size_t slash = text.find('/');
@@ -316,7 +318,7 @@ void warm_and_tell(const ChosenDevice& chosen, std::size_t jobs) {
   const std::unique_ptr<Device> device = chosen.backend->open(chosen.index, {});
   const DeviceInfo& info = device->info();
   if (!device->kernels_compiled_by_launches() && info.programs == nullptr) {
-    require_cache();
+    require_folder(cache_directory(), "programs", "DUOGEMM_CACHE_DIR");
   }
   const auto start = std::chrono::steady_clock::now();
   Progress progress;

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 #include <new>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "device/backend.h"
@@ -74,6 +75,17 @@ std::string version_text() {
   return text;
 }
 
+// CLI11's help in lines that are no longer than the terminal.
+std::string help_text(const CLI::App* app, std::string name, CLI::AppFormatMode mode) {
+  constexpr std::size_t descriptions = 30;  // the column where CLI11 begins them
+  std::istringstream lines(CLI::Formatter().make_help(app, std::move(name), mode));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += filled(line, line.starts_with(' ') ? descriptions : 0);
+  }
+  return text;
+}
+
 // Throws invalid_argument when the first argument names no command.
 void require_command(const CLI::App& app, const std::string& given) {
   const std::vector<const CLI::App*> commands = app.get_subcommands({});
@@ -127,6 +139,7 @@ int run(int argc, char** argv) {
   CLI::App& app = program.app;
   app.set_version_flag("--version", version_text,
                        "Print the versions of this program and of the runtimes, and exit");
+  app.formatter_fn(help_text);
   app.require_subcommand(1);
   for (AddCommand* add :
        {add_accuracy_command, add_compare_command, add_completion_command, add_devices_command,

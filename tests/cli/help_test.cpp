@@ -59,6 +59,23 @@ TEST_F(Program, ListsDevicesOfEveryRuntimeInTheBuild) {
 #endif
 }
 
+// In a terminal, nothing but a long word is longer than its lines.
+TEST_F(Program, KeepsWithinTheTerminal) {
+  write("list.txt", "cube 8 8 8\nbatch_of_heads_of_attention 9 7 5 TN batch=3\n");
+  for (const std::string arguments :
+       {"--help", "ladder --help", "devices", "plan --size 64 --top 3 --device cpu0", "diff --help",
+        "compare --shapes list.txt --device cpu0 --seconds 0.0001", "verify --gemm --size 8 --device cpu0"}) {
+    const Outcome outcome = run_shell("script -qec \"stty cols 60; '" DUOGEMM_PROGRAM "' " + arguments +
+                                      " 2>/dev/null\" /dev/null </dev/null");
+    EXPECT_EQ(outcome.status, 0) << arguments << outcome.out;
+    std::istringstream lines(std::regex_replace(outcome.out, std::regex("\033\\[[0-9;]*[mK]|\r"), ""));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_TRUE(line.size() <= 60 || line.find_first_of(' ', line.find_first_not_of(' ')) == line.npos)
+          << arguments << ": " << line;
+    }
+  }
+}
+
 // Every match of the expression's first group.
 std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);

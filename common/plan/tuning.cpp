@@ -372,9 +372,11 @@ bool applies_to(const TuningTarget& target, const DeviceInfo& device) {
   return closeness(target, device).has_value();
 }
 
-const Tuning& tuning_for(const DeviceInfo& device) {
+const Tuning& tuning_for(const DeviceInfo& device) { return tuning_for(device, users()); }
+
+const Tuning& tuning_for(const DeviceInfo& device, std::span<const Tuning> users) {
   static const Tuning& nothing = *new Tuning;
-  if (const Tuning* own = closest_of(std::span<const Tuning>(users()), device)) {
+  if (const Tuning* own = closest_of(users, device)) {
     return *own;
   }
   const EmbeddedTuning* embedded = closest_of(embedded_tunings(), device);

@@ -77,6 +77,8 @@ bool applies_to(const TuningTarget& target, const DeviceInfo& device);
 // The measurements that speak of the device most closely, the user's before those built in. A user's file
 // that cannot be used is passed over, and a warning says why. Of those built in, only the closest is parsed.
 const Tuning& tuning_for(const DeviceInfo& device);
+// The same where these are the user's.
+const Tuning& tuning_for(const DeviceInfo& device, std::span<const Tuning> users);
 
 // The measurements built in of another device on which the same programs run, compiled by the same compiler;
 // null where there are none. They have a clock and units.

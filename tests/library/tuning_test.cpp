@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
 #include "devices.h"
-#include "files.h"
 #include "plan/lower.h"
 #include "refusal.h"
 #include "system/parse_json.h"
-#include "system/temporary_directory.h"
 
 namespace duogemm::testing {
 namespace {
@@ -221,15 +218,10 @@ TEST(TuningFile, EndsNoProcessWhateverAValueIs) {
 
 // Named as `tune` does it, without a compute capability. The shipped file of the card has one.
 TEST(TuningFile, OfAUserComesBeforeTheShippedOne) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";  // the folder is read once in a process
-  const auto evidence = [] {
-    const TemporaryDirectory folder;
-    setenv("DUOGEMM_TUNING_DIR", folder.path().c_str(), 1);
-    const Json named = {{"backend", "cuda"}, {"kind", "gpu"}, {"name", hopper().name}};
-    overwrite(folder.path() / "own.json", with(Json::json_pointer("/device"), named));
-    return tuning_for(hopper()).evidence;
-  };
-  EXPECT_EXIT(std::exit(evidence() == "a test" ? 0 : 1), ::testing::ExitedWithCode(0), "");
+  const Json named = {{"backend", "cuda"}, {"kind", "gpu"}, {"name", hopper().name}};
+  const Tuning own[] = {parse_tuning(with(Json::json_pointer("/device"), named), "own.json")};
+  EXPECT_EQ(tuning_for(hopper(), own).source, "own.json");
+  EXPECT_NE(tuning_for(hopper(), {}).source, "own.json");
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)  # a package for each
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
 # Where Debian looks for licence and changes. An installation without packages has LICENSE instead.
-find_program(GZIP gzip)
-if(GZIP)
-  execute_process(COMMAND ${GZIP} -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${PROJECT_BINARY_DIR}/changelog.gz)
+find_program(DUOGEMM_GZIP gzip)
+mark_as_advanced(DUOGEMM_GZIP)
+if(DUOGEMM_GZIP)
+  execute_process(COMMAND ${DUOGEMM_GZIP} -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${PROJECT_BINARY_DIR}/changelog.gz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
   foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     install(FILES ${PROJECT_BINARY_DIR}/changelog.gz ${PROJECT_SOURCE_DIR}/cmake/debian/copyright

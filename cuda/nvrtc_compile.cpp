@@ -1,5 +1,6 @@
 #include "nvrtc_compile.h"
 
+#include <cuda.h>
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -10,9 +11,35 @@
 namespace duogemm::cuda {
 namespace {
 
+// The one of this build's toolkit first, whose machine code the driver takes that the build is for.
+std::vector<std::string> nvrtc_files() {
+  constexpr int major = CUDA_VERSION / 1000;
+  std::vector<std::string> files = {"libnvrtc.so." + (major == 11 ? "11.2" : std::to_string(major))};
+  for (const std::string other : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}) {
+    if (other != files.front()) {
+      files.push_back(other);
+    }
+  }
+  return files;
+}
+
+// NVRTC opens its builtins by name, which the loader finds in NVRTC's own folder only where that is among its
+// folders. Once they are open, they are found.
+SharedLibrary open_nvrtc() {
+  SharedLibrary library = open_of_toolkit(nvrtc_files());
+  decltype(&nvrtcVersion) version = nullptr;
+  int major = 0;
+  int minor = 0;
+  if (library.find("nvrtcVersion", version) && version(&major, &minor) == NVRTC_SUCCESS) {
+    const std::string builtins =
+        "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+    const SharedLibrary opened({library.folder() / builtins});
+  }
+  return library;
+}
+
 const SharedLibrary& nvrtc() {
-  static const SharedLibrary library =
-      open_of_toolkit({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"});
+  static const SharedLibrary library = open_nvrtc();
   return library;
 }
 
@@ -21,7 +48,7 @@ template <typename Function>
 Function* find(const char* name) {
   Function* function = nullptr;
   if (!nvrtc().is_open()) {
-    throw Error(Status::unsupported, missing_library("CUDA's compiler NVRTC", "nvidia-cuda-nvrtc"));
+    throw Error(Status::unsupported, missing_library("CUDA's compiler NVRTC", "nvidia-cuda-nvrtc", nvrtc()));
   }
   if (!nvrtc().find(name, function)) {
     throw Error(Status::unsupported, std::string("an NVRTC that is newer: this one has no ") + name);
@@ -66,7 +93,7 @@ class Program {
   std::string ptx() const { return fetch("nvrtcGetPTXSize", "nvrtcGetPTX"); }
 
  private:
-  // By a pair of functions, as NVRTC has them for each thing.
+  // Fetches a text by the pair of functions that NVRTC has for it.
   std::string fetch(const char* get_size, const char* get) const {
     std::size_t size = 0;
     check(find<decltype(nvrtcGetPTXSize)>(get_size)(program_, &size), get_size);

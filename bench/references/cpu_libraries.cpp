@@ -66,10 +66,13 @@ BlasCall sgemm_of_onednn(const SharedLibrary& library) {
   return [sgemm](const Problem& p, const Operands& operands) {
     const auto letter = [](Transpose op) { return op == Transpose::no ? 'N' : 'T'; };
     for (std::int64_t i = 0; i < p.batch; ++i) {
-      sgemm(letter(p.b_op), letter(p.a_op), p.n, p.m, p.k, p.alpha,
-            pointer(operands, operand_b) + i * p.b_stride, p.ldb,
-            pointer(operands, operand_a) + i * p.a_stride, p.lda, p.beta,
-            pointer(operands, operand_c) + i * p.c_stride, p.ldc);
+      const int status = sgemm(letter(p.b_op), letter(p.a_op), p.n, p.m, p.k, p.alpha,
+                               pointer(operands, operand_b) + i * p.b_stride, p.ldb,
+                               pointer(operands, operand_a) + i * p.a_stride, p.lda, p.beta,
+                               pointer(operands, operand_c) + i * p.c_stride, p.ldc);
+      if (status != 0) {
+        throw Error(Status::device_error, "oneDNN: dnnl_sgemm returned " + std::to_string(status));
+      }
     }
   };
 }
@@ -111,21 +114,25 @@ const std::vector<CpuLibrary>& cpu_libraries() {
       {.title = "OpenBLAS",
        .files = {"libscipy_openblas.so", "libopenblas.so.0"},
        .set_threads = "openblas_set_num_threads_",
+       .get_threads = "openblas_get_num_threads",
        .slowed_by = {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"},
        .about = about_openblas},
       {.title = "MKL",
        .files = {"libmkl_rt.so.3", "libmkl_rt.so.2"},
        .set_threads = "mkl_set_num_threads_",
+       .get_threads = "MKL_Get_Max_Threads",
        .slowed_by = {"MKL_CBWR", "MKL_DEBUG_CPU_TYPE", "MKL_ENABLE_INSTRUCTIONS"},
        .about = about_mkl},
       {.title = "BLIS",
        .files = {"libblis-mt.so.5", "libblis.so.5", "libblis-mt.so.4", "libblis.so.4"},
        .set_threads = "bli_thread_set_num_threads_",
+       .get_threads = "bli_thread_get_num_threads",
        .slowed_by = {"BLIS_ARCH_TYPE"},
        .about = about_blis},
       {.title = "oneDNN",
        .files = {"libdnnl.so.3", "libdnnl.so.2"},
        .set_threads = "omp_set_num_threads_",
+       .get_threads = "omp_get_max_threads",
        .slowed_by = {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"},
        .about = about_onednn}};
   return libraries;
@@ -142,9 +149,10 @@ std::unique_ptr<ReferenceLibrary> make_cpu_library(const CpuLibrary& library, st
     set_threads(&count);
   }
   BlasCall sgemm = sgemm_of(open.library, open.prefix);
-  return std::make_unique<CpuReference>(
-      library.title, library.title + " " + library.about(open) + " on " + std::to_string(count) + " threads",
-      sgemm ? std::move(sgemm) : sgemm_of_onednn(open.library));
+  return std::make_unique<CpuReference>(library.title,
+                                        library.title + " " + library.about(open) + " on " +
+                                            std::to_string(open.ask(count, library.get_threads)) + " threads",
+                                        sgemm ? std::move(sgemm) : sgemm_of_onednn(open.library));
 }
 
 }  // namespace duogemm::bench

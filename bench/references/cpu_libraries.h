@@ -33,6 +33,7 @@ struct CpuLibrary {
   std::string title = {};
   std::vector<std::string> files = {};      // of which the first that there is is taken: the newest
   std::string set_threads = {};             // as a subroutine of Fortran
+  std::string get_threads = {};             // which may be fewer
   std::vector<std::string> slowed_by = {};  // variables that may make it take other kernels than its best
   // "0.3.21 (SkylakeX)": its version, and the kernels that it has picked for this processor.
   std::string (*about)(const OpenLibrary& opened) = nullptr;

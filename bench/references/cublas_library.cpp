@@ -12,7 +12,7 @@ std::optional<CublasFunctions> load() {
   const std::string file = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
   const SharedLibrary library = cuda::open_of_toolkit({file});  // and with it cublasLt, which it needs
   if (!library.is_open()) {
-    warn_line("no comparison with " + cuda::missing_library("cuBLAS, " + file, "nvidia-cublas"));
+    warn_line("no comparison with " + cuda::missing_library("cuBLAS, " + file, "nvidia-cublas", library));
     return std::nullopt;
   }
   CublasFunctions loaded{};

@@ -1,4 +1,4 @@
-// cuBLAS and cublasLt, of the version whose headers the build has: opened when they are first asked for.
+// Opens cuBLAS and cublasLt, of the version whose headers the build has, when they are first asked for.
 #pragma once
 
 #include <cublasLt.h>

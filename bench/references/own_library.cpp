@@ -22,12 +22,11 @@ namespace {
 // Ours, called by a function.
 class OwnLibrary final : public ReferenceLibrary {
  public:
-  using Call = std::function<void(const Problem& problem, const Operands& operands)>;
   using Warm = std::function<void()>;
 
   // where: a device and a queue, or nothing for the host's memory.
   template <typename... Where>
-  OwnLibrary(std::string name, Call call, Warm warm, Where&... where)
+  OwnLibrary(std::string name, BlasCall call, Warm warm, Where&... where)
       : ReferenceLibrary("duogemm", where...),
         name_(std::move(name)),
         call_(std::move(call)),
@@ -39,7 +38,7 @@ class OwnLibrary final : public ReferenceLibrary {
 
  private:
   const std::string name_;
-  const Call call_;
+  const BlasCall call_;
   const Warm warm_;
 };
 
@@ -47,7 +46,7 @@ constexpr const char* with_version = "duogemm " DUOGEMM_VERSION;
 
 // Calls `one` with pointers to the matrices, or `listed` with lists of those of a batch.
 template <typename One, typename Listed>
-OwnLibrary::Call on_pointers(One one, Listed listed) {
+BlasCall on_pointers(One one, Listed listed) {
   return [one, listed](const Problem& problem, const Operands& operands) {
     if (problem.batch_by == BatchBy::strides) {
       one(request_of(problem), pointer(operands, operand_a), pointer(operands, operand_b),
@@ -103,7 +102,11 @@ std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precis
     throw Error(Status::unsupported,
                 "--through blas: the drop-in library cannot be loaded: " + library.absence());
   }
-  return std::make_unique<OwnLibrary>("duogemm", sgemm_of(library), [] {});
+  const BlasCall call = sgemm_of(library);
+  if (!call) {
+    throw Error(Status::unsupported, "--through blas: the drop-in library has no sgemm_");
+  }
+  return std::make_unique<OwnLibrary>("duogemm", call, [] {});
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Known {
   MakeLibrary* make;
 };
 
-// This build has all of these, for GPUs.
+// This build has all of these, for devices of their backends.
 const std::vector<Known>& known_libraries() {
   static const std::vector<Known> known = {
 #ifdef DUOGEMM_WITH_CUBLAS

@@ -53,7 +53,7 @@ Ratios ratios_of(const std::vector<BeforeAfter>& compared);
 
 // Keeps what was found for any problem if those that were not asked for, and run something else now, are
 // faster on average, or nearly as fast with fewer settings; and the shapes that were asked for and are faster
-// than before. For all else it is what there was. Nothing where nothing is faster.
+// than before. For all else it is what there was. Nothing where none of these holds.
 std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
                                     const std::vector<BeforeAfter>& compared);
 

@@ -440,6 +440,18 @@ std::vector<Calibration> Tuner::found() const {
   return all;
 }
 
+// Of what was found, what the planner chooses for the probes and judges, as far as there was time to tell.
+std::vector<Calibration> Tuner::chosen() const {
+  if (fit_) {
+    return fit_->chosen;
+  }
+  std::vector<Problem> problems;
+  for (const Field& field : fields_) {
+    std::ranges::transform(field.probes, std::back_inserter(problems), &Probe::problem);
+  }
+  return fit_planner(found(), problems, info_, facts_).chosen;
+}
+
 // Adds what there was for the fields that are searched, as it was measured last.
 std::vector<Calibration> Tuner::with_base(std::vector<Calibration> all) const {
   std::set<std::string> names;
@@ -477,7 +489,7 @@ Tuning Tuner::result() const {
   // A search for another precision leaves plans in FP32 as they are.
   const bool in_fp32 = options_.precision == Precision::fp32;
   Tuning all = in_fp32 || base_.bandwidth <= 0.0 ? facts_ : base_;
-  all.calibrations = fit_ ? fit_->chosen : found();
+  all.calibrations = chosen();
   all.shapes = tuned_shapes_;
   for (const Calibration& calibration : base_.calibrations) {
     if (!is_searched(calibration) || (!fit_ && !seen_.contains(name_of(calibration)))) {

@@ -90,6 +90,7 @@ class Tuner {
   void tune_shapes();
   std::optional<TunedShape> tune(const Problem& problem, const std::vector<Schedule>& schedules);
   std::vector<Calibration> found() const;
+  std::vector<Calibration> chosen() const;
   std::vector<Calibration> with_base(std::vector<Calibration> all) const;
   bool is_searched(const Calibration& calibration) const;
   Comparison compare(const std::vector<NamedShape>& shapes, const Planner& before, const Planner& after,

@@ -378,12 +378,16 @@ std::shared_ptr<const PreparedPlan> Runtime::new_plan(const Problem& problem) {
       return std::make_shared<const PreparedPlan>(std::move(steps), *device_, programs_);
     } catch (const WorkGroupTooLarge& error) {
       DeviceInfo less = planner.device();
-      if (error.most >= less.max_work_group) {
+      const bool for_tensor_cores = without_warpgroups_ && &planner == &*without_warpgroups_;
+      if (error.most >= less.max_work_group || for_tensor_cores) {
         throw;
       }
       log_line(std::string("smaller work-groups, because the device has ") + error.what());
       less.max_work_group = error.most;
-      planner_ = &planner_for(less);
+      const std::lock_guard lock(mutex_);
+      if (error.most < planner_.load()->device().max_work_group) {
+        planner_ = &planner_for(less);
+      }
     }
   }
 }

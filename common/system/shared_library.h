@@ -1,6 +1,7 @@
 // Shared libraries that are opened at run time, so that programs start where there are none.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ class SharedLibrary {
   bool is_open() const { return handle_ != nullptr; }
   // Says why it is not open, in the loader's words about the first file.
   const std::string& absence() const { return absence_; }
+  // Where it lies; empty where it is not open.
+  std::filesystem::path folder() const;
 
   // Answers whether the library has the symbol; the function is null if not.
   template <typename Function>

@@ -165,7 +165,7 @@ struct Search {
           filled(out + ": what is faster than before, or as fast with fewer settings, is written").c_str());
     } else {
       std::printf("%s",
-                  filled("Nothing is written to " + out + ": what was found is not faster than what there is")
+                  filled("Nothing is written to " + out + ": what was found is no better than what there is")
                       .c_str());
     }
     fs::remove(partial);

@@ -94,7 +94,7 @@ def check_conan(folder):
     environment = {**os.environ, "CONAN_HOME": str(folder / "conan_home")}
     tools = folder / "tools"
     run(sys.executable, "-m", "venv", tools)
-    if subprocess.run([tools / "bin/pip", "--disable-pip-version-check", "-q", "install", "conan>=2"], check=False).returncode != 0:
+    if subprocess.run([tools / "bin/pip", "--disable-pip-version-check", "-q", "install", "conan==2.34.0"], check=False).returncode != 0:
         return False
     conan = tools / "bin/conan"
     run(conan, "profile", "detect", env=environment)

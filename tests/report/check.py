@@ -11,14 +11,16 @@ import html
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "plots"))  # for ladder
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+sys.path.append(str(ROOT / "tests" / "webgpu"))
+sys.dont_write_bytecode = True
+
+from browsers import Chromium  # noqa: E402
 
 # What a browser makes of the page on a telephone, all that is folded opened, written where the test finds it.
 TELEPHONE = 400
@@ -280,7 +282,7 @@ def main():
         check_longer_ladder(program, folder, files["ladder"])
         check_steps()
         check_refusals(program, folder, files["ladder"])
-        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        browser = Chromium.find()
         if not browser:
             print("skipped: there is no Chromium (package chromium) to open the page in; all else is as it should be")
             sys.exit(77)

@@ -1,31 +1,40 @@
 #!/usr/bin/env python3
 """Runs every rung's shader on Mesa's lavapipe, through wgpu-native, and compares each element: check_wgpu.py SHADERS
 
-SHADERS is the program webgpu_shaders. wgpu and numpy come from PyPI, lavapipe from Debian's mesa-vulkan-drivers. Without them the check ends
-with 77, which CTest takes as skipped.
+SHADERS is the program webgpu_shaders. wgpu and numpy come from PyPI, lavapipe from Debian's mesa-vulkan-drivers. Where they are missing, or
+do not come together, the check ends with 77, which CTest takes as skipped.
 """
 
 import json
 import math
 import os
-import pathlib
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+
+from browsers import LAVAPIPE  # noqa: E402
+
 SETTINGS = 2  # of each rung, drawn at random
-LAVAPIPE = list(pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
 ALPHA = 3.0
 
-if not LAVAPIPE:
-    print("skipped: lavapipe is not installed (package mesa-vulkan-drivers)")
+
+def skip(reason):
+    print(f"skipped: {reason}")
     sys.exit(77)
-os.environ["VK_ICD_FILENAMES"] = os.environ["VK_DRIVER_FILES"] = str(LAVAPIPE[0])
+
+
+if not LAVAPIPE:
+    skip("lavapipe is not installed (package mesa-vulkan-drivers)")
+os.environ["VK_ICD_FILENAMES"] = os.environ["VK_DRIVER_FILES"] = str(LAVAPIPE)
 try:
     import numpy
     import wgpu
-except ImportError as error:
-    print(f"skipped: {error.name} is not installed for {sys.executable}")
-    sys.exit(77)
+    ADAPTER = wgpu.gpu.request_adapter_sync(power_preference="low-power")
+except (ImportError, OSError, RuntimeError) as error:
+    skip(f"wgpu and numpy for {sys.executable} do not come to a device: {error}")
+if "llvmpipe" not in ADAPTER.summary:
+    skip(f"wgpu finds {ADAPTER.summary} in place of lavapipe")
 
 LIMITS = ("max-compute-workgroup-storage-size", "max-compute-invocations-per-workgroup", "max-compute-workgroup-size-x",
           "max-compute-workgroup-size-y")
@@ -37,9 +46,8 @@ def up(size, multiple):
 
 class Device:
     def __init__(self):
-        adapter = wgpu.gpu.request_adapter_sync(power_preference="low-power")
-        self.device = adapter.request_device_sync(required_limits={name: adapter.limits[name] for name in LIMITS})
-        print(adapter.summary)
+        self.device = ADAPTER.request_device_sync(required_limits={name: ADAPTER.limits[name] for name in LIMITS})
+        print(ADAPTER.summary)
 
     def buffer(self, data, usage=0):
         return self.device.create_buffer_with_data(data=data, usage=wgpu.BufferUsage.STORAGE | usage)

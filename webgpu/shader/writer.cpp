@@ -1,26 +1,33 @@
 #include "shader/writer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 namespace duogemm::webgpu {
 namespace {
 
-// Names that C allows and WGSL does not, and those of WGSL that the translator uses itself.
-const std::set<std::string> reserved = {
-    "alias",     "array",     "as",        "become", "bool",       "cast",       "catch",     "class",
-    "common",    "compile",   "concept",   "delete", "demote",     "diagnostic", "discard",   "enable",
-    "export",    "f16",       "f32",       "false",  "filter",     "final",      "fma",       "fn",
-    "from",      "get",       "global_id", "group",  "group_id",   "groups",     "handle",    "i32",
-    "impl",      "import",    "interface", "lane",   "layout",     "let",        "local_id",  "loop",
-    "lowp",      "macro",     "match",     "max",    "meta",       "min",        "mod",       "module",
-    "move",      "mut",       "namespace", "new",    "nil",        "null",       "numbers",   "of",
-    "operator",  "override",  "package",   "pass",   "patch",      "precise",    "precision", "premerge",
-    "private",   "protected", "public",    "ref",    "regardless", "require",    "requires",  "resource",
-    "select",    "self",      "set",       "shared", "smooth",     "snorm",      "storage",   "subroutine",
-    "super",     "target",    "template",  "this",   "throw",      "trait",      "true",      "try",
-    "type",      "u32",       "uniform",   "unless", "unorm",      "unsafe",     "use",       "using",
-    "var",       "vec2f",     "vec3u",     "vec4f",  "virtual",    "where",      "with",      "workgroup",
-    "writeonly", "yield"};
+// WGSL has these keywords and reserved words, and the translator uses the others itself.
+const std::set<std::string> reserved = [] {
+  std::istringstream words(
+      "abs abstract active alias alignas alignof array as asm asm_fragment async attribute auto await "
+      "become bool break case cast catch class co_await co_return co_yield coherent column_major common "
+      "compile compile_fragment concept const const_assert const_cast consteval constexpr constinit "
+      "continue continuing crate debugger decltype default delete demote demote_to_helper diagnostic "
+      "discard do dynamic_cast else enable enum exp explicit export extends extern external f16 f32 "
+      "fallthrough false filter final finally fma fn for friend from fxgroup get global_id goto group "
+      "group_id groups groupshared handle highp i32 if impl implements import inline instanceof interface "
+      "inverseSqrt lane layout let local_id log loop lowp macro macro_rules match max mediump meta min mod "
+      "module move mut mutable namespace new nil noexcept noinline nointerpolation non_coherent noncoherent "
+      "noperspective NULL null nullptr Numbers numbers of operator override package packoffset partition "
+      "pass patch pixelfragment precise precision premerge priv private protected pub public readonly ref "
+      "regardless register reinterpret_cast require requires resource restrict return select Self self set "
+      "shared sizeof smooth snorm sqrt static static_assert static_cast std storage storageBarrier struct "
+      "subgroupShuffle subroutine super switch target template this thread_local throw trait true try type "
+      "typedef typeid typename typeof u32 uniform union unless unorm unsafe unsized use using var varying "
+      "vec2f vec3u vec4f virtual volatile wgsl where while with workgroup workgroupBarrier writeonly yield");
+  return std::set<std::string>(std::istream_iterator<std::string>(words), {});
+}();
 
 }  // namespace
 

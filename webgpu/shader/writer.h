@@ -10,14 +10,14 @@ namespace duogemm::webgpu {
 class Writer {
  public:
   void line(const std::string& text) { lines_.push_back(std::string(2 * depth_, ' ') + text); }
-  // "let name = value;" or "var name: f32;" in the block that is being written.
+  // Writes "let name = value;" or "var name: f32;" into the block that is being written.
   void declare(const std::string& text);
 
-  // The name, or the name with a number where it is taken.
+  // Returns the name, or the name with a number where it is taken.
   std::string name(const std::string& wanted);
-  // The same, and name_0 to name_{count - 1} belong to it, too.
+  // Does the same, and name_0 to name_{count - 1} belong to it, too.
   std::string array_name(const std::string& wanted, int count);
-  // The same for the whole shader.
+  // Does the same for the whole shader.
   std::string module_name(const std::string& wanted);
 
   void indent() { ++depth_; }

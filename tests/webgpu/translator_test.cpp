@@ -129,7 +129,61 @@ TEST(Translator, DoesNotTakeAVariableForItsLaterValue) {
   EXPECT_TRUE(has(text, "let y = x;") && has(text, "C[1] = y;")) << text;
 }
 
+TEST(Translator, TellsConditionsFromWholeNumbers) {
+  const std::string flag = lines_of("int flag = M > 4; flag += 2; C[flag] = alpha;");
+  EXPECT_TRUE(has(flag, "var flag = select(0, 1, numbers.M > 4);") && has(flag, "flag = flag + 2;")) << flag;
+  const std::string odd = lines_of("const bool odd = M % 4; C[odd * 8] = alpha;");
+  EXPECT_TRUE(has(odd, "let odd = numbers.M % 4 != 0;") && has(odd, "C[select(0, 1, odd) * 8]")) << odd;
+  const std::string later = lines_of("bool x; x = M; if (x) { C[0] = alpha; }");
+  EXPECT_TRUE(has(later, "var x: bool;") && has(later, "x = numbers.M != 0;")) << later;
+  const std::string result =
+      kernel_of("C[odd(M) * 8] = alpha;", "", "inline bool odd(const int n) {\n  return n % 2;\n}\n").text;
+  EXPECT_TRUE(has(result, "C[select(0, 1, numbers.M % 2 != 0) * 8]")) << result;
+}
+
+TEST(Translator, LoadsAVectorFromAnywhere) {
+  const std::string aligned = lines_of("vstore4(vload4(M, A + 8), 0, C);");
+  EXPECT_TRUE(has(aligned, "= A[numbers.M + 2];")) << aligned;
+  const std::string anywhere = lines_of("vstore4(vload4(0, A + M), 0, C);");
+  EXPECT_TRUE(has(anywhere, "= vec4f(A[numbers.M], A[numbers.M + 1], A[numbers.M + 2], A[numbers.M + 3]);"))
+      << anywhere;
+}
+
+TEST(Translator, ComparesAndDividesUintsWithoutASign) {
+  const std::string text = lines_of(
+      "const uint n = M; if (n - 1 < 8) { C[n / 3] = n; } if (M / 2 < 8) { C[(uint)(-1) % 10] = alpha; }");
+  EXPECT_TRUE(has(text, "if (u32(numbers.M - 1) < 8u)")) << text;
+  EXPECT_TRUE(has(text, "C[i32(u32(numbers.M) / 3u)] = f32(u32(numbers.M));")) << text;
+  EXPECT_TRUE(has(text, "if (numbers.M / 2 < 8)") && has(text, "C[5] = numbers.alpha;")) << text;
+  EXPECT_TRUE(has(lines_of("C[0xffffffffu < 1] = (long)(0u - 1) > 0 ? 1.0f : 2.0f;"), "C[0] = 1.0f;"));
+}
+
+TEST(Translator, WritesABarrierForEachMemory) {
+  const std::string text =
+      lines_of("barrier(CLK_GLOBAL_MEM_FENCE); barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+  EXPECT_EQ(text, "  storageBarrier();\n  workgroupBarrier();\n  storageBarrier();\n}\n");
+}
+
+TEST(Translator, ReadsNumbersAsCHasThem) {
+  const std::string text = lines_of("C[0x1F] = 1e5; C[010] = 2.5F; C[3ul] = 1E-3f;");
+  EXPECT_EQ(text, "  C[31] = 1e5;\n  C[8] = 2.5f;\n  C[3] = 1E-3f;\n}\n");
+}
+
+TEST(Translator, NamesAWideVectorBeforeItStoresAPart) {
+  const std::string text = lines_of("*(__global float8*)C = (float8)((*(__global float4*)(C + 4)).x);");
+  EXPECT_TRUE(has(text, "let whole_1 = vec4f(C[1].x);\n  C[0] = whole;\n  C[1] = whole_1;")) << text;
+  const std::string variable = lines_of("float8 x = (float8)(alpha); x = x.x * x; vstore8(x, 0, C);");
+  EXPECT_TRUE(has(variable, "let whole_1 = x_0.x * x_1;\n  x_0 = whole;")) << variable;
+}
+
+TEST(Translator, KeepsSignsApart) {
+  const std::string text = lines_of("C[0] = -(-alpha);");
+  EXPECT_TRUE(has(text, "C[0] = -(-numbers.alpha);")) << text;
+}
+
 TEST(Translator, GivesNamesOfWgslAnother) {
+  const std::string names = lines_of("const float active = A[M], std = A[0], abs = A[1]; C[0] = active;");
+  EXPECT_TRUE(has(names, "let active_1") && has(names, "let std_1") && has(names, "let abs_1")) << names;
   const std::string text = lines_of("const float target = A[M]; C[0] = target;");
   EXPECT_TRUE(has(text, "let target_1 = A[numbers.M];")) << text;
 }
@@ -161,6 +215,26 @@ TEST(Translator, TellsWhatItDoesNotKnowAndWhere) {
   EXPECT_EQ(refusal("C[0] = A[0] + (1 / 0);"), at + "a division by zero");
   EXPECT_EQ(refusal("float x[4]; *(float4*)x = (float4)(0.0f); C[0] = x[0];"),
             at + "an array in registers is read or written as another type than its own");
+  const std::string sum = "inline float sum(const float x) {\n  return x + x;\n}\n";
+  EXPECT_EQ(refusal("for (int i = 0; i < sum(A[i]); ++i) { C[i] = alpha; }", "", sum),
+            at + "a loop whose condition or step takes more than an expression");
+  EXPECT_EQ(
+      refusal("\n#pragma unroll\nfor (int i = 0; i < sum(A[i]); ++i) { C[i] = alpha; }", "", sum),
+      "kernel.cl:4: not translated to WGSL: a loop whose condition or step takes more than an expression");
+  EXPECT_EQ(refusal("for (float x = 0; x < 4; x += 1) { C[0] = x / 2; }"),
+            at + "a loop that does not count a whole number");
+  EXPECT_EQ(refusal("vstore4(vload3(0, A), 0, C);"), at + "the function vload3");
+  EXPECT_EQ(refusal("vstore4(vload4(0, (const __global float4*)A), 0, C);"),
+            at + "a pointer to vectors where one to floats is wanted");
+  EXPECT_EQ(refusal("barrier(M);"), at + "the barrier of M");
+  EXPECT_EQ(refusal("C[0] = 1.0L;"), at + "the number 1.0L");
+  EXPECT_EQ(refusal("float t[2][4]; C[0] = *(t + 1);"), at + "an array of arrays as a pointer");
+  EXPECT_EQ(refusal("C[M << 1] = alpha;"), at + "the operator << of whole numbers");
+  EXPECT_EQ(refusal("C[max((uint)M, 3u)] = alpha;"), at + "the function max of uint");
+  EXPECT_EQ(refusal("C[0] = alpha;", ", const float4 v"),
+            "kernel.cl:1: not translated to WGSL: the argument v, which is no number");
+  EXPECT_EQ(refusal("C[0] = alpha;", "", "__kernel void g(__global float* C) {\n}\n"),
+            "dialect.h:2: not translated to WGSL: more than one kernel");
   // What the grammar lacks, and what the preprocessor says.
   EXPECT_EQ(refusal("goto end;"), "kernel.cl:3: 'end' where ';' was expected");
   EXPECT_EQ(refusal("while (M) { }"), "kernel.cl:3: '{' where ';' was expected");

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cctype>
+#include <limits>
 
 #include "shader/translator.h"
 
@@ -11,14 +11,6 @@ const std::map<std::string, std::string> functions_of_reals = {
     {"fma", "fma"},   {"fabs", "abs"}, {"fmin", "min"}, {"fmax", "max"},
     {"sqrt", "sqrt"}, {"exp", "exp"},  {"log", "log"},  {"rsqrt", "inverseSqrt"}};
 
-// The number at the end of "vload4".
-int number_at_end(const std::string& name, std::size_t from) {
-  const std::string digits = name.substr(std::min(from, name.size()));
-  return !digits.empty() && std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; })
-             ? std::stoi(digits)
-             : 0;
-}
-
 // The same place, as a pointer to vectors of another width.
 Pointer retarget(Pointer pointer, int width) {
   pointer.offset = width > pointer.width ? pointer.offset.in_units_of(width / pointer.width)
@@ -29,7 +21,8 @@ Pointer retarget(Pointer pointer, int width) {
 }
 
 bool is_comparison(const std::string& sign) {
-  return sign == "==" || sign == "!=" || sign.front() == '<' || sign.front() == '>';
+  static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
+  return comparisons.contains(sign);
 }
 
 }  // namespace
@@ -72,16 +65,40 @@ Pointer Translator::pointer(const Value& value) const {
   refuse("something else where a pointer is wanted");
 }
 
-// A whole number that is a condition stays one, as which it is mostly used.
+// An int that is a condition stays one, as which it is mostly used.
 Value Translator::converted(const Value& value, const TypeName& type) const {
   if (type.pointer) {
-    return pointer(value);
+    Pointer made = element_of(value);
+    made.extents.clear();
+    return made;
   }
-  if (std::holds_alternative<Record>(value) || std::holds_alternative<Condition>(value)) {
+  if (type.base == "bool") {
+    return truth(value);
+  }
+  if (std::holds_alternative<Record>(value) ||
+      (type.base == "int" && std::holds_alternative<Condition>(value))) {
     return value;
   }
   const int width = width_of(type);
-  return width > 0 ? Value(real_of(value, width)) : Value(integer(value));
+  return width > 0 ? Value(real_of(value, width)) : Value(integer(value).as(integer_type_of(type)));
+}
+
+// vload4() and vstore4() take a pointer to floats.
+Pointer Translator::float_pointer(const Value& value) const {
+  Pointer found = element_of(value);
+  if (found.width != 1) {
+    refuse("a pointer to vectors where one to floats is wanted");
+  }
+  return found;
+}
+
+// An array of arrays would move by arrays, which offsets of elements do not tell.
+Pointer Translator::element_of(const Value& value) const {
+  Pointer found = pointer(value);
+  if (found.extents.size() > 1) {
+    refuse("an array of arrays as a pointer");
+  }
+  return found;
 }
 
 int Translator::constant(const Expression& expression) {
@@ -122,7 +139,7 @@ Pointer Translator::locate(const Expression& expression) {
     return index(expression);
   }
   if (expression.kind == Expression::Kind::unary && expression.text == "*") {
-    return pointer(evaluate(expression.operands.front()));
+    return element_of(evaluate(expression.operands.front()));
   }
   refuse("the address of what stands in registers, or an assignment to it");
 }
@@ -131,13 +148,8 @@ Pointer Translator::locate(const Expression& expression) {
 
 Value Translator::evaluate(const Expression& expression) {
   switch (expression.kind) {
-    case Expression::Kind::number: {
-      const std::string& text = expression.text;
-      const bool is_hexadecimal = text.starts_with("0x");
-      return !is_hexadecimal && text.find_first_of(".f") != std::string::npos
-                 ? Value(Real{1, {{text}}})
-                 : Value(Integer(std::stoll(text, nullptr, 0)));
-    }
+    case Expression::Kind::number:
+      return number(expression.text);
     case Expression::Kind::name:
       return find(expression.text).value;
     case Expression::Kind::index: {
@@ -164,6 +176,31 @@ Value Translator::evaluate(const Expression& expression) {
   refuse("an assignment within an expression");
 }
 
+Value Translator::number(const std::string& text) const {
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (!is_hexadecimal && text.find_first_of(".eEfF") != std::string::npos) {
+    const bool has_suffix = text.back() == 'f' || text.back() == 'F';
+    const std::string digits = text.substr(0, text.size() - (has_suffix ? 1 : 0));
+    if (digits.find_first_not_of("0123456789.eE+-") != std::string::npos) {
+      refuse("the number " + text);
+    }
+    return Real{1, {{digits + (has_suffix ? "f" : "")}}};
+  }
+  std::size_t end = 0;
+  const std::int64_t value = std::stoll(text, &end, 0);
+  const std::string suffix = text.substr(end);
+  if (suffix.find_first_not_of("uUlL") != std::string::npos) {
+    refuse("the number " + text);
+  }
+  const bool is_decimal = text.front() != '0';
+  const bool is_wide = value > std::numeric_limits<std::int32_t>::max();
+  if (suffix.find_first_of("lL") != std::string::npos || value > std::numeric_limits<std::uint32_t>::max() ||
+      (is_wide && is_decimal && suffix.empty())) {
+    return Integer(value).as(Integer::Type::of_long);
+  }
+  return Integer(value).as(is_wide || !suffix.empty() ? Integer::Type::of_uint : Integer::Type::of_int);
+}
+
 Value Translator::evaluate_unary(const Expression& expression) {
   const Expression& operand = expression.operands.front();
   if (expression.text == "&") {
@@ -171,7 +208,7 @@ Value Translator::evaluate_unary(const Expression& expression) {
   }
   Value value = evaluate(operand);
   if (expression.text == "*") {
-    return load(pointer(value));
+    return load(element_of(value));
   }
   if (expression.text == "!") {
     return negated(truth(value));
@@ -182,14 +219,14 @@ Value Translator::evaluate_unary(const Expression& expression) {
   const auto* real = std::get_if<Real>(&value);
   return real ? Value(for_each_part({*real},
                                     [](const auto& parts) {
-                                      return Text{"-" + inside(parts[0], 15), 15};
+                                      return Text{"-" + inside(parts[0], 16), 15};
                                     }))
-              : Value(-1 * integer(value));
+              : Value(Integer(0) - integer(value));
 }
 
 Value Translator::evaluate_binary(const std::string& sign, const Value& a, const Value& b) {
-  if (const auto* from = std::get_if<Pointer>(&a)) {
-    Pointer to = *from;
+  if (std::holds_alternative<Pointer>(a)) {
+    Pointer to = element_of(a);
     to.extents.clear();
     if (sign != "+" && sign != "-") {
       refuse("the operator " + sign + " of a pointer");
@@ -208,7 +245,7 @@ Value Translator::evaluate_binary(const std::string& sign, const Value& a, const
 }
 
 Value Translator::evaluate_integers(const std::string& sign, const Integer& a, const Integer& b) {
-  if (is_comparison(sign) && sign != "<<" && sign != ">>") {
+  if (is_comparison(sign)) {
     return compare(sign, a, b);
   }
   switch (sign.size() == 1 ? sign.front() : ' ') {
@@ -263,7 +300,9 @@ Value Translator::choose(const Expression& expression) {
     return for_each_part({*real, real_of(no, real->width)},
                          [&](const auto& parts) { return select(parts[0], parts[1]); });
   }
-  return Integer(select(integer(yes).text(), integer(no).text()));
+  const Integer a = integer(yes);
+  const Integer b = integer(no);
+  return Integer(select(a.text(), b.text())).as(std::max(a.type(), b.type()));
 }
 
 Value Translator::cast(const Expression& expression) {
@@ -291,7 +330,8 @@ Value Translator::member(const Expression& expression) {
       return Record{&inner->second, record->prefix + name + "_"};
     }
     const Text text{"numbers." + record->prefix + name};
-    return width_of(found->type) == 1 ? Value(Real{1, {text}}) : Value(Integer(text));
+    return width_of(found->type) == 1 ? Value(Real{1, {text}})
+                                      : Value(Integer(text).as(integer_type_of(found->type)));
   }
   const auto* vector = std::get_if<Real>(&of);
   const std::size_t letter = name.size() == 1 ? std::string("xyzw").find(name) : std::string::npos;
@@ -320,7 +360,7 @@ Integer Translator::work_item(const std::string& function, int dimension) {
     return 0;
   }
   builtins_.insert(builtin->second);
-  return Integer(Text{"i32(" + builtin->second + "." + "xyz"[dimension] + ")"});
+  return Integer(Text{"i32(" + builtin->second + "." + "xyz"[dimension] + ")"}).as(Integer::Type::of_long);
 }
 
 Value Translator::call(const Expression& expression) {
@@ -353,14 +393,18 @@ Value Translator::call(const Expression& expression) {
   if ((name == "min" || name == "max") && values.size() == 2) {
     const Integer a = integer(values[0]);
     const Integer b = integer(values[1]);
+    if (std::max(a.type(), b.type()) == Integer::Type::of_uint) {
+      refuse("the function " + name + " of uint");
+    }
     return a.known() && b.known() ? (compare("<", a, b).known == (name == "min") ? a : b)
-                                  : Integer(Text{name + "(" + a.text().text + ", " + b.text().text + ")"});
+                                  : Integer(Text{name + "(" + a.text().text + ", " + b.text().text + ")"})
+                                        .as(std::max(a.type(), b.type()));
   }
-  if (const int width = number_at_end(name, 5);
-      name.starts_with("vload") && width > 0 && values.size() == 2) {
-    Pointer from = retarget(pointer(values[1]), width);
-    from.offset += integer(values[0]);
-    return load(from);
+  if (const int width = width_of({"float" + name.substr(std::min<std::size_t>(5, name.size()))});
+      name.starts_with("vload") && width > 1 && values.size() == 2) {
+    Pointer from = float_pointer(values[1]);
+    from.offset += width * integer(values[0]);
+    return from.offset.divisor() % width == 0 ? load(retarget(from, width)) : load_vector(from, width);
   }
   if (name == "get_sub_group_local_id") {
     builtins_.insert("lane");
@@ -381,7 +425,7 @@ Value Translator::result_of(const Function& function, const std::vector<Expressi
     refuse("the function " + function.name + ", which has a result and is more than an expression");
   }
   const auto caller = std::exchange(scopes_, {scopes_.front(), bind(function, arguments)});
-  Value value = evaluate(*result->value);
+  Value value = converted(evaluate(*result->value), function.result);
   scopes_ = caller;
   return value;
 }

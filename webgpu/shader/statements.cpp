@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <stdexcept>
 
 #include "shader/translator.h"
@@ -50,7 +51,7 @@ void Translator::run_scoped(const Block& block) {
   scopes_.pop_back();
 }
 
-// What stands between the braces of a condition or a loop.
+// The body of a condition or a loop has braces already.
 void Translator::run_body(const Block& block) {
   scopes_.emplace_back();
   writer_.open();
@@ -70,7 +71,7 @@ void Translator::declare(const Declare& declaration) {
   }
   const auto& [type, name, extents, value] = declaration;
   if (value) {
-    const Symbol symbol = introduce(name, converted(evaluate(*value), type));
+    const Symbol symbol = introduce(name, type, evaluate(*value));
     scopes_.back()[name] = symbol;
     return;
   }
@@ -80,8 +81,10 @@ void Translator::declare(const Declare& declaration) {
   const int width = width_of(type);
   if (width == 0) {
     const std::string made = variable_name(name);
-    writer_.declare("var " + made + ": i32;");
-    scopes_.back()[name] = {Integer(Text{made}), true};
+    const bool is_condition = type.base == "bool";
+    writer_.declare("var " + made + (is_condition ? ": bool;" : ": i32;"));
+    scopes_.back()[name] = {
+        is_condition ? Value(Condition{{made}}) : Value(Integer(Text{made}).as(integer_type_of(type))), true};
     return;
   }
   Real made{width, {}};
@@ -126,13 +129,18 @@ void Translator::declare_array(const Declare& declaration) {
 
 // Names a value: by a variable if anything in the program assigns to such a name, and else by what the shader
 // has already, or a constant.
-Symbol Translator::introduce(const std::string& name, const Value& value) {
+Symbol Translator::introduce(const std::string& name, const TypeName& type, const Value& given) {
   const bool assignable = program_.assigned.contains(name);
+  Value value = converted(given, type);
+  if (assignable && type.base != "bool" && std::holds_alternative<Condition>(value)) {
+    value = integer(value);
+  }
   if (const auto* number = std::get_if<Integer>(&value)) {
     const bool is_fixed = number->known() || fixed_.contains(number->text().text);
     return !assignable && is_fixed
                ? Symbol{value}
-               : Symbol{Integer(Text{let_or_var(name, number->text().text, assignable)}), assignable};
+               : Symbol{Integer(Text{let_or_var(name, number->text().text, assignable)}).as(number->type()),
+                        assignable};
   }
   if (const auto* truth = std::get_if<Condition>(&value)) {
     return !assignable && truth->known
@@ -213,25 +221,39 @@ Integer Translator::step_of(const For& statement) {
   const Expression& step = statement.step;
   const bool counts = step.kind == Expression::Kind::assign && (step.text == "+=" || step.text == "-=") &&
                       step.operands.front().text == statement.variable.name;
-  if (!counts || !statement.variable.value) {
+  if (!counts) {
     refuse("a loop that does not count its variable up or down");
   }
   const Integer size = integer(evaluate(step.operands.back()));
   return step.text == "+=" ? size : -1 * size;
 }
 
+// A loop's condition and step are evaluated at each trip, but such lines would stand before the loop.
+void Translator::refuse_lines_since(std::size_t lines) const {
+  if (writer_.lines().size() != lines) {
+    refuse("a loop whose condition or step takes more than an expression");
+  }
+}
+
 void Translator::loop(const For& statement) {
-  if (statement.unrolled && unroll(statement)) {
+  const TypeName& type = statement.variable.type;
+  if (!statement.variable.value || type.pointer || width_of(type) > 0 || type.base == "bool") {
+    refuse("a loop that does not count a whole number");
+  }
+  const Integer begin = integer(evaluate(*statement.variable.value)).as(integer_type_of(type));
+  if (statement.unrolled && unroll(statement, begin)) {
     return;
   }
-  const Integer begin = integer(evaluate(*statement.variable.value));
   scopes_.emplace_back();
   writer_.open();
   const std::string name = variable_name(statement.variable.name);
-  scopes_.back()[statement.variable.name] = {Integer(Text{name})};
+  scopes_.back()[statement.variable.name] = {Integer(Text{name}).as(begin.type())};
+  const std::size_t lines = writer_.lines().size();
   const std::string condition = truth(evaluate(statement.condition)).text.text;
+  const std::string step = step_of(statement).text().text;
+  refuse_lines_since(lines);
   writer_.line("for (var " + name + ": i32 = " + begin.text().text + "; " + condition + "; " + name +
-               " += " + step_of(statement).text().text + ") {");
+               " += " + step + ") {");
   run_body(statement.body);
   writer_.line("}");
   writer_.close(true);
@@ -239,30 +261,31 @@ void Translator::loop(const For& statement) {
 }
 
 // Writes the body once for each trip, and answers true, if their number is known.
-bool Translator::unroll(const For& statement) {
+bool Translator::unroll(const For& statement, const Integer& begin) {
   const std::string& name = statement.variable.name;
-  std::optional<std::int64_t> value = integer(evaluate(*statement.variable.value)).known();
-  const std::optional<std::int64_t> step = step_of(statement).known();
-  std::vector<std::int64_t> trips;
-  while (value && step) {
-    scopes_.push_back({{name, {Integer(*value)}}});
+  const std::size_t lines = writer_.lines().size();
+  std::vector<Integer> trips;
+  for (Integer value = begin; value.known();) {
+    scopes_.push_back({{name, {value}}});
     const std::optional<bool> goes_on = truth(evaluate(statement.condition)).known;
+    const Integer step = step_of(statement);
     scopes_.pop_back();
-    if (!goes_on || trips.size() > most_trips) {
+    refuse_lines_since(lines);
+    if (!goes_on || !step.known() || trips.size() > most_trips) {
       return false;
     }
     if (!*goes_on) {
-      break;
+      for (const Integer& trip : trips) {
+        scopes_.push_back({{name, {trip}}});
+        run_scoped(statement.body);
+        scopes_.pop_back();
+      }
+      return true;
     }
-    trips.push_back(*value);
-    *value += *step;
+    trips.push_back(value);
+    value = (value + step).as(begin.type());
   }
-  for (const std::int64_t trip : trips) {
-    scopes_.push_back({{name, {Integer(trip)}}});
-    run_scoped(statement.body);
-    scopes_.pop_back();
-  }
-  return value && step;
+  return false;
 }
 
 // --- What has an effect ------------------------------------------------------------------------------------
@@ -273,17 +296,32 @@ void Translator::evaluate_for_effect(const Expression& expression) {
     assign(expression);
   } else if (expression.kind != Expression::Kind::call) {
     refuse("an expression without effect");
-  } else if (name == "barrier") {
-    writer_.line("workgroupBarrier();");
-  } else if (name.starts_with("vstore") && expression.operands.size() == 3) {
-    const Real value = std::get<Real>(evaluate(expression.operands[0]));
-    Pointer to = pointer(evaluate(expression.operands[2]));
+  } else if (name == "barrier" && expression.operands.size() == 1) {
+    barrier(expression.operands.front());
+  } else if (const int width = width_of({"float" + name.substr(std::min<std::size_t>(6, name.size()))});
+             name.starts_with("vstore") && width > 1 && expression.operands.size() == 3) {
+    const Real value = real_of(evaluate(expression.operands[0]), width);
+    Pointer to = float_pointer(evaluate(expression.operands[2]));
     to.offset += value.width * integer(evaluate(expression.operands[1]));
     store_vector(to, value);
   } else if (const auto found = program_.functions.find(name); found != program_.functions.end()) {
     inline_call(found->second, expression.operands);
   } else {
     refuse("the function " + name);
+  }
+}
+
+// Each of WGSL's barriers orders one kind of memory, and waits for the whole work-group.
+void Translator::barrier(const Expression& fences) {
+  if (fences.kind == Expression::Kind::binary && fences.text == "|") {
+    barrier(fences.operands.front());
+    barrier(fences.operands.back());
+  } else if (fences.text == "CLK_LOCAL_MEM_FENCE") {
+    writer_.line("workgroupBarrier();");
+  } else if (fences.text == "CLK_GLOBAL_MEM_FENCE") {
+    writer_.line("storageBarrier();");
+  } else {
+    refuse("the barrier of " + fences.text);
   }
 }
 
@@ -317,9 +355,11 @@ void Translator::assign(const Expression& expression) {
   } else {
     const Real& real = std::get<Real>(before);
     const Real value = real_of(after, real.width);
-    for (std::size_t i = 0; i < real.parts.size(); ++i) {
-      writer_.line(real.parts[i].text + " = " + value.parts[i].text + ";");
+    std::vector<std::string> places;
+    for (const Text& part : real.parts) {
+      places.push_back(part.text);
     }
+    write_parts(places, value);
   }
 }
 
@@ -331,7 +371,7 @@ std::map<std::string, Symbol> Translator::bind(const Function& function,
   std::map<std::string, Symbol> bound;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& [type, name] = function.parameters[i];
-    bound[name] = introduce(name, converted(evaluate(arguments[i]), type));
+    bound[name] = introduce(name, type, evaluate(arguments[i]));
   }
   return bound;
 }

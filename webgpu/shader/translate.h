@@ -10,7 +10,7 @@
 
 namespace duogemm::webgpu {
 
-// How the host calls it: binding 0 of group 0 is a uniform buffer of the numbers, four bytes each, and the
+// The host calls it so: binding 0 of group 0 is a uniform buffer of the numbers, four bytes each, and the
 // matrices are the bindings from 1 on.
 struct Shader {
   struct Number {

@@ -1,6 +1,7 @@
 #include "shader/translator.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "source/parser.h"
 #include "source/preprocess.h"
@@ -12,6 +13,12 @@ int width_of(const TypeName& type) {
       {"float", 1}, {"float2", 2}, {"float4", 4}, {"float8", 8}, {"float16", 16}};
   const auto found = widths.find(type.base);
   return found == widths.end() ? 0 : found->second;
+}
+
+Integer::Type integer_type_of(const TypeName& type) {
+  return type.base == "uint"                            ? Integer::Type::of_uint
+         : type.base == "long" || type.base == "size_t" ? Integer::Type::of_long
+                                                        : Integer::Type::of_int;
 }
 
 Translator::Translator(const Program& program, const Function& kernel, std::vector<Uses> uses)
@@ -60,15 +67,24 @@ void Translator::take_parameters() {
   }
 }
 
+// A kernel's numbers are four bytes each.
+bool Translator::is_number_of_fp32(const TypeName& type, const std::string& name) const {
+  if (type.pointer || width_of(type) > 1) {
+    refuse("the argument " + name + ", which is no number");
+  }
+  return width_of(type) == 1;
+}
+
 // The members of a struct are numbers of their own, in the order of the file.
 void Translator::add_numbers(const TypeName& type, const std::string& name) {
   const auto structure = program_.structures.find(type.base);
   if (structure == program_.structures.end()) {
-    const bool is_real = width_of(type) == 1;
+    const bool is_real = is_number_of_fp32(type, name);
     numbers_.push_back({name, is_real});
     const Text text{"numbers." + name};
     fixed_.insert(text.text);
-    scopes_.back()[name] = {is_real ? Value(Real{1, {text}}) : Value(Integer(text))};
+    scopes_.back()[name] = {is_real ? Value(Real{1, {text}})
+                                    : Value(Integer(text).as(integer_type_of(type)))};
     return;
   }
   const auto add_members = [&](const auto& self, const Structure& members,
@@ -76,7 +92,7 @@ void Translator::add_numbers(const TypeName& type, const std::string& name) {
     for (const Member& member : members) {
       const auto inner = program_.structures.find(member.type.base);
       if (inner == program_.structures.end()) {
-        numbers_.push_back({prefix + member.name, width_of(member.type) == 1});
+        numbers_.push_back({prefix + member.name, is_number_of_fp32(member.type, member.name)});
         fixed_.insert("numbers." + prefix + member.name);
       } else {
         self(self, inner->second, prefix + member.name + "_");
@@ -126,6 +142,10 @@ Shader translate(const std::string& text, const Tunables& tunables) {
   const auto kernel = std::ranges::find_if(program.functions, is_kernel);
   if (kernel == program.functions.end()) {
     throw Error(Status::build_failed, "there is no kernel in the text to translate");
+  }
+  const auto other = std::find_if(std::next(kernel), program.functions.end(), is_kernel);
+  if (other != program.functions.end()) {
+    fail(other->second.at, "not translated to WGSL: more than one kernel");
   }
   Translator first(program, kernel->second, {});
   first.shader();

@@ -15,7 +15,7 @@
 
 namespace duogemm::webgpu {
 
-// What pointers point into.
+// Pointers point into an object.
 struct Object {
   enum class Kind { buffer, local, array };
   Kind kind;
@@ -25,8 +25,8 @@ struct Object {
   std::size_t uses;  // which of the translator's uses_ are its own
 };
 
-// How a kernel uses an object. WGSL has to know it where the object is declared, so that a kernel is
-// translated twice, and the second pass knows what the first has seen.
+// WGSL has to know how a kernel uses an object where the object is declared. So a kernel is translated twice,
+// and the second pass knows what the first has seen.
 struct Uses {
   std::set<int> widths = {};  // of accesses, in floats, 4 at most
   bool indexed = false;       // by what is no constant
@@ -64,6 +64,7 @@ class Translator {
   // --- The kernel's declaration (translator.cpp)
   void take_parameters();
   void add_numbers(const TypeName& type, const std::string& name);
+  bool is_number_of_fp32(const TypeName& type, const std::string& name) const;
   std::string head() const;
 
   // --- Statements (statements.cpp)
@@ -73,22 +74,25 @@ class Translator {
   void run_body(const Block& block);
   void declare(const Declare& declaration);
   void declare_array(const Declare& declaration);
-  Symbol introduce(const std::string& name, const Value& value);
+  Symbol introduce(const std::string& name, const TypeName& type, const Value& given);
   Symbol introduce_pointer(const std::string& name, Pointer pointer);
   Symbol introduce_real(const std::string& name, const Real& value);
   std::string let_or_var(const std::string& name, const std::string& text, bool variable);
   std::string variable_name(const std::string& wanted);
   void branch(const If& statement);
   void loop(const For& statement);
-  bool unroll(const For& statement);
+  bool unroll(const For& statement, const Integer& begin);
+  void refuse_lines_since(std::size_t lines) const;
   Integer step_of(const For& statement);
   void evaluate_for_effect(const Expression& expression);
+  void barrier(const Expression& fences);
   void assign(const Expression& expression);
   void inline_call(const Function& function, const std::vector<Expression>& arguments);
   std::map<std::string, Symbol> bind(const Function& function, const std::vector<Expression>& arguments);
 
   // --- Expressions (expressions.cpp)
   Value evaluate(const Expression& expression);
+  Value number(const std::string& text) const;
   Value evaluate_unary(const Expression& expression);
   Value evaluate_binary(const std::string& sign, const Value& a, const Value& b);
   Value evaluate_integers(const std::string& sign, const Integer& a, const Integer& b);
@@ -104,17 +108,23 @@ class Translator {
   const Symbol& find(const std::string& name) const;
   int constant(const Expression& expression);
 
-  // What a value is, where C converts it without a word.
+  // These say what a value is, where C converts it without a word.
   Integer integer(const Value& value) const;
   Condition truth(const Value& value) const;
   Real real_of(const Value& value, int width) const;
   Pointer pointer(const Value& value) const;
+  Pointer element_of(const Value& value) const;
+  Pointer float_pointer(const Value& value) const;
   Value converted(const Value& value, const TypeName& type) const;
 
   // --- Memory (memory.cpp)
   Real load(const Pointer& from);
+  Real load_vector(const Pointer& first, int width);
   void store(const Pointer& to, const Real& value);
   void store_vector(const Pointer& first, const Real& value);
+  std::string named(const Text& part);
+  std::vector<std::string> names_of_parts(const Real& value);
+  void write_parts(const std::vector<std::string>& places, const Real& value);
   int unit_of(const Object& object) const;
   void note_access(const Pointer& pointer, bool write);
   std::string element(const Object& object, const Integer& index);
@@ -136,7 +146,10 @@ class Translator {
   Position at_;
 };
 
-// Of "float4" 4; 0 for what is no number of FP32.
+// The width of "float4" is 4; that of what is no number of FP32 is 0.
 int width_of(const TypeName& type);
+
+// A size_t counts as a long, because no number of a work-item needs its highest bit.
+Integer::Type integer_type_of(const TypeName& type);
 
 }  // namespace duogemm::webgpu

@@ -27,6 +27,26 @@ Text operation(const Integer& a, const char* sign, const Integer& b) {
   return {inside(a.text(), multiplied) + " " + sign + " " + inside(b.text(), multiplied + 1), multiplied};
 }
 
+Integer::Type common_type(const Integer& a, const Integer& b) { return std::max(a.type(), b.type()); }
+
+bool is_unsigned(const Integer& a, const Integer& b) { return common_type(a, b) == Integer::Type::of_uint; }
+
+std::string as_unsigned(const Integer& a) {
+  return a.known() ? std::to_string(static_cast<std::uint32_t>(*a.known())) + "u"
+                   : "u32(" + a.text().text + ")";
+}
+
+// Nothing is divided term by term, because a uint that is too large begins anew at 0.
+Integer unsigned_operation(const Integer& a, const char* sign, const Integer& b) {
+  if (!a.known() || !b.known()) {
+    return Integer(Text{"i32(" + as_unsigned(a) + " " + sign + " " + as_unsigned(b) + ")"})
+        .as(Integer::Type::of_uint);
+  }
+  const auto x = static_cast<std::uint32_t>(*a.known());
+  const auto y = static_cast<std::uint32_t>(*b.known());
+  return Integer(*sign == '/' ? x / y : x % y).as(Integer::Type::of_uint);
+}
+
 }  // namespace
 
 bool is_name(const std::string& text) {
@@ -45,10 +65,11 @@ std::optional<std::int64_t> Integer::known() const {
 }
 
 Text Integer::text() const {
+  const std::int64_t number = type_ == Type::of_uint ? static_cast<std::int32_t>(number_) : number_;
   if (terms_.empty()) {
-    return {std::to_string(number_), number_ < 0 ? prefixed : 20};
+    return {std::to_string(number), number < 0 ? prefixed : 20};
   }
-  if (terms_.size() == 1 && number_ == 0 && terms_.front().second == 1) {
+  if (terms_.size() == 1 && number == 0 && terms_.front().second == 1) {
     return terms_.front().first;
   }
   // What is added comes first, so that the text begins with no sign; the number last where there is a choice.
@@ -58,8 +79,8 @@ Text Integer::text() const {
     const std::string product = inside(term, multiplied);
     summands.emplace_back(size == 1 ? product : product + " * " + std::to_string(size), factor);
   }
-  if (number_ != 0) {
-    summands.emplace_back(std::to_string(std::abs(number_)), number_);
+  if (number != 0) {
+    summands.emplace_back(std::to_string(std::abs(number)), number);
   }
   std::stable_partition(summands.begin(), summands.end(),
                         [](const auto& summand) { return summand.second > 0; });
@@ -69,6 +90,15 @@ Text Integer::text() const {
     text += summand;
   }
   return {text, summands.size() == 1 && summands.front().second > 0 ? multiplied : added};
+}
+
+Integer Integer::as(Type type) const {
+  Integer made = *this;
+  made.type_ = type;
+  if (known() && (type == Type::of_uint || (type == Type::of_long && type_ == Type::of_uint))) {
+    made.number_ = static_cast<std::uint32_t>(number_);
+  }
+  return made;
 }
 
 std::int64_t Integer::divisor() const {
@@ -93,6 +123,7 @@ Integer Integer::in_units_of(std::int64_t n) const {
 }
 
 Integer& Integer::operator+=(const Integer& other) {
+  type_ = std::max(type_, other.type_);
   number_ += other.number_;
   for (const auto& term : other.terms_) {
     const auto same = std::ranges::find(terms_, term.first, [](const auto& own) { return own.first; });
@@ -102,12 +133,12 @@ Integer& Integer::operator+=(const Integer& other) {
       terms_.erase(same);
     }
   }
-  return *this;
+  return *this = as(type_);
 }
 
 Integer operator*(std::int64_t n, Integer a) {
   if (n == 0) {
-    return 0;
+    return Integer(0).as(a.type());
   }
   a.number_ *= n;
   for (auto& term : a.terms_) {
@@ -117,35 +148,42 @@ Integer operator*(std::int64_t n, Integer a) {
 }
 
 Integer product(const Integer& a, const Integer& b) {
+  const Integer::Type type = common_type(a, b);
   if (a.known()) {
-    return *a.known() * b;
+    return (*a.known() * b).as(type);
   }
   if (b.known()) {
-    return *b.known() * a;
+    return (*b.known() * a).as(type);
   }
-  return Integer(Text{inside(a.text(), multiplied) + " * " + inside(b.text(), multiplied + 1), multiplied});
+  return Integer(operation(a, "*", b)).as(type);
 }
 
 Integer quotient(const Integer& a, const Integer& b) {
   const std::int64_t n = known_divisor(b);
+  if (is_unsigned(a, b)) {
+    return unsigned_operation(a, "/", b);
+  }
   if (n == 0) {
-    return Integer(operation(a, "/", b));
+    return Integer(operation(a, "/", b)).as(common_type(a, b));
   }
   if (a.known()) {
-    return *a.known() / n;
+    return Integer(*a.known() / n).as(common_type(a, b));
   }
-  return a.divisor() % n == 0 ? a.in_units_of(n) : Integer(operation(a, "/", b));
+  return (a.divisor() % n == 0 ? a.in_units_of(n) : Integer(operation(a, "/", b))).as(common_type(a, b));
 }
 
 Integer remainder(const Integer& a, const Integer& b) {
   const std::int64_t n = known_divisor(b);
+  if (is_unsigned(a, b)) {
+    return unsigned_operation(a, "%", b);
+  }
   if (n == 0) {
-    return Integer(operation(a, "%", b));
+    return Integer(operation(a, "%", b)).as(common_type(a, b));
   }
   if (a.known()) {
-    return *a.known() % n;
+    return Integer(*a.known() % n).as(common_type(a, b));
   }
-  return a.divisor() % n == 0 ? Integer(0) : Integer(operation(a, "%", b));
+  return (a.divisor() % n == 0 ? Integer(0) : Integer(operation(a, "%", b))).as(common_type(a, b));
 }
 
 // --- Conditions --------------------------------------------------------------------------------------------
@@ -161,8 +199,14 @@ Condition compare(std::string_view sign, const Integer& a, const Integer& b) {
            : sign == "<=" ? x <= y
                           : x >= y;
   };
+  const bool without_sign = is_unsigned(a, b);
   if (a.known() && b.known()) {
-    return condition(holds(*a.known(), *b.known()));
+    return condition(
+        without_sign ? holds(static_cast<std::uint32_t>(*a.known()), static_cast<std::uint32_t>(*b.known()))
+                     : holds(*a.known(), *b.known()));
+  }
+  if (without_sign) {
+    return {{as_unsigned(a) + " " + std::string(sign) + " " + as_unsigned(b), 6}};
   }
   // No i32 reaches such a number.
   if (b.known() && *b.known() > std::numeric_limits<std::int32_t>::max()) {
@@ -203,8 +247,11 @@ std::string type_name(int width) {
 
 Real real(const Integer& number) {
   return {1,
-          {number.known() ? Text{std::to_string(*number.known()) + ".0", number.text().level}
-                          : Text{"f32(" + number.text().text + ")"}}};
+          {number.known()
+               ? Text{std::to_string(*number.known()) + ".0", number.text().level}
+               : Text{"f32(" +
+                      (number.type() == Integer::Type::of_uint ? as_unsigned(number) : number.text().text) +
+                      ")"}}};
 }
 
 Real splat(const Real& number, int width) {

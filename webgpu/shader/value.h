@@ -1,5 +1,5 @@
-// What expressions of a kernel become: whole numbers, of which the translator knows what it can, conditions,
-// and numbers or vectors of FP32.
+// Expressions of a kernel become whole numbers, of which the translator knows what it can, conditions, and
+// numbers or vectors of FP32.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,20 @@ std::string inside(const Text& text, int level);
 // A whole number: a sum of terms, each a text times a number, and a number. So an offset in floats that is
 // made of multiples of four becomes one in vectors, and what is constant is a number.
 //
-// All are i32 in WGSL: no matrix in a browser has more elements.
+// All are i32 in WGSL: no matrix in a browser has more elements. A uint's bits are in an i32, too, and become
+// a u32 where the sign counts.
 class Integer {
  public:
+  // They are in the order in which C converts one of two operands to the type of the other.
+  enum class Type { of_int, of_uint, of_long };
+
   Integer(std::int64_t number = 0) : number_(number) {}
   explicit Integer(Text text) : terms_{{std::move(text), 1}} {}
 
   std::optional<std::int64_t> known() const;
   Text text() const;
+  Type type() const { return type_; }
+  Integer as(Type type) const;
 
   // The greatest number by which all terms can be divided; 0 for 0.
   std::int64_t divisor() const;
@@ -50,6 +56,7 @@ class Integer {
  private:
   std::vector<std::pair<Text, std::int64_t>> terms_;
   std::int64_t number_ = 0;
+  Type type_ = Type::of_int;
 };
 
 // a * b, a / b and a % b as C has them. Throws std::domain_error where a number is divided by zero.

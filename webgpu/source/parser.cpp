@@ -13,10 +13,10 @@ using Words = std::set<std::string, std::less<>>;
 const Words type_names = {"float", "float2", "float4", "float8", "float16", "int",
                           "uint",  "long",   "size_t", "bool",   "void"};
 
-// Words of a declaration that WGSL has no need of.
+// WGSL has no need of these words of a declaration.
 const Words ignored_words = {"const", "static", "inline", "restrict", "volatile", "__kernel"};
 
-// How tightly an operator with two operands binds; 0 for what is none.
+// The level says how tightly an operator with two operands binds; what is none has 0.
 int level_of(std::string_view sign) {
   static const std::map<std::string_view, int> levels = {
       {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {">", 7},
@@ -99,7 +99,7 @@ class Parser {
     }
   }
 
-  // What stands before a name: its type, with all words that say more of it.
+  // Before a name stands its type, with all words that say more of it.
   TypeName type(std::vector<Expression>* work_group = nullptr, bool* kernel = nullptr) {
     TypeName found;
     std::vector<Expression> ignored;
@@ -156,7 +156,7 @@ class Parser {
 
   void function() {
     Function made{token().at, "", false};
-    type(&made.work_group, &made.kernel);
+    made.result = type(&made.work_group, &made.kernel);
     made.name = take_name();
     need("(");
     while (!take(")")) {
@@ -198,7 +198,7 @@ class Parser {
     return made;
   }
 
-  // What a condition or a loop governs.
+  // A condition or a loop governs a block or one statement.
   Block body() {
     Block made;
     if (sees("{")) {

@@ -1,4 +1,4 @@
-// The tree of a kernel file, as far as the dialect goes.
+// Here is the tree of a kernel file, as far as the dialect goes.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct Position {
 
 enum class Space { none, global, local };
 
-// "float4", "int" or a struct's name, and of a pointer what it points to.
+// A type has the base "float4", "int" or a struct's name; that of a pointer is what it points to.
 struct TypeName {
   std::string base;
   Space space = Space::none;
@@ -39,7 +39,7 @@ struct Expression {
 struct Statement;
 using Block = std::vector<Statement>;
 
-// Declarations that one statement makes, one for each variable.
+// A statement makes one declaration for each variable.
 struct Declare {
   TypeName type;
   std::string name;
@@ -77,6 +77,7 @@ struct Function {
   Position at;
   std::string name;
   bool kernel = false;
+  TypeName result = {};
   std::vector<Expression> work_group = {};  // of a kernel, in three dimensions
   std::vector<Member> parameters = {};
   Block body = {};

@@ -112,14 +112,19 @@ def by_explanation(kernel):
     return f"{lowest['name']} ({100 * reached:.0f}%)"
 
 
+def peak_of(run):
+    """The peak and its name, or nothing: the page for browsers saves a rung that ran alone without a peak."""
+    return [(run["peak_gflops"], "measured peak")] if run["peak_gflops"] else []
+
+
 def by_roofs(row, run):
     """Without explanation: a roof that is nearly reached, if the run measured it."""
-    roofs = [(run["peak_gflops"], "multiply-adds")]
+    roofs = [(gflops, "multiply-adds") for gflops, _ in peak_of(run)]
     cache = (run.get("bandwidth") or {}).get("cache")
     if cache and "flops_per_byte" in row:
         roofs.append((cache * row["flops_per_byte"] / 1e9, "shared cache"))
-    lowest, name = min(roofs)
-    reached = row["gflops"] / lowest
+    lowest, name = min(roofs, default=(0, ""))
+    reached = row["gflops"] / lowest if lowest else 0
     return f"{name} ({100 * reached:.0f}%)" if reached >= REACHED else ""
 
 
@@ -135,19 +140,20 @@ def steps(run, reference, explained):
     """A ladder as rows of bars: the rungs and other kernels, then what there is to compare with."""
     rows = run["rows"]
     peers = [(reference["name"], "", reference["gflops"])] if reference else []
-    peers.append(("measured peak", "multiply-adds in registers alone", run["peak_gflops"]))
-    whole = max([gflops for *_, gflops in peers] + [row["gflops"] for row in rows if "gflops" in row])
+    peers += [(name, "multiply-adds in registers alone", gflops) for gflops, name in peak_of(run)]
+    whole = max([gflops for *_, gflops in peers] + [row["gflops"] for row in rows if "gflops" in row], default=1)
     limit, name = (reference["gflops"], reference["name"].split()[0]) if reference else (run["peak_gflops"], "the peak")
 
     def line(name, idea, gflops, **more):
-        speed = {"speed": speed_text(gflops), "share": f"{100 * gflops / whole:.1f}", "of": percent(gflops / limit)} if gflops else {}
+        speed = {"speed": speed_text(gflops), "share": f"{100 * gflops / whole:.1f}",
+                 "of": percent(gflops / limit) if limit else ""} if gflops else {}
         empty = dict.fromkeys(("speed", "share", "of", "hover", "times", "before", "step", "limit", "kind"), "")
         return {"rung": name, "idea": idea, **empty, **speed, **more}
     lines = [line(results.name(row) + results.short_setting(row, rows), row["idea"], row.get("gflops"), **details(row, run, explained))
              for row in rows]
     lines += [line(*peer, kind="peer") for peer in peers]
-    return {"text": f"{answer(run)} Measured through {results.runtime_caption(run)}.{unsupported(rows)}", "rows": lines, "of": f"of {name}",
-            "dashed": peers[0][0], "mark": f"{100 * limit / whole:.1f}"}
+    return {"text": f"{answer(run)} Measured through {results.runtime_caption(run)}.{unsupported(rows)}", "rows": lines,
+            "of": f"of {name}" if peers else "", "dashed": peers[0][0] if peers else "", "mark": f"{100 * limit / whole:.1f}"}
 
 
 def unsupported(rows):
@@ -208,14 +214,16 @@ def facts(run):
     if rungs[0]["rung"] == "1":
         found.append((f"\u00d7{fastest['gflops'] / rungs[0]['gflops']:.1f}", f"from rung 1 to rung {fastest['rung']}"))
     for row, who in [(fastest, f"rung {fastest['rung']}"), *((row, "duogemm's own kernel") for row in own)]:
-        share, what = shares(row, run)[0].split(" ", 1)
-        found.append((share, f"{what}, by {who}"))
+        for text in shares(row, run)[:1]:
+            share, what = text.split(" ", 1)
+            found.append((share, f"{what}, by {who}"))
     return found
 
 
 def shares(row, run):
     limits = [(run["reference"]["gflops"], run["reference"]["name"])] if run["reference"] else []
-    return [f"{100 * row['gflops'] / gflops:.0f}% of {name}" for gflops, name in [*limits, (run["peak_gflops"], "the measured peak")]]
+    limits += [(gflops, f"the {name}") for gflops, name in peak_of(run)]
+    return [f"{100 * row['gflops'] / gflops:.0f}% of {name}" for gflops, name in limits]
 
 
 def climb(runs):
@@ -239,11 +247,11 @@ def climb(runs):
             if "gflops" not in row:
                 axis.text(0.0, at, " not supported" if "unsupported" in row else " does not compile", va="center", fontsize=8)
     limits = [(run["reference"]["name"], run["reference"]["gflops"]) for run in runs if run["reference"]][:2]
-    limits.append(("measured peak", max(run["peak_gflops"] for run in runs)))
+    limits += [(label, gflops) for gflops, label in sorted(peak for run in runs for peak in peak_of(run))[-1:]]
     for line, (label, gflops) in zip(("--", ":", "-."), limits):
         axis.axvline(gflops, color="black", linestyle=line, linewidth=1.2, zorder=1, label=f"{label}: {speed_text(gflops)}")
     speeds = [row["gflops"] for run in runs for row in run["rows"] if "gflops" in row]
-    axis.set_xlim(0, 1.25 * max(speeds + [gflops for _, gflops in limits]))
+    axis.set_xlim(0, 1.25 * max(speeds + [gflops for _, gflops in limits], default=1))
     axis.set_xlabel("GFLOP/s; \u00d7: times the rung before")
     style.count_speeds(axis)
     style.title(axis, *[f"{results.device_caption(run)}; {results.size_caption(run)}" for run in runs])
@@ -261,15 +269,16 @@ def roofline(run):
     """The rungs, at what a work-group computes for each byte that it gets from beyond it."""
     figure, axis = style.lines_figure()
     points = [row for row in run["rows"] if "gflops" in row and "flops_per_byte" in row]
-    peak = run["peak_gflops"]
+    peak = run["peak_gflops"]  # 0 where it was not measured
     intensities = [row["flops_per_byte"] for row in points]
     left, right = min(intensities) / 2, max(intensities) * 16  # room for labels
     for name, bytes_per_second, line in roofs_of(run):
         roof = bytes_per_second / 1e9
-        end = min(peak / roof, right)
+        end = min(peak / roof, right) if peak else right
         if end > left:
             axis.plot([left, end], [left * roof, end * roof], color="black", linestyle=line, linewidth=1.4, label=f"{name}: {roof:,.0f} GB/s")
-    axis.axhline(peak, color="black", linewidth=1.4, label=f"measured peak: {peak:,.0f} GFLOP/s")
+    if peak:
+        axis.axhline(peak, color="black", linewidth=1.4, label=f"measured peak: {peak:,.0f} GFLOP/s")
     if run["reference"]:
         axis.axhline(run["reference"]["gflops"], color="black", linestyle="--", linewidth=0.9, label=run["reference"]["name"])
     drawn, = axis.plot(intensities, [row["gflops"] for row in points], **{**style.line_style(0), "linestyle": "none", "markersize": 6})

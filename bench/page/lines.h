@@ -1,7 +1,6 @@
 // What a reader of the page sees first of a kernel.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

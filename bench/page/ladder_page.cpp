@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "duogemm/version.h"
@@ -52,6 +54,14 @@ Json to_json(const Excerpt& excerpt) {
   return {{"path", excerpt.path}, {"first", excerpt.first}, {"lines", excerpt.lines}};
 }
 
+// Says what a rung needs that no browser has, in the words of `duogemm ladder`.
+std::optional<std::string> missing_in_browsers(const Rung& rung) {
+  constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+  DeviceInfo browser;
+  browser.max_work_group = browser.local_bytes = browser.dynamic_local_bytes = any;
+  return unsupported_reason(rung, resolve(rung, {}), browser);
+}
+
 Json rung_json(const Rung& rung, const Rung* before) {
   const std::vector<LadderFile> files = files_of(rung);
   Json json = {{"rung", rung.label},
@@ -77,7 +87,7 @@ Json rung_json(const Rung& rung, const Rung* before) {
     if (error.status() != Status::unsupported) {
       throw;
     }
-    json["unsupported"] = error.what();
+    json["unsupported"] = missing_in_browsers(rung).value_or(error.what());
   }
   return json;
 }

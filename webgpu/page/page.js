@@ -80,7 +80,7 @@ class RungView {
   outcomeOf(result) {
     if (!result) return {words: "not run yet", look: "soft"};
     if (result.running) return {words: "running …", look: "soft"};
-    if (result.unsupported) return {words: `does not run here: ${this.rung.unsupported ?? `it needs ${result.unsupported}`}`, look: "soft"};
+    if (result.unsupported) return {words: `does not run here: it needs ${result.unsupported}`, look: "soft"};
     if (result.error) return {words: `failed: ${result.error}`, look: "bad"};
     if (result.wrong) return {words: `WRONG: ${result.wrong.toLocaleString("en")} rows of C are not what they must be`, look: "bad"};
     if (result.beyond) return {words: `WRONG: of fractions, ${result.beyond} elements of a few are beyond the error bound`, look: "bad"};

@@ -234,7 +234,7 @@ class Page {
     const rows = this.rungs.filter(view => view.result?.unsupported || view.result?.gflops).map(({rung, variant, result}) => {
       const head = {rung: rung.rung, kernel: rung.kernel, idea: rung.idea, tunables: variant?.tunables ?? {}};
       return result.unsupported ? {...head, unsupported: result.unsupported} : {
-        ...head, gflops: result.gflops, ok: isRight(result), error_per_bound: null, different_bits: result.otherBits, overwritten: 0,
+        ...head, gflops: result.gflops, ok: isRight(result), error_per_bound: null, different_bits: result.otherBits, overwritten: null,
         support_steps: variant.splits > 1 ? 1 : 0, flops_per_byte: flopsPerByte(variant), time: result.time, multiply_time: null,
       };
     });

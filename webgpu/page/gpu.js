@@ -2,6 +2,9 @@
 
 class DeviceLost extends Error {}
 
+// Lets the browser do what it has to do. A hidden tab has timers, but no frames.
+function aTurn() { return new Promise(done => setTimeout(done, 0)); }
+
 class Gpu {
   // Throws an Error with a sentence for the visitor where there is no device.
   static async open() {
@@ -38,7 +41,7 @@ class Gpu {
     return description || [vendor, architecture, device].filter(Boolean).join(" ") || "a GPU that the browser does not name";
   }
 
-  // What a promise brings, unless the device is lost before: many would wait for ever then.
+  // Waits for a promise, unless the device is lost before: many would wait for ever then.
   async unlessLost(promise) { return Promise.race([promise, this.lost]); }
 
   // Runs `work`, and throws what the device says against any of it.
@@ -60,6 +63,21 @@ class Gpu {
     const buffer = this.device.createBuffer({size: bytes, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | usage});
     if (bytes !== content) this.device.queue.writeBuffer(buffer, 0, content);
     return buffer;
+  }
+
+  // Runs `work` as `checked` does, with a function that makes buffers. They are destroyed when it ends, however it ends.
+  async withBuffers(work) {
+    const buffers = [];
+    const make = (...asked) => {
+      const buffer = this.buffer(...asked);
+      buffers.push(buffer);
+      return buffer;
+    };
+    try {
+      return await this.checked(() => work(make));
+    } finally {
+      buffers.forEach(buffer => buffer.destroy());
+    }
   }
 
   // Why the device cannot run a shader; empty if it can.
@@ -106,13 +124,14 @@ class Gpu {
   numbers(shader, values) {
     const content = new DataView(new ArrayBuffer(roundUp(4 * shader.numbers.length, 16)));
     shader.numbers.forEach(({name, real}, i) => {
+      if (!(name in values)) throw Error(`the shader's number ${name} has no value`);
       if (real) content.setFloat32(4 * i, values[name], true);
       else content.setInt32(4 * i, values[name], true);
     });
     return this.buffer(content.buffer, GPUBufferUsage.UNIFORM);
   }
 
-  // Seconds that the steps take, so often one after the other.
+  // Measures the seconds that the steps take, one after the other, `repeats` times.
   async seconds(steps, repeats) {
     const encoder = this.device.createCommandEncoder();
     const pass = encoder.beginComputePass();
@@ -124,7 +143,7 @@ class Gpu {
     return (performance.now() - begin) / 1000;
   }
 
-  // Samples of one execution. A sample has as many as fill 20 ms: a browser's clock ticks in tenths of one.
+  // Takes samples of one execution. A sample has as many as fill 20 ms: a browser's clock ticks in tenths of one.
   async time(steps, {least = 5, most = 15, sample = 0.02, budget = 0.6} = {}) {
     const once = await this.seconds(steps, 1);
     const repeats = Math.max(1, Math.min(1000, Math.ceil(sample / once)));
@@ -140,10 +159,12 @@ class Gpu {
     const encoder = this.device.createCommandEncoder();
     encoder.copyBufferToBuffer(buffer, 0, copy, 0, bytes);
     this.device.queue.submit([encoder.finish()]);
-    await this.unlessLost(copy.mapAsync(GPUMapMode.READ));
-    const content = new Float32Array(copy.getMappedRange().slice(0));
-    copy.destroy();
-    return content;
+    try {
+      await this.unlessLost(copy.mapAsync(GPUMapMode.READ));
+      return new Float32Array(copy.getMappedRange().slice(0));
+    } finally {
+      copy.destroy();
+    }
   }
 }
 

@@ -7,17 +7,12 @@ class Ladder {
     this.problem = new Problem(size);
   }
 
-  // What a setting of a rung did: {wrong, otherBits, beyond, time, gflops}, or {unsupported}. Throws DeviceLost, or what the device
-  // says against it.
+  // Tells what a setting of a rung did: {wrong, otherBits, beyond, time, gflops, supportSteps}, or {unsupported}. Throws DeviceLost, or
+  // what the device says against it.
   async run(rung, variant, timed) {
     const refusal = this.refusal(rung, variant);
     if (refusal) return {unsupported: refusal};
-    const operands = this.operands(rung, variant);
-    try {
-      return await this.gpu.checked(() => this.runChecked(rung, variant, operands, timed));
-    } finally {
-      operands.buffers.forEach(buffer => buffer.destroy());
-    }
+    return this.gpu.withBuffers(buffer => this.runChecked(rung, variant, this.operands(rung, variant, buffer), timed));
   }
 
   refusal(rung, variant) {
@@ -28,20 +23,18 @@ class Ladder {
     return this.gpu.refusal(variant) || sums;
   }
 
-  operands(rung, variant) {
+  operands(rung, variant, buffer) {
     const {size, a, b, c} = this.problem;
     const [m, n, k] = variant.multiples.map(multiple => roundUp(size, multiple));
     const [rows, cols] = rung.stores_any_size ? [size, size] : [m, n];
     const bytes = 4 * rows * cols;
     const left = padded(a, size, size, m, k);
     const right = rung.transposed_b ? padded(b, size, size, n, k, true) : padded(b, size, size, k, n);
-    const made = {
-      rows, cols, k, bytes, left, right, before: padded(c, size, size, rows, cols),
-      a: this.gpu.buffer(left), b: this.gpu.buffer(right), c: this.gpu.buffer(bytes, GPUBufferUsage.COPY_SRC),
+    const before = padded(c, size, size, rows, cols);
+    return {
+      rows, cols, k, bytes, left, right, before, a: buffer(left), b: buffer(right), c: buffer(bytes, GPUBufferUsage.COPY_SRC),
+      partial: variant.splits > 1 ? [buffer(bytes * variant.splits), buffer(before)] : [],
     };
-    made.partial = variant.splits > 1 ? [this.gpu.buffer(bytes * variant.splits), this.gpu.buffer(made.before)] : [];
-    made.buffers = [made.a, made.b, made.c, ...made.partial];
-    return made;
   }
 
   async runChecked(rung, variant, operands, timed) {
@@ -54,7 +47,7 @@ class Ladder {
     const checked = {wrong, ...this.problem.fractionsOf(await this.resultOf(steps, operands), operands.rows)};
     if (!timed) return checked;
     const time = await this.gpu.time(steps);
-    return {...checked, time, gflops: 2 * size ** 3 / time.median_s / 1e9};
+    return {...checked, time, gflops: 2 * size ** 3 / time.median_s / 1e9, supportSteps: steps.length - 1};
   }
 
   async resultOf(steps, operands) {
@@ -72,24 +65,30 @@ class Ladder {
     const values = {M: m, N: n, K: k, alpha, beta};
     if (variant.splits === 1) return [await this.gpu.step(variant, values, [left, right, c], groups)];
     const [sums, before] = partial;
+    const steps = [await this.gpu.step(variant, {...values, alpha: 1, beta: 0}, [left, right, sums], groups)];
     const {reduce} = this.data.supporting;
-    const layout = matrix => ({[`${matrix}_offset`]: 0, [`${matrix}_ld`]: rows, [`${matrix}_stride`]: 0});
-    return [
-      await this.gpu.step(variant, {...values, alpha: 1, beta: 0}, [left, right, sums], groups),
-      await this.gpu.step(reduce, {M: rows, N: cols, splits: variant.splits, p_offset: 0, ldp: rows, batch: 1, alpha, beta,
-                                   ...layout("c"), ...layout("d")},
-                          [sums, before, c], [Math.ceil(rows * cols / reduce.work_items[0]), 1, 1]),
-    ];
+    const items = reduce.work_items[0];
+    // A work-item adds up one element. A large product has more than a step may have, so that each step takes some rows.
+    const most = Math.floor(this.gpu.limits.maxComputeWorkgroupsPerDimension * items / cols);
+    const height = Math.ceil(rows / Math.ceil(rows / most));
+    for (let first = 0; first < rows; first += height) {
+      const layout = matrix => ({[`${matrix}_offset`]: first, [`${matrix}_ld`]: rows, [`${matrix}_stride`]: 0});
+      const part = Math.min(height, rows - first);
+      steps.push(await this.gpu.step(reduce, {M: part, N: cols, splits: variant.splits, p_offset: first, ldp: rows, batch: 1, alpha, beta,
+                                              ...layout("c"), ...layout("d")},
+                                     [sums, before, c], [Math.ceil(part * cols / items), 1, 1]));
+    }
+    return steps;
   }
 }
 
-// Multiply-adds in registers alone, in 10^9 operations per second.
-async function measurePeak(data, gpu) {
+// Measures multiply-adds in registers alone, in 10^9 operations per second.
+async function measurePeak(data, gpu, buffer) {
   const shader = data.supporting.peak;
   const flopsPerRound = 2 * 128;
   const groups = gpu.isSoftware ? 16 : 2048;
   const items = groups * shader.work_items[0];
-  const out = gpu.buffer(4 * items);
+  const out = buffer(4 * items);
   const withRounds = async rounds => [await gpu.step(shader, {rounds, factor: 0.999, addend: 0.001}, [out], [groups, 1, 1])];
   let rounds = 16;
   for (let seconds = 0; seconds < 5e-3 && rounds < 2 ** 20;) {
@@ -99,21 +98,19 @@ async function measurePeak(data, gpu) {
     seconds = await gpu.seconds(steps, 1);
   }
   const time = await gpu.time(await withRounds(rounds));
-  out.destroy();
   return flopsPerRound * rounds * items / time.median_s / 1e9;
 }
 
-// Bytes per second that the device reads of more memory than a cache holds.
-async function measureBandwidth(data, gpu) {
+// Measures the bytes per second that the device reads of more memory than a cache holds.
+async function measureBandwidth(data, gpu, buffer) {
   const shader = data.supporting.bandwidth;
   const bytes = Math.min((gpu.isSoftware ? 32 : 512) * 2 ** 20, gpu.limits.maxStorageBufferBindingSize);
   const [vectors, groups] = [bytes / 16, gpu.isSoftware ? 64 : 1024];
   const items = groups * shader.work_items[0];
   const rounds = Math.floor(vectors / items);
-  const [from, out] = [gpu.buffer(bytes), gpu.buffer(4 * items)];
+  const [from, out] = [buffer(bytes), buffer(4 * items)];
   const steps = [await gpu.step(shader, {vectors, rounds, start: 1, shift: items}, [from, out], [groups, 1, 1])];
   await gpu.seconds(steps, 1);
   const time = await gpu.time(steps);
-  [from, out].forEach(buffer => buffer.destroy());
   return 16 * rounds * items / time.median_s;
 }

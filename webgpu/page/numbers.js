@@ -48,7 +48,7 @@ function fusedMultiplyAdd(a, b, c) {
   return Math.fround(words.getFloat64(0));
 }
 
-// Factors that make fractions of whole numbers, so that sums are rounded.
+// These make fractions of whole numbers, so that sums are rounded.
 const fractionA = x => 0.3 * x;
 const fractionB = x => 0.7 * x;
 
@@ -68,14 +68,14 @@ class Problem {
     });
   }
 
-  // How many rows of a result, whose columns are `ld` apart, are wrong.
+  // Counts the rows of a result, whose columns are `ld` apart, that are wrong.
   wrongRows(result, ld) {
     const found = this.vectors.map(vector => timesVector(result, this.size, this.size, ld, vector));
     return this.expected[0].filter((_, i) => found.some((sums, v) => sums[i] !== this.expected[v][i])).length;
   }
 
-  // Of a result of fractions, some elements: how many have other bits than a chain of fused multiply-adds in
-  // ascending k, and how many are beyond the error bound of docs/testing.md.
+  // Counts, of some elements of a result of fractions, how many have other bits than a chain of fused multiply-adds
+  // in ascending k, and how many are beyond the error bound of docs/testing.md.
   fractionsOf(result, ld) {
     const {size, alpha, beta} = this;
     const count = Math.min(32, size);

@@ -34,7 +34,7 @@ function title(rung) { return rung.rung === "nv" ? "For comparison" : `Rung ${ru
 // --- A rung ------------------------------------------------------------------------------------------------
 
 class RungView {
-  constructor(rung, runAlone) {
+  constructor(rung, runAlone, compare) {
     this.rung = rung;
     this.result = null;
     const heading = `rung-${rung.rung}`;
@@ -50,7 +50,7 @@ class RungView {
       this.outcome, make("div", {class: "track"}, this.bar), this.details);
     const variants = rung.variants ?? [];
     for (const variant of variants) this.setting.append(make("option", {}, settingText(variant, variants[0])));
-    this.setting.addEventListener("change", () => this.show(null));
+    this.setting.addEventListener("change", () => { this.show(null); compare(); });
     this.button.addEventListener("click", () => runAlone(this));
     this.details.addEventListener("toggle", () => { if (this.details.open && !this.code) this.fill(); });
     if (rung.unsupported) {
@@ -62,6 +62,9 @@ class RungView {
 
   get variant() { return this.rung.variants?.[this.setting.selectedIndex]; }
 
+  // A result that is not right has no speed.
+  get gflops() { return this.result && isRight(this.result) ? this.result.gflops ?? 0 : 0; }
+
   // The result of the setting that is chosen; null before it ran.
   show(result, before = null, most = 0) {
     this.result = result;
@@ -70,10 +73,10 @@ class RungView {
     const {words, look} = this.outcomeOf(result);
     this.outcome.className = `outcome ${look}`;
     this.outcome.textContent = words;
-    if (result?.gflops && before) {
-      this.outcome.append(make("span", {class: "soft"}, `, ${(result.gflops / before).toPrecision(3)} times the rung before`));
+    if (this.gflops && before) {
+      this.outcome.append(make("span", {class: "soft"}, `, ${(this.gflops / before).toPrecision(3)} times the rung before`));
     }
-    this.bar.style.width = result?.gflops && most ? `${100 * result.gflops / most}%` : "0";
+    this.bar.style.width = most ? `${100 * this.gflops / most}%` : "0";
     if (this.wgsl && variant) this.wgsl.textContent = variant.wgsl;
   }
 
@@ -108,7 +111,7 @@ class RungView {
     this.details.append(this.code);
   }
 
-  // Paragraphs of the file's first comment; pictures in it keep their lines.
+  // Makes paragraphs of the file's first comment. Pictures in it keep their lines.
   prose() {
     const paragraphs = this.rung.comment.slice(1).join("\n").split("\n\n").filter(Boolean);
     return paragraphs.map(text => make(/^ {2}/m.test(text) ? "pre" : "p", {}, text));
@@ -121,7 +124,8 @@ class Page {
   constructor(data) {
     this.data = data;
     this.state = "starting";
-    this.rungs = data.rungs.map(rung => new RungView(rung, view => this.run([view])));
+    this.complaints = [];  // about what was to be measured besides rungs
+    this.rungs = data.rungs.map(rung => new RungView(rung, view => this.run([view]), () => this.compare()));
     $("rungs").append(...this.rungs.map(view => view.element));
     $("version").textContent = `duogemm ${data.version}`;
     $("run").addEventListener("click", () => this.run(this.rungs));
@@ -163,17 +167,29 @@ class Page {
   async run(views, timed = true) {
     const size = Number($("size").value);
     if (this.size !== size) this.rungs.forEach(view => view.show(view.rung.unsupported ? view.result : null));
-    Object.assign(this, {state: "running", stopped: false, size, ran: true});
+    Object.assign(this, {state: "running", stopped: false, size, ran: true, complaints: []});
     this.busy = true;
+    try {
+      await this.runAll(views, timed);
+      this.say(this.stopped ? "stopped" : this.summary());
+    } catch (error) {
+      this.say(error.message);
+    } finally {
+      this.state = this.stopped ? "stopped" : this.gpu ? "done" : "no device";
+      this.busy = false;
+    }
+  }
+
+  async runAll(views, timed) {
     this.say("preparing matrices …");
-    await new Promise(requestAnimationFrame);
+    await aTurn();
     let ladder = null;
     for (const view of views) {
       if (this.stopped) break;
       if (view.rung.unsupported) continue;
       if (!this.gpu || this.gpu.isLost) await this.open();
       if (!this.gpu) break;
-      if (ladder?.gpu !== this.gpu) ladder = new Ladder(this.data, this.gpu, size);
+      if (ladder?.gpu !== this.gpu) ladder = new Ladder(this.data, this.gpu, this.size);
       view.show({running: true});
       this.say(`${title(view.rung)} …`);
       view.show(await this.resultOf(ladder, view, timed));
@@ -182,50 +198,50 @@ class Page {
     if (timed && !this.stopped && this.gpu && views.length > 1) await this.measureRoofs();
     this.compare();
     $("save").disabled = !this.gpu || !this.results().length;
-    this.state = this.stopped ? "stopped" : this.gpu ? "done" : "no device";
-    this.say(this.stopped ? "stopped" : this.summary());
-    this.busy = false;
   }
 
   async resultOf(ladder, view, timed) {
     try {
       return await ladder.run(view.rung, view.variant, timed);
     } catch (error) {
+      await aTurn();  // isLost may be set only after what was lost with the device has failed
       return {error: error.message};
     }
   }
 
   async measureRoofs() {
-    this.say("measuring peak and bandwidth …");
-    try {
-      this.peak = await measurePeak(this.data, this.gpu);
-      this.bandwidth = await measureBandwidth(this.data, this.gpu);
-    } catch (error) {
-      this.say(error.message);
+    for (const [roof, measure] of Object.entries({peak: measurePeak, bandwidth: measureBandwidth})) {
+      this.say(`measuring ${roof} …`);
+      this[roof] = null;
+      try {
+        this[roof] = await this.gpu.withBuffers(buffer => measure(this.data, this.gpu, buffer));
+      } catch (error) {
+        this.complaints.push(`; the ${roof} is not known: ${error.message}`);
+      }
     }
   }
 
-  results() { return this.rungs.filter(view => view.result?.gflops && isRight(view.result)); }
+  results() { return this.rungs.filter(view => view.gflops); }
 
   // Bars, factors against the rung before that ran, and the roofline.
   compare() {
-    const most = Math.max(0, ...this.results().map(view => view.result.gflops));
+    const most = Math.max(0, ...this.results().map(view => view.gflops));
     let before = null;
     for (const view of this.rungs) {
       const counts = view.rung.rung !== "nv";
       view.show(view.result, counts ? before : null, most);
-      if (counts && view.result?.gflops) before = view.result.gflops;
+      if (counts && view.gflops) before = view.gflops;
     }
-    const points = this.results().map(view => ({label: view.rung.rung, x: flopsPerByte(view.variant), y: view.result.gflops}));
+    const points = this.results().map(view => ({label: view.rung.rung, x: flopsPerByte(view.variant), y: view.gflops}));
     $("roofline").hidden = !(this.peak && this.bandwidth && points.length);
     if (!$("roofline").hidden) drawRoofline($("roofs"), this.peak, this.bandwidth, points);
   }
 
   summary() {
     const wrong = this.rungs.filter(view => view.result && !view.result.unsupported && !isRight(view.result)).length;
-    const best = this.results().filter(view => view.rung.rung !== "nv").sort((a, b) => b.result.gflops - a.result.gflops)[0];
-    const speed = best ? `; the fastest is ${title(best.rung)} with ${speedText(best.result.gflops)} GFLOP/s` : "";
-    return (wrong ? `${wrong} did not give the right result` : "all that ran are right") + speed;
+    const best = this.results().filter(view => view.rung.rung !== "nv").sort((a, b) => b.gflops - a.gflops)[0];
+    const speed = best ? `; the fastest is ${title(best.rung)} with ${speedText(best.gflops)} GFLOP/s` : "";
+    return [wrong ? `${wrong} did not give the right result` : "all that ran are right", speed, ...this.complaints].join("");
   }
 
   // A result file as `duogemm ladder --json` writes it, for `duogemm report`.
@@ -235,7 +251,7 @@ class Page {
       const head = {rung: rung.rung, kernel: rung.kernel, idea: rung.idea, tunables: variant?.tunables ?? {}};
       return result.unsupported ? {...head, unsupported: result.unsupported} : {
         ...head, gflops: result.gflops, ok: isRight(result), error_per_bound: null, different_bits: result.otherBits, overwritten: null,
-        support_steps: variant.splits > 1 ? 1 : 0, flops_per_byte: flopsPerByte(variant), time: result.time, multiply_time: null,
+        support_steps: result.supportSteps, flops_per_byte: flopsPerByte(variant), time: result.time, multiply_time: null,
       };
     });
     const {vendor, architecture} = gpu.info;
@@ -257,7 +273,7 @@ class Page {
     const link = make("a", {download: "ladder_webgpu.json",
       href: URL.createObjectURL(new Blob([JSON.stringify(this.document(), null, 1) + "\n"], {type: "application/json"}))});
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);  // some browsers read it only after the click
   }
 }
 

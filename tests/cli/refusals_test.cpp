@@ -11,12 +11,10 @@ namespace {
 TEST_F(Program, RefusesBadInputInOneLine) {
   const std::vector<BadInput> inputs = {
       {"",
-       {"no command",
-        "compare, completion, devices, diff, explain, ladder, latency, man, ",
+       {"no command", "compare, completion, devices, diff, explain, ladder, latency, man, ",
         "plan, replay, report, run, sweep, tune, verify, warm"}},
       {"climb",
-       {"no command 'climb'",
-        "compare, completion, devices, diff, explain, ladder, latency, man, ",
+       {"no command 'climb'", "compare, completion, devices, diff, explain, ladder, latency, man, ",
         "plan, replay, report, run, sweep, tune, verify, warm"}},
       {"ladder --sise 64", {"ladder has no option --sise; did you mean --size?"}},
       {"ladder 64", {"ladder takes no '64'"}},
@@ -147,7 +145,7 @@ TEST_F(ProgramOnADevice, RefusesWhatTheDeviceOrTheLadderCannotDo) {
                  {compare + "--device-memory 4G", {"--device-memory", "--through host or blas"}},
                  {compare + "--callers 8", {"--callers", "--through host or blas"}},
                  {compare + "--through host --device-memory 4Q", {"--device-memory '4Q'", "such as 512M"}},
-                 {compare + "--against cuBLAS", {"--against cuBLAS", "no such"}}});
+                 {compare + "--against cuBLAS", {"--against cuBLAS: "}}});
 #endif
   expect_all_refused(inputs);
   EXPECT_TRUE(files().empty());

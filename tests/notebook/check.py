@@ -16,19 +16,14 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests" / "support"))
+sys.dont_write_bytecode = True
+
+from outcome import expect, skip  # noqa: E402
+
 NOTEBOOK = ROOT / "examples" / "notebook.ipynb"
 RUNGS = sorted(file.stem.split("_", 1) for file in (ROOT / "kernels" / "ladder").glob("**/[0-9]*.cl"))
 SMALL, SMALL_NORM = 1e-3, 1e-5  # of sums of at most 2048 products below 1
-
-
-def expect(condition, message):
-    if not condition:
-        sys.exit(f"FAILED: {message}")
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 def require_tools():

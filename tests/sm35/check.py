@@ -20,6 +20,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "support"))
+sys.dont_write_bytecode = True
+
+from outcome import skip  # noqa: E402
+
 FOLDERS = ("kernels/ladder", "kernels/ladder/beyond", "kernels/support")
 UNSUPPORTED = 1  # of the rungs: 17_tensor_cores
 
@@ -29,11 +34,6 @@ PTXAS = "nvidia/cuda_nvcc/bin/ptxas"
 
 # What a switch of a kernel must yield, and nothing else may.
 INSTRUCTIONS = {"USE_LDG": "ld.global.nc", "USE_SHUFFLE": "shfl"}
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 class CompilerError(Exception):

@@ -13,23 +13,15 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 import browsers  # noqa: E402
+from outcome import expect, skip  # noqa: E402
 
 MOST_BYTES = 400_000
 TELEPHONE = 400
 # One slip in a rung's shader must turn its row red.
 DEFECTS = [("1", "k < numbers.K", "k < numbers.K - 1"), ("3", "workgroupBarrier();", ""), ("6", "fma(a, b_1,", "fma(a, b_2,")]
-
-
-def expect(condition, message):
-    if not condition:
-        sys.exit(f"FAILED: {message}")
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 def right(result):

@@ -14,13 +14,8 @@ namespace {
 // The one of this build's toolkit first, whose machine code the driver takes that the build is for.
 std::vector<std::string> nvrtc_files() {
   constexpr int major = CUDA_VERSION / 1000;
-  std::vector<std::string> files = {"libnvrtc.so." + (major == 11 ? "11.2" : std::to_string(major))};
-  for (const std::string other : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}) {
-    if (other != files.front()) {
-      files.push_back(other);
-    }
-  }
-  return files;
+  const std::string own = "libnvrtc.so." + (major == 11 ? "11.2" : std::to_string(major));
+  return {own, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 }
 
 // NVRTC opens its builtins by name, which the loader finds in NVRTC's own folder only where that is among its

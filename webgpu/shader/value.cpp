@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 namespace duogemm::webgpu {
@@ -45,6 +47,17 @@ Integer unsigned_operation(const Integer& a, const char* sign, const Integer& b)
   const auto x = static_cast<std::uint32_t>(*a.known());
   const auto y = static_cast<std::uint32_t>(*b.known());
   return Integer(*sign == '/' ? x / y : x % y).as(Integer::Type::of_uint);
+}
+
+// `folded` answers what a division by a known number comes to, where that is known.
+Integer divided(const Integer& a, const char* sign, const Integer& b,
+                const std::function<std::optional<Integer>(std::int64_t n)>& folded) {
+  const std::int64_t n = known_divisor(b);
+  if (is_unsigned(a, b)) {
+    return unsigned_operation(a, sign, b);
+  }
+  const std::optional<Integer> known = n == 0 ? std::nullopt : folded(n);
+  return (known ? *known : Integer(operation(a, sign, b))).as(common_type(a, b));
 }
 
 }  // namespace
@@ -159,31 +172,19 @@ Integer product(const Integer& a, const Integer& b) {
 }
 
 Integer quotient(const Integer& a, const Integer& b) {
-  const std::int64_t n = known_divisor(b);
-  if (is_unsigned(a, b)) {
-    return unsigned_operation(a, "/", b);
-  }
-  if (n == 0) {
-    return Integer(operation(a, "/", b)).as(common_type(a, b));
-  }
-  if (a.known()) {
-    return Integer(*a.known() / n).as(common_type(a, b));
-  }
-  return (a.divisor() % n == 0 ? a.in_units_of(n) : Integer(operation(a, "/", b))).as(common_type(a, b));
+  return divided(a, "/", b, [&](std::int64_t n) {
+    return a.known()              ? std::optional(Integer(*a.known() / n))
+           : a.divisor() % n == 0 ? std::optional(a.in_units_of(n))
+                                  : std::nullopt;
+  });
 }
 
 Integer remainder(const Integer& a, const Integer& b) {
-  const std::int64_t n = known_divisor(b);
-  if (is_unsigned(a, b)) {
-    return unsigned_operation(a, "%", b);
-  }
-  if (n == 0) {
-    return Integer(operation(a, "%", b)).as(common_type(a, b));
-  }
-  if (a.known()) {
-    return Integer(*a.known() % n).as(common_type(a, b));
-  }
-  return (a.divisor() % n == 0 ? Integer(0) : Integer(operation(a, "%", b))).as(common_type(a, b));
+  return divided(a, "%", b, [&](std::int64_t n) {
+    return a.known()              ? std::optional(Integer(*a.known() % n))
+           : a.divisor() % n == 0 ? std::optional(Integer(0))
+                                  : std::nullopt;
+  });
 }
 
 // --- Conditions --------------------------------------------------------------------------------------------

@@ -76,15 +76,17 @@ FUNCTION unsigned rows_mask(int count) { return ~(~0u << (count < 16 ? count : 1
 FUNCTION __m256i rows_mask(int count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-FUNCTION __m128i lower(__m256i mask) { return _mm256_castsi256_si128(mask); }
-FUNCTION __m256i whole(__m256i mask) { return mask; }
-#define DEFINE_ROWS(width, part, prefix)                                      \
-  FUNCTION float##width load_rows##width(const float* from, int count) {      \
-    return prefix##_maskload_ps(from, part(rows_mask(count)));                \
-  }                                                                           \
-  FUNCTION void store_rows##width(float##width value, float* to, int count) { \
-    prefix##_maskstore_ps(to, part(rows_mask(count)), value.v);               \
+// Zen 3 takes as long for a masked store as for a dozen others.
+FUNCTION void store_less(__m128 value, float* to, int count) {
+  if (count & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(to), value);
+    value = _mm_movehl_ps(value, value);
+    to += 2;
   }
+  if (count & 1) {
+    _mm_store_ss(to, value);
+  }
+}
 #endif
 #endif
 
@@ -116,8 +118,29 @@ DEFINE_OPERATIONS(8)
 DEFINE_ROWS(4, __mmask8, _mm)
 DEFINE_ROWS(8, __mmask8, _mm256)
 #else
-DEFINE_ROWS(4, lower, _mm)
-DEFINE_ROWS(8, whole, _mm256)
+FUNCTION float4 load_rows4(const float* from, int count) {
+  return _mm_maskload_ps(from, _mm256_castsi256_si128(rows_mask(count)));
+}
+FUNCTION float8 load_rows8(const float* from, int count) {
+  return _mm256_maskload_ps(from, rows_mask(count));
+}
+FUNCTION void store_rows4(float4 value, float* to, int count) {
+  if (count >= 4) {
+    vstore4(value, 0, to);
+  } else {
+    store_less(value.v, to, count);
+  }
+}
+FUNCTION void store_rows8(float8 value, float* to, int count) {
+  if (count >= 8) {
+    vstore8(value, 0, to);
+  } else if (count >= 4) {
+    _mm_storeu_ps(to, _mm256_castps256_ps128(value.v));
+    store_less(_mm256_extractf128_ps(value.v, 1), to + 4, count);
+  } else {
+    store_less(_mm256_castps256_ps128(value.v), to, count);
+  }
+}
 #endif
 FUNCTION float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FUNCTION float4 fma(float4 a, float4 b, float4 c) { return _mm_fmadd_ps(a.v, b.v, c.v); }

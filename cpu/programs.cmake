@@ -12,7 +12,7 @@ function(duogemm_compile_cpu_programs target)
     set(has_avx512 "${has_avx2} && __builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512vl\")")
     duogemm_cpu_settings(settings 16 8 "TSK=512 TSM=192 TSN=512")
     duogemm_add_cpu_programs(${target} AVX-512 "${has_avx512}" "-mavx2;-mfma;-mavx512f;-mavx512vl" 16 "${settings}")
-    duogemm_cpu_settings(settings 8 4 "TSK=256 TSM=96 TSN=128")
+    duogemm_cpu_settings(settings 8 4 "TSK=256 TSM=96 TSN=512")
     duogemm_add_cpu_programs(${target} AVX2 "${has_avx2}" "-mavx2;-mfma" 8 "${settings}")
   endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")  # every one has NEON, and twice as many registers

@@ -78,6 +78,14 @@ TEST(CpuTiles, GiveEveryCoreAsMuch) {
   }
 }
 
+TEST(CpuTiles, HaveMoreRowsWhereColumnsAreFew) {
+  const auto groups = [](std::int64_t n, const char* ops) {
+    return only_step(problem_of(6000, n, 6000, ops), cpu(16, 1)).geometry.groups[0];
+  };
+  EXPECT_LT(2 * groups(10, "NN"), groups(100, "NN"));
+  EXPECT_EQ(groups(40, "TN"), groups(100, "TN"));
+}
+
 TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
@@ -97,6 +105,8 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 1024)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(4000, 8, 4000)), "cpu_panels");
+  EXPECT_EQ(kernel_for(Problem::packed(4000, 4, 4000)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_direct");
   // Rows of B far apart, in the cache and beyond it, and side by side.
   EXPECT_EQ(kernel_for(problem_of(64, 256, 256, "NT")), "cpu_direct");

@@ -16,8 +16,8 @@
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
-// those in the second over the batch. A tile is at most TSM x TSN; where a single stretch has all k, as large
-// as its packed operands' room allows.
+// those in the second over the batch. A tile is at most TSM x TSN; with fewer columns, or where a single
+// stretch has all k, it may have more rows: as many as there is room for. Stretches are then shorter.
 
 #ifndef TRANS_A
 #define TRANS_A 0  // A is stored transposed, K x M: 0 1
@@ -172,7 +172,8 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   const int cols = (int)LEAST(p.tile_n, p.N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);
   const int panels = CEIL_DIV(vectors, VECTORS);
-  const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, TSK));
+  const int longest = LEAST(TSK, A_PANELS / (vectors * WIDTH));
+  const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, longest));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
     const __global float* a_member = MEMBER(A, p.a, a_table, member) + first_row * (TRANS_A ? p.a.ld : 1);
@@ -203,7 +204,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
         for (int panel = 0, begin = 0; panel < panels; ++panel) {
           const int count = first_vector(panel + 1, panels, vectors) - begin / WIDTH;
           const LOCAL_PTR float* a = a_panels + begin * depth;
-          LOCAL_PTR float* partial = depth < p.K ? sums + col * TSM + begin * there : sums;
+          LOCAL_PTR float* partial = depth < p.K ? sums + col * vectors * WIDTH + begin * there : sums;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)

@@ -56,4 +56,7 @@ class Judge {
 // bit; empty where all that were tried are right.
 std::string broken_instructions(Device& device, Queue& queue);
 
+// Answers whether fma rounds once.
+bool fuses_multiply_add(Device& device, Queue& queue);
+
 }  // namespace duogemm

@@ -13,6 +13,7 @@
 #include "machine/gpu_watch.h"
 #include "output/files.h"
 #include "output/table.h"
+#include "support/device_choice.h"
 #include "support/format.h"
 #include "support/nearest.h"
 #include "support/program.h"
@@ -62,9 +63,9 @@ std::string version_text() {
   const auto add = [&](const std::string& what, const std::string& version) {
     text += "\n" + what + ": " + version;
   };
-  add("backends", join(backends(), ", ", &Backend::name));
+  add("backends", names_of(laboratory_backends()));
   add("build switches", build_switches());
-  for (const Backend* backend : backends()) {
+  for (const Backend* backend : laboratory_backends()) {
     for (const auto& [what, version] : versions_of(*backend)) {
       add(what, version);
     }

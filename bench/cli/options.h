@@ -44,13 +44,14 @@ CLI::Validator number_in(Number least, Number most) {
 // A size, or how many there are of something that has one.
 inline CLI::Validator size_range() { return number_in(std::int64_t{1}, largest_size); }
 
-// --backend and --device.
+// --backend and --device. Commands that run the ladder take runtimes that the library has not.
 struct DeviceFlags {
   std::string backend;
   std::string device;
+  bool for_ladder = false;
 
   void add_to(CLI::App& command, bool allow_all = false) {
-    std::vector<std::string> names = {"opencl", "cuda", "cpu"};
+    std::vector<std::string> names = {"opencl", "cuda", "cpu", "webgpu"};
     std::string about = "Runtime";
     if (allow_all) {
       names.push_back("all");
@@ -74,7 +75,7 @@ struct DeviceFlags {
       if (!backend.empty()) {
         reject("--device " + device + ": expected a number, as --backend names the runtime");
       }
-      return {{named_device("--device", device)}};
+      return {{named_device("--device", device, known())}};
     }
     if (!device.empty()) {
       number = std::stoul(device.substr(0, 9));
@@ -116,10 +117,15 @@ struct DeviceFlags {
   }
 
  private:
-  static const Backend& require_backend(const std::string& name) {
-    const Backend* found = find_backend(name);
+  const Backends& known() const { return for_ladder ? laboratory_backends() : backends(); }
+
+  const Backend& require_backend(const std::string& name) const {
+    const Backend* found = find_backend(name, known());
     if (found == nullptr) {
-      reject("--backend " + name + ": this build has " + known_backends());
+      const bool is_other = find_backend(name, laboratory_backends()) != nullptr;
+      reject("--backend " + name + ": " +
+             (is_other ? "it runs the ladder alone, for which there are ladder, verify, sweep and explain"
+                       : "this build has " + names_of(known())));
     }
     return *found;
   }
@@ -327,6 +333,7 @@ struct StudyFlags {
   ResultFlags results;
 
   void add_to(CLI::App& command, bool allow_all, bool with_csv) {
+    device.for_ladder = true;
     add_tunables(command, choice);
     size.add_to(command);
     device.add_to(command, allow_all);

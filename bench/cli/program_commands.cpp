@@ -37,20 +37,23 @@ std::string features(const DeviceInfo& info) {
                                               : "-";
 }
 
+std::string known(std::size_t number) { return number == 0 ? "-" : std::to_string(number); }
+
 void print(const Backend& backend, const std::vector<DeviceInfo>& devices) {
   const std::string name(backend.name());
   if (devices.empty()) {
     const std::string why = backend.obstacle();
-    std::printf("%s: no device was found%s\n", name.c_str(), (why.empty() ? "" : ": " + why).c_str());
+    std::printf("%s", filled(name + ": no device was found" + (why.empty() ? "" : ": " + why)).c_str());
     return;
   }
   Table table = {left("device"), left("name"), left("runtime"), left("driver"), "units",
                  "MHz",          "memory",     "local",         left("has")};
   for (const DeviceInfo& info : devices) {
-    table.add_row({info.backend + std::to_string(info.index), info.name, info.runtime, info.driver,
-                   std::to_string(info.compute_units), std::to_string(info.clock_mhz),
-                   format("%.1f GiB", 0x1p-30 * static_cast<double>(info.memory_bytes)),
-                   std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
+    table.add_row(
+        {info.backend + std::to_string(info.index), info.name, info.runtime, info.driver,
+         known(info.compute_units), known(info.clock_mhz),
+         info.memory_bytes == 0 ? "-" : format("%.1f GiB", 0x1p-30 * static_cast<double>(info.memory_bytes)),
+         std::to_string(info.local_bytes / 1024) + " KiB", features(info)});
   }
   std::printf("%s:\n%s", name.c_str(), table.text().c_str());
   for (const DeviceInfo& info : devices) {
@@ -71,7 +74,7 @@ std::string refusal(const Backend& backend, const DeviceInfo& info) {
 }
 
 void print_names() {
-  for (const Backend* backend : backends()) {
+  for (const Backend* backend : laboratory_backends()) {
     for (const DeviceInfo& info : backend->devices()) {
       std::printf("%s%zu\n", info.backend.c_str(), info.index);
     }
@@ -85,7 +88,7 @@ int run(const DevicesFlags& flags) {
   }
   Json document = dated_head("duogemm.devices/1");
   document["devices"] = Json::array();
-  for (const Backend* backend : backends()) {
+  for (const Backend* backend : laboratory_backends()) {
     const std::vector<DeviceInfo> devices = backend->devices();
     print(*backend, devices);
     for (const DeviceInfo& info : devices) {

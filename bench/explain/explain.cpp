@@ -122,6 +122,9 @@ Artefacts artefacts_of(const Plan& plan, const Problem& problem, Device& device,
     add_pocl(result, step.kernel->spec->name, pocl.fresh(step.kernel->spec->name));
   } else if (device.info().backend == "cpu") {
     add_cpu(result, kernel->binary());
+  } else if (!result.facts.wgsl.empty()) {
+    result.files.emplace_back("wgsl", result.facts.wgsl);
+    result.missing = "no instructions: WebGPU hands out the shader alone, which --dump writes";
   } else {
     result.missing = "no instructions: this runtime does not hand out what it compiles";
   }

@@ -34,7 +34,7 @@ struct Artefacts {
   std::string language;  // of the listing: "SASS", "PTX" or "x86-64"; empty when there is none
   Listing listing;
   std::string missing;  // why there is no listing, or none in a better language
-  // These can be written to a folder: extensions, "cl", "ptx", "cubin", "sass" or "s", and contents.
+  // These can be written to a folder: extensions, "cl", "ptx", "cubin", "sass", "s" or "wgsl", and contents.
   std::vector<std::pair<std::string, std::string>> files;
 
   // Bytes of a work-item.

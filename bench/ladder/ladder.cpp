@@ -191,13 +191,17 @@ LadderSetting kernel_setting(const std::string& kernel, const Tunables& set, con
 }
 
 Plan plan_setting(const LadderSetting& setting, const Problem& problem, const DeviceInfo& device) {
+  const Rung* rung = setting.planned ? nullptr : as_rung(*setting.spec);
+  if (rung == nullptr && device.ladder_only) {
+    throw Error(Status::unsupported,
+                "a runtime of the library; through " + device.backend + " the ladder alone runs");
+  }
   Problem own = problem;
   own.precision = setting.precision;
   if (setting.planned) {
     own.level = setting.precision == Precision::fp32 ? Reproducibility::everywhere : problem.level;
     return plan_sgemm(own, device);
   }
-  const Rung* rung = as_rung(*setting.spec);
   return rung ? plan_ladder(*rung, setting.tunables, problem, device)
               : plan_sgemm(*setting.spec, setting.tunables, own, device);
 }

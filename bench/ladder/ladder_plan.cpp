@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "families/plan.h"
@@ -99,17 +100,26 @@ class LadderPlanner {
     const Operand partial_sums = workspace(m, n * splits);
     multiply(m, n, k, 1.0f, a, b, 0.0f, partial_sums);
     const Variant& kernel = reduce_program(m * n, 1);
-    ReduceArguments sizes{};
-    sizes.M = m;
-    sizes.N = n;
-    sizes.splits = splits;
-    sizes.ldp = m;
-    sizes.batch = 1;
-    sizes.alpha = alpha;
-    sizes.beta = beta;
-    sizes.c = sizes.d = {0, m, 0};
-    add(kernel, kernel.spec->geometry(m, n, kernel.tunables),
-        {struct_argument(sizes, {}), partial_sums, c, c});
+    // A work-item adds up one element. Where a launch cannot have that many, each takes some rows.
+    const auto groups = [&](std::int64_t rows) { return kernel.spec->geometry(rows, n, kernel.tunables); };
+    const std::int64_t launches = ceil_div(static_cast<std::int64_t>(groups(m).groups[0]),
+                                           static_cast<std::int64_t>(device_.max_groups[0]));
+    const std::int64_t height = ceil_div(m, launches);
+    for (std::int64_t row = 0; row < m; row += height) {
+      ReduceArguments sizes{};
+      sizes.M = std::min(height, m - row);
+      sizes.N = n;
+      sizes.splits = splits;
+      sizes.p_offset = row;
+      sizes.ldp = m;
+      sizes.batch = 1;
+      sizes.alpha = alpha;
+      sizes.beta = beta;
+      sizes.c = sizes.d = {row, m, 0};
+      // It need not be there where it is not read.
+      add(kernel, groups(sizes.M),
+          {struct_argument(sizes, {}), partial_sums, beta == 0.0f ? operand_none : c, c});
+    }
   }
 
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, Operand a, Operand b, float beta,

@@ -127,7 +127,7 @@ std::optional<std::string> lacking_memory(const MemoryNeed& need, const DeviceIn
   const double available = static_cast<double>(host_bytes);
   const bool shared = device.kind == DeviceKind::cpu;
   const double host = need.host + (shared ? need.device : 0.0);
-  if (need.device > usable * device_bytes) {
+  if (device.memory_bytes > 0 && need.device > usable * device_bytes) {
     return "needs " + gigabytes(need.device) + " of device memory; " + device.name + " has " +
            kept_free(device_bytes);
   }

@@ -99,6 +99,10 @@ std::string head_text(const LadderReport& report) {
   }
   return filled(device.name + " through " + device.runtime + ", driver " + device.driver) + filled(shape) +
          filled("Built with " + build_switches() + kernels_text()) +
+         (report.fuses
+              ? ""
+              : filled(
+                    "fma rounds twice here: results are held to the error bound, not to a chain's bits.")) +
          filled("Time includes the supporting kernels (padding, transposing); 'support' is their share.");
 }
 

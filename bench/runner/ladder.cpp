@@ -173,6 +173,7 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     LadderReport& report = reports.emplace_back();
     report.device = session.info();
     report.shape = shape;
+    report.fuses = session.fuses();
     if (request.abilities && !request.measure.stopped()) {
       const auto measured = [&](const auto& of) {
         return of(session.device(), session.queue(), session.programs(), interrupted());

@@ -142,6 +142,7 @@ Session::Session(const ChosenDevice& chosen, const Conditions& conditions)
     : runtime_(chosen.backend->open(chosen.index, conditions.device_options), disk_for(conditions)),
       queue_(device().create_queue()),
       programs_(device(), disk_for(conditions)),
+      fuses_(info().promises_fma || fuses_multiply_add(device(), *queue_)),
       graph_(conditions.graph && info().backend == "cuda"),
       callers_(conditions.callers) {
   if (conditions.cold) {
@@ -198,7 +199,7 @@ void Trial::add(Session& session) {
     side.rows.push_back({.title = entry.title, .name = entry.name, .setting = entry.setting});
     Row& row = side.rows.back();
     if (!entry.library || entry.is_own) {
-      spare(entry, row, [&] { plan(entry, session.info(), row, its_plan); });
+      spare(entry, row, [&] { plan(entry, session, row, its_plan); });
     }
   }
 }
@@ -209,8 +210,8 @@ Problem Trial::problem_of(const Entry& entry) const {
   return problem;
 }
 
-void Trial::plan(const Entry& entry, const DeviceInfo& device, Row& row,
-                 std::optional<Plan>& its_plan) const {
+void Trial::plan(const Entry& entry, const Session& session, Row& row, std::optional<Plan>& its_plan) const {
+  const DeviceInfo& device = session.info();
   const Plan& plan =
       its_plan.emplace(entry.is_own ? plan_sgemm(problem_of(entry), device) : entry.plan(problem_, device));
   if (plan.steps.empty()) {
@@ -218,7 +219,7 @@ void Trial::plan(const Entry& entry, const DeviceInfo& device, Row& row,
   }
   const Variant& kernel = *plan.steps.at(plan.multiply).kernel;
   const bool is_rung = !entry.is_own && as_rung(*entry.setting.spec);
-  row.is_chain = !entry.is_split && !(is_rung ? reorders(entry.setting) : kernel.reorders);
+  row.is_chain = session.fuses_ && !entry.is_split && !(is_rung ? reorders(entry.setting) : kernel.reorders);
   row.support_steps = plan.steps.size() - 1;
   std::ranges::transform(plan.steps, std::back_inserter(row.launched),
                          [](const Step& step) { return step.kernel->spec->name; });

@@ -52,7 +52,7 @@ class Session {
 
   Runtime& runtime() { return runtime_; }
   Device& device() { return runtime_.device(); }
-  const DeviceInfo& info() { return device().info(); }
+  const DeviceInfo& info() const { return runtime_.device().info(); }
   Queue& queue() { return *queue_; }
   ProgramCache& programs() { return programs_; }
 
@@ -62,6 +62,8 @@ class Session {
   void add(std::unique_ptr<ReferenceLibrary> library, Entry entry = {});
   const std::vector<Entry>& entries() const { return entries_; }
   void remove_entries() { entries_.clear(); }
+  // Tells whether fma rounds once: without it nobody owes the bits of a chain.
+  bool fuses() const { return fuses_; }
   // All but this library and kernels.
   std::vector<Peer> peers() const;
 
@@ -73,6 +75,7 @@ class Session {
   ProgramCache programs_;
   std::vector<std::shared_ptr<ReferenceLibrary>> libraries_;
   std::vector<Entry> entries_;
+  const bool fuses_;
   const bool graph_;
   const std::size_t callers_;
   std::optional<ColdCaches> cold_;  // only when operands are to be cold
@@ -151,7 +154,7 @@ class Trial {
   };
   void add(Session& session);
   Problem problem_of(const Entry& entry) const;
-  void plan(const Entry& entry, const DeviceInfo& device, Row& row, std::optional<Plan>& plan) const;
+  void plan(const Entry& entry, const Session& session, Row& row, std::optional<Plan>& plan) const;
   std::size_t sets_of(const Session& session, const DeviceInfo& device) const;
   MemoryNeed need(const Side& side) const;
   // Tells whether the entry may be timed.

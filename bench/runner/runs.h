@@ -21,6 +21,7 @@ struct LadderReport : Machine {
   double peak = 0.0;  // FLOP/s, measured
   Bandwidth bandwidth = {};
   std::vector<Row> rows;  // of the settings
+  bool fuses = true;      // see Session
   Row reference;          // of the other library; without a name where there is none
   std::string busy;       // what was to be said of the machine before the run; see timing_warnings.h
   bool interrupted = false;

@@ -8,6 +8,9 @@
 
 namespace duogemm::bench {
 
+// Those of the library, and WebGPU, which runs the ladder alone.
+const Backends& laboratory_backends();
+
 struct ChosenDevice : SelectedDevice {
   DeviceInfo info() const { return backend->devices()[index]; }
 };

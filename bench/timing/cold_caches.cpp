@@ -38,7 +38,8 @@ std::size_t ColdCaches::sets(std::size_t operands, const DeviceInfo& info) {
 // Four times the largest cache. OpenCL does not know a GPU's, hence the least; and memory is for operands.
 std::size_t ColdCaches::bytes(const DeviceInfo& info) {
   const std::size_t least = info.kind == DeviceKind::cpu ? std::size_t{64} << 20 : std::size_t{512} << 20;
-  const std::size_t most = std::min(info.memory_bytes / 16, info.max_allocation_bytes);
+  const std::size_t share = info.memory_bytes > 0 ? info.memory_bytes / 16 : info.max_allocation_bytes;
+  const std::size_t most = std::min(share, info.max_allocation_bytes);
   return std::min(std::max(least, 4 * info.cache_bytes), most);
 }
 

@@ -11,12 +11,15 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
+// Each work-item of a CPU has all of a core's vectors; WebGPU's drivers share them out among a work-group.
+bool has_own_vectors(const DeviceInfo& info) { return info.kind == DeviceKind::cpu && !info.ladder_only; }
+
 // One of the kernels, compiled for a GPU in work-groups of 256, and for a CPU of one.
 class SupportKernel {
  public:
   SupportKernel(const char* name, Tunables tunables, Device& device, Queue& queue, ProgramCache& programs)
       : queue_(queue), cores_(device.info().compute_units), spec_(any_kernel(name)) {
-    tunables["GROUP"] = device.info().kind == DeviceKind::cpu ? 1 : 256;
+    tunables["GROUP"] = has_own_vectors(device.info()) ? 1 : 256;
     tunables_ = resolve(spec_, tunables);
     kernel_ = programs.get(variant_of(spec_, tunables_));
   }
@@ -34,6 +37,9 @@ class SupportKernel {
   Tunables tunables_;
   std::shared_ptr<const Kernel> kernel_;
 };
+
+// Many enough for any GPU where the runtime does not tell.
+std::size_t units_of(const DeviceInfo& info) { return info.compute_units > 0 ? info.compute_units : 64; }
 
 // Nothing where the device has no compiler.
 std::optional<SupportKernel> support_kernel(const char* name, const Tunables& tunables, Device& device,
@@ -74,12 +80,12 @@ double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const 
   constexpr double shortest = 2e-3;
   constexpr double wanted = 0.1;
   constexpr double flops_per_round = 2.0 * 128.0;  // of one work-item
-  const bool cpu = device.info().kind == DeviceKind::cpu;
+  const bool cpu = has_own_vectors(device.info());
   const auto kernel = support_kernel("peak", {}, device, queue, programs);
   if (!kernel) {
     return 0.0;
   }
-  const std::size_t few = device.info().compute_units * (cpu ? 1 : 256);  // a work-group for each unit
+  const std::size_t few = units_of(device.info()) * (cpu ? 1 : 256);  // a work-group for each unit
   const std::size_t most = few * (cpu ? 64 : 32);
   const std::unique_ptr<Buffer> out = device.allocate(most * sizeof(float));
   std::size_t work_items = few;
@@ -107,20 +113,21 @@ double measure_peak(Device& device, Queue& queue, ProgramCache& programs, const 
 // More than any cache holds, and no large part of the memory.
 std::size_t bandwidth_bytes(const DeviceInfo& info) {
   const std::size_t wanted = (info.kind == DeviceKind::cpu ? 256 : 1024) * mebibyte;
-  return std::min({wanted, info.max_allocation_bytes / 4, info.memory_bytes / 16});
+  const std::size_t most = info.memory_bytes > 0 ? info.memory_bytes / 16 : wanted;
+  return std::min({wanted, info.max_allocation_bytes / 4, most});
 }
 
 Bandwidth measure_bandwidth(Device& device, Queue& queue, ProgramCache& programs,
                             const std::atomic<bool>& stop) {
   const DeviceInfo& info = device.info();
-  const bool cpu = info.kind == DeviceKind::cpu;
+  const bool cpu = has_own_vectors(info);
   const int vector_floats = cpu ? 16 : 4;
   const std::size_t vector_bytes = sizeof(float) * static_cast<std::size_t>(vector_floats);
   const auto kernel = support_kernel("bandwidth", {{"WIDTH", vector_floats}}, device, queue, programs);
   if (!kernel) {
     return {};
   }
-  const std::size_t work_items = info.compute_units * (cpu ? 64 : 256 * 16);
+  const std::size_t work_items = units_of(info) * (cpu ? 64 : 256 * 16);
   const std::size_t large = bandwidth_bytes(info);
   const std::unique_ptr<Buffer> in = device.allocate(large);
   const std::unique_ptr<Buffer> out = device.allocate(work_items * sizeof(float));

@@ -43,11 +43,12 @@ struct KernelFacts {
   std::optional<std::size_t> stack_bytes = {};  // of a work-item: what did not fit into registers
   std::optional<std::size_t> local_bytes = {};  // of a work-group
   std::optional<std::size_t> resident = {};     // work-groups on a compute unit at once
-  // Only with DeviceOptions::explain: the compiler's log, and the program in NVIDIA's portable assembly and
-  // as a cubin.
+  // Only with DeviceOptions::explain: the compiler's log, and the program in NVIDIA's portable assembly, as a
+  // cubin, or as WebGPU's shader.
   std::string log = {};
   std::string ptx = {};
   std::string cubin = {};
+  std::string wgsl = {};
 };
 
 // A compiled kernel.

@@ -24,20 +24,20 @@ struct BuiltProgram {
 };
 
 struct DeviceInfo {
-  std::string backend;    // "opencl", "cuda" or "cpu"
+  std::string backend;    // "opencl", "cuda" or "cpu"; of the laboratory also "webgpu"
   std::size_t index = 0;  // among the devices of its backend
   DeviceKind kind = DeviceKind::other;
   std::string name;
   std::string vendor;
-  std::string platform;          // the OpenCL platform; "CUDA" otherwise
-  std::string platform_version;  // OpenCL's only; some say which compiler they have
-  std::string driver;            // driver version
-  std::string runtime;           // version of the language or toolkit, with the compiler's where it has one
-  std::string pci_bus;           // "0000:3b:00.0"; empty when unknown
-  int compute_capability = 0;    // 90 for 9.0; 0 when it is not NVIDIA's
-  std::size_t compute_units = 0;
-  std::size_t clock_mhz = 0;  // the highest
-  std::size_t memory_bytes = 0;
+  std::string platform;           // the OpenCL platform; "CUDA" otherwise
+  std::string platform_version;   // OpenCL's only; some say which compiler they have
+  std::string driver;             // driver version
+  std::string runtime;            // version of the language or toolkit, with the compiler's where it has one
+  std::string pci_bus;            // "0000:3b:00.0"; empty when unknown
+  int compute_capability = 0;     // 90 for 9.0; 0 when it is not NVIDIA's
+  std::size_t compute_units = 0;  // 0 when unknown
+  std::size_t clock_mhz = 0;      // the highest; 0 when unknown
+  std::size_t memory_bytes = 0;   // 0 when unknown
   std::size_t max_allocation_bytes = 0;
   std::size_t memory_bandwidth = 0;  // bytes per second, as its clock and width have it; 0 when unknown
   std::size_t cache_bytes = 0;       // of the largest cache before the memory, as far as the runtime knows it
@@ -56,12 +56,14 @@ struct DeviceInfo {
   bool read_only_loads = false;     // has a read-only data path that USE_LDG selects
   bool shuffle = false;             // work-items of a sub-group can exchange values
   bool denormals = true;            // are numbers like others, as IEEE 754 has them
+  bool promises_fma = true;         // fma rounds once, as in OpenCL and CUDA; WebGPU leaves it open
   bool dependent_launch =
       false;                 // kernels that await what was launched before by themselves are started early
   bool host_memory = false;  // kernels work on the host's memory in place (Device::wrap)
   bool compiles_concurrently = false;  // programs of one process
   bool clusters = false;               // work-groups of a cluster can read each other's local memory
   bool barriers = true;                // work-items of a work-group can wait for each other
+  bool ladder_only = false;            // the library does not multiply on it
   // All of the library's own that it can run, where those are compiled with the library. They live as long as
   // the process.
   const std::vector<BuiltProgram>* programs = nullptr;

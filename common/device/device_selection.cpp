@@ -25,12 +25,12 @@ std::pair<std::string, std::string> split_name(const std::string& name) {
 
 }  // namespace
 
-SelectedDevice named_device(const std::string& source, const std::string& name) {
+SelectedDevice named_device(const std::string& source, const std::string& name, const Backends& known) {
   const std::string named = source + " '" + name + "': ";
   const auto [runtime, rest] = split_name(name);
-  const Backend* backend = find_backend(runtime);
+  const Backend* backend = find_backend(runtime, known);
   if (backend == nullptr) {
-    reject(named + "expected a runtime of this build (" + known_backends() +
+    reject(named + "expected a runtime of this build (" + names_of(known) +
            "), with a number such as opencl:1 or without");
   }
   const std::vector<DeviceInfo> devices = devices_of(*backend);
@@ -50,8 +50,8 @@ SelectedDevice named_device(const std::string& source, const std::string& name) 
   return {backend, index};
 }
 
-const Backend* find_backend(std::string_view name) {
-  for (const Backend* backend : backends()) {
+const Backend* find_backend(std::string_view name, const Backends& known) {
+  for (const Backend* backend : known) {
     if (backend->name() == name) {
       return backend;
     }
@@ -59,12 +59,12 @@ const Backend* find_backend(std::string_view name) {
   return nullptr;
 }
 
-std::string known_backends() {
-  std::string known;
-  for (const Backend* backend : backends()) {
-    known += (known.empty() ? "" : ", ") + std::string(backend->name());
+std::string names_of(const Backends& known) {
+  std::string names;
+  for (const Backend* backend : known) {
+    names += (names.empty() ? "" : ", ") + std::string(backend->name());
   }
-  return known;
+  return names;
 }
 
 std::string no_device_of(const Backend& backend) {

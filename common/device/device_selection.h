@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/backend.h"
 
@@ -19,14 +20,17 @@ struct SelectedDevice {
 // there is, and unsupported where a fork has left no driver usable that would have to be asked.
 SelectedDevice select_device(const std::string& name);
 
+using Backends = std::vector<const Backend*>;
+
 // The same for a name that is not empty; `source` tells where it stands, for messages.
-SelectedDevice named_device(const std::string& source, const std::string& name);
+SelectedDevice named_device(const std::string& source, const std::string& name,
+                            const Backends& known = backends());
 
-// The backend of this build with that name; null when there is none.
-const Backend* find_backend(std::string_view name);
+// The backend with that name, this build's or one of others; null when there is none.
+const Backend* find_backend(std::string_view name, const Backends& known = backends());
 
-// "cuda, opencl": what this build has, for messages.
-std::string known_backends();
+// "cuda, opencl": what there is, for messages.
+std::string names_of(const Backends& known);
 
 // "no opencl device was found", with the reason where one is known. The backend has none.
 std::string no_device_of(const Backend& backend);

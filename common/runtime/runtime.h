@@ -104,6 +104,7 @@ class Runtime {
         workspaces_(*device_) {}
 
   Device& device() { return *device_; }
+  const Device& device() const { return *device_; }
 
   // Puts the multiplication on the queue, in FP32 where other arithmetic is permitted that the device, the
   // driver or the memory does not allow. Where there is no memory for workspace and none is lent, a plan

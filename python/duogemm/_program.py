@@ -89,7 +89,7 @@ def devices() -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> all(device["backend"] in ("opencl", "cuda", "cpu") for device in devices())
+    >>> all(device["backend"] in ("opencl", "cuda", "cpu", "webgpu") for device in devices())
     True
     """
     return [{"number": entry["number"], **entry["device"]} for entry in _result(Devices, "devices")["devices"]]

@@ -165,9 +165,9 @@ TEST_F(ProgramsPages, CompleteCommandsOptionsValuesAndFiles) {
   EXPECT_EQ(completed({"re"}), (Words{"replay", "report"}));
   EXPECT_EQ(completed({"--v"}), Words{"--version"});
   EXPECT_EQ(completed({"ladder", "--no-"}), (Words{"--no-ldg", "--no-shuffle"}));
-  EXPECT_EQ(completed({"ladder", "--backend", ""}), (Words{"opencl", "cuda", "cpu", "all"}));
+  EXPECT_EQ(completed({"ladder", "--backend", ""}), (Words{"opencl", "cuda", "cpu", "webgpu", "all"}));
   EXPECT_EQ(completed({"ladder", "--backend", "=", "c"}), (Words{"cuda", "cpu"}));
-  EXPECT_EQ(completed({"verify", "--backend", ""}), (Words{"opencl", "cuda", "cpu"}));
+  EXPECT_EQ(completed({"verify", "--backend", ""}), (Words{"opencl", "cuda", "cpu", "webgpu"}));
   EXPECT_EQ(completed({"compare", "--against", "cuBLAS,Open"}), Words{"cuBLAS,OpenBLAS"});
   EXPECT_EQ(completed({"ladder", "--cache-config", "l"}), (Words{"l1", "local"}));
   EXPECT_EQ(completed({"ladder", "--size", ""}), Words{});

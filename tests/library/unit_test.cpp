@@ -209,6 +209,30 @@ TEST(Plan, LacksTheIndicesForSplitKWhereOnlyPartialSumsAreTooLarge) {
             "64-bit indices for partial sums of 40064 x 40064 elements in 4 splits");
 }
 
+// WebGPU's devices have 65535 work-groups in a dimension.
+TEST(Plan, AddsSplitsUpInLaunchesOfSomeRowsWhereOneCannotHaveThemAll) {
+  DeviceInfo device = large_gpu();
+  device.max_groups = {100, 100, 100};
+  const KernelSpec& spec = any_kernel("split_k");
+  const Problem problem = Problem::packed(256, 256, 64, 1.0f, 2.0f);
+  const Plan plan = plan_ladder(*as_rung(spec), resolve(spec, {}), problem, device);
+  std::int64_t rows = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kernel->spec->name != "reduce") {
+      continue;
+    }
+    EXPECT_LE(step.geometry.groups[0], 100U);
+    const auto sizes = std::get<StructArgument>(step.arguments.front()).as<ReduceArguments>();
+    EXPECT_EQ(sizes.p_offset, rows);
+    EXPECT_EQ(sizes.c.offset, rows);
+    EXPECT_EQ(sizes.d.offset, rows);
+    EXPECT_EQ(sizes.ldp, problem.m);
+    rows += sizes.M;
+  }
+  EXPECT_EQ(rows, problem.m);
+  EXPECT_GE(plan.steps.size(), 5U);
+}
+
 TEST(Plan, RefusesAWorkGroupThatTheDeviceCannotHave) {
   DeviceInfo small = large_gpu();
   small.max_work_group = 256;

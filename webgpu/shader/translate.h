@@ -14,8 +14,9 @@ namespace duogemm::webgpu {
 // matrices are the bindings from 1 on.
 struct Shader {
   struct Number {
-    std::string name;  // of a struct's member "c_ld"
-    bool real;         // f32, else i32
+    std::string name;        // of a struct's member "c_ld"
+    bool real;               // f32, else i32
+    std::size_t host_bytes;  // that it has in the host's struct
   };
   struct Buffer {
     std::string name;

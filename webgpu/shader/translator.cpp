@@ -80,7 +80,7 @@ void Translator::add_numbers(const TypeName& type, const std::string& name) {
   const auto structure = program_.structures.find(type.base);
   if (structure == program_.structures.end()) {
     const bool is_real = is_number_of_fp32(type, name);
-    numbers_.push_back({name, is_real});
+    numbers_.push_back({name, is_real, sizeof(float)});
     const Text text{"numbers." + name};
     fixed_.insert(text.text);
     scopes_.back()[name] = {is_real ? Value(Real{1, {text}})
@@ -92,7 +92,8 @@ void Translator::add_numbers(const TypeName& type, const std::string& name) {
     for (const Member& member : members) {
       const auto inner = program_.structures.find(member.type.base);
       if (inner == program_.structures.end()) {
-        numbers_.push_back({prefix + member.name, is_number_of_fp32(member.type, member.name)});
+        numbers_.push_back({prefix + member.name, is_number_of_fp32(member.type, member.name),
+                            member.type.base == "long" ? sizeof(std::int64_t) : sizeof(float)});
         fixed_.insert("numbers." + prefix + member.name);
       } else {
         self(self, inner->second, prefix + member.name + "_");
@@ -106,7 +107,7 @@ void Translator::add_numbers(const TypeName& type, const std::string& name) {
 std::string Translator::head() const {
   std::string text = builtins_.contains("lane") ? "enable subgroups;\n\n" : "";
   text += "struct Numbers {\n";
-  for (const auto& [name, is_real] : numbers_) {
+  for (const auto& [name, is_real, host_bytes] : numbers_) {
     text += "  " + name + ": " + (is_real ? "f32" : "i32") + ",\n";
   }
   text += "}\n@group(0) @binding(0) var<uniform> numbers: Numbers;\n";

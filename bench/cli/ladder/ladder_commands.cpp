@@ -37,13 +37,13 @@ void print_refusal(const Row& row) {
 int run(const LadderFlags& flags) {
   LadderRequest request;
   request.settings = ladder_settings(flags.choice);
-  if (flags.choice.kernels.empty()) {
-    request.settings.push_back(planned_setting());
-  }
   if (flags.size.given()) {
     request.shape = flags.size.shape();
   }
   request.devices = flags.device.choose_with_barriers();
+  if (flags.choice.kernels.empty() && !request.devices.front().info().ladder_only) {
+    request.settings.push_back(planned_setting());
+  }
   for (const ChosenDevice& device : request.devices) {
     shrink_to(device.info(), flags.choice, request.settings);
     require_supported(flags.choice, request.settings, device.info());
@@ -227,11 +227,11 @@ int run(const ExplainFlags& flags) {
   if (!request.absent) {
     request.devices = flags.device.choose_with_barriers();
     cpu = request.devices.front().info().kind == DeviceKind::cpu;
-  } else if (flags.device.backend == "opencl" || flags.device.backend == "cpu" ||
+  } else if ((!flags.device.backend.empty() && flags.device.backend != "cuda") ||
              !flags.device.device.empty()) {
     reject(
-        "--arch compiles through cuda for a device that is not there: leave out --device, and --backend "
-        "opencl");
+        "--arch compiles through cuda for a device that is not there: leave out --device, and any other "
+        "--backend");
   }
   request.shape = flags.size.shape_or(cpu ? 512 : 4096);
   Progress progress;
@@ -302,7 +302,7 @@ void add_explain_command(Program& program) {
           "--arch", flags.arch,
           "CUDA: compile for this compute capability (90 for 9.0), without a device, and measure nothing")
       ->check(number_in(30, 999));
-  command.add_option("--dump", flags.dump, "Write source, PTX, SASS or assembly to this folder");
+  command.add_option("--dump", flags.dump, "Write source, PTX, SASS, assembly or WGSL to this folder");
 }
 
 }  // namespace duogemm::bench

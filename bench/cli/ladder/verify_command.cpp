@@ -225,8 +225,9 @@ Json row_json(const LadderSetting& setting, const Outcome& outcome) {
 }
 
 int run(const VerifyFlags& flags) {
-  const ChosenDevice chosen =
-      (flags.gemm ? flags.device.choose() : flags.device.choose_with_barriers()).front();
+  DeviceFlags device = flags.device;
+  device.for_ladder = !flags.gemm;
+  const ChosenDevice chosen = (flags.gemm ? device.choose() : device.choose_with_barriers()).front();
   Session session(chosen, {});
   const DeviceInfo& info = session.info();
   const std::vector<LadderSetting> settings = settings_for(flags, info);

@@ -50,10 +50,6 @@ Json variants_of(const Rung& rung) {
   return variants;
 }
 
-Json to_json(const Excerpt& excerpt) {
-  return {{"path", excerpt.path}, {"first", excerpt.first}, {"lines", excerpt.lines}};
-}
-
 // Says what a rung needs that no browser has, in the words of `duogemm ladder`.
 std::optional<std::string> missing_in_browsers(const Rung& rung) {
   constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
@@ -62,13 +58,16 @@ std::optional<std::string> missing_in_browsers(const Rung& rung) {
   return unsupported_reason(rung, resolve(rung, {}), browser);
 }
 
-Json rung_json(const Rung& rung, const Rung* before) {
+Json rung_json(const Rung& rung) {
   const std::vector<LadderFile> files = files_of(rung);
   Json json = {{"rung", rung.label},
                {"kernel", rung.name},
                {"idea", rung.idea},
                {"comment", head_comment(files.front())},
-               {"excerpt", to_json(lines_that_matter(rung, before))},
+               {"excerpts", list_of(lines_that_matter(rung),
+                                    [](const Excerpt& excerpt) -> Json {
+                                      return {{"title", excerpt.title}, {"text", excerpt.text}};
+                                    })},
                {"files", list_of(files,
                                  [](const LadderFile& file) -> Json {
                                    return {{"path", file.path}, {"text", join(file.lines, "\n")}};
@@ -94,13 +93,9 @@ Json rung_json(const Rung& rung, const Rung* before) {
 
 // The comparison with another sample stands at the end, as in the table of `duogemm ladder`.
 Json data() {
-  Json list = Json::array();
-  const Rung* before = nullptr;
-  for (const Rung& rung : rungs()) {
-    list.push_back(rung_json(rung, before));
-    before = &rung;
-  }
-  return {{"version", DUOGEMM_VERSION}, {"rungs", list}, {"supporting", supporting_shaders()}};
+  return {{"version", DUOGEMM_VERSION},
+          {"rungs", list_of(rungs(), rung_json)},
+          {"supporting", supporting_shaders()}};
 }
 
 // As a browser's DecompressionStream("deflate") takes it, in base64.

@@ -1,16 +1,13 @@
 #include "page/lines.h"
 
 #include <algorithm>
-#include <functional>
 #include <list>
-#include <numeric>
-#include <set>
 #include <sstream>
+
+#include "page/ladder_page.h"
 
 namespace duogemm::bench {
 namespace {
-
-constexpr std::size_t excerpt_length = 10;
 
 std::vector<std::string> split_lines(const std::string& text) {
   std::istringstream in(text);
@@ -21,29 +18,12 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
-// Without the margin.
-std::string code_of(const std::string& line) {
-  const std::size_t begin = line.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : line.substr(begin);
-}
-
-// Brackets alone, comments, what is for the preprocessor, a kernel's parameters and who a work-item is say
-// little.
-bool counts(const std::string& code) {
-  constexpr std::string_view starts[] = {"//", "#", "__kernel", "const __global"};
-  constexpr std::string_view parts[] = {"const float alpha,", "get_local_id(", "get_group_id(",
-                                        "get_global_id("};
-  return code.size() > 2 &&
-         std::ranges::none_of(starts, [&](std::string_view start) { return code.starts_with(start); }) &&
-         std::ranges::none_of(parts, [&](std::string_view part) { return code.find(part) != code.npos; });
-}
-
-std::set<std::string> codes_of(const Rung* rung) {
-  std::set<std::string> codes;
-  for (const LadderFile& file : rung ? files_of(*rung) : std::vector<LadderFile>{}) {
-    std::ranges::transform(file.lines, std::inserter(codes, codes.end()), code_of);
-  }
-  return codes;
+const std::string& walk() {
+  static const std::string text = [] {
+    const auto is_walk = [](const EmbeddedFile& file) { return file.path.ends_with(".md"); };
+    return std::string(std::ranges::find_if(page_files(), is_walk)->text);
+  }();
+  return text;
 }
 
 }  // namespace
@@ -84,28 +64,24 @@ std::vector<std::string> head_comment(const LadderFile& file) {
   return comment;
 }
 
-Excerpt lines_that_matter(const Rung& rung, const Rung* before) {
-  const std::set<std::string> known = codes_of(before);
-  Excerpt best;
-  std::ptrdiff_t most = -1;
-  for (const LadderFile& file : files_of(rung)) {
-    // A multiply-add counts twice.
-    const auto weight = [&](const std::string& line) {
-      const std::string code = code_of(line);
-      const std::ptrdiff_t multiplies = code.find("fma(") != code.npos ? 1 : 0;
-      return counts(code) && !known.contains(code) ? 1 + multiplies : 0;
-    };
-    for (std::size_t first = 0; first + excerpt_length <= file.lines.size(); ++first) {
-      const auto begin = file.lines.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto end = begin + static_cast<std::ptrdiff_t>(excerpt_length);
-      const std::ptrdiff_t sum = std::transform_reduce(begin, end, std::ptrdiff_t{0}, std::plus<>(), weight);
-      if (sum > most) {
-        most = sum;
-        best = {file.path, static_cast<int>(first) + 1, {begin, end}};
-      }
-    }
+// A rung has a section, "## [8](08_ldg_shuffle.cl): ...", and excerpts are its blocks with a title.
+std::vector<Excerpt> lines_that_matter(const Rung& rung) {
+  constexpr std::string_view opening = "\n```c title=\"";
+  constexpr std::string_view closing = "\n```\n";
+  std::string_view section = walk();
+  section.remove_prefix(std::min(section.find("\n## [" + rung.label + "]("), section.size()));
+  section = section.substr(0, section.find("\n## ", 1));
+  std::vector<Excerpt> excerpts;
+  for (std::size_t at = section.find(opening); at != section.npos; at = section.find(opening, at)) {
+    at += opening.size();
+    const std::size_t end_of_title = section.find("\"\n", at);
+    const std::size_t begin = end_of_title + 2;
+    const std::size_t end = section.find(closing, begin);
+    excerpts.push_back({"kernels/ladder/" + std::string(section.substr(at, end_of_title - at)),
+                        std::string(section.substr(begin, end - begin))});
+    at = end;
   }
-  return best;
+  return excerpts;
 }
 
 }  // namespace duogemm::bench

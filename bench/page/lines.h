@@ -20,14 +20,13 @@ std::vector<LadderFile> files_of(const Rung& rung);
 // The comment at a file's beginning, without slashes; the first line is its title.
 std::vector<std::string> head_comment(const LadderFile& file);
 
-// Lines from `first` on, counted from 1.
 struct Excerpt {
-  std::string path;
-  int first;
-  std::vector<std::string> lines;
+  std::string title;  // "kernels/ladder/wide_tile.h (USE_SHUFFLE)"
+  std::string text;
 };
 
-// The ten lines in which most is new against the rung before, or of the first alone.
-Excerpt lines_that_matter(const Rung& rung, const Rung* before);
+// Those that the walk up the ladder (kernels/ladder/README.md) shows of the rung, which tools/excerpts.py
+// keeps as the kernels have them; none of a rung that it does not explain.
+std::vector<Excerpt> lines_that_matter(const Rung& rung);
 
 }  // namespace duogemm::bench

@@ -94,11 +94,10 @@ class RungView {
   // The prose and the code, when they are first asked for.
   fill() {
     const {rung} = this;
-    const {path, first, lines} = rung.excerpt;
     this.code = make("div", {class: "code"}, ...this.prose());
     const block = text => make("pre", {tabindex: "0"}, text);
-    this.code.append(make("h3", {}, "The lines that matter"),
-      make("p", {class: "soft"}, `${path}, lines ${first} to ${first + lines.length - 1}`), block(lines.join("\n")));
+    if (rung.excerpts.length) this.code.append(make("h3", {}, "The lines that matter"));
+    rung.excerpts.forEach(({title, text}) => this.code.append(make("p", {class: "soft"}, title), block(text)));
     if (rung.tunables.length) {
       this.code.append(make("h3", {}, "Tunables"),
         make("ul", {}, ...rung.tunables.map(({name, meaning}) => make("li", {}, make("code", {}, name), `: ${meaning}`))));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "plan/lower.h"
-#include "runtime/executor.h"
+#include "rungs/rungs.h"
+#include "runtime/program_cache.h"
 #include "timing/measure.h"
 
 namespace duogemm::bench {
@@ -17,15 +17,18 @@ ColdCaches::ColdCaches(Device& device, Queue& queue) {
     };
     return;
   }
-  // The device writes as much, or a little less: C <- 0.
-  constexpr std::int64_t rows = 4096;
-  const Problem problem =
-      Problem::packed(rows, static_cast<std::int64_t>(size / sizeof(float)) / rows, 1, 0.0f);
-  ProgramCache programs(device);
-  const auto plan = std::make_shared<SelfContainedPlan>(plan_sgemm(problem, device.info()), device, programs);
+  // The device writes as much, or a little less: a matrix of padding alone.
+  const std::int32_t rows = 4096;
+  const auto cols = static_cast<std::int32_t>(size / sizeof(float) / rows);
+  const KernelSpec& spec = any_kernel("pad");
+  const Variant& variant = variant_of(spec, resolve(spec, {}));
+  const Geometry geometry = spec.geometry(rows, cols, variant.tunables);
+  const std::shared_ptr<const Kernel> kernel = ProgramCache(device).get(variant);
   const std::shared_ptr<Buffer> data = device.allocate(size);
-  write_other_data_ = [data, plan, &queue] {
-    plan->enqueue(queue, {{{}, {}, {data.get()}}});
+  write_other_data_ = [data, kernel, geometry, rows, cols, &queue] {
+    const Buffer* const nothing = nullptr;
+    const Argument arguments[] = {0, 0, 0, nothing, rows, cols, 0.0f, data.get()};
+    queue.launch(*kernel, geometry, arguments);
     queue.finish();
   };
 }

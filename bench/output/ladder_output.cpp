@@ -98,11 +98,7 @@ std::string head_text(const LadderReport& report) {
     shape += ", SM clock " + std::to_string(report.gpu_after->sm_mhz) + " MHz after the run";
   }
   return filled(device.name + " through " + device.runtime + ", driver " + device.driver) + filled(shape) +
-         filled("Built with " + build_switches() + kernels_text()) +
-         (report.fuses
-              ? ""
-              : filled(
-                    "fma rounds twice here: results are held to the error bound, not to a chain's bits.")) +
+         filled("Built with " + build_switches() + kernels_text()) + fma_text(report.fuses) +
          filled("Time includes the supporting kernels (padding, transposing); 'support' is their share.");
 }
 
@@ -219,6 +215,11 @@ std::string status_text(const Row& row) {
 
 std::string library_title(const std::string& reference) {
   return reference.empty() ? "a library" : reference.substr(0, reference.find(' '));
+}
+
+std::string fma_text(bool fuses) {
+  return fuses ? ""
+               : filled("fma rounds twice here: results are held to the error bound, not to a chain's bits.");
 }
 
 std::string size_text(const Shape& shape) {

@@ -67,6 +67,9 @@ std::string library_title(const std::string& reference);
 // "ok", "WRONG" with what is wrong, or "not supported here" with the reason.
 std::string status_text(const Row& row);
 
+// Says what is asked of results where fma rounds twice; empty where it rounds once.
+std::string fma_text(bool fuses);
+
 // "M=1 N=2 K=3"
 std::string size_text(const Shape& shape);
 

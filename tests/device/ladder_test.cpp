@@ -197,6 +197,7 @@ class Arithmetic : public ::testing::TestWithParam<DeviceName> {};
 TEST_P(Arithmetic, IsWhatTheSameBitsNeed) {
   DUOGEMM_WHOLE_DIALECT_TEST_DEVICE(device, GetParam());
   EXPECT_EQ(broken_instructions(*device.device, *device.queue), "");
+  EXPECT_TRUE(fuses_multiply_add(*device.device, *device.queue));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Arithmetic, ::testing::ValuesIn(test_devices()), device_name);

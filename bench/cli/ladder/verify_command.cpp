@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "ladder/ladder.h"
 #include "machine/memory_need.h"
+#include "output/reports.h"
 #include "output/table.h"
 #include "plan/lower.h"
 #include "problem/precision.h"
@@ -256,8 +257,9 @@ int run(const VerifyFlags& flags) {
     result["rows"].push_back(row_json(setting, outcome));
   }
   progress.clear();
-  std::printf("%s%s", filled(info.name + " through " + info.runtime).c_str(), table.text().c_str());
-  const bool probes = !ok && info.barriers;
+  std::printf("%s%s%s", filled(info.name + " through " + info.runtime).c_str(),
+              fma_text(session.fuses()).c_str(), table.text().c_str());
+  const bool probes = !ok && session.fuses() && info.barriers;
   const std::string broken = !probes ? "" : broken_instructions(session.device(), session.queue());
   if (!broken.empty()) {
     std::printf(

@@ -2,24 +2,10 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "duogemm/sgemm.hpp"
 
 namespace duogemm::blas {
-
-// The files of all shared libraries, this one included, in the order in which they were loaded.
-std::vector<std::string> loaded_libraries();
-
-// The file of this library, as loaded_libraries() names it.
-std::string this_library();
-
-// Tells whether the function is one of this library's.
-bool is_of_this_library(void* function);
-
-// The function of that name in a library that is loaded, or in what it needs; null where there is none.
-void* find_in_loaded(const std::string& file, const char* name);
 
 // The function of that name, of the next library in the linker's order, or else of one that the program has
 // loaded for itself, as Python does with what NumPy needs, or else of the first of `files` that has it and

@@ -1,10 +1,9 @@
 #include "host_compiler.h"
 
-#include <dlfcn.h>
-
 #include <optional>
 
 #include "system/files.h"
+#include "system/shared_library.h"
 #include "system/temporary_directory.h"
 #include "system/tools.h"
 
@@ -73,7 +72,7 @@ std::string compile_for_host(const ProgramSource& source, const CpuPrograms& pro
   const std::filesystem::path text = folder.path() / "kernel.cpp", library = folder.path() / "kernel.so";
   write_file(text, translation_unit(source));
   std::vector<std::string> arguments = host_compiler_options(source, programs);
-  arguments.insert(arguments.end(), {text, "-o", library});
+  arguments.insert(arguments.end(), {text.string(), "-o", library.string()});
   const ToolResult result = run_tool(*compiler, arguments, ToolErrors::keep);
   if (result.status == not_started) {
     throw Error(Status::unsupported, "a C++ compiler that starts; " + compiler->string() + " does not");
@@ -90,12 +89,12 @@ std::shared_ptr<CpuEntry> load_for_host(const std::string& library) {
   const TemporaryDirectory folder;  // the system needs the file's name only to load it
   const std::filesystem::path file = folder.path() / "kernel.so";
   write_file(file, library);
-  void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const entry = loaded == nullptr ? nullptr : dlsym(loaded, entry_name);
-  if (entry == nullptr) {
-    throw Error(Status::build_failed, std::string("the system does not load the program: ") + dlerror());
+  std::string absence;
+  const std::shared_ptr<void> entry = load_symbol(file, entry_name, absence);
+  if (!entry) {
+    throw Error(Status::build_failed, "the system does not load the program: " + absence);
   }
-  return {reinterpret_cast<CpuEntry*>(entry), [loaded](CpuEntry*) { dlclose(loaded); }};
+  return {entry, reinterpret_cast<CpuEntry*>(entry.get())};
 }
 
 }  // namespace duogemm

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include "opencl_device.h"
 #include "pocl.h"
 #include "system/cores.h"
+#include "system/shared_library.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -72,8 +71,18 @@ Extent max_groups(const DeviceInfo& info) {
   return info.is_nvidia() ? nvidia_max_groups : Extent{any, any, any};
 }
 
+// Answers whether OpenCL's functions may be called: the library that has them may be missing.
+bool has_loader() {
+  constexpr const char* delayed = DUOGEMM_DELAYED_OPENCL;
+  static const bool found = *delayed == '\0' || SharedLibrary({delayed}).is_open();
+  return found;
+}
+
 std::vector<cl::Platform> find_platforms() {
   std::vector<cl::Platform> platforms;
+  if (!has_loader()) {
+    return platforms;
+  }
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error&) {
@@ -110,20 +119,24 @@ std::string loader_version() {
 
 // Tells the versions of the headers, the ICD loader, and each platform.
 Versions find_versions() {
-  Versions versions = {{"OpenCL headers", DUOGEMM_OPENCL_HEADERS}, {"OpenCL loader", loader_version()}};
+  Versions versions = {{"OpenCL headers", DUOGEMM_OPENCL_HEADERS},
+                       {"OpenCL loader", has_loader() ? loader_version() : "none"}};
   const std::vector<cl::Platform> platforms = find_platforms();
   for (const cl::Platform& platform : platforms) {
     versions.emplace_back("OpenCL platform", platform.getInfo<CL_PLATFORM_NAME>() + ", " +
                                                  platform.getInfo<CL_PLATFORM_VERSION>());
   }
   if (platforms.empty()) {
-    versions.emplace_back("OpenCL platform", "none: the loader finds no driver");
+    versions.emplace_back("OpenCL platform", "none: no driver is found");
   }
   return versions;
 }
 
 // Tells why a platform has no device; empty where each has some, and where there is none.
 std::string find_obstacle() {
+  if (!has_loader()) {
+    return "there is no " DUOGEMM_DELAYED_OPENCL "; a GPU's driver brings it";
+  }
   for (const cl::Platform& platform : find_platforms()) {
     const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
     if (devices_of(platform).empty()) {

@@ -1,8 +1,5 @@
 #include "pocl.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -10,7 +7,8 @@
 #include <vector>
 
 #include "system/cores.h"
-#include "system/files.h"
+#include "system/file.h"
+#include "system/folders.h"
 
 namespace duogemm::opencl {
 namespace {
@@ -50,10 +48,7 @@ class Meeting {
       all_here_.notify_all();
     }
     if (all_here_.wait_for(lock, patience, [&] { return present_ == cores_.size(); })) {
-      cpu_set_t own;
-      CPU_ZERO(&own);
-      CPU_SET(cores_[place], &own);
-      sched_setaffinity(0, sizeof own, &own);  // of this thread; if it fails, nothing is lost
+      stay_on_core(cores_[place]);
     }
   }
 
@@ -75,9 +70,7 @@ bool first_time(cl_device_id device) {
 
 }  // namespace
 
-fs::path pocl_cache_directory() {
-  return user_directory("POCL_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "pocl/kcache");
-}
+fs::path pocl_cache_directory() { return user_directory("POCL_CACHE_DIR", UserFolder::cache, "pocl/kcache"); }
 
 // A folder for each program, in it one for each kernel, and in that one for each size of work-group.
 std::size_t kernels_kept_by_pocl() {
@@ -104,7 +97,7 @@ void require_room_in_pocl_cache() {
 std::string pocl_cache_obstacle() {
   const fs::path folder = existing_folder();
   std::error_code ignored;
-  if (folder.empty() || (fs::is_directory(folder, ignored) && access(folder.c_str(), W_OK | X_OK) == 0)) {
+  if (folder.empty() || (fs::is_directory(folder, ignored) && may_write(folder))) {
     return {};
   }
   return cache_and_folder() + " cannot be written, and PoCL has no device without it: " + name_another;

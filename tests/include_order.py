@@ -2,7 +2,8 @@
 """Whether includes point one way: tests/include_order.py [ROOT]. Reads the include lines of every source and header.
 
 A folder may include itself and those that stand before it in its row below. Nothing but opencl/ and cuda/, the laboratory and
-tests includes a runtime's headers.
+tests includes a runtime's headers. Nothing but common/system/ and what is preloaded knows an operating system: neither its headers
+nor its name.
 """
 
 import pathlib
@@ -23,6 +24,11 @@ MAY = {
     "webgpu": ["common"], "bench": ["common", "opencl", "cuda", "cpu", "webgpu"], "python": ["common", "cuda"],
 }
 RUNTIME = re.compile(r"(CL/|cuda|cublas|nvrtc|nvml|clblast)")
+# Headers of libraries, of the C language and of processors. Those of the C++ language have neither a dot nor a slash.
+OTHERS = re.compile(r"(CL/|CLI/|boost/|nlohmann/|cuda|cublas|nvrtc|clblast|xxhash|zlib|zstd|Python\.h|xla/|"
+                    r"std(int|def)\.h|immintrin|arm_neon)")
+KNOWS_SYSTEM = ("common/system/", "blas/netlib/reached.cpp", "blas/cublas/library.cpp")
+SYSTEM = re.compile(r"\s*#\s*(el)?if.*\b(_WIN32|__linux__|__unix__|__APPLE__|__MINGW\w+)\b")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -58,6 +64,15 @@ def fault(root, source, bracket, name):
     return None if row.index(there) < row.index(here) else f"{top}/{there} stands after {top}/{here}"
 
 
+def system_fault(root, source, line):
+    """What a line has of an operating system; none if nothing, or if it may."""
+    if str(source.relative_to(root)).startswith(KNOWS_SYSTEM):
+        return None
+    found = INCLUDE.match(line)
+    header = found and found[1] == "<" and re.search("[./]", found[2]) and not OTHERS.match(found[2])
+    return "an operating system is known to common/system/ alone" if header or SYSTEM.match(line) else None
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     faults = 0
@@ -65,10 +80,10 @@ def main():
         for source in sources(root, top):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = INCLUDE.match(line)
-                wrong = fault(root, source, *found.groups()) if found else None
+                wrong = (fault(root, source, *found.groups()) if found else None) or system_fault(root, source, line)
                 if wrong:
                     faults += 1
-                    print(f"{source.relative_to(root)}:{number}: {found[2]}: {wrong}")
+                    print(f"{source.relative_to(root)}:{number}: {line.strip()}: {wrong}")
     return 1 if faults else 0
 
 

@@ -17,8 +17,9 @@
 #include "support/format.h"
 #include "support/nearest.h"
 #include "support/program.h"
+#include "system/environment.h"
 #include "system/reject.h"
-#include "system/tools.h"
+#include "system/terminal.h"
 
 namespace duogemm::bench {
 namespace {
@@ -135,6 +136,7 @@ int finish_output(int status) {
 
 int run(int argc, char** argv) {
   environment_at_start();
+  prepare_standard_output();
   Program program;
   program.given = {argv + std::min(argc, 2), argv + argc};
   CLI::App& app = program.app;

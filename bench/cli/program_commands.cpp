@@ -2,11 +2,8 @@
 // page from result files, and copies of these to send. duogemm run: starts a program with the drop-in
 // libraries in front of its own BLAS and cuBLAS. duogemm man and duogemm completion: pages made from the
 // options themselves.
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -19,8 +16,10 @@
 #include "output/table.h"
 #include "runtime/runtime.h"
 #include "support/program.h"
+#include "system/environment.h"
+#include "system/preload.h"
 #include "system/reject.h"
-#include "system/tools.h"
+#include "system/this_process.h"
 
 namespace duogemm::bench {
 namespace {
@@ -142,40 +141,32 @@ struct RunFlags {
   std::vector<std::string> words;
 };
 
-// LD_PRELOAD takes these. Builds without CUDA have no library for cuBLAS.
-std::string libraries_to_preload() {
+// Builds without CUDA have no library for cuBLAS.
+std::vector<std::filesystem::path> libraries_to_preload() {
   const std::optional<std::filesystem::path> blas = drop_in_library(drop_in_blas);
   if (!blas) {
     throw Error(Status::unsupported,
                 std::string("run: there is no ") + drop_in_blas +
                     " beside this program; build the target duogemm_blas too, or install duogemm");
   }
-  if (blas->string().find_first_of(": ") != std::string::npos) {
-    throw Error(Status::unsupported, "run: " + blas->string() +
-                                         " cannot be preloaded: the dynamic linker takes no path with a "
-                                         "space or a colon");
+  std::vector<std::filesystem::path> libraries = {*blas};
+  if (const std::optional<std::filesystem::path> cublas = drop_in_library(drop_in_cublas)) {
+    libraries.push_back(*cublas);
   }
-  const std::optional<std::filesystem::path> cublas = drop_in_library(drop_in_cublas);
-  return blas->string() + (cublas ? ":" + cublas->string() : "");
+  return libraries;
 }
 
 // Returns only where the program cannot be started.
 int run(const RunFlags& flags) {
-  std::string libraries = libraries_to_preload();
-  const char* others = std::getenv("LD_PRELOAD");
-  if (others != nullptr && *others != '\0') {
-    libraries += std::string(":") + others;
-  }
-  setenv("LD_PRELOAD", libraries.c_str(), 1);
+  const std::vector<std::filesystem::path> libraries = libraries_to_preload();
   // The program has the same number: the libraries tell it from those that the program starts.
-  setenv("DUOGEMM_RUN", std::to_string(getpid()).c_str(), 1);
-  std::vector<char*> arguments = argument_list(flags.program->given);
-  if (flags.program->given.front() == "--") {
-    arguments.erase(arguments.begin());
+  set_environment("DUOGEMM_RUN", std::to_string(process_id()));
+  std::vector<std::string> words = flags.program->given;
+  if (words.front() == "--") {
+    words.erase(words.begin());
   }
-  execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  std::fprintf(stderr, "duogemm: run: %s: %s\n", arguments.front(), std::strerror(error));
+  const int error = become_program(words, libraries);
+  std::fprintf(stderr, "duogemm: run: %s: %s\n", words.front().c_str(), std::strerror(error));
   return error == ENOENT ? is_not_there : cannot_be_started;
 }
 

@@ -9,6 +9,7 @@
 #include "problem/precision.h"
 #include "rungs/rungs.h"
 #include "runtime/executor.h"
+#include "system/environment.h"
 #include "system/files.h"
 #include "system/tools.h"
 
@@ -229,7 +230,7 @@ std::vector<StepTime> step_times(const Row& row) {
 
 }  // namespace
 
-PoclCache::PoclCache() { setenv("POCL_CACHE_DIR", folder_.path().c_str(), 1); }
+PoclCache::PoclCache() { set_environment("POCL_CACHE_DIR", folder_.path().string()); }
 
 std::set<std::filesystem::path> PoclCache::fresh(const std::string& kernel) {
   std::set<std::filesystem::path> found;

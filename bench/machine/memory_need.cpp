@@ -70,9 +70,7 @@ std::string kept_free(double bytes) { return gigabytes(bytes) + ", a tenth of wh
 }  // namespace
 
 std::size_t available_host_memory(const fs::path& root) {
-  constexpr std::size_t kibibyte = 1024;
-  const std::optional<std::size_t> kibibytes = number_in(root / "proc/meminfo", "MemAvailable:");
-  std::size_t available = kibibytes ? *kibibytes * kibibyte : unlimited;
+  std::size_t available = free_memory_bytes(root).value_or(unlimited);
   for_each_control_group(root, "memory", [&](const fs::path& folder, int version) {
     available = std::min(available, available_in_group(folder, version == 2 ? version_2 : version_1));
   });

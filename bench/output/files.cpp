@@ -1,7 +1,5 @@
 #include "output/files.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "system/files.h"
 #include "system/reject.h"
+#include "system/terminal.h"
 
 namespace duogemm::bench {
 namespace {
@@ -18,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* standard_output = "-";
 
-int kept = -1;                               // a file descriptor
+bool is_diverted = false;                    // the standard output, to the standard error
 std::map<std::string, std::string> results;  // that wait for the end, by place
 
 }  // namespace
@@ -32,8 +31,7 @@ void require_writable(const std::string& option, const std::string& path) {
   if (fs::is_directory(path)) {
     reject(what + "that is a folder; give a file's name");
   }
-  const bool is_there = ::access(path.c_str(), F_OK) == 0;
-  if (::access(is_there ? path.c_str() : folder.c_str(), W_OK) != 0) {
+  if (!may_write(fs::exists(path) ? fs::path(path) : folder)) {
     reject(what + std::generic_category().message(errno));
   }
 }
@@ -46,12 +44,11 @@ void require_place(const std::string& option, const std::string& path) {
     require_writable(option, path);
     return;
   }
-  if (kept >= 0) {
+  if (is_diverted) {
     reject(option + " -: another result goes to the standard output already; name a file for one of them");
   }
-  std::fflush(stdout);
-  kept = dup(STDOUT_FILENO);
-  if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+  is_diverted = divert_standard_output();
+  if (!is_diverted) {
     reject(option + " -: there is no standard output");
   }
 }
@@ -66,9 +63,8 @@ void write_result(const std::string& path, const std::string& text) {
 }
 
 void write_given_results() {
-  if (kept >= 0) {
-    std::fflush(stdout);
-    dup2(kept, STDOUT_FILENO);
+  if (is_diverted) {
+    restore_standard_output();
   }
   for (const auto& [place, text] : results) {
     if (place == standard_output) {

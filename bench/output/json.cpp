@@ -1,19 +1,16 @@
 #include "output/json.h"
 
-#include <ctime>
 #include <regex>
 
 #include "duogemm/version.h"
 #include "support/format.h"
 #include "support/shapes.h"
+#include "system/date.h"
 
 namespace duogemm::bench {
 
 Json dated_head(const char* schema) {
-  const std::time_t now = std::time(nullptr);
-  char date[32];
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return {{"schema", schema}, {"version", DUOGEMM_VERSION}, {"date", date}};
+  return {{"schema", schema}, {"version", DUOGEMM_VERSION}, {"date", utc_time()}};
 }
 
 Json file_head(const char* schema, bool cold, const MeasureOptions& measure) {

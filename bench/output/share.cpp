@@ -1,10 +1,6 @@
 #include "output/share.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +12,7 @@
 #include "system/files.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
+#include "system/this_process.h"
 
 namespace duogemm::bench {
 namespace {
@@ -172,18 +169,6 @@ std::string name_of(const Json& document, const std::string& kind) {
   return join(words, "_");
 }
 
-Identity own_identity() {
-  Identity identity;
-  if (const passwd* user = getpwuid(getuid())) {
-    identity.user = user->pw_name;
-  }
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) == 0) {
-    identity.host = host.data();
-  }
-  return identity;
-}
-
 }  // namespace
 
 SharedFile shared_file(const std::string& path, const std::string& text, const Identity& identity) {
@@ -204,7 +189,7 @@ SharedFile shared_file(const std::string& path, const std::string& text, const I
 }
 
 void share_results(const std::vector<std::string>& paths, const std::string& folder) {
-  const Identity identity = own_identity();
+  const Identity identity = {user_name(), host_name()};
   std::vector<SharedFile> files;
   for (const std::string& path : paths) {
     files.push_back(shared_file(path, read_file_or_reject(path), identity));

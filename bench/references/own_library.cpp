@@ -1,6 +1,5 @@
 #include "references/own_library.h"
 
-#include <cstdlib>
 
 #include "duogemm/version.h"
 #include "families/kernel_source.h"
@@ -8,6 +7,7 @@
 #include "problem/precision.h"
 #include "references/blas_calls.h"
 #include "support/program.h"
+#include "system/environment.h"
 #include "system/shared_library.h"
 #ifdef DUOGEMM_WITH_CUDA
 #include "duogemm/cuda.hpp"
@@ -95,8 +95,8 @@ class OtherKernels final : public ReferenceLibrary {
 
 // The program's own, or the one that the system's loader finds.
 std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
-  setenv("DUOGEMM_DEVICE", device.c_str(), 1);  // BLAS's calls name neither
-  setenv("DUOGEMM_PRECISION", to_text(precision), 1);
+  set_environment("DUOGEMM_DEVICE", device);  // BLAS's calls name neither
+  set_environment("DUOGEMM_PRECISION", to_text(precision));
   const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas)});
   if (!library.is_open()) {
     throw Error(Status::unsupported,

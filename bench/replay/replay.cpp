@@ -9,6 +9,7 @@
 #include "system/log.h"
 #include "system/reject.h"
 #include "system/temporary_directory.h"
+#include "system/this_process.h"
 #include "system/tools.h"
 
 namespace duogemm::bench {
@@ -84,7 +85,7 @@ ToolResult run_self(std::vector<std::string> arguments, const ChosenDevice& devi
     std::filesystem::create_directories(folder.path() / name);
     environment.push_back(variable + (folder.path() / name).string());
   }
-  return run_tool("/proc/self/exe", arguments, ToolErrors::show, environment);
+  return run_tool(program_file(), arguments, ToolErrors::show, environment);
 }
 
 PassResult start_pass(const PassRequest& request, const TemporaryDirectory& folder) {

@@ -1,20 +1,16 @@
 #include "support/program.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "device/backend.h"
 #include "families/kernel_source.h"
+#include "system/terminal.h"
+#include "system/this_process.h"
 
 namespace duogemm::bench {
 namespace {
 
-std::filesystem::path program_folder() {
-  std::error_code unknown;
-  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-}
+std::filesystem::path program_folder() { return program_file().parent_path(); }
 
 }  // namespace
 
@@ -31,17 +27,12 @@ std::string build_switches() {
   return text;
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 bool terminal_has_colours() {
   const auto value = [](const char* name) {
     const char* const found = std::getenv(name);
     return std::string(found == nullptr ? "" : found);
   };
-  return isatty(STDOUT_FILENO) != 0 && value("NO_COLOR").empty() && value("TERM") != "dumb";
+  return is_terminal(stdout) && value("NO_COLOR").empty() && value("TERM") != "dumb";
 }
 
 std::filesystem::path folder_of_program(const std::string& name) {

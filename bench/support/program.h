@@ -12,10 +12,7 @@ namespace duogemm::bench {
 // USE_SHUFFLE=OFF".
 std::string build_switches();
 
-// Characters in a line of the terminal that the standard output is; 0 where it is none, or does not tell.
-std::size_t terminal_columns();
-
-// Tells whether text may have colours there (https://no-color.org).
+// Tells whether text may have colours on the standard output (https://no-color.org).
 bool terminal_has_colours();
 
 // The commit that the program was built from, or "unknown". Defined by the build

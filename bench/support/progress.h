@@ -2,14 +2,13 @@
 // minute.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <string>
 
 #include "support/format.h"
+#include "system/terminal.h"
 
 namespace duogemm::bench {
 
@@ -36,7 +35,7 @@ class Progress {
   }
 
  private:
-  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  const bool is_terminal_ = is_terminal(stderr);
   std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 

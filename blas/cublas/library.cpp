@@ -6,6 +6,7 @@
 
 #include "entry.h"
 #include "next.h"
+#include "system/loaded_libraries.h"
 
 namespace duogemm::cublas {
 namespace {
@@ -37,9 +38,9 @@ Dlsym* own_dlsym() {
 
 // Finds what this library exports by that name; null for nothing.
 void* exported_here(const char* name) {
-  static void* const this_handle = dlopen(blas::this_library().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  static void* const this_handle = dlopen(this_library().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   void* const found = this_handle == nullptr ? nullptr : own_dlsym()(this_handle, name);
-  return found != nullptr && blas::is_of_this_library(found) ? found : nullptr;
+  return found != nullptr && is_of_this_library(found) ? found : nullptr;
 }
 
 // Those who ask for the next one, or for the first in the linker's order, are served by that order.

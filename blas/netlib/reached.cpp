@@ -10,6 +10,7 @@
 
 #include "call.h"
 #include "next.h"
+#include "system/loaded_libraries.h"
 
 namespace duogemm::blas {
 namespace {

@@ -11,6 +11,7 @@
 #include "problem/problem.h"
 #include "problem/rounding.h"
 #include "system/files.h"
+#include "system/folders.h"
 #include "system/log.h"
 #include "system/parse_json.h"
 #include "system/reject.h"
@@ -402,7 +403,7 @@ const Tuning* tuning_of_another(const DeviceInfo& device) {
 }
 
 std::filesystem::path tuning_directory() {
-  return user_directory("DUOGEMM_TUNING_DIR", "XDG_CONFIG_HOME", ".config");
+  return user_directory("DUOGEMM_TUNING_DIR", UserFolder::configuration);
 }
 
 }  // namespace duogemm

@@ -1,26 +1,23 @@
 #include "runtime/call_recorder.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "duogemm/version.h"
 #include "problem/precision.h"
 #include "problem/problem.h"
-#include "system/files.h"
+#include "system/date.h"
+#include "system/environment.h"
+#include "system/file.h"
+#include "system/this_process.h"
 
 namespace duogemm {
 namespace {
@@ -69,15 +66,11 @@ Json describe(const Sgemm& call, CallMemory memory, CallBatch batch) {
 }
 
 std::string head() {
-  char date[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
   const Json head = {{"schema", "duogemm.trace/1"},
                      {"version", DUOGEMM_VERSION},
-                     {"date", date},
-                     {"program", program_invocation_short_name},
-                     {"process", getpid()}};
+                     {"date", utc_time()},
+                     {"program", program_name()},
+                     {"process", process_id()}};
   return head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -89,13 +82,13 @@ class CallRecorder {
 
   void add(Json call) {
     const std::lock_guard lock(mutex_);
-    if (failed_ || (file_ < 0 && !open_file())) {
+    if (failed_ || (!file_.is_open() && !open_file())) {
       return;
     }
     if (call == last_) {
       ++times_;
     } else {
-      begin_ += static_cast<off_t>(line_.size());
+      begin_ += line_.size();
       line_.clear();
       last_ = call;
       times_ = 1;
@@ -110,9 +103,8 @@ class CallRecorder {
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
   void start_anew_in_child() {
-    if (file_ >= 0) {
-      close(file_);
-      file_ = -1;
+    if (file_.is_open()) {
+      file_.close();
       forked_ = true;
     }
     mutex_.unlock();
@@ -121,7 +113,7 @@ class CallRecorder {
  private:
   bool open_file() {
     std::string name = path_;
-    const std::string process = std::to_string(getpid());
+    const std::string process = std::to_string(process_id());
     const std::size_t place = name.find("%p");
     if (place != std::string::npos) {
       name.replace(place, 2, process);
@@ -139,58 +131,46 @@ class CallRecorder {
 
   // Answers whether the file is ours now, and empty: not when another process writes it, or none can.
   bool take(const std::string& name) {
-    file_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct stat status {};
-    if (file_ < 0 || fstat(file_, &status) != 0) {
+    file_ = File::open_or_create(path_of(name));
+    const std::optional<FileFacts> facts = file_.facts();
+    if (!facts) {
       give_up(std::strerror(errno));
-    } else if (!S_ISREG(status.st_mode)) {
+    } else if (!facts->is_regular) {
       give_up("it is not a regular file");
-    } else if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
-      if (ftruncate(file_, 0) != 0) {
-        give_up(std::strerror(errno));
-      }
-    } else {
-      close(file_);
-      file_ = -1;
+    } else if (!file_.lock()) {
+      file_.close();
+    } else if (!file_.truncate(0)) {
+      give_up(std::strerror(errno));
     }
-    return file_ >= 0;
+    return file_.is_open();
   }
 
   // In place of the last line. On a disk that is full that one stays: no line is ever there by half.
   void write(const std::string& line) {
-    if (put(line)) {
+    if (file_.write_at(begin_, line)) {
       line_ = line;
       return;
     }
     const int error = errno;
-    const auto end = begin_ + static_cast<off_t>(put(line_) ? line_.size() : 0);
-    give_up(ftruncate(file_, end) == 0 ? std::strerror(error) : std::strerror(errno));
-  }
-
-  bool put(const std::string& line) {
-    return transfer_all(line.size(), [&](std::size_t done) {
-      return pwrite(file_, line.data() + done, line.size() - done, begin_ + static_cast<off_t>(done));
-    });
+    const std::uint64_t end = begin_ + (file_.write_at(begin_, line_) ? line_.size() : 0);
+    give_up(file_.truncate(end) ? std::strerror(error) : std::strerror(errno));
   }
 
   void give_up(const char* reason) {
     std::fprintf(stderr, "duogemm: DUOGEMM_RECORD=%s: calls are not recorded: %s\n", path_.c_str(), reason);
     failed_ = true;
-    if (file_ >= 0) {
-      close(file_);
-      file_ = -1;
-    }
+    file_.close();
   }
 
   const std::string path_;
   std::mutex mutex_;  // of all that follows
   bool failed_ = false;
   bool forked_ = false;  // from a process that has written the file
-  int file_ = -1;
+  File file_;
   Json last_;  // call
   std::uint64_t times_ = 0;
-  off_t begin_ = 0;   // of the last line
-  std::string line_;  // as the file has it
+  std::uint64_t begin_ = 0;  // of the last line
+  std::string line_;         // as the file has it
 };
 
 CallRecorder* make_recorder();
@@ -202,13 +182,13 @@ CallRecorder* recorder() {
 }
 
 CallRecorder* make_recorder() {
-  const char* path = std::getenv("DUOGEMM_RECORD");
-  if (path == nullptr || *path == '\0') {
+  const std::optional<std::filesystem::path> path = environment_path("DUOGEMM_RECORD");
+  if (!path || path->empty()) {
     return nullptr;
   }
-  pthread_atfork([] { recorder()->lock(); }, [] { recorder()->unlock(); },
-                 [] { recorder()->start_anew_in_child(); });
-  return new CallRecorder(path);
+  call_around_forks([] { recorder()->lock(); }, [] { recorder()->unlock(); },
+                    [] { recorder()->start_anew_in_child(); });
+  return new CallRecorder(path->string());
 }
 
 }  // namespace

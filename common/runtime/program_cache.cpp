@@ -1,9 +1,5 @@
 #include "runtime/program_cache.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,6 +14,7 @@
 #include "duogemm/version.h"
 #include "families/kernel_source.h"
 #include "system/files.h"
+#include "system/folders.h"
 #include "system/log.h"
 
 // The hash is compiled into this file: users of the library need not link another.
@@ -33,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr int format_version = 1;
 
 // Far above any program; a larger file is not one of ours.
-constexpr off_t most_bytes = off_t{256} << 20;
+constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
 
 // A file's name begins so until it is whole; UnfinishedFile adds six letters.
 constexpr std::string_view unfinished_begin = "new-";
@@ -59,35 +56,24 @@ std::string header(std::string_view key, std::string_view payload) {
          hex(payload.size()) + " " + hash(payload) + "\n";
 }
 
-bool read_all(const Descriptor& file, std::string& bytes) {
-  return transfer_all(bytes.size(), [&](std::size_t done) {
-    return ::read(file.get(), bytes.data() + done, bytes.size() - done);
-  });
-}
-
-// Only this user can have written the file.
-bool is_trusted(const struct stat& status) {
-  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 // The payload, if the file is, to the byte, what is stored for this key and some payload; otherwise nothing,
 // with the reason in `why`, which stays empty when there is no file.
 std::optional<std::string> read_trusted(const fs::path& path, std::string_view key, std::string& why) {
-  // Not blocking: opening a FIFO would wait for a writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status;
-  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+  const File file = File::to_read(path, File::Links::refuse);
+  const std::optional<FileFacts> facts = file.facts();
+  if (!facts) {
     why = errno == ENOENT ? "" : reason(errno);
     return std::nullopt;
   }
-  if (!is_trusted(status) || status.st_size > most_bytes) {
+  if (!facts->is_private || facts->bytes > most_bytes) {
     why = "not a file that only this user can have written";
     return std::nullopt;
   }
-  const auto bytes = static_cast<std::size_t>(status.st_size);
+  const auto bytes = static_cast<std::size_t>(facts->bytes);
   std::string start(header(key, {}).size() + key.size() + 1, '\0');
   std::string payload(bytes - std::min(bytes, start.size()), '\0');
-  if (bytes >= start.size() && !(read_all(file, start) && read_all(file, payload))) {
+  if (bytes >= start.size() &&
+      !(file.read_all(start.data(), start.size()) && file.read_all(payload.data(), payload.size()))) {
     why = "it could not be read";
     return std::nullopt;
   }
@@ -105,18 +91,17 @@ void make_directories(const fs::path& path) {
   fs::path made;
   for (const fs::path& name : path) {
     made /= name;
-    ::mkdir(made.c_str(), S_IRWXU);
+    make_private_folder(made);
   }
 }
 
 // Renamed when it is whole, so that no reader ever finds a part of it and the last of several writers wins.
 // False, with errno, when that fails.
 bool write_whole(const fs::path& path, std::string_view key, std::string_view payload) {
-  constexpr mode_t of_this_user = 0600;
-  UnfinishedFile file(path.parent_path() / unfinished_begin, of_this_user);
-  const Descriptor& to = file.descriptor();
-  return file.is_open() && write_all(to, header(key, payload)) && write_all(to, key) && write_all(to, "\n") &&
-         write_all(to, payload) && file.finish(path);
+  UnfinishedFile unfinished(path.parent_path() / unfinished_begin, File::Access::owner);
+  const File& file = unfinished.file();
+  return file.is_open() && file.write_all(header(key, payload)) && file.write_all(key) &&
+         file.write_all("\n") && file.write_all(payload) && unfinished.finish(path);
 }
 
 // A process that was killed while it wrote has left its file, which nobody will rename. One that is older
@@ -125,12 +110,16 @@ void remove_leftovers(const fs::path& directory) {
   constexpr std::chrono::hours age(1);
   std::error_code nothing_there;
   for (const auto& entry : fs::directory_iterator(directory, nothing_there)) {
-    const std::string name = entry.path().filename();
-    struct stat status;
-    if (name.size() == unfinished_length && name.starts_with(unfinished_begin) &&
-        ::lstat(entry.path().c_str(), &status) == 0 && is_trusted(status) &&
-        std::time(nullptr) - status.st_mtime > std::chrono::seconds(age).count()) {
-      ::unlink(entry.path().c_str());
+    const std::string name = entry.path().filename().string();
+    if (name.size() != unfinished_length || !name.starts_with(unfinished_begin)) {
+      continue;
+    }
+    File file = File::to_read(entry.path(), File::Links::refuse);
+    const std::optional<FileFacts> facts = file.facts();
+    if (facts && facts->is_private &&
+        std::time(nullptr) - facts->written > std::chrono::seconds(age).count()) {
+      file.close();  // some systems remove no open file
+      fs::remove(entry.path(), nothing_there);
     }
   }
 }
@@ -206,7 +195,7 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
 
 fs::path DiskCache::file_of(std::string_view key) const { return directory_ / hash(key); }
 
-fs::path cache_directory() { return user_directory("DUOGEMM_CACHE_DIR", "XDG_CACHE_HOME", ".cache"); }
+fs::path cache_directory() { return user_directory("DUOGEMM_CACHE_DIR", UserFolder::cache); }
 
 std::string key_of(const DeviceInfo& info) {
   std::string key;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ std::vector<int> cores_of_process();
 
 // The core that the calling thread runs on; below 0 where the system does not tell.
 int current_core();
+
+// Has the calling thread run on this core alone. Where that fails, it stays as it is.
+void stay_on_core(int core);
 
 // Has the calling thread go on on another core, if it is on this one and may run on others.
 void leave_core(int core);
@@ -41,5 +45,7 @@ std::size_t processor_mhz();
 std::size_t cache_bytes(int level);
 
 std::size_t host_memory_bytes();
+// That nobody uses; nothing where the system does not tell. `root`: see for_each_control_group.
+std::optional<std::size_t> free_memory_bytes(const std::filesystem::path& root);
 
 }  // namespace duogemm

@@ -1,11 +1,7 @@
 #include "system/files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <cerrno>
 #include <random>
 #include <system_error>
 
@@ -17,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int attempts = 100;
-constexpr mode_t mode_of_new_files = 0666;  // less what the process's umask takes
 
 std::string reason_of(int error) {
   return error == ENOENT ? "there is no such file"
@@ -26,43 +21,30 @@ std::string reason_of(int error) {
 
 // Why it cannot be read; empty when all of it has been appended to `text`.
 std::string append_file(const fs::path& path, std::string& text) {
-  // Not blocking: opening a FIFO would wait for a writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat status;
-  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+  const File file = File::to_read(path, File::Links::follow);
+  const std::optional<FileFacts> facts = file.facts();
+  if (!facts) {
     return reason_of(errno);
   }
-  if (!S_ISREG(status.st_mode)) {
+  if (!facts->is_regular) {
     return "it is not a regular file";
   }
   std::array<char, 1 << 16> piece;
-  while (true) {  // files of /proc do not tell how long they are
-    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
-    if (count > 0) {
-      text.append(piece.data(), static_cast<std::size_t>(count));
-    } else if (count == 0) {
-      return "";
-    } else if (errno != EINTR) {
-      return reason_of(errno);
-    }
+  std::ptrdiff_t count = 0;
+  while ((count = file.read_some(piece.data(), piece.size())) >
+         0) {  // files of /proc do not tell how long they are
+    text.append(piece.data(), static_cast<std::size_t>(count));
   }
+  return count == 0 ? "" : reason_of(errno);
 }
 
-std::string six_letters() {
-  std::string letters;
-  std::random_device random;
-  for (int i = 0; i < 6; ++i) {
-    letters += static_cast<char>('a' + random() % 26);
-  }
-  return letters;
-}
-
-// The descriptor of a file that nobody has, with its name; -1 and none where there cannot be one.
-int create(const std::string& name_begin, mode_t mode, std::string& name) {
+// A file that nobody has, with its name; not open, and none, where there cannot be one.
+File create(const fs::path& name_begin, File::Access access, fs::path& name) {
   for (int i = 0; i < attempts; ++i) {
-    name = name_begin + six_letters();
-    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file >= 0) {
+    name = name_begin;
+    name += six_letters();
+    File file = File::create(name, access);
+    if (file.is_open()) {
       return file;
     }
     if (errno != EEXIST) {
@@ -70,46 +52,39 @@ int create(const std::string& name_begin, mode_t mode, std::string& name) {
     }
   }
   name.clear();
-  return -1;
+  return {};
 }
 
 bool write_in_place(const fs::path& path, std::string_view text) {
-  Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode_of_new_files));
-  return file.is_open() && write_all(file, text) && file.close();
+  File file = File::overwrite(path);
+  return file.is_open() && file.write_all(text) && file.close();
 }
 
-// `old` is what is there, null for nothing.
-bool replace(const fs::path& path, const struct stat* old, std::string_view text) {
-  UnfinishedFile file(path.string() + ".unfinished-", old == nullptr ? mode_of_new_files : 0600);
-  if (!file.is_open()) {
+// `is_there`: the file has an owner and a mode, to be kept.
+bool replace(const fs::path& path, bool is_there, std::string_view text) {
+  fs::path begin = path;
+  begin += ".unfinished-";
+  UnfinishedFile file(begin, is_there ? File::Access::owner : File::Access::everybody);
+  if (!file.is_open() || (is_there && !file.file().take_owner_and_mode(path))) {
     return write_in_place(path, text);
   }
-  if (old != nullptr && (::fchown(file.descriptor().get(), old->st_uid, old->st_gid) != 0 ||
-                         ::fchmod(file.descriptor().get(), old->st_mode & 07777) != 0)) {
-    return write_in_place(path, text);
-  }
-  return write_all(file.descriptor(), text) && file.finish(path);
+  return file.file().write_all(text) && file.finish(path);
 }
 
 bool write_whole(const fs::path& path, std::string_view text) {
-  struct stat there;
-  if (::stat(path.c_str(), &there) != 0) {
-    return fs::is_symlink(fs::symlink_status(path)) ? write_in_place(path, text)
-                                                    : replace(path, nullptr, text);
+  std::error_code failed;
+  const fs::file_status there = fs::status(path, failed);
+  if (!fs::exists(there)) {
+    return fs::is_symlink(fs::symlink_status(path, failed)) ? write_in_place(path, text)
+                                                            : replace(path, false, text);
   }
-  if (::access(path.c_str(), W_OK) != 0) {
+  if (!may_write(path)) {
     return false;  // renaming would not ask
   }
-  std::error_code failed;
+  failed.clear();
   const fs::path itself = fs::canonical(path, failed);
-  const bool replaceable = S_ISREG(there.st_mode) && there.st_nlink == 1 && !failed;
-  return replaceable ? replace(itself, &there, text) : write_in_place(path, text);
-}
-
-fs::path environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  const bool replaceable = fs::is_regular_file(there) && fs::hard_link_count(path, failed) == 1 && !failed;
+  return replaceable ? replace(itself, true, text) : write_in_place(path, text);
 }
 
 }  // namespace
@@ -127,25 +102,21 @@ std::string read_file_or_reject(const fs::path& path) {
   return text;
 }
 
-bool write_all(const Descriptor& file, std::string_view bytes) {
-  return transfer_all(bytes.size(), [&](std::size_t done) {
-    return ::write(file.get(), bytes.data() + done, bytes.size() - done);
-  });
-}
-
-UnfinishedFile::UnfinishedFile(const std::string& name_begin, mode_t mode)
-    : file_(create(name_begin, mode, name_)) {}
+UnfinishedFile::UnfinishedFile(const fs::path& name_begin, File::Access access)
+    : file_(create(name_begin, access, name_)) {}
 
 UnfinishedFile::~UnfinishedFile() {
   if (!name_.empty()) {
     const int error = errno;
-    ::unlink(name_.c_str());
+    std::error_code ignored;
+    file_.close();  // some systems remove no open file
+    fs::remove(name_, ignored);
     errno = error;
   }
 }
 
 bool UnfinishedFile::finish(const fs::path& path) {
-  const bool done = file_.close() && std::rename(name_.c_str(), path.c_str()) == 0;
+  const bool done = file_.close() && rename_over(name_, path);
   if (done) {
     name_.clear();
   }
@@ -158,16 +129,13 @@ void write_file(const fs::path& path, std::string_view text) {
   }
 }
 
-fs::path user_directory(const char* own, const char* xdg, const char* in_home, const char* folder) {
-  if (std::getenv(own) != nullptr) {
-    return environment(own);
+std::string six_letters() {
+  std::string letters;
+  std::random_device random;
+  for (int i = 0; i < 6; ++i) {
+    letters += static_cast<char>('a' + random() % 26);
   }
-  // The specification: a path that is not absolute is to be ignored.
-  if (const fs::path shared = environment(xdg); shared.is_absolute()) {
-    return shared / folder;
-  }
-  const fs::path home = environment("HOME");
-  return home.is_absolute() ? home / in_home / folder : fs::path();
+  return letters;
 }
 
 }  // namespace duogemm

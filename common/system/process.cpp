@@ -1,10 +1,9 @@
 #include "system/process.h"
 
-#include <pthread.h>
-
 #include <atomic>
 
 #include "duogemm/error.h"
+#include "system/this_process.h"
 
 namespace duogemm {
 namespace {
@@ -13,16 +12,18 @@ std::atomic<bool> uses_devices = false;
 std::atomic<bool> is_child_of_user = false;
 std::atomic<int> forks_before = 0;
 
-constinit std::mutex forking;
+std::mutex forking;
 
 // As soon as the library is loaded: whatever thread is the first to ask, no fork is missed.
-[[maybe_unused]] const int told_of_forks = pthread_atfork([] { forking.lock(); }, [] { forking.unlock(); },
-                                                          [] {
-                                                            is_child_of_user =
-                                                                uses_devices || is_child_of_user;
-                                                            ++forks_before;
-                                                            forking.unlock();
-                                                          });
+[[maybe_unused]] const bool told_of_forks = [] {
+  call_around_forks([] { forking.lock(); }, [] { forking.unlock(); },
+                    [] {
+                      is_child_of_user = uses_devices || is_child_of_user;
+                      ++forks_before;
+                      forking.unlock();
+                    });
+  return true;
+}();
 
 }  // namespace
 

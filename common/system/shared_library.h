@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class SharedLibrary {
   void* handle_ = nullptr;
   std::string absence_;
 };
+
+// Answers the address of a symbol in a library of the file, which is unloaded with the last copy of the
+// answer; null, and why in `absence`, where the system does not load it.
+std::shared_ptr<void> load_symbol(const std::filesystem::path& file, const char* symbol,
+                                  std::string& absence);
 
 // The symbol of a function as its header's macros rename it (cuMemAlloc is cuMemAlloc_v2).
 #define DUOGEMM_TEXT(name) #name

@@ -1,22 +1,20 @@
 // An empty directory that goes with its scope.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 #include <system_error>
+
+#include "system/folders.h"
 
 namespace duogemm {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "duogemm-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
+  TemporaryDirectory() : path_(make_temporary_folder()) {
+    if (path_.empty()) {
       throw std::runtime_error("no temporary directory could be made");
     }
-    path_ = name;
   }
   ~TemporaryDirectory() {
     std::error_code ignored;
@@ -27,7 +25,7 @@ class TemporaryDirectory {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  const std::filesystem::path path_;
 };
 
 }  // namespace duogemm

@@ -8,15 +8,9 @@
 
 namespace duogemm {
 
-// The environment as it was when this was called first. OpenCL's drivers change it, and a program that
-// inherits that may see fewer devices: whoever starts programs calls this before a device is used.
-const std::vector<std::string>& environment_at_start();
-
-// As execvp() takes them, which must outlive it.
-std::vector<char*> argument_list(const std::vector<std::string>& texts);
-
 // Finds the program on PATH, or else in that folder.
-std::optional<std::filesystem::path> find_tool(const std::string& name, const std::string& otherwise = {});
+std::optional<std::filesystem::path> find_tool(const std::string& name,
+                                               const std::filesystem::path& otherwise = {});
 
 struct ToolResult {
   int status;       // its exit status; 127 when it could not be started

@@ -2,7 +2,6 @@
 // ranges of tunables and sizes. duogemm explain: why a kernel is as fast as it is.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -15,6 +14,7 @@
 #include "support/format.h"
 #include "support/interrupt.h"
 #include "support/shapes.h"
+#include "system/environment.h"
 #include "system/files.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
@@ -217,7 +217,7 @@ int run(const ExplainFlags& flags) {
   }
   // Before a driver is loaded: it must compile, and not take from its cache what it compiled before.
   PoclCache pocl;
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  set_environment("CUDA_CACHE_DISABLE", "1");
   ExplainRequest request;
   request.settings = parse_settings(flags);
   request.absent = flags.arch;

@@ -9,6 +9,7 @@
 #include "device/memory_limit.h"
 #include "output/reports.h"
 #include "support/interrupt.h"
+#include "system/environment.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -130,7 +131,7 @@ CompareRequest make_request(const CompareFlags& flags) {
   check_kernels(conditions.kernels);
   if (!flags.device_memory.empty()) {
     parse_bytes(flags.device_memory, "--device-memory");
-    setenv("DUOGEMM_DEVICE_MEMORY", flags.device_memory.c_str(), 1);  // which ours goes by in every way
+    set_environment("DUOGEMM_DEVICE_MEMORY", flags.device_memory);  // which ours goes by in every way
   }
   if (conditions.through != Through::device) {
     conditions.device_memory = device_memory_limit();

@@ -1,14 +1,11 @@
 // What makes a device ready. duogemm tune: searches for the fastest settings of the production kernels on it,
 // and keeps them. duogemm warm: compiles what it may need before a program waits for it.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <future>
 #include <optional>
@@ -24,8 +21,10 @@
 #include "support/format.h"
 #include "support/interrupt.h"
 #include "support/progress.h"
+#include "system/date.h"
 #include "system/files.h"
 #include "system/reject.h"
+#include "system/this_process.h"
 #include "system/tools.h"
 #include "timing/timing_warnings.h"
 #include "tune/tuner.h"
@@ -70,7 +69,7 @@ void require_folder(const fs::path& folder, const std::string& what, const std::
   }
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
+  if (failed || !may_write(folder)) {
     reject(what + " cannot be kept in " + folder.string() + ": it is no folder that can be written to; " +
            variable + " names another");
   }
@@ -88,12 +87,7 @@ std::string default_file(const DeviceInfo& info) {
 
 Tuning read_tuning(const std::string& path) { return parse_tuning(read_file_or_reject(path), path); }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
+std::string today() { return utc_time().substr(0, std::string_view("2026-01-31").size()); }
 
 std::string clock_text(const DeviceInfo& info) {
   const auto state = query_gpu(info.pci_bus);
@@ -291,7 +285,7 @@ WarmUp warm_by_workers(const ChosenDevice& chosen, Device& device, std::size_t j
     std::vector<std::string> arguments = flags_of(chosen);
     arguments.insert(arguments.begin(), "warm");
     arguments.insert(arguments.end(), {"--share", std::to_string(i + 1) + "/" + std::to_string(jobs)});
-    workers.push_back(std::async(std::launch::async, run_tool, "/proc/self/exe", arguments, ToolErrors::drop,
+    workers.push_back(std::async(std::launch::async, run_tool, program_file(), arguments, ToolErrors::drop,
                                  std::vector<std::string>()));
   }
   for (const std::future<ToolResult>& worker : workers) {

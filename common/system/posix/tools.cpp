@@ -11,50 +11,15 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "system/files.h"
-
-extern char** environ;
+#include "system/environment.h"
+#include "system/posix/argument_list.h"
 
 namespace duogemm {
-namespace {
 
-// That environment with some NAME=VALUE besides or instead.
-std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
-  std::vector<std::string> all = changes;
-  for (const std::string& kept : environment_at_start()) {
-    const std::string name = kept.substr(0, kept.find('=') + 1);
-    if (std::ranges::none_of(changes, [&](const std::string& change) { return change.starts_with(name); })) {
-      all.push_back(kept);
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
-const std::vector<std::string>& environment_at_start() {
-  static const std::vector<std::string> at_start = [] {
-    std::vector<std::string> all;
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-      all.emplace_back(*entry);
-    }
-    return all;
-  }();
-  return at_start;
-}
-
-std::vector<char*> argument_list(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) {
-    list.push_back(const_cast<char*>(text.c_str()));
-  }
-  list.push_back(nullptr);
-  return list;
-}
-
-std::optional<std::filesystem::path> find_tool(const std::string& name, const std::string& otherwise) {
+std::optional<std::filesystem::path> find_tool(const std::string& name,
+                                               const std::filesystem::path& otherwise) {
   const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path ? path : "") + ":" + otherwise);
+  std::istringstream folders(std::string(path ? path : "") + ":" + otherwise.string());
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::filesystem::path file = std::filesystem::path(folder) / name;
     std::error_code unknown;
@@ -73,28 +38,28 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return result;
   }
-  const Descriptor from(ends[0]);
-  Descriptor to(ends[1]);
+  const int from = ends[0];
+  const int to = ends[1];
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), tool);
   const std::vector<std::string> variables = environment_with(environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
   if (errors == ToolErrors::drop) {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   } else if (errors == ToolErrors::keep) {
-    posix_spawn_file_actions_adddup2(&actions, to.get(), STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
   }
   pid_t child = 0;
   const bool started = posix_spawn(&child, tool.c_str(), &actions, nullptr, argument_list(words).data(),
                                    argument_list(variables).data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
-  to.close();
+  close(to);
   if (started) {
     std::array<char, 65536> buffer;
     ssize_t count = 0;
-    while ((count = read(from.get(), buffer.data(), buffer.size())) > 0 || (count < 0 && errno == EINTR)) {
+    while ((count = read(from, buffer.data(), buffer.size())) > 0 || (count < 0 && errno == EINTR)) {
       result.out.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     int status = 0;
@@ -103,6 +68,7 @@ ToolResult run_tool(const std::filesystem::path& tool, const std::vector<std::st
     }
     result.status = ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : result.status;
   }
+  close(from);
   return result;
 }
 

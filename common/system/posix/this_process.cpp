@@ -1,0 +1,35 @@
+#include "system/this_process.h"
+
+#include <pthread.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace duogemm {
+
+long process_id() { return getpid(); }
+
+std::string program_name() { return program_invocation_short_name; }
+
+std::filesystem::path program_file() {
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown);
+}
+
+std::string user_name() {
+  const passwd* const user = getpwuid(getuid());
+  return user == nullptr ? "" : user->pw_name;
+}
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "";
+}
+
+void call_around_forks(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+  pthread_atfork(before, in_parent, in_child);
+}
+
+}  // namespace duogemm

@@ -1,0 +1,25 @@
+// What the system tells of this process: its program, who has started it, and when it forks.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace duogemm {
+
+long process_id();
+
+// "python3"
+std::string program_name();
+
+// The program's file, absolute; empty where the system does not tell.
+std::filesystem::path program_file();
+
+// Empty where the system does not tell.
+std::string user_name();
+std::string host_name();
+
+// Has these called before each fork of the process, and after it by the parent and by the child, all by the
+// thread that forks. Never where the system has no fork(2).
+void call_around_forks(void (*before)(), void (*in_parent)(), void (*in_child)());
+
+}  // namespace duogemm

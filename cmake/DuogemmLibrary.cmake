@@ -31,9 +31,23 @@ foreach(part IN LISTS duogemm_parts)
 endforeach()
 # The public functions of the parts are wanted whether or not something here calls them.
 target_link_libraries(duogemm PRIVATE -Wl,--whole-archive ${duogemm_parts} -Wl,--no-whole-archive)
-target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
-set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                      LINK_DEPENDS ${duogemm_exports})
+if(WIN32)
+  set(definitions ${PROJECT_BINARY_DIR}/duogemm.def)
+  list(TRANSFORM duogemm_parts REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+  add_custom_command(
+    OUTPUT ${definitions}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DMAP=${duogemm_exports} "-DARCHIVES=${archives}" -DOUTPUT=${definitions}
+            -P ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
+    DEPENDS ${duogemm_parts} ${duogemm_exports} ${PROJECT_SOURCE_DIR}/cmake/scripts/WriteExports.cmake
+    COMMENT "Listing what the library exports"
+    VERBATIM)
+  target_sources(duogemm PRIVATE ${definitions})
+  set_target_properties(duogemm PROPERTIES PREFIX "")
+else()
+  target_link_options(duogemm PRIVATE LINKER:--version-script=${duogemm_exports} LINKER:--no-undefined)
+  set_target_properties(duogemm PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                        LINK_DEPENDS ${duogemm_exports})
+endif()
 set(duogemm_public_parts common ${duogemm_backends})  # those with public headers
 list(REMOVE_ITEM duogemm_public_parts cpu)
 foreach(part IN LISTS duogemm_public_parts)

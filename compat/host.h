@@ -13,6 +13,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -36,6 +37,9 @@
 #define TAKE_ARGUMENTS(Struct)
 
 using uint = unsigned;
+#if __SIZEOF_LONG__ < 8  // as compilers for Windows have it
+#define long long long
+#endif
 
 FUNCTION float exp(float x) { return __builtin_expf(x); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
@@ -166,7 +170,7 @@ FUNCTION float4 fma(float4 a, float4 b, float4 c) {
 // neighbour on the other side of the exact sum. To round that to a float is then as good as to round once.
 static __attribute__((noinline)) float4 fma(float4 a, float4 b, float4 c) {
   using Doubles __attribute__((vector_size(32))) = double;
-  using Bits __attribute__((vector_size(32))) = long long;
+  using Bits __attribute__((vector_size(32))) = std::int64_t;
   const Doubles product = __builtin_convertvector(a.v, Doubles) * __builtin_convertvector(b.v, Doubles);
   const Doubles added = __builtin_convertvector(c.v, Doubles);
   const Doubles sum = product + added;

@@ -61,7 +61,11 @@ bool works_on_host_memory(const cl::Device& device, const DeviceInfo& info) {
   cl_device_svm_capabilities capabilities = 0;
   clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities, &capabilities, nullptr);
   const bool promised = (capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0;
-  return info.kind == DeviceKind::cpu && (promised || (is_pocl(info) && capabilities != 0));
+  // The library that passes calls on may know only OpenCL 1.2.
+  const auto is_passed_on = [] {
+    return clSetKernelArgSVMPointer(nullptr, 0, nullptr) != CL_INVALID_OPERATION;
+  };
+  return info.kind == DeviceKind::cpu && (promised || (is_pocl(info) && capabilities != 0)) && is_passed_on();
 }
 
 // OpenCL has no limit. NVIDIA's devices have, and past it their driver is slow: 100000 work-groups in the

@@ -13,20 +13,9 @@
 namespace duogemm {
 namespace {
 
-// fma must be one instruction for the chain to be fast, so the loop is compiled for several processors and
-// the best is picked when the program starts. Without hardware fma the same code calls the C library's, which
-// is as exact.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define DUOGEMM_FOR_EACH_PROCESSOR \
-  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define DUOGEMM_FOR_EACH_PROCESSOR
-#endif
-
 // value += a * b, magnitude += |a * b|, chain = fma(a, b, chain), for `count` rows of one column.
-DUOGEMM_FOR_EACH_PROCESSOR
-void accumulate(std::size_t count, const float* a, float b, double* value, double* magnitude, float* chain) {
+[[gnu::always_inline]] inline void accumulate_rows(std::size_t count, const float* a, float b, double* value,
+                                                   double* magnitude, float* chain) {
   for (std::size_t i = 0; i < count; ++i) {
     const double product = static_cast<double>(a[i]) * static_cast<double>(b);  // exact
     value[i] += product;
@@ -34,6 +23,24 @@ void accumulate(std::size_t count, const float* a, float b, double* value, doubl
     chain[i] = std::fma(a[i], b, chain[i]);
   }
 }
+
+// fma must be one instruction for the chain to be fast, so the loop is compiled for several processors and
+// the best is picked when the program starts. Without hardware fma the same code calls the C library's.
+#define DUOGEMM_FOR_PROCESSOR(name, ...)                                                              \
+  __VA_ARGS__ void name(std::size_t count, const float* a, float b, double* value, double* magnitude, \
+                        float* chain) {                                                               \
+    accumulate_rows(count, a, b, value, magnitude, chain);                                            \
+  }
+DUOGEMM_FOR_PROCESSOR(accumulate_on_any)
+#if defined(__x86_64__) && defined(__GNUC__)
+DUOGEMM_FOR_PROCESSOR(accumulate_on_avx2, [[gnu::target("avx2,fma")]])
+DUOGEMM_FOR_PROCESSOR(accumulate_on_avx512, [[gnu::target("avx512f,avx512vl,avx2,fma")]])
+const auto accumulate = __builtin_cpu_supports("avx512vl") ? accumulate_on_avx512
+                        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? accumulate_on_avx2
+                                                                                          : accumulate_on_any;
+#else
+const auto accumulate = accumulate_on_any;
+#endif
 
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||

@@ -12,6 +12,7 @@
 #include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
+#include "system/paths.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -108,7 +109,7 @@ void add_sweep(const Json& result, Measured& found) {
 
 // Throws invalid_argument where the file is no result of a command that times.
 Measured read_measured(const std::string& file) {
-  const std::string text = read_file_or_reject(file);
+  const std::string text = read_file_or_reject(path_of(file));
   Measured found;
   try {
     const Json result = parse_json(text);

@@ -17,6 +17,7 @@
 #include "runtime/runtime.h"
 #include "support/program.h"
 #include "system/environment.h"
+#include "system/paths.h"
 #include "system/preload.h"
 #include "system/reject.h"
 #include "system/this_process.h"
@@ -112,12 +113,13 @@ struct ReportFlags {
 
 int run(const ReportFlags& flags) {
   for (const std::string& file : flags.results) {
-    if (!std::filesystem::is_regular_file(file)) {
-      reject(file +
-             (std::filesystem::exists(file) ? ": it is not a regular file" : ": there is no such file"));
+    if (!std::filesystem::is_regular_file(path_of(file))) {
+      reject(file + (std::filesystem::exists(path_of(file)) ? ": it is not a regular file"
+                                                            : ": there is no such file"));
     }
   }
-  if (std::filesystem::exists(flags.folder) && !std::filesystem::is_directory(flags.folder)) {
+  if (const std::filesystem::path folder = path_of(flags.folder);
+      std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
     reject("-o " + flags.folder + ": that is a file; give a folder's name");
   }
   if (flags.share) {

@@ -26,7 +26,7 @@ void run_once(const Plan& plan, const Problem& problem, Device& device, Queue& q
 // The text that a tool makes of a file.
 std::string text_of(const std::filesystem::path& tool, std::vector<std::string> arguments,
                     const std::filesystem::path& file) {
-  arguments.push_back(file);
+  arguments.push_back(file.string());
   const ToolResult result = run_tool(tool, arguments, ToolErrors::drop);
   return result.status == 0 ? result.out : std::string();
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/reject.h"
 #include "system/terminal.h"
 
@@ -24,14 +25,15 @@ std::map<std::string, std::string> results;  // that wait for the end, by place
 
 void require_writable(const std::string& option, const std::string& path) {
   const std::string what = option + " " + path + ": ";
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  const fs::path file = path_of(path);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!fs::is_directory(folder)) {
     reject(what + "there is no folder " + folder.string());
   }
-  if (fs::is_directory(path)) {
+  if (fs::is_directory(file)) {
     reject(what + "that is a folder; give a file's name");
   }
-  if (!may_write(fs::exists(path) ? fs::path(path) : folder)) {
+  if (!may_write(fs::exists(file) ? file : folder)) {
     reject(what + std::generic_category().message(errno));
   }
 }
@@ -54,11 +56,12 @@ void require_place(const std::string& option, const std::string& path) {
 }
 
 void write_result(const std::string& path, const std::string& text) {
+  const fs::path file = path_of(path);
   std::error_code none;
-  if (path == standard_output || (fs::exists(path, none) && !fs::is_regular_file(path, none))) {
+  if (path == standard_output || (fs::exists(file, none) && !fs::is_regular_file(file, none))) {
     results[path] = text;
   } else if (!path.empty()) {
-    write_file(path, text);
+    write_file(file, text);
   }
 }
 
@@ -70,7 +73,7 @@ void write_given_results() {
     if (place == standard_output) {
       std::fputs(text.c_str(), stdout);
     } else {
-      write_file(place, text);
+      write_file(path_of(place), text);
     }
   }
 }

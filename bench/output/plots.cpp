@@ -6,6 +6,7 @@
 #include "duogemm/error.h"
 #include "support/program.h"
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/temporary_directory.h"
 #include "system/tools.h"
 
@@ -41,7 +42,7 @@ fs::path script() {
 }
 
 int call(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), script());
+  arguments.insert(arguments.begin(), script().string());
   const ToolResult result = run_tool(python(), arguments, ToolErrors::show);
   std::printf("%s", result.out.c_str());
   return result.status;
@@ -55,7 +56,7 @@ void require_plotting() {
 }
 
 void require_picture_name(const std::string& option, const std::string& path) {
-  const std::string extension = fs::path(path).extension();
+  const fs::path extension = path_of(path).extension();
   if (extension != ".svg" && extension != ".png") {
     throw Error(Status::invalid_argument, option + " " + path + ": pictures are .svg or .png");
   }
@@ -69,9 +70,9 @@ int plot_report(const std::vector<std::string>& results, const std::string& fold
 
 void plot_sweep(const std::string& json, const std::string& picture) {
   const TemporaryDirectory folder;
-  const std::string file = folder.path() / "sweep.json";
+  const fs::path file = folder.path() / "sweep.json";
   write_file(file, json);
-  if (call({"--sweep", file, picture}) != 0) {
+  if (call({"--sweep", file.string(), picture}) != 0) {
     throw Error(Status::invalid_argument, "--plot " + picture + ": could not be drawn");
   }
 }

@@ -11,6 +11,7 @@
 #include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
+#include "system/paths.h"
 #include "system/reject.h"
 #include "system/this_process.h"
 
@@ -192,27 +193,27 @@ void share_results(const std::vector<std::string>& paths, const std::string& fol
   const Identity identity = {user_name(), host_name()};
   std::vector<SharedFile> files;
   for (const std::string& path : paths) {
-    files.push_back(shared_file(path, read_file_or_reject(path), identity));
+    files.push_back(shared_file(path, read_file_or_reject(path_of(path)), identity));
   }
   std::multiset<std::string> seen;
+  const fs::path to = path_of(folder);
   for (SharedFile& file : files) {
     seen.insert(file.name);
     const std::size_t count = seen.count(file.name);  // of those that would have the same name
     file.name += (count > 1 ? "_" + std::to_string(count) : "") + ".json";
-    if (fs::exists(fs::path(folder) / file.name)) {
-      reject((fs::path(folder) / file.name).string() +
-             " is there already: move it away, or name another folder with -o");
+    if (fs::exists(to / file.name)) {
+      reject((to / file.name).string() + " is there already: move it away, or name another folder with -o");
     }
   }
   std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (!fs::is_directory(folder)) {
+  fs::create_directories(to, failed);
+  if (!fs::is_directory(to)) {
     reject("-o " + folder + ": the folder could not be made");
   }
   for (const SharedFile& file : files) {
-    const std::string copy = fs::path(folder) / file.name;
+    const fs::path copy = to / file.name;
     write_file(copy, file.document.dump(1) + "\n");
-    std::printf("%s (%d names, paths and private members taken out)\n", copy.c_str(), file.replaced);
+    std::printf("%s (%d names, paths and private members taken out)\n", copy.string().c_str(), file.replaced);
   }
   std::printf(
       "Next: look through %s, and send a pull request with what tools/summary.py add makes of %s.\n"

@@ -1,6 +1,5 @@
 #include "references/own_library.h"
 
-
 #include "duogemm/version.h"
 #include "families/kernel_source.h"
 #include "plan/lower.h"
@@ -97,7 +96,7 @@ class OtherKernels final : public ReferenceLibrary {
 std::unique_ptr<ReferenceLibrary> make_drop_in(const std::string& device, Precision precision) {
   set_environment("DUOGEMM_DEVICE", device);  // BLAS's calls name neither
   set_environment("DUOGEMM_PRECISION", to_text(precision));
-  const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas)});
+  const SharedLibrary library({drop_in_library(drop_in_blas).value_or(drop_in_blas).string()});
   if (!library.is_open()) {
     throw Error(Status::unsupported,
                 "--through blas: the drop-in library cannot be loaded: " + library.absence());

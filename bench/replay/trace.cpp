@@ -15,6 +15,7 @@
 #include "support/format.h"
 #include "system/files.h"
 #include "system/parse_json.h"
+#include "system/paths.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -222,7 +223,7 @@ void Trace::permit(Precision precision) {
 
 Trace parse_trace(const std::string& text, const std::string& file) {
   Trace trace;
-  trace.name = std::filesystem::path(file).stem();
+  trace.name = path_of(file).stem().string();
   trace.breaks_off = breaks_off(text);
   std::map<decltype(identity_of({})), std::size_t> known;
   std::istringstream lines(trace.breaks_off ? text.substr(0, text.rfind('\n')) : text);
@@ -255,6 +256,6 @@ Trace parse_trace(const std::string& text, const std::string& file) {
   return trace;
 }
 
-Trace load_trace(const std::string& file) { return parse_trace(read_file_or_reject(file), file); }
+Trace load_trace(const std::string& file) { return parse_trace(read_file_or_reject(path_of(file)), file); }
 
 }  // namespace duogemm::bench

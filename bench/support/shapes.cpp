@@ -11,6 +11,7 @@
 #include "support/format.h"
 #include "support/program.h"
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/reject.h"
 
 namespace duogemm::bench {
@@ -87,9 +88,9 @@ NamedShape parse_line(const std::vector<std::string>& words) {
 }
 
 fs::path find_file(const std::string& name) {
-  fs::path shipped = folder_of_program("shapes") / (name + ".txt");
-  if (fs::is_regular_file(name)) {
-    return name;
+  fs::path shipped = folder_of_program("shapes") / path_of(name + ".txt");
+  if (fs::path file = path_of(name); fs::is_regular_file(file)) {
+    return file;
   }
   if (name.find('/') == std::string::npos && fs::is_regular_file(shipped)) {
     return shipped;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "support/format.h"
+#include "system/cores.h"
 
 namespace duogemm::bench {
 namespace {
@@ -92,8 +93,7 @@ std::optional<std::string> busy_warning(double load, unsigned cores) {
 }
 
 std::optional<std::string> busy_warning() {
-  double load = 0.0;
-  return getloadavg(&load, 1) == 1 ? busy_warning(load, std::thread::hardware_concurrency()) : std::nullopt;
+  return busy_warning(load_average(), std::thread::hardware_concurrency());
 }
 
 }  // namespace duogemm::bench

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -11,7 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "system/environment.h"
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/reject.h"
 
 namespace duogemm {
@@ -89,15 +90,15 @@ std::optional<std::string> kernel_directory() {
   if (directory_of_thread) {
     return *directory_of_thread;
   }
-  const char* directory = std::getenv("DUOGEMM_KERNEL_DIR");
-  return directory != nullptr && *directory != '\0' ? std::optional<std::string>(directory) : std::nullopt;
+  const std::string directory = environment_path("DUOGEMM_KERNEL_DIR").value_or("").string();
+  return directory.empty() ? std::nullopt : std::optional(directory);
 }
 
 namespace {
 
 std::string read(const std::string& path) {
   const std::optional<std::string> directory = kernel_directory();
-  return directory ? read_file(*directory + "/" + path).value_or("") : std::string(embedded_text(path));
+  return directory ? read_file(path_of(*directory) / path).value_or("") : std::string(embedded_text(path));
 }
 
 std::string require(const std::string& path) {

@@ -17,6 +17,7 @@
 #include "system/date.h"
 #include "system/environment.h"
 #include "system/file.h"
+#include "system/paths.h"
 #include "system/this_process.h"
 
 namespace duogemm {

@@ -44,6 +44,9 @@ std::size_t processor_mhz();
 // Bytes of the cache of a level, 1 to 3, that a core reads data from; 0 where the system does not tell.
 std::size_t cache_bytes(int level);
 
+// Threads that ran or waited for a core, over the last minute; 0 where the system does not tell.
+double load_average();
+
 std::size_t host_memory_bytes();
 // That nobody uses; nothing where the system does not tell. `root`: see for_each_control_group.
 std::optional<std::size_t> free_memory_bytes(const std::filesystem::path& root);

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace duogemm {
@@ -21,10 +20,5 @@ void set_environment(const char* name, const std::string& value);
 
 // Answers the path that a variable names; nothing where it is not set.
 std::optional<std::filesystem::path> environment_path(const char* name);
-
-// Answers the path of text in UTF-8, as the program's options and files have it.
-inline std::filesystem::path path_of(std::string_view text) {
-  return std::u8string(text.begin(), text.end());
-}
 
 }  // namespace duogemm

@@ -3,11 +3,19 @@
 // of them.
 //
 // Offsets, leading dimensions and strides are in elements.
+
+// OpenCL's long, which a C++ compiler for Windows makes 32 bits of.
+#if defined(__INT64_TYPE__) && !defined(long)
+typedef __INT64_TYPE__ Int64;
+#else
+typedef long Int64;
+#endif
+
 // A matrix in its buffer, and where the other members of a batch are.
 typedef struct {
-  long offset;  // of the first element
-  long ld;
-  long stride;  // from one member of the batch to the next
+  Int64 offset;  // of the first element
+  Int64 ld;
+  Int64 stride;  // from one member of the batch to the next
 } MatrixLayout;
 
 // D <- alpha op(A) op(B) + beta C, where op(A) is M x K, op(B) is K x N, and C and D are M x N. D may be C. A
@@ -17,50 +25,50 @@ typedef struct {
 // GPUs fetch arguments in lines of 64 bytes, of which the first has 48, and a small product waits for each:
 // all are in four lines with the matrices' addresses, which come last.
 typedef struct {
-  long M, N, K;
-  long batch;
+  Int64 M, N, K;
+  Int64 batch;
   float alpha, beta;
-  long split_length;  // of k, which may be split
+  Int64 split_length;  // of k, which may be split
   MatrixLayout a, b;
   int group_m;  // if work-groups have tiles of D: those along M that come before the next along N
   int vectors;  // whether D and, if its address allows, C can be in float4
   int cluster;  // the work-groups, each with a split, that add them up
   MatrixLayout d, c;
-  long split_stride;   // the distance in D between the results of two splits
+  Int64 split_stride;   // the distance in D between the results of two splits
   int tile_m, tile_n;  // on CPUs, a work-group's tile of D
 } GemmArguments;
 
 // D <- alpha (P0 + P1 + ...) + beta C. P holds the sums of `splits` splits of k for each member of the batch,
 // each M x N with leading dimension ldp, one after the other.
 typedef struct {
-  long M, N;
-  long splits;
-  long p_offset;
-  long ldp;
+  Int64 M, N;
+  Int64 splits;
+  Int64 p_offset;
+  Int64 ldp;
   float alpha, beta;
   MatrixLayout d, c;
-  long batch;
+  Int64 batch;
 } ReduceArguments;
 
 // An operand to copy: Y becomes X or its transpose, which has `rows` rows, for each of `copies` members.
 typedef struct {
-  long rows;
+  Int64 rows;
   MatrixLayout x, y;
-  long copies;
+  Int64 copies;
 } PackOperand;
 typedef struct {
-  long cols;
+  Int64 cols;
   PackOperand first, second;
 } PackArguments;
 
 // D <- f(alpha T + beta C + bias).
 typedef struct {
-  long M, N;
+  Int64 M, N;
   MatrixLayout t, c, d;
-  long bias_offset;
-  long bias_stride;
-  long function;  // 0: none, 1: ReLU, 2: GELU
-  long batch;
+  Int64 bias_offset;
+  Int64 bias_stride;
+  Int64 function;  // 0: none, 1: ReLU, 2: GELU
+  Int64 batch;
   float alpha, beta;
 } FinishArguments;
 
@@ -72,40 +80,40 @@ typedef struct {
 // A matrix X to split into terms Y: `rows` of m or n, stored with neighbours along k or along the rows side
 // by side. Y has `panels` panels for each of `members`.
 typedef struct {
-  long rows;
+  Int64 rows;
   MatrixLayout x;
-  long along_k;
-  long y_offset;
-  long panels;
-  long members;
+  Int64 along_k;
+  Int64 y_offset;
+  Int64 panels;
+  Int64 members;
 } SplitOperand;
 // Both operands, `depth` along k, and how many counters of tiles, from an offset on, are to be set to zero.
 typedef struct {
-  long depth;
+  Int64 depth;
   SplitOperand a, b;
-  long counters_offset;
-  long counters;
+  Int64 counters_offset;
+  Int64 counters;
 } SplitArguments;
 
 // An operand that is split.
 typedef struct {
-  long offset;
-  long panels;
-  long members;
+  Int64 offset;
+  Int64 panels;
+  Int64 members;
 } TermsLayout;
 
 // The product of two such operands, in k_splits, which a cluster adds up, or else the last of them in the
 // workspace at w_offset.
 typedef struct {
-  long M, N, K;
+  Int64 M, N, K;
   TermsLayout a, b;
   MatrixLayout c, d;
-  long batch;
-  long k_splits;
-  long clustered;
-  long w_offset;
-  long group_m;  // tiles along M before the next along N
-  long pairs;    // whether C, if its address allows, and D can be read and written in float2
+  Int64 batch;
+  Int64 k_splits;
+  Int64 clustered;
+  Int64 w_offset;
+  Int64 group_m;  // tiles along M before the next along N
+  Int64 pairs;    // whether C, if its address allows, and D can be read and written in float2
   float alpha, beta;
 } TensorArguments;
 
@@ -115,12 +123,12 @@ typedef struct {
 typedef struct {
   GemmArguments product;
   TermsLayout a_scales, b_scales;
-  long a_panels_in_tile;
-  long blocks;
+  Int64 a_panels_in_tile;
+  Int64 blocks;
 } FixupArguments;
 
 #ifdef __cplusplus
-static_assert(sizeof(long) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
+static_assert(sizeof(Int64) == 8 && sizeof(GemmArguments) == 22 * 8 && sizeof(ReduceArguments) == 13 * 8 &&
                   sizeof(PackArguments) == 17 * 8 && sizeof(FinishArguments) == 16 * 8 &&
                   sizeof(SplitArguments) == 19 * 8 && sizeof(TensorArguments) == 22 * 8 &&
                   sizeof(FixupArguments) == 30 * 8,

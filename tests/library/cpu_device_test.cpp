@@ -166,7 +166,7 @@ TEST_P(CpuDevice, SaysWhichProgramsItHas) {
 TEST_P(CpuDevice, CompilesKernelsOfAFolder) {
   const TemporaryDirectory edited;
   plant_mistake(DUOGEMM_SOURCE, edited.path(), "kernels/gemm/cpu/cpu_block.h", "\n", "\n// edited\n");
-  const std::string folder = edited.path();
+  const std::string folder = edited.path().string();
   const KernelsFrom here(folder);
   const Problem problem = Problem::packed(50, 40, 30, 0.5f, 2.0f);
   check(problem);

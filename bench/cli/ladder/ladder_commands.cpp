@@ -16,6 +16,7 @@
 #include "support/shapes.h"
 #include "system/environment.h"
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -205,14 +206,14 @@ void dump(const ExplainReport& report, const std::filesystem::path& folder) {
     for (const auto& [extension, text] : explanation.artefacts.files) {
       const std::filesystem::path file = folder / (name + "." + extension);
       write_file(file, text);
-      std::printf("%s\n", file.c_str());
+      std::printf("%s\n", file.string().c_str());
     }
   }
 }
 
 int run(const ExplainFlags& flags) {
-  if (!flags.dump.empty() && std::filesystem::exists(flags.dump) &&
-      !std::filesystem::is_directory(flags.dump)) {
+  if (!flags.dump.empty() && std::filesystem::exists(path_of(flags.dump)) &&
+      !std::filesystem::is_directory(path_of(flags.dump))) {
     reject("--dump " + flags.dump + ": that is a file; give a folder's name");
   }
   // Before a driver is loaded: it must compile, and not take from its cache what it compiled before.
@@ -245,7 +246,7 @@ int run(const ExplainFlags& flags) {
   }
   flags.results.write(explain_json(report, request));
   if (!flags.dump.empty()) {
-    dump(report, flags.dump);
+    dump(report, path_of(flags.dump));
   }
   return ok ? 0 : 1;
 }

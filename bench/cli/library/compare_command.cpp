@@ -10,6 +10,7 @@
 #include "output/reports.h"
 #include "support/interrupt.h"
 #include "system/environment.h"
+#include "system/paths.h"
 #include "system/reject.h"
 #include "timing/timing_warnings.h"
 
@@ -93,7 +94,7 @@ void require_harmony(const CompareFlags& flags, Through through, const std::vect
 // Which are compiled shape by shape: what is no folder of kernels is found now.
 void check_kernels(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
-    const std::filesystem::path path(folder);
+    const std::filesystem::path path = path_of(folder);
     if (!std::filesystem::is_directory(path / "kernels") || !std::filesystem::is_directory(path / "compat")) {
       reject("--kernel-dir " + folder + ": no folder with kernels/ and compat/");
     }

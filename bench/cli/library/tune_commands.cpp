@@ -23,6 +23,7 @@
 #include "support/progress.h"
 #include "system/date.h"
 #include "system/files.h"
+#include "system/paths.h"
 #include "system/reject.h"
 #include "system/this_process.h"
 #include "system/tools.h"
@@ -82,10 +83,10 @@ std::string default_file(const DeviceInfo& info) {
   std::string name = info.backend + "_" + info.name + ".json";
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '_');
-  return folder / name;
+  return (folder / name).string();
 }
 
-Tuning read_tuning(const std::string& path) { return parse_tuning(read_file_or_reject(path), path); }
+Tuning read_tuning(const std::string& path) { return parse_tuning(read_file_or_reject(path_of(path)), path); }
 
 std::string today() { return utc_time().substr(0, std::string_view("2026-01-31").size()); }
 
@@ -134,7 +135,7 @@ struct Search {
   void checkpoint() const {
     const Tuning found = result();
     const TuneCounts& counts = tuner.counts();
-    write_file(partial, to_json(found));
+    write_file(path_of(partial), to_json(found));
     std::printf(
         "%5.0f s left; settings: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu best, %zu kept\n",
         std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong, counts.timed,
@@ -153,7 +154,7 @@ struct Search {
     const auto kept = worth_writing(before, found, report.compared.timed);
     report.written = kept.has_value();
     if (kept) {
-      write_file(out, to_json(*kept));
+      write_file(path_of(out), to_json(*kept));
       std::printf(
           "%s",
           filled(out + ": what is faster than before, or as fast with fewer settings, is written").c_str());
@@ -162,7 +163,7 @@ struct Search {
                   filled("Nothing is written to " + out + ": what was found is no better than what there is")
                       .c_str());
     }
-    fs::remove(partial);
+    fs::remove(path_of(partial));
     if (!held_out.empty()) {
       report.held_out =
           tuner.compare_on(held_out, Planner(info, before), Planner(info, kept.value_or(before)));
@@ -220,8 +221,8 @@ int run(const TuneFlags& flags) {
   const std::string out = flags.out.empty() ? default_file(info) : flags.out;
   const std::string partial = out + ".partial";
   require_writable("--out", out);
-  const bool goes_on = flags.resume && fs::is_regular_file(out);
-  if (flags.resume && fs::is_regular_file(partial)) {
+  const bool goes_on = flags.resume && fs::is_regular_file(path_of(out));
+  if (flags.resume && fs::is_regular_file(path_of(partial))) {
     known.push_back(read_tuning(partial));
   }
   known.push_back(tuning_or_analytic(info));

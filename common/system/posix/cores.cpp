@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -99,6 +100,11 @@ std::size_t cache_bytes([[maybe_unused]] int level) {
     }
   }
   return 0;
+}
+
+double load_average() {
+  double load = 0.0;
+  return getloadavg(&load, 1) == 1 ? load : 0.0;
 }
 
 std::size_t host_memory_bytes() {

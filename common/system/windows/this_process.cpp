@@ -1,0 +1,26 @@
+#include "system/this_process.h"
+
+#include <array>
+
+#include "system/environment.h"
+#include "system/windows/win32.h"
+
+namespace duogemm {
+
+long process_id() { return static_cast<long>(GetCurrentProcessId()); }
+
+std::string program_name() { return program_file().filename().string(); }
+
+std::filesystem::path program_file() {
+  std::array<wchar_t, 4096> name{};
+  const DWORD length = GetModuleFileNameW(nullptr, name.data(), static_cast<DWORD>(name.size()));
+  return length < name.size() ? name.data() : L"";
+}
+
+std::string user_name() { return environment_path("USERNAME").value_or("").string(); }
+std::string host_name() { return environment_path("COMPUTERNAME").value_or("").string(); }
+
+// Windows has no fork(2).
+void call_around_forks(void (*)(), void (*)(), void (*)()) {}
+
+}  // namespace duogemm

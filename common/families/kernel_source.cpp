@@ -98,7 +98,12 @@ namespace {
 
 std::string read(const std::string& path) {
   const std::optional<std::string> directory = kernel_directory();
-  return directory ? read_file(path_of(*directory) / path).value_or("") : std::string(embedded_text(path));
+  if (!directory) {
+    return std::string(embedded_text(path));
+  }
+  std::string text = read_file(path_of(*directory) / path).value_or("");
+  std::erase(text, '\r');  // as Windows' editors end lines
+  return text;
 }
 
 std::string require(const std::string& path) {

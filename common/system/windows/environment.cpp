@@ -19,13 +19,18 @@ const std::vector<std::string>& environment_at_start() {
   return at_start;
 }
 
-void set_environment(const char* name, const std::string& value) {
-  _wputenv_s(to_wide(name).c_str(), to_wide(value).c_str());
-}
+// In the program's own code page, which is UTF-8 (see utf8.rc): std::getenv() answers it as it is given.
+void set_environment(const char* name, const std::string& value) { _putenv_s(name, value.c_str()); }
 
 std::optional<std::filesystem::path> environment_path(const char* name) {
-  const wchar_t* const value = _wgetenv(to_wide(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::filesystem::path>(value);
+  const std::wstring wide = to_wide(name);
+  SetLastError(ERROR_SUCCESS);
+  std::wstring value(GetEnvironmentVariableW(wide.c_str(), nullptr, 0), L'\0');
+  if (value.empty()) {  // the length counts the end, which is not there where the variable is empty
+    return GetLastError() == ERROR_ENVVAR_NOT_FOUND ? std::nullopt : std::optional<std::filesystem::path>("");
+  }
+  value.resize(GetEnvironmentVariableW(wide.c_str(), value.data(), static_cast<DWORD>(value.size())));
+  return value;
 }
 
 }  // namespace duogemm

@@ -42,6 +42,14 @@ const auto accumulate = __builtin_cpu_supports("avx512vl") ? accumulate_on_avx51
 const auto accumulate = accumulate_on_any;
 #endif
 
+// By the same instruction, because the C library's own is not exact everywhere: MinGW's rounds twice.
+float fused(float a, float b, float c) {
+  double value = 0.0;
+  double magnitude = 0.0;
+  accumulate(1, &a, b, &value, &magnitude, &c);
+  return c;
+}
+
 bool same(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
          (std::isnan(a) && std::isnan(b));
@@ -98,7 +106,7 @@ Oracle::Oracle(const Problem& problem, std::span<const float> a, std::span<const
         magnitude_[at] = std::fabs(alpha) * magnitude_[at] + std::fabs(exactly_scaled);
         chain_[at] = !multiplies            ? scaled
                      : problem.beta == 0.0f ? problem.alpha * chain_[at]
-                                            : std::fma(problem.alpha, chain_[at], scaled);
+                                            : fused(problem.alpha, chain_[at], scaled);
       }
     }
   });

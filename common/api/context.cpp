@@ -11,6 +11,7 @@
 #include "problem/problem.h"
 #include "runtime/call_recorder.h"
 #include "system/process.h"
+#include "system/this_process.h"
 
 namespace duogemm {
 namespace {
@@ -144,9 +145,13 @@ Context& default_context() {
     return *made;
   }
   require_devices_work_here();  // or the guard may never be released
-  static Context context;
-  shared_context = &context;
-  return context;
+  static const std::unique_ptr<Context, void (*)(Context*)> context(new Context, [](Context* kept) {
+    if (threads_run_at_exit()) {
+      delete kept;
+    }
+  });
+  shared_context = context.get();
+  return *context;
 }
 
 // A call with nothing to do needs no default context: after a fork there may be none.

@@ -18,6 +18,10 @@ std::filesystem::path program_file();
 std::string user_name();
 std::string host_name();
 
+// Answers whether threads still run when a shared library's static objects are destroyed. Windows has ended
+// them by then, and who waits for one waits for ever.
+bool threads_run_at_exit();
+
 // Has these called before each fork of the process, and after it by the parent and by the child, all by the
 // thread that forks. Never where the system has no fork(2).
 void call_around_forks(void (*before)(), void (*in_parent)(), void (*in_child)());

@@ -28,6 +28,8 @@ std::string host_name() {
   return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "";
 }
 
+bool threads_run_at_exit() { return true; }
+
 void call_around_forks(void (*before)(), void (*in_parent)(), void (*in_child)()) {
   pthread_atfork(before, in_parent, in_child);
 }

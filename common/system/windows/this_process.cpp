@@ -20,6 +20,8 @@ std::filesystem::path program_file() {
 std::string user_name() { return environment_path("USERNAME").value_or("").string(); }
 std::string host_name() { return environment_path("COMPUTERNAME").value_or("").string(); }
 
+bool threads_run_at_exit() { return false; }
+
 // Windows has no fork(2).
 void call_around_forks(void (*)(), void (*)(), void (*)()) {}
 

@@ -38,7 +38,11 @@ install(FILES ${PROJECT_BINARY_DIR}/duogemmConfig.cmake ${PROJECT_BINARY_DIR}/du
 
 # Relative, so that the installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-foreach(library duogemm ${drop_ins})
+set(with_pkgconfig duogemm)
+if(TARGET duogemm_blas)
+  list(APPEND with_pkgconfig duogemm_blas)
+endif()
+foreach(library IN LISTS with_pkgconfig)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/templates/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()

@@ -190,7 +190,8 @@ TEST(Translator, GivesNamesOfWgslAnother) {
 
 TEST(Translator, FlattensAStructOfNumbers) {
   const Shader shader = translate(
-      "typedef struct { long offset, ld; } Layout;\n"
+      "typedef long Whole;\n"
+      "typedef struct { Whole offset, ld; } Layout;\n"
       "typedef struct { float scale; Layout c; } Sizes;\n"
       "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void\n"
       "f(const Sizes p, __global float* C) { C[p.c.ld] = p.scale; }\n",

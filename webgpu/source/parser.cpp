@@ -36,7 +36,11 @@ class Parser {
   Program program() {
     while (token().kind != Token::Kind::end) {
       if (take("typedef")) {
-        structure();
+        if (take("struct")) {
+          structure();
+        } else {
+          alias();
+        }
       } else if (take("enum")) {
         enumeration();
       } else {
@@ -78,7 +82,7 @@ class Parser {
   bool sees_type(std::size_t ahead = 0) const {
     const std::string& word = token(ahead).text;
     return word.starts_with("__") || type_names.contains(word) || ignored_words.contains(word) ||
-           program_.structures.contains(word);
+           program_.structures.contains(word) || aliases_.contains(word);
   }
 
   // Skips attributes, but keeps the size of a work-group.
@@ -120,6 +124,8 @@ class Parser {
       } else if (found.base.empty() &&
                  (type_names.contains(token().text) || program_.structures.contains(token().text))) {
         found.base = take_name();
+      } else if (found.base.empty() && aliases_.contains(token().text)) {
+        found.base = aliases_.at(take_name());
       } else if (found.base.empty()) {
         unexpected("a type");
       } else {
@@ -128,8 +134,14 @@ class Parser {
     }
   }
 
+  // Another name of a type that there is.
+  void alias() {
+    const std::string named = type().base;
+    aliases_[take_name()] = named;
+    need(";");
+  }
+
   void structure() {
-    need("struct");
     need("{");
     Structure members;
     while (!take("}")) {
@@ -378,6 +390,7 @@ class Parser {
   std::size_t next_ = 0;
   bool in_step_ = false;  // of a loop, which assigns to the loop's own variable
   Program program_;
+  std::map<std::string, std::string> aliases_;  // and the types that they name
 };
 
 }  // namespace

@@ -175,7 +175,7 @@ bool reads_in_place(const Problem& problem, const DeviceInfo& device, const Tuna
     return false;
   }
   if (problem.n <= cols) {
-    return problem.n <= narrow || problem.m <= 2 * rows || problem.m * problem.k <= cached;
+    return true;
   }
   constexpr std::int64_t page = 4096 / sizeof(float);
   constexpr std::int64_t ways = 8;

@@ -105,7 +105,6 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 1024)), "cpu_direct");
-  EXPECT_EQ(kernel_for(Problem::packed(4000, 8, 4000)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(4000, 4, 4000)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_direct");
   // Rows of B far apart, in the cache and beyond it, and side by side.

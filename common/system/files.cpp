@@ -31,8 +31,8 @@ std::string append_file(const fs::path& path, std::string& text) {
   }
   std::array<char, 1 << 16> piece;
   std::ptrdiff_t count = 0;
-  while ((count = file.read_some(piece.data(), piece.size())) >
-         0) {  // files of /proc do not tell how long they are
+  // Until there is no more: files of /proc do not tell how long they are.
+  while ((count = file.read_some(piece.data(), piece.size())) > 0) {
     text.append(piece.data(), static_cast<std::size_t>(count));
   }
   return count == 0 ? "" : reason_of(errno);

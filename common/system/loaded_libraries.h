@@ -1,4 +1,4 @@
-// The shared libraries of this process, among which a drop-in library finds those that stand behind it.
+// The shared libraries of this process, among which a drop-in library finds those that come after it.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@ namespace duogemm::webgpu {
 namespace {
 
 constexpr const char* variable = "DUOGEMM_WGPU";
+constexpr const char* source = "`pip install wgpu==0.32` brings it";
 
 // PyPI's package has the library among its own files. To ask Python where takes it a tenth of a second.
 std::string file_of_python() {
@@ -95,10 +96,9 @@ WgpuLibrary find_library() {
   const SharedLibrary library = open_library(named);
   WgpuLibrary found;
   if (!library.is_open()) {
-    found.absence = named.empty()
-                        ? std::string("wgpu-native is not here: `pip install wgpu` brings it, or ") +
-                              variable + " names its file, libwgpu_native.so"
-                        : variable + (" is " + named) + ": " + library.absence();
+    found.absence = named.empty() ? std::string("wgpu-native is not here: ") + source + ", or " + variable +
+                                        " names its file, libwgpu_native.so"
+                                  : variable + (" is " + named) + ": " + library.absence();
     return found;
   }
   std::uint32_t (*get_version)() = nullptr;
@@ -106,8 +106,7 @@ WgpuLibrary find_library() {
   if (version >> 24 != api::major_version || !load(library, found.functions)) {
     found.absence = (named.empty() ? library.folder().string() : variable + (" is " + named)) + ": that is " +
                     (version == 0 ? "not wgpu-native" : "wgpu-native " + version_text(version)) +
-                    "; this program needs version " + std::to_string(api::major_version) +
-                    ", as `pip install wgpu==0.32` brings it";
+                    "; this program needs version " + std::to_string(api::major_version) + "; " + source;
     return found;
   }
   found.version = version_text(version);

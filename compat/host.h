@@ -42,6 +42,7 @@ using uint = unsigned;
 #endif
 
 FUNCTION float exp(float x) { return __builtin_expf(x); }
+FUNCTION void prefetch(const float* from, std::size_t) { __builtin_prefetch(from); }
 FUNCTION float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
 
 struct float2 {

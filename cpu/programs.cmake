@@ -91,10 +91,15 @@ function(duogemm_cpu_settings result width columns tile)
         if(TRANS_A)
           list(APPEND settings "cpu_direct COLS=4 ${ops} VECTORS=4 WIDTH=4")
         else()
-          list(APPEND settings "cpu_direct COLS=${columns} ${ops} VECTORS=3 WIDTH=${width}")
+          list(APPEND settings "cpu_direct COLS=${columns} ${ops} VECTORS=3 WIDTH=${width}"
+                               "cpu_direct COLS=8 ${ops} VECTORS=1 WIDTH=${width}")
         endif()
-        if(NOT (ROWS_C AND (TRANS_A OR TRANS_B)) OR width GREATER 4)  # fewer rows than 4 are read in place
-          list(APPEND settings "cpu_panels COLS=${columns} ${ops} ${tile} VECTORS=3 WIDTH=${width}")
+        # An A is copied for more than few columns. A C by rows has few where the operands' ways differ: fewer than a vector has.
+        if(NOT TRANS_A)
+          list(APPEND settings "cpu_panels COLS=${columns} COPY_A=0 ${ops} ${tile} VECTORS=3 WIDTH=${width}")
+        endif()
+        if(NOT ROWS_C OR (TRANS_A AND width GREATER 4) OR NOT (TRANS_A OR TRANS_B))
+          list(APPEND settings "cpu_panels COLS=${columns} COPY_A=1 ${ops} ${tile} VECTORS=3 WIDTH=${width}")
         endif()
       endforeach()
     endforeach()

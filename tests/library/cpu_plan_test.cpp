@@ -82,14 +82,15 @@ TEST(CpuTiles, HaveMoreRowsWhereColumnsAreFew) {
   const auto groups = [](std::int64_t n, const char* ops) {
     return only_step(problem_of(6000, n, 6000, ops), cpu(16, 1)).geometry.groups[0];
   };
-  EXPECT_LT(2 * groups(10, "NN"), groups(100, "NN"));
+  EXPECT_LT(2 * groups(10, "NN"), groups(30, "NN"));
+  EXPECT_LT(2 * groups(30, "NN"), groups(100, "NN"));
   EXPECT_EQ(groups(40, "TN"), groups(100, "TN"));
 }
 
 TEST(CpuTiles, AreSeveralForEveryCoreWhereNothingIsPacked) {
   const DeviceInfo device = cpu(16);
   for (const Problem& problem :
-       {Problem::packed(256, 32, 256), Problem::packed(2048, 1, 100), Problem::packed(64, 64, 64)}) {
+       {Problem::packed(256, 32, 256), Problem::packed(2000, 1, 100), Problem::packed(64, 64, 64)}) {
     const Step step = only_step(problem, device);
     EXPECT_GE(step.geometry.groups[0], 4u) << problem.m << " x " << problem.n;
     EXPECT_LE(step.geometry.groups[0], 8u) << problem.m << " x " << problem.n;
@@ -105,18 +106,32 @@ TEST(CpuPlan, PacksWhatIsReadManyTimes) {
   EXPECT_EQ(kernel_for(problem_of(512, 512, 512, "TN")), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 65536)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(64, 64, 1024)), "cpu_direct");
-  EXPECT_EQ(kernel_for(Problem::packed(4000, 4, 4000)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(4000, 4, 40)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(512, 512, 8)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(3, 3, 3)), "cpu_direct");
   // Rows of B far apart, in the cache and beyond it, and side by side.
   EXPECT_EQ(kernel_for(problem_of(64, 256, 256, "NT")), "cpu_direct");
   EXPECT_EQ(kernel_for(problem_of(64, 2048, 2048, "NT")), "cpu_panels");
 }
 
+// Where most of the time is spent to read A from memory, it is not copied first.
+TEST(CpuPlan, ReadsALongAOnceForFewColumns) {
+  const auto copies = [](const Problem& problem) {
+    const ScheduleRequest request = unmeasured_request(problem, cpu(16));
+    EXPECT_EQ(request.spec->name, "cpu_panels");
+    return schedule_for(request, problem, cpu(16)).kernel->tunables.at("COPY_A");
+  };
+  EXPECT_EQ(copies(Problem::packed(4000, 4, 4000)), 0);
+  EXPECT_EQ(copies(problem_of(4000, 24, 4000, "NT")), 0);
+  EXPECT_EQ(copies(Problem::packed(4000, 25, 4000)), 1);
+  EXPECT_EQ(copies(problem_of(4000, 24, 40, "TN")), 1);
+}
+
 TEST(CpuPlan, PacksColumnsThatCompeteForLinesOfTheFirstCache) {
   EXPECT_EQ(kernel_for(Problem::packed(1000, 16, 24)), "cpu_direct");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 24)), "cpu_panels");
   EXPECT_EQ(kernel_for(Problem::packed(1024, 16, 8)), "cpu_direct");
-  EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_direct");
+  EXPECT_EQ(kernel_for(Problem::packed(1024, 2, 64)), "cpu_panels");
   Problem part = Problem::packed(1000, 16, 24);
   part.lda = 4096;
   EXPECT_EQ(kernel_for(part), "cpu_panels");

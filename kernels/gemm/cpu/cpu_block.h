@@ -41,6 +41,13 @@ columns_of_block(const long left) {
 }
 #define IF_OWN(call)
 #endif
+// The columns of that block and all after it that are as wide.
+FUNCTION long
+columns_alike(const long left) {
+  const int there = columns_of_block(left);
+  const long wide = left - left % COLS;
+  return there < COLS ? there : columns_of_block(left - wide + COLS) == COLS ? wide : wide - COLS;
+}
 // Calls for_columns with each number of columns that a block may have.
 #if COLS == 8
 #define FOR_COLUMNS(for_columns)                                                                   \

@@ -83,15 +83,17 @@
 #endif
 
 // Blocks of `count` vectors and `cols` columns, one after the other along `rows` rows, which whole blocks
-// have, or a single one that is a part. The factors are read after the sums over k, which need all registers.
+// have, or along `columns` columns, where they are parts. The factors are read after the sums over k, which
+// need all registers.
 #define DEFINE_BLOCKS(name, count, cols, is_part)                                                        \
   OWN_FUNCTION void name##_x_##cols(const GemmArguments* p, const __global float* A,                     \
                                     const __global float* B, const __global float* c, __global float* d, \
-                                    const long rows) {                                                   \
+                                    const long rows, const long columns) {                               \
     const long K = p->K, lda = p->a.ld, ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                     \
     const long b_n = TRANS_B ? 1 : ldb, b_k = TRANS_B ? ldb : 1;                                         \
     const int last = is_part ? (int)rows - (count - 1) * WIDTH : WIDTH;                                  \
-    for (long row = 0; row < rows; row += count * WIDTH) {                                               \
+    const long steps = is_part ? columns / cols : rows / (count * WIDTH);                                \
+    for (long step = 0; step < steps; ++step) {                                                          \
       FLOAT(WIDTH) acc[cols][count];                                                                     \
       EACH(n, cols) {                                                                                    \
         EACH(v, count) { acc[n][v] = (FLOAT(WIDTH))(0.0f); }                                             \
@@ -99,9 +101,10 @@
       MULTIPLY_ALL(count, cols, is_part)                                                                 \
       const float alpha = p->alpha, beta = p->beta;                                                      \
       UPDATE_BLOCK(count, cols, last)                                                                    \
-      A += count * WIDTH * (TRANS_A ? lda : 1);                                                          \
-      c += position_c(count * WIDTH, 0, ldc);                                                            \
-      d += position_c(count * WIDTH, 0, ldd);                                                            \
+      A += is_part ? 0 : count * WIDTH * (TRANS_A ? lda : 1);                                            \
+      B += is_part ? cols * b_n : 0;                                                                     \
+      c += is_part ? position_c(0, cols, ldc) : position_c(count * WIDTH, 0, ldc);                       \
+      d += is_part ? position_c(0, cols, ldd) : position_c(count * WIDTH, 0, ldd);                       \
     }                                                                                                    \
   }
 #define DEFINE_COLUMNS(cols)             \
@@ -112,18 +115,18 @@
   DEFINE_BLOCKS(part_4, 4, cols, 1)
 FOR_COLUMNS(DEFINE_COLUMNS)
 
-#define COLUMNS(cols)                                   \
-  if (there == cols) {                                  \
-    if (part < rows) {                                  \
-      whole_x_##cols(&p, a, b, c, d, rows - part);      \
-    }                                                   \
-    if (part > 0) {                                     \
-      SELECT_VECTORS(CEIL_DIV(part, WIDTH), PART, cols) \
-    }                                                   \
+#define COLUMNS(cols)                                    \
+  if (there == cols) {                                   \
+    if (part < rows) {                                   \
+      whole_x_##cols(&p, a, b, c, d, rows - part, cols); \
+    }                                                    \
+    if (part > 0) {                                      \
+      SELECT_VECTORS(CEIL_DIV(part, WIDTH), PART, cols)  \
+    }                                                    \
   }
 #define PART(count, cols)                                                        \
   part_##count##_x_##cols(&p, a_part, b, c + position_c(rows - part, 0, p.c.ld), \
-                          d + position_c(rows - part, 0, p.d.ld), part)
+                          d + position_c(rows - part, 0, p.d.ld), part, columns)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global long* a_table,
@@ -144,11 +147,12 @@ cpu_direct(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
     const __global float* a_part = a + (rows - part) * (TRANS_A ? p.a.ld : 1);
     for (long col = first_col; col < end_col;) {
       const int there = columns_of_block(end_col - col);
+      const long columns = part < rows ? there : columns_alike(end_col - col);
       FOR_COLUMNS(COLUMNS)
-      col += there;
-      b += there * (TRANS_B ? 1 : p.b.ld);
-      c += position_c(0, there, p.c.ld);
-      d += position_c(0, there, p.d.ld);
+      col += columns;
+      b += columns * (TRANS_B ? 1 : p.b.ld);
+      c += position_c(0, columns, p.c.ld);
+      d += position_c(0, columns, p.d.ld);
     }
   }
 }

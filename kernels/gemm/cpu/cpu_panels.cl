@@ -1,4 +1,4 @@
-// For CPUs: C <- alpha op(A) op(B) + beta C from packed panels of A, for any size, transpose and batch.
+// For CPUs: C <- alpha op(A) op(B) + beta C from panels of A, for any size, transpose and batch.
 //
 // A work-group is one work-item, which has a core to itself. It computes a tile of C, and packs what it reads
 // into local memory, which is nothing but a part of the core's caches:
@@ -12,7 +12,8 @@
 //
 // Between stretches the sums of a tile are in local memory. Barriers there are none: a CPU's driver would
 // keep registers in memory across them. A B that is not transposed is read where it stands, because
-// neighbours along k are neighbours in memory.
+// neighbours along k are neighbours in memory. So is A without COPY_A, for a C of few columns: in short
+// stretches, because its columns are far apart.
 //
 // op(A) is M x K, op(B) is K x N, C is M x N, all column-major, but for C with ROWS_C. Offsets, strides and
 // leading dimensions in elements. Work-groups in the first dimension walk over tiles of tile_m x tile_n,
@@ -24,6 +25,9 @@
 #endif
 #ifndef TRANS_B
 #define TRANS_B 0  // B is stored transposed, N x K: 0 1
+#endif
+#ifndef COPY_A
+#define COPY_A 1  // A is copied, or else read where it stands: 0 1
 #endif
 #ifndef ROWS_C
 #define ROWS_C 0  // C is stored by rows: 0 1
@@ -53,54 +57,39 @@
 #include "gemm/cpu/cpu_block.h"
 #include "gemm/cpu/cpu_pack.h"
 
-// The first of a panel's vectors, when `vectors` of them are divided as evenly as can be.
-FUNCTION int
-first_vector(const int panel, const int panels, const int vectors) {
-  return panel == 0 ? 0 : panel == panels ? vectors : panel * vectors / panels;
-}
-
-FUNCTION void
-pack_a(LOCAL_PTR float* to, const __global float* from, const long ld, const int rows, const int present,
-       const int depth) {
-  if (TRANS_A) {
-    pack_transposed(to, from, ld, rows, present, depth);
-  } else {
-    pack_direct(to, from, ld, rows, present, depth);
-  }
-}
-
-// Copies a transposed B, of which `columns` columns are there, in blocks of COLS: the values of a block for
-// one k, then for the next. Those beyond the edge are copies of the last. Blocks are a little more than whole
-// pages apart, or they would compete for the same lines of the first cache.
+// Copies a transposed B, of which `columns` columns are there, block by block: the values of a block for one
+// k, then for the next. Blocks are a little more than whole pages apart, or they would compete for the same
+// lines of the first cache.
 #if COLS >= 4
 #define COPY_ROW(to, from) VSTORE(COLS)(VLOAD(COLS)(0, from), 0, to)
 #else
 #define COPY_ROW(to, from)
 #endif
 enum { STRIP = 8, GAP = 16 };
-FUNCTION long
-b_panel(const int depth) {
-  return COLS * depth + GAP;
-}
 FUNCTION void
 pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
-  const int blocks = CEIL_DIV(columns, COLS);
-  for (int strip = 0; strip < blocks; strip += STRIP) {
-    const int end = LEAST(strip + STRIP, blocks);
+  int col = 0;
+  for (int first = 0; first < columns; first = col) {
+    LOCAL_PTR float* block = to;
     for (int k = 0; k < depth; ++k) {
-      const __global float* row = from + k * ld;
-      for (int block = strip; block < end; ++block) {
-        LOCAL_PTR float* packed = to + block * b_panel(depth) + k * COLS;
-        const int col = block * COLS;
-        if (COLS >= 4 && col + COLS <= columns) {
-          COPY_ROW(packed, row + col);
+      block = to;
+      col = first;
+      for (int i = 0; i < STRIP && col < columns; ++i) {
+        const int there = columns_of_block(columns - col);
+        const __global float* row = from + k * ld + col;
+        LOCAL_PTR float* packed = block + k * there;
+        if (COLS >= 4 && there == COLS) {
+          COPY_ROW(packed, row);
         } else {
-          for (int n = 0; n < COLS; ++n) {
-            packed[n] = row[LEAST(col + n, columns - 1)];
+          for (int n = 0; n < there; ++n) {
+            packed[n] = row[n];
           }
         }
+        block += there * depth + GAP;
+        col += there;
       }
     }
+    to = block;
   }
 }
 
@@ -109,36 +98,57 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
 #else
 #define B_POINTER __global
 #endif
-// Adds the products of a panel of A and columns of B, of `depth` k, to a block's sums, which are 0 at first
-// and complete at last: then they update C, of which `rows` rows are there.
-#define DEFINE_MULTIPLY(count, cols)                                                                     \
-  OWN_FUNCTION void multiply_##count##_x_##cols(                                                         \
-      const LOCAL_PTR float* a, const B_POINTER float* B, const long ldb, const int depth,               \
-      LOCAL_PTR float* sums, const int first, const int last, __global float* d, const long ldd,         \
-      const __global float* c, const long ldc, const int rows, const float alpha, const float beta) {    \
-    FLOAT(WIDTH) acc[cols][count];                                                                       \
-    EACH(n, cols) {                                                                                      \
-      EACH(v, count) {                                                                                   \
-        acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v]; \
-      }                                                                                                  \
-    }                                                                                                    \
-    for (int k = 0; k < depth; ++k) {                                                                    \
-      FLOAT(WIDTH) a_k[count];                                                                           \
-      EACH(v, count) { a_k[v] = ((const LOCAL_PTR FLOAT(WIDTH)*)a)[v]; }                                 \
-      EACH(n, cols) {                                                                                    \
-        const FLOAT(WIDTH) b_k = (FLOAT(WIDTH))(TRANS_B ? B[n] : B[n * ldb + k]);                        \
-        EACH(v, count) { acc[n][v] = fma(a_k[v], b_k, acc[n][v]); }                                      \
-      }                                                                                                  \
-      a += count * WIDTH;                                                                                \
-      B += TRANS_B ? COLS : 0;                                                                           \
-    }                                                                                                    \
-    if (last) {                                                                                          \
-      UPDATE_BLOCK(count, cols, rows - (count - 1) * WIDTH)                                              \
-    } else {                                                                                             \
-      EACH(n, cols) {                                                                                    \
-        EACH(v, count) { ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v]; }                   \
-      }                                                                                                  \
-    }                                                                                                    \
+#if COPY_A
+#define A_POINTER LOCAL_PTR
+#define LOAD_LAST(from, there) VLOAD(WIDTH)(0, from)
+#else
+#define A_POINTER __global
+#define LOAD_LAST(from, there) ((there) < WIDTH ? LOAD_ROWS(WIDTH)(from, there) : VLOAD(WIDTH)(0, from))
+#endif
+// For each of `panels` panels of A, one after the other, adds the products with columns of B, of `depth` k,
+// to a block's sums, which are 0 at first and complete at last: then they update C. From the first panel on,
+// `rows` rows are there.
+#define DEFINE_MULTIPLY(count, cols)                                                                       \
+  OWN_FUNCTION void multiply_##count##_x_##cols(                                                           \
+      const GemmArguments* p, const A_POINTER float* A, const B_POINTER float* B, const int depth,         \
+      LOCAL_PTR float* sums, const int first, const int last, const __global float* c, __global float* d,  \
+      const int panels, int rows) {                                                                        \
+    const long a_k = COPY_A ? count * WIDTH : p->a.ld,                                                     \
+               a_panel = COPY_A ? count * WIDTH * (long)depth : count * WIDTH;                             \
+    const long ldb = p->b.ld, ldc = p->c.ld, ldd = p->d.ld;                                                \
+    const float alpha = p->alpha, beta = p->beta;                                                          \
+    for (int panel = 0; panel < panels; ++panel) {                                                         \
+      const int there = rows - (count - 1) * WIDTH;                                                        \
+      FLOAT(WIDTH) acc[cols][count];                                                                       \
+      EACH(n, cols) {                                                                                      \
+        EACH(v, count) {                                                                                   \
+          acc[n][v] = first ? (FLOAT(WIDTH))(0.0f) : ((const LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v]; \
+        }                                                                                                  \
+      }                                                                                                    \
+      for (int k = 0; k < depth; ++k) {                                                                    \
+        const A_POINTER float* a = A + k * a_k;                                                            \
+        FLOAT(WIDTH) vector[count];                                                                        \
+        EACH(v, count) {                                                                                   \
+          vector[v] = v < count - 1 ? VLOAD(WIDTH)(0, a + v * WIDTH) : LOAD_LAST(a + v * WIDTH, there);    \
+        }                                                                                                  \
+        EACH(n, cols) {                                                                                    \
+          const FLOAT(WIDTH) b = (FLOAT(WIDTH))(TRANS_B ? B[k * cols + n] : B[n * ldb + k]);               \
+          EACH(v, count) { acc[n][v] = fma(vector[v], b, acc[n][v]); }                                     \
+        }                                                                                                  \
+      }                                                                                                    \
+      if (last) {                                                                                          \
+        UPDATE_BLOCK(count, cols, there)                                                                   \
+      } else {                                                                                             \
+        EACH(n, cols) {                                                                                    \
+          EACH(v, count) { ((LOCAL_PTR FLOAT(WIDTH)*)sums)[n * count + v] = acc[n][v]; }                   \
+        }                                                                                                  \
+      }                                                                                                    \
+      A += a_panel;                                                                                        \
+      sums += count * cols * WIDTH;                                                                        \
+      c += position_c(count * WIDTH, 0, ldc);                                                              \
+      d += position_c(count * WIDTH, 0, ldd);                                                              \
+      rows -= count * WIDTH;                                                                               \
+    }                                                                                                      \
   }
 #define DEFINE_COLUMNS(cols) \
   DEFINE_MULTIPLY(1, cols)   \
@@ -146,9 +156,9 @@ pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int
   DEFINE_MULTIPLY(3, cols)   \
   DEFINE_MULTIPLY(4, cols)
 FOR_COLUMNS(DEFINE_COLUMNS)
-#define MULTIPLY(count, cols)                                                                             \
-  multiply_##count##_x_##cols(a, b, p.b.ld, here, partial, k == 0, k + here == p.K, d, p.d.ld, c, p.c.ld, \
-                              rows - begin, p.alpha, p.beta)
+#define MULTIPLY(count, cols)                                                                      \
+  multiply_##count##_x_##cols(&p, a, b, here, partial, k == 0, k + here == p.K, c, d, end - panel, \
+                              rows - begin)
 #define COLUMNS(cols)                     \
   if (there == cols) {                    \
     SELECT_VECTORS(count, MULTIPLY, cols) \
@@ -159,7 +169,7 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
            const __global float* B, const __global long* b_table, const __global float* C,
            const __global long* c_table, __global float* D, const __global long* d_table) {
   TAKE_ARGUMENTS(GemmArguments);
-  enum { A_PANELS = TSM * TSK, B_PANELS = TRANS_B ? TSN / COLS * (COLS * TSK + GAP) : 0 };
+  enum { A_PANELS = COPY_A ? TSM * TSK : 0, B_PANELS = TRANS_B ? TSN * TSK + (TSN / COLS + COLS) * GAP : 0 };
   __local float memory[A_PANELS + TSM * TSN + B_PANELS] __attribute__((aligned(64)));
   // An offset of 0 that the compiler does not know: PoCL 3.1 loses a local array with whose very address a
   // loop begins.
@@ -172,7 +182,13 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
   const int cols = (int)LEAST(p.tile_n, p.N - first_col);
   const int vectors = CEIL_DIV(rows, WIDTH);
   const int panels = CEIL_DIV(vectors, VECTORS);
+#if COPY_A
   const int longest = LEAST(TSK, A_PANELS / (vectors * WIDTH));
+#else
+  // So few columns of A at once that each is read along, but as many as stay in the first cache.
+  enum { COLUMNS_OF_A = 16, CACHED = 8192 };
+  const int longest = LEAST(TSK, CACHED / LEAST(vectors * WIDTH, CACHED / COLUMNS_OF_A));
+#endif
   const int depth = (int)CEIL_DIV(p.K, CEIL_DIV(p.K, longest));
 
   for (long member = get_group_id(1); member < p.batch; member += get_num_groups(1)) {
@@ -188,27 +204,30 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
       if (TRANS_B) {
         pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
-      for (int panel = 0; panel < panels; ++panel) {
-        const int begin = first_vector(panel, panels, vectors) * WIDTH;
-        const int end = first_vector(panel + 1, panels, vectors) * WIDTH;
-        pack_a(a_panels + begin * depth, a_from + begin * (TRANS_A ? p.a.ld : 1), p.a.ld, end - begin,
-               rows - begin, here);
-      }
-      for (int col = 0; col < cols;) {
-        const int there = columns_of_block(TRANS_B ? LEAST(cols - col, COLS - col % COLS) : cols - col);
+#if COPY_A
+      pack_a(a_panels, a_from, p.a.ld, panels, rows, here);
+#endif
+      for (int col = 0, block = 0; col < cols; ++block) {
+        const int there = columns_of_block(cols - col);
 #if TRANS_B
-        const LOCAL_PTR float* b = b_panels + col / COLS * b_panel(here) + col % COLS;
+        const LOCAL_PTR float* b = b_panels + col * here + block * GAP;
 #else
         const __global float* b = b_from + col * p.b.ld;
 #endif
-        for (int panel = 0, begin = 0; panel < panels; ++panel) {
-          const int count = first_vector(panel + 1, panels, vectors) - begin / WIDTH;
-          const LOCAL_PTR float* a = a_panels + begin * depth;
+        for (int panel = 0, begin = 0; panel < panels;) {
+          const int count = vectors_of_panel(panel, panels, vectors);
+          const int end = panel < vectors % panels ? vectors % panels : panels;  // of those with so many
+#if COPY_A
+          const LOCAL_PTR float* a = a_panels + begin * here;
+#else
+          const __global float* a = a_from + begin;
+#endif
           LOCAL_PTR float* partial = depth < p.K ? sums + col * vectors * WIDTH + begin * there : sums;
           const __global float* c = c_member + position_c(begin, col, p.c.ld);
           __global float* d = d_member + position_c(begin, col, p.d.ld);
           FOR_COLUMNS(COLUMNS)
-          begin += count * WIDTH;
+          begin += (end - panel) * count * WIDTH;
+          panel = end;
         }
         col += there;
       }

@@ -9,6 +9,9 @@
 // A panel has whole vectors of rows. Those beyond the edge are zeros, or copies of the last row that there
 // is: what comes of them is not stored.
 
+// Floats in a line of a cache, and the columns of A, or rows of B as stored, that are asked for in advance.
+enum { LINE = 16, AHEAD = 8 };
+
 // The vectors of a panel, when all are divided as evenly as can be. The first panels have one more.
 FUNCTION int
 vectors_of_panel(const int panel, const int panels, const int vectors) {
@@ -20,7 +23,6 @@ vectors_of_panel(const int panel, const int panels, const int vectors) {
 FUNCTION void
 pack_direct(LOCAL_PTR float* to, const __global float* from, const long ld, const int panels, const int rows,
             const int depth) {
-  enum { LINE = 16, AHEAD = 8 };
   const int vectors = CEIL_DIV(rows, WIDTH);
   for (int k = 0; k < depth; ++k) {
     for (int row = 0; row < rows; row += LINE) {

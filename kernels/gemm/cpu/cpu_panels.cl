@@ -59,37 +59,40 @@
 
 // Copies a transposed B, of which `columns` columns are there, block by block: the values of a block for one
 // k, then for the next. Blocks are a little more than whole pages apart, or they would compete for the same
-// lines of the first cache.
+// lines of the first cache. STRIP blocks are copied at once, as long as whole ones follow.
 #if COLS >= 4
 #define COPY_ROW(to, from) VSTORE(COLS)(VLOAD(COLS)(0, from), 0, to)
 #else
 #define COPY_ROW(to, from)
 #endif
-enum { STRIP = 8, GAP = 16 };
+enum { STRIP = COLS >= 4 ? 8 : 0, GAP = 16 };
 FUNCTION void
 pack_b(LOCAL_PTR float* to, const __global float* from, const long ld, const int columns, const int depth) {
   int col = 0;
-  for (int first = 0; first < columns; first = col) {
-    LOCAL_PTR float* block = to;
+  for (; STRIP > 0 && columns - col >= (STRIP + 1) * COLS; col += STRIP * COLS) {
     for (int k = 0; k < depth; ++k) {
-      block = to;
-      col = first;
-      for (int i = 0; i < STRIP && col < columns; ++i) {
-        const int there = columns_of_block(columns - col);
-        const __global float* row = from + k * ld + col;
-        LOCAL_PTR float* packed = block + k * there;
-        if (COLS >= 4 && there == COLS) {
-          COPY_ROW(packed, row);
-        } else {
-          for (int n = 0; n < there; ++n) {
-            packed[n] = row[n];
-          }
+      const __global float* row = from + k * ld + col;
+      for (int i = 0; i < STRIP * COLS; i += LINE) {
+        prefetch(row + AHEAD * ld + i, 1);
+      }
+      EACH(i, STRIP) { COPY_ROW(to + i * (COLS * depth + GAP) + k * COLS, row + i * COLS); }
+    }
+    to += STRIP * (COLS * depth + GAP);
+  }
+  while (col < columns) {
+    const int there = columns_of_block(columns - col);
+    for (int k = 0; k < depth; ++k) {
+      const __global float* row = from + k * ld + col;
+      if (COLS >= 4 && there == COLS) {
+        COPY_ROW(to + k * COLS, row);
+      } else {
+        for (int n = 0; n < there; ++n) {
+          to[k * there + n] = row[n];
         }
-        block += there * depth + GAP;
-        col += there;
       }
     }
-    to = block;
+    to += there * depth + GAP;
+    col += there;
   }
 }
 

@@ -38,10 +38,11 @@ constexpr std::int64_t any_length = 1 << 30;  // the most that a kernel is told 
 constexpr std::size_t gap_after_b_panel = 16;  // floats, in `cpu_panels` (see GAP there)
 
 // Multiply-adds that a core does in a second for each float of its vectors, and bytes that it reads from the
-// last cache (two AVX-512 cores, Zen 4 and 5). Only the choice between ways that take the same time depends
-// on them.
+// last cache (two AVX-512 cores, Zen 4 and 5) and writes to it (Zen 3). Only the choice between ways that
+// take the same time depends on them.
 constexpr double of_lane = 5e9;
 constexpr double of_cache = 8e10;
+constexpr double to_cache = 4e10;
 
 // Counts C's tiles in a double, because those of the largest problems are more than 64 bits count.
 double tiles_of(const Problem& problem, const CpuTile& tile) {
@@ -471,9 +472,11 @@ Problem transposed(Problem p) {
 std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
   const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
              k = static_cast<double>(problem.k);
-  const double bytes = (m * k + k * n + m * n) * sizeof(float) * static_cast<double>(problem.batch);
+  const double member = sizeof(float) * static_cast<double>(problem.batch);
   const auto lanes = static_cast<double>(std::max<std::size_t>(device.vector_floats, 1));
-  const double alone = std::max(problem.flops() / 2.0 / (of_lane * lanes), bytes / of_cache);
+  const double alone =
+      std::max(problem.flops() / 2.0 / (of_lane * lanes), (m * k + k * n) * member / of_cache) +
+      m * n * member / to_cache;
   const std::size_t cores = std::max<std::size_t>(device.compute_units, 1);
   return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
 }

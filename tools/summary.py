@@ -35,6 +35,7 @@ HIGHLIGHTS = [
     ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3", "", "cuBLAS"),
     ("three lists, H100, OpenCL", "h100_compare_both", "", "CLBlast"),
     ("shapes drawn at random, two cores with AVX-512", "cpu_drawn_2_threads", "", "OpenBLAS"),
+    ("shapes drawn at random, two cores with AVX2", "cpu_avx2_drawn_2_threads", "", "OpenBLAS"),
     ("unchanged programs by `duogemm run`, H100", "h100_programs", "fp32", "cuBLAS"),
     ("unchanged programs by `duogemm run` and `f16x3`, H100", "h100_programs", "f16x3", "cuBLAS"),
     ("whole traces from the first call on, H200, CUDA", "h200_replay_cuda", "first", "cuBLAS"),

@@ -91,10 +91,13 @@ function(duogemm_cpu_settings result width columns tile)
         if(TRANS_A)
           list(APPEND settings "cpu_direct COLS=4 ${ops} VECTORS=4 WIDTH=4")
         else()
-          list(APPEND settings "cpu_direct COLS=${columns} ${ops} VECTORS=3 WIDTH=${width}"
-                               "cpu_direct COLS=8 ${ops} VECTORS=1 WIDTH=${width}")
+          list(APPEND settings "cpu_direct COLS=${columns} ${ops} VECTORS=3 WIDTH=${width}")
+          if(columns LESS 8)
+            list(APPEND settings "cpu_direct COLS=8 ${ops} VECTORS=1 WIDTH=${width}")
+          endif()
         endif()
-        # An A is copied for more than few columns. A C by rows has few where the operands' ways differ: fewer than a vector has.
+        # A is copied where it is transposed, or C has many columns. A C by rows has fewer than a vector has rows, unless neither
+        # operand is transposed; fewer than 4 are read in place.
         if(NOT TRANS_A)
           list(APPEND settings "cpu_panels COLS=${columns} COPY_A=0 ${ops} ${tile} VECTORS=3 WIDTH=${width}")
         endif()

@@ -158,8 +158,8 @@ bool by_rows(const Problem& p, const Tunables& tunables) {
 // them takes longer. Measured on two AVX-512 cores (Zen 4) with the operands in the host's memory,
 // `cpu_panels` versus `cpu_direct`: 1.5 to 2.7 times as fast where rows of B beyond the cache are far apart
 // (1221 x 994 x 1298 NT, 16 x 2048 x 2048 NT).
-// On one of Granite Rapids: 0.7 times for 2000 x 12 x 300, 0.95 for 64 x 1209 x 1192, 1.05 for 1000 x 1000 x
-// 8, 2.2 for 4000 x 30 x 2000. Columns of A that are whole pages apart compete for the same few lines of the
+// On one of Granite Rapids: 0.7 times for 2000 x 12 x 300, 0.95 for 64 x 1209 x 1192, 2.2 for 4000 x 30 x
+// 2000. Columns of A that are whole pages apart compete for the same few lines of the
 // first cache, because a page is as long as one of its ways. Packed, 40 random updates of rank 16 to 256
 // within a matrix of 2048 rows took 0.90 of the time on one core and 0.88 on two (Zen 5, AVX-512), and those
 // of an LU factorisation 0.94 and 0.92.
@@ -344,10 +344,10 @@ class Direct : public Cpu {
       set["WIDTH"] = 4;
       set["VECTORS"] = 4;
       set["COLS"] = std::min(set["COLS"], 4);
-    } else if (p.m <= set["WIDTH"]) {
-      // Of a single vector a block of few columns has too few of these chains.
+    } else if (constexpr int chains = 8; p.m <= set["WIDTH"] && set["COLS"] < chains) {
+      // Of a single vector, so few columns have too few of these chains.
       set["VECTORS"] = 1;
-      set["COLS"] = 8;
+      set["COLS"] = chains;
     }
   }
 };
@@ -385,7 +385,7 @@ class Panels : public Cpu {
       most.m = most.m * tsk / p.k / width * width;
       most.n = t.at("TRANS_B") == 0 ? any_length : most.n / cols * block(tsk) / block(p.k) * cols;
     } else if (p.a_op == Transpose::no) {
-      most.m *= std::clamp<std::int64_t>(most.n / 4 / round_up(p.n, cols), 1, 8);
+      most.m *= std::max<std::int64_t>(most.n / 4 / round_up(p.n, cols), 1);
     }
     return {most, width, true};
   }
@@ -472,11 +472,11 @@ Problem transposed(Problem p) {
 std::size_t cores_for(const Problem& problem, const DeviceInfo& device) {
   const auto m = static_cast<double>(problem.m), n = static_cast<double>(problem.n),
              k = static_cast<double>(problem.k);
-  const double member = sizeof(float) * static_cast<double>(problem.batch);
+  const double element = sizeof(float) * static_cast<double>(problem.batch);  // of all members
   const auto lanes = static_cast<double>(std::max<std::size_t>(device.vector_floats, 1));
   const double alone =
-      std::max(problem.flops() / 2.0 / (of_lane * lanes), (m * k + k * n) * member / of_cache) +
-      m * n * member / to_cache;
+      std::max(problem.flops() / 2.0 / (of_lane * lanes), (m * k + k * n) * element / of_cache) +
+      m * n * element / to_cache;
   const std::size_t cores = std::max<std::size_t>(device.compute_units, 1);
   return alone > device.seconds_to_start + alone / static_cast<double>(cores) ? cores : 1;
 }

@@ -207,9 +207,9 @@ cpu_panels(ARGUMENTS(GemmArguments), const __global float* A, const __global lon
       if (TRANS_B) {
         pack_b(b_panels, b_from, p.b.ld, cols, here);
       }
-#if COPY_A
-      pack_a(a_panels, a_from, p.a.ld, panels, rows, here);
-#endif
+      if (COPY_A) {
+        pack_a(a_panels, a_from, p.a.ld, panels, rows, here);
+      }
       for (int col = 0, block = 0; col < cols; ++block) {
         const int there = columns_of_block(cols - col);
 #if TRANS_B

@@ -14,7 +14,8 @@ struct Size {
   std::int64_t m, n, k, batch = 1;
 };
 
-// Squares, few rows or columns, tall and wide ones with short sums, long sums, and batches.
+// Squares, few rows or columns, tall and wide ones with short sums, long sums, and batches, down to tiny
+// ones.
 constexpr Size sizes[] = {
     {64, 64, 64},       {128, 128, 128},    {192, 192, 192},    {256, 256, 256},    {384, 384, 384},
     {512, 512, 512},    {768, 768, 768},    {1024, 1024, 1024}, {1536, 1536, 1536}, {2048, 2048, 2048},
@@ -22,7 +23,7 @@ constexpr Size sizes[] = {
     {4096, 16, 4096},   {64, 4096, 1024},   {4096, 64, 1024},   {768, 512, 3072},   {65536, 32, 128},
     {32, 65536, 128},   {4096, 4096, 64},   {16, 16, 262144},   {64, 64, 65536},    {256, 256, 16384},
     {16, 16, 16, 8192}, {24, 24, 24, 8192}, {40, 40, 40, 4096}, {64, 64, 64, 1024}, {128, 128, 64, 256},
-    {512, 512, 64, 64},
+    {512, 512, 64, 64}, {4096, 1024, 4},    {8, 24, 4, 16384},  {12, 4, 32, 8192},
 };
 
 // These are where splitting K helps most, once more without it.

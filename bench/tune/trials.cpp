@@ -14,8 +14,10 @@ constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
 // and what a work-group costs then does not show in the time of a few.
 constexpr double quick = 1e-3;
 
+// So long are the two sums that are told apart; a kernel for short ones does the longest that it is for.
 constexpr std::int64_t shallow = 64;
 constexpr std::int64_t deep = 1024;
+constexpr std::int64_t times_deeper = deep / shallow;
 
 // A second sum that takes about as long is not deep enough; there is an end to it.
 constexpr double clearly_more = 2.0;
@@ -84,10 +86,12 @@ std::optional<Timing> timing(const Calibrator& by, const Calibration& setting, c
   const auto measured = [&](std::int64_t k) {
     return measure(by, setting, make_problem(kind, tile.m * along_m, tile.n * (groups / along_m), k));
   };
-  const Measured little = measured(shallow);
-  Measured much =
-      measured(little.seconds * (double{deep} / double{shallow}) > by.patience ? 4 * shallow : deep);
-  while (much.seconds < clearly_more * little.seconds && much.seconds < by.patience && much.depth < deepest) {
+  const std::int64_t longest_k = std::min(setting.spec->family->longest_k(), deepest);
+  const Measured little = measured(std::min(shallow, longest_k / times_deeper));
+  const bool is_slow = little.seconds * static_cast<double>(times_deeper) > by.patience;
+  Measured much = measured((is_slow ? 4 : times_deeper) * little.depth);
+  while (much.seconds < clearly_more * little.seconds && much.seconds < by.patience &&
+         much.depth < longest_k) {
     much = measured(4 * much.depth);
   }
   longest = much.seconds / count;

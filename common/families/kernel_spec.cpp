@@ -297,7 +297,7 @@ std::span<const KernelSpec> registry() {
   static const std::vector<KernelSpec> kernels = [] {
     std::vector<KernelSpec> all;
     for (const auto family :
-         {tiled_kernels, skinny_kernels, cpu_kernels, supporting_kernels, tensor_kernels}) {
+         {tiled_kernels, direct_kernels, skinny_kernels, cpu_kernels, supporting_kernels, tensor_kernels}) {
       for (KernelSpec& kernel : family()) {
         all.push_back(std::move(kernel));
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -156,9 +157,9 @@ struct UnmeasuredGpu {
   double fixed = launch + 1e-6;  // with a work-group's first tile, and emptying
 };
 
-// A family is what the host knows of kernels that compute C. There are four, each in a file of its own
-// (tiled.cpp, skinny.cpp, tensor.cpp, cpu.cpp): a kernel is an object of its family, and the planner asks it
-// through this interface alone.
+// A family is what the host knows of kernels that compute C. There are five, each in a file of its own
+// (tiled.cpp, direct.cpp, skinny.cpp, tensor.cpp, cpu.cpp): a kernel is an object of its family, and the
+// planner asks it through this interface alone.
 class Family {
  public:
   virtual ~Family() = default;
@@ -181,6 +182,10 @@ class Family {
 
   // The tile of C and k that a work-group computes at once.
   virtual Multiples tile(const Tunables& tunables) const = 0;
+  // What a result is cut into: smaller than the tile where a work-group takes any that are numbered in a row.
+  virtual Multiples block(const Tunables& tunables) const { return tile(tunables); }
+  // The longest sum that it is worthwhile for, and measured with.
+  virtual std::int64_t longest_k() const { return std::numeric_limits<std::int64_t>::max(); }
   // It multiplies no zeros at the end of k, where others complete a tile.
   virtual bool stops_at_k() const { return false; }
   // It adds up the products in another order than ascending k, which the level everywhere forbids.
@@ -228,6 +233,7 @@ class Family {
 
 // They are listed family by family.
 std::vector<KernelSpec> tiled_kernels();
+std::vector<KernelSpec> direct_kernels();
 std::vector<KernelSpec> skinny_kernels();
 std::vector<KernelSpec> cpu_kernels();
 std::vector<KernelSpec> supporting_kernels();

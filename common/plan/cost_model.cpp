@@ -103,8 +103,10 @@ CostFacts::CostFacts(const Tuning& tuning, const DeviceInfo& device)
 Candidate::Candidate(const Variant& of, const Calibration& measured)
     : kernel(&of),
       calibration(&measured),
-      tile_m(static_cast<double>(of.tile.m)),
-      tile_n(static_cast<double>(of.tile.n)),
+      block_m(static_cast<double>(of.spec->family->block(of.tunables).m)),
+      block_n(static_cast<double>(of.spec->family->block(of.tunables).n)),
+      blocks(static_cast<double>(of.tile.m * of.tile.n) / (block_m * block_n)),
+      longest_k(of.spec->family->longest_k()),
       most_groups(measured.timings.back().groups),
       whole_groups(static_cast<double>(std::max<std::size_t>(schedulers / warps_of(of), 1))),
       resident(of.surely_resident),

@@ -52,10 +52,10 @@ struct Traffic {
 struct Candidate {
   Candidate(const Variant& kernel, const Calibration& calibration);
 
-  // Tiles of C in a member of the batch. Exact: sizes are far below 2^53.
-  double tiles(const Problem& problem) const {
-    return whole_up(static_cast<double>(problem.m) / tile_m) *
-           whole_up(static_cast<double>(problem.n) / tile_n);
+  // Work-groups for a member of the batch, or a share of one. Exact: sizes are far below 2^53.
+  double groups(const Problem& problem) const {
+    return whole_up(static_cast<double>(problem.m) / block_m) *
+           whole_up(static_cast<double>(problem.n) / block_n) / blocks;
   }
   // No split of k makes it faster than all units are, when all of them are busy to the end, or than a
   // work-group is that has a unit to itself, with as short a split as there may be.
@@ -69,8 +69,10 @@ struct Candidate {
 
   const Variant* kernel;
   const Calibration* calibration;
-  double tile_m;  // as the kernel has it
-  double tile_n;
+  double block_m;  // as the kernel's family has it
+  double block_n;
+  double blocks;            // of a work-group
+  std::int64_t longest_k;   // that it is worthwhile for
   double most_groups;       // on a compute unit, of which it was measured
   double whole_groups;      // of that many each, a compute unit's schedulers all have work in a last wave
   double resident;          // work-groups that a compute unit has room for, at the least

@@ -102,9 +102,9 @@ void Planner::add(const Calibration& calibration) {
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
       const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration);
-      least_per_product_ =
-          std::min(least_per_product_,
-                   candidate.least_per_group / (candidate.tile_m * candidate.tile_n * facts_.units));
+      least_per_product_ = std::min(
+          least_per_product_, candidate.least_per_group /
+                                  (candidate.blocks * candidate.block_m * candidate.block_n * facts_.units));
     }
   }
 }

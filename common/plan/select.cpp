@@ -160,12 +160,12 @@ class Planner::Search {
     const bool by_clusters = may && planner_.device_.clusters && family.adds_in_clusters();
     const bool by_step = may && several_steps_ && partial_sums_are_countable();
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
-      const double tiles = candidate.tiles(problem_);
-      if (tiles > static_cast<double>(planner_.device_.max_groups[0]) ||
+      const double each = candidate.groups(problem_);
+      if (each > static_cast<double>(planner_.device_.max_groups[0]) || problem_.k > candidate.longest_k ||
           (problem_.level == Reproducibility::everywhere && candidate.kernel->reorders)) {
         continue;
       }
-      const double groups = tiles * static_cast<double>(problem_.batch);
+      const double groups = each * static_cast<double>(problem_.batch);
       const std::span<const std::int64_t> unsplit = one_split;
       add_way({&candidate, by_clusters ? counts_in_cluster : unsplit, true, groups, 0.0}, operands);
       if (by_step) {

@@ -1,5 +1,6 @@
 #include "fake_device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -28,8 +29,9 @@ Struct struct_of(std::span<const Argument> arguments) {
 }
 
 bool multiplies(const std::string& kernel) {
-  return kernel == "general" || kernel == "pipelined" || kernel == "skinny_columns" ||
-         kernel == "skinny_dots";
+  return std::ranges::any_of(registry(), [&](const KernelSpec& spec) {
+    return spec.name == kernel && spec.is_planned() && spec.family->multiplies_in(Precision::fp32);
+  });
 }
 
 // Gives where in their buffers the matrices begin that a kernel's other arguments are.

@@ -15,6 +15,12 @@ namespace {
 constexpr double reference_work = 1 << 26;
 constexpr std::int64_t fewest_lines = 32;
 
+// A precision other than FP32 is a permission: the library may have made no use of it.
+bool multiplied_in_fp32(const Row& row) {
+  const KernelSpec* const kernel = row.setting.spec;
+  return kernel != nullptr && kernel->family != nullptr && kernel->family->multiplies_in(Precision::fp32);
+}
+
 // These rows, and the columns of the same numbers: as many as may be, at equal distances, the first and the
 // last among them.
 std::vector<std::int64_t> lines_of(const Problem& problem) {
@@ -155,7 +161,7 @@ std::string fault_of(const AccuracyRow& row, const std::vector<Precision>& preci
   for (std::size_t i = 0; i < precisions.size(); ++i) {
     const double error = row.rows[i].verdict.worst_error;
     const std::string name = to_text(precisions[i]);
-    const bool is_fp32 = precisions[i] == Precision::fp32;
+    const bool is_fp32 = precisions[i] == Precision::fp32 || multiplied_in_fp32(row.rows[i]);
     const double limit = is_fp32 ? chain : std::max(row.bound, std::min(of_fp32, chain));
     if (!row.rows[i].missing.empty()) {
       continue;

@@ -48,6 +48,18 @@ TEST(AccuracyFault, IsWhatIsAboveTheBoundOrFarFromCublas) {
   EXPECT_EQ(fault(Precision::fp32, "integers", 64, 0.1, 0.1), "fp32 is not exact");
 }
 
+TEST(AccuracyFault, IsThatOfFp32WherePermissionsAreNotUsed) {
+  AccuracyRow row{.input = find("unit"),
+                  .k = 64,
+                  .elements = 1,
+                  .bound = 20.0,
+                  .rows = {with_error("ours", 30.0), with_error("cuBLAS", 10.0)}};
+  row.rows[0].setting.spec = &find_kernel("tensor");
+  EXPECT_EQ(fault_of(row, {Precision::bf16x6}), "bf16x6 is above the bound of 20.0");
+  row.rows[0].setting.spec = &find_kernel("pipelined");
+  EXPECT_EQ(fault_of(row, {Precision::bf16x6}), "");
+}
+
 TEST(InputClasses, AreTheSameEachTimeAndFinite) {
   std::set<std::string> names;
   for (const InputClass& input : input_classes()) {

@@ -11,15 +11,18 @@
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 peak(const int rounds, const float factor, const float addend, __global float* Out) {
+  // What is the same for all work-items, a compiler for Vulkan may read anew for every multiply-add.
+  const float own_factor = factor - 1e-6f * (float)get_local_id(0);
+  const float own_addend = addend - 1e-6f * (float)get_local_id(0);
   float16 acc[CHAINS];
 #pragma unroll
   for (int i = 0; i < CHAINS; ++i) {
-    acc[i] = (float16)(factor * (float)(i + 1));
+    acc[i] = (float16)(own_factor * (float)(i + 1));
   }
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
     for (int i = 0; i < CHAINS; ++i) {
-      acc[i] = fma(acc[i], (float16)(factor), (float16)(addend));
+      acc[i] = fma(acc[i], (float16)(own_factor), (float16)(own_addend));
     }
   }
 #pragma unroll

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
@@ -55,7 +56,7 @@ struct DeviceFlags {
     std::string about = "Runtime";
     if (allow_all) {
       names.push_back("all");
-      about += "; 'all' runs both on the same GPU";
+      about += "; 'all' runs each that one GPU has";
     }
     command
         .add_option("--backend", backend, about + ". Default: that of DUOGEMM_DEVICE, or of the best device")
@@ -68,7 +69,7 @@ struct DeviceFlags {
 
   // The best device that there is where no backend is given (see select_device), or that of DUOGEMM_DEVICE
   // where no device is given either. Of a backend the first of the best kind. "all": the same GPU through
-  // both runtimes, CUDA first. Throws invalid_argument naming what there is.
+  // CUDA, OpenCL and, for the ladder where it is there, WebGPU. Throws invalid_argument naming what there is.
   std::vector<ChosenDevice> choose() const {
     std::optional<std::size_t> number;
     if (device.find_first_not_of("0123456789") != std::string::npos) {
@@ -90,7 +91,11 @@ struct DeviceFlags {
     const std::string bus = cuda.info().pci_bus;
     for (const DeviceInfo& other : opencl.devices()) {
       if (other.pci_bus == bus) {
-        return {cuda, {{&opencl, other.index}}};
+        std::vector<ChosenDevice> all = {cuda, {{&opencl, other.index}}};
+        if (for_ladder) {
+          add_through_webgpu(all);
+        }
+        return all;
       }
     }
     reject("--backend all: no OpenCL platform has the CUDA device at " + bus);
@@ -117,6 +122,16 @@ struct DeviceFlags {
   }
 
  private:
+  // WebGPU tells no more of a GPU than its name.
+  void add_through_webgpu(std::vector<ChosenDevice>& all) const {
+    const Backend* const webgpu = find_backend("webgpu", known());
+    const std::vector<DeviceInfo> devices = webgpu == nullptr ? std::vector<DeviceInfo>() : webgpu->devices();
+    const auto same = std::ranges::find(devices, all.front().info().name, &DeviceInfo::name);
+    if (same != devices.end()) {
+      all.push_back({{webgpu, same->index}});
+    }
+  }
+
   const Backends& known() const { return for_ladder ? laboratory_backends() : backends(); }
 
   const Backend& require_backend(const std::string& name) const {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 #include <new>
+#include <regex>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -77,13 +78,30 @@ std::string version_text() {
   return text;
 }
 
+// What CLI11 says of an option's values, without what only a programmer wants to know: "INT:INT in [1 - 9]",
+// and "ENUM:value in {none->0,local->1} OR {0,1}". A long list may be broken between its words.
+std::string plain_values(std::string line) {
+  static const std::regex twice("(U?INT|FLOAT):\\1 in");
+  static const std::regex enumeration("ENUM:value in (\\{[^}]*\\}) OR \\{[^}]*\\}");
+  static const std::regex number("->[0-9]+");
+  line = std::regex_replace(line, twice, "$1 in");
+  if (std::regex_search(line, enumeration)) {
+    line = std::regex_replace(std::regex_replace(line, enumeration, "TEXT:$1"), number, "");
+  }
+  constexpr std::size_t narrow = 80;
+  const std::size_t end = std::min(line.find('}'), line.size());
+  return end < narrow || end == line.size()
+             ? line
+             : std::regex_replace(line.substr(0, end), std::regex(","), ", ") + line.substr(end);
+}
+
 // CLI11's help in lines that are no longer than the terminal.
 std::string help_text(const CLI::App* app, std::string name, CLI::AppFormatMode mode) {
   constexpr std::size_t descriptions = 30;  // the column where CLI11 begins them
   std::istringstream lines(CLI::Formatter().make_help(app, std::move(name), mode));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    text += filled(line, line.starts_with(' ') ? descriptions : 0);
+    text += filled(plain_values(line), line.starts_with(' ') ? descriptions : 0);
   }
   return text;
 }

@@ -256,7 +256,12 @@ std::string sentence(const Explanation& e) {
   return text + ".";
 }
 
-// Two explanations are distinguished most by the kind whose number for each multiply-add changes most.
+double values_in_multiply_add(const Explanation& e) {
+  return e.loop->mix.multiply_adds / e.loop->mix[Kind::multiply_add].instructions;
+}
+
+// Two explanations are distinguished most by the kind whose number for each multiply-add changes most. Where
+// a multiply-add is of other vectors, that comes first.
 std::string difference(const Explanation& a, const Explanation& b) {
   if (!a.loop || !b.loop) {
     return "";
@@ -272,6 +277,11 @@ std::string difference(const Explanation& a, const Explanation& b) {
   std::string text;
   if (a.speed() > 0.0 && b.speed() > 0.0) {
     text = b.name() + format(" is %.2f times as fast as ", b.speed() / a.speed()) + a.name() + ". ";
+  }
+  const double before = values_in_multiply_add(a);
+  const double after = values_in_multiply_add(b);
+  if (before != after) {
+    text += format("A multiply-add is of %g values", after) + format(" instead of %g. ", before);
   }
   if (change(most) < 5e-4) {
     return filled(text + "Their main loops have the same mix of instructions.");

@@ -76,7 +76,7 @@ std::string support_text(const Row& row) {
 
 // The tutorial measured each rung with one setting.
 std::string tutorial_text(const Row& row) {
-  const std::string label = !is_kernel(row)                ? "cuBLAS"
+  const std::string label = !is_kernel(row)                ? library_title(row.name)
                             : row.setting.distinct.empty() ? label_of(row.setting)
                                                            : "";
   const auto found = tutorial_figures.find(label);
@@ -99,7 +99,7 @@ std::string head_text(const LadderReport& report) {
   }
   return filled(device.name + " through " + device.runtime + ", driver " + device.driver) + filled(shape) +
          filled("Built with " + build_switches() + kernels_text()) + fma_text(report.fuses) +
-         filled("Time includes the supporting kernels (padding, transposing); 'support' is their share.");
+         filled("Time includes padding and transposing: 'support' is their share.");
 }
 
 // Who it is: the first columns of every table of rungs.
@@ -119,6 +119,9 @@ Columns<Row> columns_of(const LadderReport& report, bool tutorial) {
     });
   };
   add("GFLOP/s", [&](const Row& row) { return format("%.1f", speed(report, row) / gigaflop); });
+  if (tutorial) {
+    columns.emplace_back("K40m", tutorial_text);
+  }
   add("spread", [](const Row& row) { return format("%.1f%%", 100.0 * row.samples.spread()); });
   add("x (rung)", [&](const Row& row) { return is_kernel(row) ? gain_text(report, row) : "-"; });
   add("of " + library_title(report.reference.name),
@@ -126,9 +129,6 @@ Columns<Row> columns_of(const LadderReport& report, bool tutorial) {
   add("of peak", [&](const Row& row) { return percent(speed(report, row), report.peak); });
   add("support", support_text);
   add("error/bound", [](const Row& row) { return format("%.2f", row.verdict.worst_error); });
-  if (tutorial) {
-    columns.emplace_back("K40m", tutorial_text);
-  }
   columns.emplace_back(left(""), [](const Row& row) { return is_kernel(row) ? status_text(row) : row.name; });
   return columns;
 }

@@ -79,7 +79,7 @@ double estimate_seconds(const LadderRequest& request, Planned& planned, const Sh
 Shape choose_shape(const LadderRequest& request, Sessions& sessions, Progress& progress) {
   constexpr double budget_seconds = 40.0;
   std::int64_t size = 256;
-  const auto show = [&](const std::string& who) { progress.show(who + " (to choose a size)"); };
+  const auto show = [&](const std::string& who) { progress.show("choosing a size: " + who); };
   const auto planned = [&](std::int64_t at) { return Planned(request, sessions, {at, at, at}); };
   const auto seconds = [&](Planned now) { return estimate_seconds(request, now, show); };
   while (size < 4096 && !request.measure.stopped() && !planned(2 * size).lacking &&

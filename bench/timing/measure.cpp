@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/progress.h"
+
 namespace duogemm {
 namespace {
 
@@ -57,7 +59,26 @@ struct Turn {
     }
     return count >= options.max_samples || spent >= options.seconds || samples.noise() < options.noise;
   }
+
+  // How long it may take yet, where samples take what they took so far.
+  double seconds_left() const {
+    if (done()) {
+      return 0.0;
+    }
+    const double missing =
+        static_cast<double>(options.min_samples) - static_cast<double>(samples.seconds.size());
+    return std::max(options.seconds - spent, missing * samples.repeats * once);
+  }
 };
+
+// "at most 40 s left: ", where it is worth a word.
+std::string left_text(const std::vector<Turn>& turns) {
+  double seconds = 0.0;
+  for (const Turn& turn : turns) {
+    seconds += turn.seconds_left();
+  }
+  return seconds < 1.0 ? "" : "at most " + bench::duration_text(seconds) + " left: ";
+}
 
 }  // namespace
 
@@ -79,9 +100,10 @@ std::vector<Samples> measure(std::span<const Contender> contenders, const Measur
   }
   for (bool any = true; any;) {
     any = false;
+    const std::string left = left_text(turns);
     for (Turn& turn : turns) {
       if (!options.stopped() && !turn.done()) {
-        progress(turn.contender.name);
+        progress(left + turn.contender.name);
         turn.samples.seconds.push_back(turn.run(turn.samples.repeats) / turn.samples.repeats);
         any = true;
       }

@@ -50,7 +50,7 @@ struct Samples {
 };
 
 // Samples for each contender, in their order. `progress` is called before each turn with the contender's
-// name.
+// name, and how long all may take yet.
 std::vector<Samples> measure(std::span<const Contender> contenders, const MeasureOptions& options,
                              const std::function<void(const std::string&)>& progress);
 

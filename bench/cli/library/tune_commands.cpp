@@ -136,10 +136,9 @@ struct Search {
     const Tuning found = result();
     const TuneCounts& counts = tuner.counts();
     write_file(path_of(partial), to_json(found));
-    std::printf(
-        "%5.0f s left; settings: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu best, %zu kept\n",
-        std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong, counts.timed,
-        counts.improved, found.calibrations.size());
+    std::printf("%5.0f s left: %zu proposed, %zu refused, %zu wrong, %zu timed, %zu best, %zu kept\n",
+                std::max(tuner.seconds_left(), 0.0), counts.proposed, counts.refused, counts.wrong,
+                counts.timed, counts.improved, found.calibrations.size());
     std::fflush(stdout);
   }
 

@@ -55,6 +55,17 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${debian_library} (= ${debian_version})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${debian_library} (= ${debian_version})")  # `duogemm run` preloads the drop-ins
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "binutils, libopenblas0, python3-jinja2, python3-matplotlib")
+set(features /usr/${CMAKE_LIBRARY_ARCHITECTURE}/include/features.h)
+if(CMAKE_CROSSCOMPILING AND EXISTS ${features})  # by Debian's compiler, whose own packages dpkg-shlibdeps would name
+  execute_process(COMMAND dpkg-architecture -t${CMAKE_LIBRARY_ARCHITECTURE} -qDEB_HOST_ARCH OUTPUT_VARIABLE CPACK_DEBIAN_PACKAGE_ARCHITECTURE
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  file(STRINGS ${features} glibc REGEX "define[ \t]+__GLIBC_MINOR__")
+  string(REGEX REPLACE ".*[ \t]" "2." glibc "${glibc}")
+  string(REGEX MATCH "^[0-9]+" gcc ${CMAKE_CXX_COMPILER_VERSION})
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libc6 (>= ${glibc}), libgcc-s1 (>= ${gcc}), libstdc++6 (>= ${gcc})")
+  string(APPEND CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ", ${CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS}")
+endif()
 if("opencl" IN_LIST duogemm_backends)
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", ocl-icd-opencl-dev, opencl-c-headers")

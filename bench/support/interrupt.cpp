@@ -1,7 +1,8 @@
 #include "support/interrupt.h"
 
 #include <chrono>
-#include <csignal>
+
+#include "system/interrupts.h"
 
 namespace duogemm::bench {
 namespace {
@@ -9,28 +10,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> has_come{false};
-volatile std::sig_atomic_t which = 0;
+std::atomic<int> which = 0;
 std::atomic<Clock::time_point> come_at;
 
 // `timeout` sends its signal to the program and to the group that the program is of: twice.
-extern "C" void on_interrupt(int signal) {
+bool takes_interrupt(int signal) {
   constexpr std::chrono::milliseconds patience(500);
-  if (!has_come) {
-    come_at = Clock::now();
-    which = signal;
-    has_come = true;
-  } else if (Clock::now() - come_at.load() > patience) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+  if (has_come) {
+    return Clock::now() - come_at.load() <= patience;
   }
+  come_at = Clock::now();
+  which = signal;
+  has_come = true;
+  return true;
 }
 
 }  // namespace
 
-void note_interrupts() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-}
+void note_interrupts() { call_on_interrupts(takes_interrupt); }
 
 const std::atomic<bool>& interrupted() { return has_come; }
 

@@ -5,8 +5,7 @@
 
 namespace duogemm::bench {
 
-// From now on SIGINT and SIGTERM are noted. Another one, at least half a second later, ends the program at
-// once.
+// From now on they are noted. Another one, at least half a second later, ends the program at once.
 void note_interrupts();
 
 // One of them has come: this stays true.

@@ -188,7 +188,10 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
   make_directories(directory_);
   remove_leftovers(directory_);
   const fs::path path = file_of(key);
-  if (!write_whole(path, key, payload)) {
+  // Of many processes that had none, the first has stored it for all. Some systems replace no file that
+  // others read.
+  std::string why;
+  if (read_trusted(path, key, why) != payload && !write_whole(path, key, payload)) {
     log_line("could not write " + path.string() + ": " + reason(errno));
   }
 }

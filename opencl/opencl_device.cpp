@@ -55,7 +55,8 @@ class ClKernel final : public Kernel {
     const auto size = kernel_.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device_);
     const std::size_t items = size[0] * size[1] * size[2];  // 0 where the kernel does not say
     const std::size_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_);
-    if (items > most) {
+    // NVIDIA's driver (580) answers 256 for kernels that it has compiled for 1024, and runs.
+    if (items > most && !info_.is_nvidia()) {
       throw WorkGroupTooLarge(items, most);
     }
   }

@@ -33,7 +33,7 @@ HIGHLIGHTS = [
     ("all eight lists, H100, CUDA", "h100_compare_cuda", "", "cuBLAS"),
     ("shapes drawn at random, H200, CUDA, in a graph", "h200_compare_heldout_graph", "", "cuBLAS"),
     ("squares from 1024 to 16384 by `f16x3`, H200, CUDA", "h200_compare_f16x3", "", "cuBLAS"),
-    ("three lists, H100, OpenCL", "h100_compare_both", "", "CLBlast"),
+    ("three lists, H200, OpenCL", "h200_compare_both", "", "CLBlast"),
     ("shapes drawn at random, two cores with AVX-512", "cpu_drawn_2_threads", "", "OpenBLAS"),
     ("shapes drawn at random, two cores with AVX2", "cpu_avx2_drawn_2_threads", "", "OpenBLAS"),
     ("unchanged programs by `duogemm run`, H100", "h100_programs", "fp32", "cuBLAS"),
@@ -255,11 +255,16 @@ def mark_steps(axis, speeds, ends):
                           fontweight="bold" if speed > before else "normal", bbox=style.PAPER)
 
 
+def runtime_of(device):
+    """By a summary's line of the device."""
+    return "CUDA" if "CUDA toolkit" in device else "WebGPU" if "WebGPU" in device else "OpenCL"
+
+
 def draw_ladder(folder):
-    """What each rung reaches on three devices, in its first setting, and the steps from one to the next."""
+    """What each rung reaches on two devices, in its first setting, and the steps from one to the next."""
     import style
     figure, axes = style.plt.subplots(1, 2, figsize=(2.2 * style.WIDTH, 6))
-    for axis, names in zip(axes, (["h200_ladder_cuda", "h200_ladder_opencl"], ["cpu_ladder"])):
+    for axis, names in zip(axes, (["h200_ladder_cuda", "h200_ladder_opencl", "h200_ladder_webgpu"], ["cpu_ladder"])):
         found = [read(name) for name in names]
         rungs = list(dict.fromkeys(" ".join(row["row"].split()[:2]) for row in found[0][2]))
         style.name_bars(axis, rungs)
@@ -267,8 +272,9 @@ def draw_ladder(folder):
         speeds = [[of_run.get(rung, 0) for rung in rungs] for of_run in first]
         for index, (head, _, _) in enumerate(found):
             height = 0.8 / len(found)
-            axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], speeds[index], height,
-                      label="CUDA" if "CUDA toolkit" in head["device"] else "OpenCL", **style.bar_style(index + len(names) % 2))
+            runtime = runtime_of(head["device"])
+            axis.barh([i + (index - (len(found) - 1) / 2) * height for i in range(len(rungs))], speeds[index], height, label=runtime,
+                      **style.bar_style(["CUDA", "OpenCL", "WebGPU"].index(runtime)))
         climbed = [speed for rung, speed in zip(rungs, speeds[0]) if rung[0].isdigit()]
         mark_steps(axis, climbed, list(map(max, zip(*speeds))))
         for line, name in (("--", "other"), (":", "peak")):

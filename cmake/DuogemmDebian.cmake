@@ -59,6 +59,9 @@ set(features /usr/${CMAKE_LIBRARY_ARCHITECTURE}/include/features.h)
 if(CMAKE_CROSSCOMPILING AND EXISTS ${features})  # by Debian's compiler, whose own packages dpkg-shlibdeps would name
   execute_process(COMMAND dpkg-architecture -t${CMAKE_LIBRARY_ARCHITECTURE} -qDEB_HOST_ARCH OUTPUT_VARIABLE CPACK_DEBIAN_PACKAGE_ARCHITECTURE
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT CPACK_DEBIAN_PACKAGE_ARCHITECTURE)
+    message(WARNING "dpkg-architecture (package dpkg-dev) is missing: Debian packages made here would be for the wrong machine")
+  endif()
   file(STRINGS ${features} glibc REGEX "define[ \t]+__GLIBC_MINOR__")
   string(REGEX REPLACE ".*[ \t]" "2." glibc "${glibc}")
   string(REGEX MATCH "^[0-9]+" gcc ${CMAKE_CXX_COMPILER_VERSION})

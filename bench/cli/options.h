@@ -50,13 +50,15 @@ struct DeviceFlags {
   std::string backend;
   std::string device;
   bool for_ladder = false;
+  bool all_with_webgpu = false;
 
   void add_to(CLI::App& command, bool allow_all = false) {
     std::vector<std::string> names = {"opencl", "cuda", "cpu", "webgpu"};
     std::string about = "Runtime";
     if (allow_all) {
       names.push_back("all");
-      about += "; 'all' runs each that one GPU has";
+      about +=
+          std::string("; 'all': CUDA and OpenCL on the same GPU") + (all_with_webgpu ? ", and WebGPU" : "");
     }
     command
         .add_option("--backend", backend, about + ". Default: that of DUOGEMM_DEVICE, or of the best device")
@@ -69,7 +71,8 @@ struct DeviceFlags {
 
   // The best device that there is where no backend is given (see select_device), or that of DUOGEMM_DEVICE
   // where no device is given either. Of a backend the first of the best kind. "all": the same GPU through
-  // CUDA, OpenCL and, for the ladder where it is there, WebGPU. Throws invalid_argument naming what there is.
+  // CUDA, OpenCL and, where that is asked for and has it, WebGPU. Throws invalid_argument naming what there
+  // is.
   std::vector<ChosenDevice> choose() const {
     std::optional<std::size_t> number;
     if (device.find_first_not_of("0123456789") != std::string::npos) {
@@ -92,7 +95,7 @@ struct DeviceFlags {
     for (const DeviceInfo& other : opencl.devices()) {
       if (other.pci_bus == bus) {
         std::vector<ChosenDevice> all = {cuda, {{&opencl, other.index}}};
-        if (for_ladder) {
+        if (all_with_webgpu) {
           add_through_webgpu(all);
         }
         return all;
@@ -122,13 +125,13 @@ struct DeviceFlags {
   }
 
  private:
-  // WebGPU tells no more of a GPU than its name.
+  // WebGPU tells no more of a GPU than its name, which only one may have.
   void add_through_webgpu(std::vector<ChosenDevice>& all) const {
     const Backend* const webgpu = find_backend("webgpu", known());
     const std::vector<DeviceInfo> devices = webgpu == nullptr ? std::vector<DeviceInfo>() : webgpu->devices();
-    const auto same = std::ranges::find(devices, all.front().info().name, &DeviceInfo::name);
-    if (same != devices.end()) {
-      all.push_back({{webgpu, same->index}});
+    const std::string name = all.front().info().name;
+    if (std::ranges::count(devices, name, &DeviceInfo::name) == 1) {
+      all.push_back({{webgpu, std::ranges::find(devices, name, &DeviceInfo::name)->index}});
     }
   }
 

@@ -278,10 +278,10 @@ std::string difference(const Explanation& a, const Explanation& b) {
   if (a.speed() > 0.0 && b.speed() > 0.0) {
     text = b.name() + format(" is %.2f times as fast as ", b.speed() / a.speed()) + a.name() + ". ";
   }
-  const double before = values_in_multiply_add(a);
-  const double after = values_in_multiply_add(b);
+  const std::string before = format("%g", values_in_multiply_add(a));
+  const std::string after = format("%g", values_in_multiply_add(b));
   if (before != after) {
-    text += format("A multiply-add is of %g values", after) + format(" instead of %g. ", before);
+    text += "A multiply-add is of " + after + " values instead of " + before + ". ";
   }
   if (change(most) < 5e-4) {
     return filled(text + "Their main loops have the same mix of instructions.");

@@ -183,7 +183,7 @@ std::vector<LadderReport> run_ladder(const LadderRequest& request, Progress& pro
     }
     report.gpu_before = query_gpu(report.device.pci_bus);
   }
-  // Both runtimes of one GPU: what is seen of it is the same.
+  // All runtimes of one GPU: what is seen of it is the same.
   GpuWatch watch(reports.front().device.pci_bus);
   planned.trial.time(request.measure, watch, show);
   for (std::size_t i = 0; i < reports.size(); ++i) {

@@ -5,7 +5,7 @@
 
 namespace duogemm::bench {
 
-// From now on they are noted. Another one, at least half a second later, ends the program at once.
+// From now on both are noted. Another one, at least half a second later, ends the program at once.
 void note_interrupts();
 
 // One of them has come: this stays true.

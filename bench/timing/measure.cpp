@@ -65,19 +65,20 @@ struct Turn {
     if (done()) {
       return 0.0;
     }
-    const double missing =
-        static_cast<double>(options.min_samples) - static_cast<double>(samples.seconds.size());
+    const double missing = is_hopeless() ? 1.0
+                                         : static_cast<double>(options.min_samples) -
+                                               static_cast<double>(samples.seconds.size());
     return std::max(options.seconds - spent, missing * samples.repeats * once);
   }
 };
 
-// "at most 40 s left: ", where it is worth a word.
+// "up to 40 s more: ", where it is worth a word.
 std::string left_text(const std::vector<Turn>& turns) {
   double seconds = 0.0;
   for (const Turn& turn : turns) {
     seconds += turn.seconds_left();
   }
-  return seconds < 1.0 ? "" : "at most " + bench::duration_text(seconds) + " left: ";
+  return seconds < 1.0 ? "" : "up to " + bench::duration_text(seconds) + " more: ";
 }
 
 }  // namespace

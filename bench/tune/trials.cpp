@@ -14,7 +14,8 @@ constexpr int group_counts[] = {1, 2, 3, 4, 6, 8, 12, 32, 96};
 // and what a work-group costs then does not show in the time of a few.
 constexpr double quick = 1e-3;
 
-// So long are the two sums that are told apart; a kernel for short ones does the longest that it is for.
+// The two depths that are told apart. A kernel for short sums is measured at the longest that it is for, and
+// at a sixteenth of that.
 constexpr std::int64_t shallow = 64;
 constexpr std::int64_t deep = 1024;
 constexpr std::int64_t times_deeper = deep / shallow;

@@ -1,5 +1,5 @@
 // The kernel for short sums, whose work-items read A and B right from memory (kernels/gemm/direct.cl).
-#include <algorithm>
+#include <memory>
 
 #include "families/kernel_parts.h"
 #include "families/kernel_spec.h"
@@ -22,6 +22,7 @@ class ShortSums : public Family {
   std::int64_t longest_k() const override { return 64; }
 
   // Each k takes a block's multiply-adds, and its loads, of which a unit does a quarter as many at once.
+  // Neighbours read a transposed A far apart.
   std::vector<Calibration> calculated(const KernelSpec& spec, const UnmeasuredGpu& gpu) const override {
     std::vector<Calibration> calibrations;
     for (const Storage& storage : storages()) {
@@ -29,7 +30,7 @@ class ShortSums : public Family {
       if (!unsupported_reason(kernel, gpu.device)) {
         const Tunables& t = kernel.tunables;
         const double block = at(t, "ROWS") * at(t, "COLS");
-        const double loads = at(t, "ROWS") + at(t, "COLS");
+        const double loads = at(t, "ROWS") * (at(t, "TRANS_A") != 0 ? 4.0 : 1.0) + at(t, "COLS");
         calibrations.push_back(
             gpu.calibration(kernel, 8, at(t, "GROUP") * (block + 4.0 * loads), gpu.lanes * gpu.clock));
       }

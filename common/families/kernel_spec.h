@@ -182,7 +182,8 @@ class Family {
 
   // The tile of C and k that a work-group computes at once.
   virtual Multiples tile(const Tunables& tunables) const = 0;
-  // What a result is cut into: smaller than the tile where a work-group takes any that are numbered in a row.
+  // What a result is cut into: the tile, but where a work-group takes several blocks, which are numbered one
+  // after the other.
   virtual Multiples block(const Tunables& tunables) const { return tile(tunables); }
   // The longest sum that it is worthwhile for, and measured with.
   virtual std::int64_t longest_k() const { return std::numeric_limits<std::int64_t>::max(); }

@@ -102,9 +102,9 @@ void Planner::add(const Calibration& calibration) {
     const Variant& variant = variant_of(spec, tunables);
     if (!unsupported_reason(variant, device_)) {
       const Candidate& candidate = kernel->candidates[i].emplace_back(variant, calibration);
-      least_per_product_ = std::min(
-          least_per_product_, candidate.least_per_group /
-                                  (candidate.blocks * candidate.block_m * candidate.block_n * facts_.units));
+      const auto products = static_cast<double>(variant.tile.m * variant.tile.n);
+      least_per_product_ =
+          std::min(least_per_product_, candidate.least_per_group / (products * facts_.units));
     }
   }
 }
@@ -164,6 +164,9 @@ std::optional<std::string> Planner::obstacle(const KernelSpec& spec, const Probl
   }
   if (!family.multiplies_in(problem.precision) && !family.multiplies_in(Precision::fp32)) {
     return "it multiplies in other precisions";
+  }
+  if (problem.k > family.longest_k()) {
+    return "it is for sums of up to " + std::to_string(family.longest_k()) + " k";
   }
   if (const auto reason = unsupported_reason(spec, resolve(spec, {}), device_)) {
     return "it needs " + *reason;

@@ -188,8 +188,7 @@ void DiskCache::store(std::string_view key, std::string_view payload) const {
   make_directories(directory_);
   remove_leftovers(directory_);
   const fs::path path = file_of(key);
-  // Of many processes that had none, the first has stored it for all. Some systems replace no file that
-  // others read.
+  // Another process may have stored it meanwhile, and some systems replace no file that is being read.
   std::string why;
   if (read_trusted(path, key, why) != payload && !write_whole(path, key, payload)) {
     log_line("could not write " + path.string() + ": " + reason(errno));

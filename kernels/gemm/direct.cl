@@ -1,7 +1,7 @@
 // Short sums: each work-item computes a few elements of C right from memory.
 //
-// What it takes to fill tiles in local memory does not pay where they are hardly used, and small results
-// leave most of a tile empty. Here the blocks of C of all members of a batch are numbered through, down the
+// Filling tiles in local memory does not pay where they are hardly used, and small results leave most of a
+// tile empty. Here the blocks of C of all members of a batch are numbered one after the other, down the
 // columns of one member before the next, and a work-item takes one:
 //
 //   C, M x N (ROWS 2, COLS 2)      A work-item's rows and columns are as far apart as there are blocks, so
@@ -35,7 +35,7 @@
 #include "gemm/common.h"
 #include "update.h"
 
-// So many k are read before they are multiplied.
+// This many k are read before they are multiplied.
 enum { AHEAD = 4 };
 
 // Where a work-item reads `count` rows of op(A), or columns of op(B), `distance` apart from `first` on, of

@@ -13,6 +13,16 @@ TEST_F(Program, Helps) {
   EXPECT_NE(run("ladder --help").out.find("--kernels"), std::string::npos);
 }
 
+// And not what only a programmer wants to know of options' values.
+TEST_F(Program, HelpsInPlainWords) {
+  for (const char* command : {"ladder", "compare", "tune", "plan", "verify", "accuracy"}) {
+    const std::string help = run(std::string(command) + " --help").out;
+    for (const char* unwanted : {"->", " OR {", "INT:INT", "FLOAT:FLOAT", "ENUM:"}) {
+      EXPECT_EQ(help.find(unwanted), std::string::npos) << command << ": " << unwanted;
+    }
+  }
+}
+
 TEST_F(Program, TellsWhatItIsMadeOf) {
   const Outcome outcome = run_well("--version");
   EXPECT_EQ(outcome.err, "");

@@ -27,6 +27,7 @@ struct Faults {
   bool programs_are_gone = false;  // once only a kernel is left of one, as of Intel's driver
   bool devices_are_missing = false;
   bool launches_nothing = false;
+  std::size_t most_items = 0;   // of a work-group, once a kernel is compiled; 0: as many as there are
   bool finishes_badly = false;  // by a status that also stands for a lack of memory
 } faults;
 
@@ -63,6 +64,16 @@ cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, std::size_t bytes,
   return faults.programs_are_gone && what == CL_KERNEL_PROGRAM
              ? CL_INVALID_PROGRAM
              : real(&clGetKernelInfo, "clGetKernelInfo")(kernel, what, bytes, value, needed);
+}
+
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                std::size_t bytes, void* value, std::size_t* needed) {
+  const cl_int status =
+      real(&clGetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo")(kernel, device, what, bytes, value, needed);
+  if (faults.most_items != 0 && what == CL_KERNEL_WORK_GROUP_SIZE && value != nullptr) {
+    *static_cast<std::size_t*>(value) = faults.most_items;
+  }
+  return status;
 }
 
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint count, cl_device_id* devices,
@@ -153,6 +164,18 @@ TEST_F(OpenClDriver, KeepsTheProgramsOfKernels) {
   const std::shared_ptr<const Kernel> kernel = compile(*with_binaries);
   EXPECT_NE(kernel->binary(), "");
   EXPECT_NO_THROW(kernel->facts({}));
+}
+
+TEST_F(OpenClDriver, HasItsOwnLimitForACompiledKernel) {
+  const auto device = open();
+  faults = {.most_items = 16};
+  const std::string message = refusal([&] { compile(*device); }, Status::unsupported);
+  EXPECT_NE(message.find("at most 16 work-items"), std::string::npos) << message;
+  // NVIDIA's answers a number that does not hold.
+  const cl::Device same = opencl::find_devices().at(0);
+  DeviceInfo info = opencl::describe(same, 0);
+  info.compute_capability = 90;
+  EXPECT_NO_THROW(compile(*opencl::open_device(same, info, cl::Context(same), false)));
 }
 
 TEST_F(OpenClDriver, WithoutDevicesIsAskedWhy) {

@@ -60,6 +60,17 @@ TEST_F(DiskCacheTest, GivesBackWhatWasStoredLast) {
   EXPECT_EQ(files_in(cache_path).size(), 1u);
 }
 
+// Some systems replace no file that another process reads.
+TEST_F(DiskCacheTest, LeavesAFileAloneThatHasTheSameAlready) {
+  cache.store(key, payload);
+  const fs::path other_name = directory.path() / "the same file";
+  fs::create_hard_link(file(), other_name);
+  cache.store(key, payload);
+  EXPECT_TRUE(fs::equivalent(file(), other_name));
+  cache.store(key, payload + "!");
+  EXPECT_FALSE(fs::equivalent(file(), other_name));
+}
+
 TEST_F(DiskCacheTest, ComparesTheKeyAndNotOnlyItsHash) {
   const fs::path place = place_of_file();
   std::string other = key;

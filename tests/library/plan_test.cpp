@@ -288,6 +288,7 @@ TEST(Planner, SaysWhyKernelsAreLeftOut) {
   Problem problem = Problem::packed(1000, 1000, 1000);
   EXPECT_EQ(reason(planner, problem, "pipelined"), "");
   EXPECT_EQ(reason(planner, problem, "cpu_panels"), "it is for CPUs");
+  EXPECT_EQ(reason(planner, problem, "direct"), "it is for sums of up to 64 k");
   EXPECT_EQ(reason(planner, problem, "tensor"), "it multiplies in other precisions");
   problem.precision = Precision::f16x3;
   EXPECT_TRUE(

@@ -42,6 +42,17 @@ TEST(Scaling, ServesDevicesThatHaveAsynchronousCopies) {
   EXPECT_EQ(tuning_or_analytic(unknown(75)).source, "calculated");
 }
 
+TEST(Scaling, KeepsTheKernelForShortSumsToThose) {
+  const Planner planner(unknown(90));
+  const auto kernel_for = [&](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
+    return planner.select(problem_of(m, n, k, "NN", 0, batch)).kernel->spec->name;
+  };
+  EXPECT_EQ(kernel_for(8, 24, 4, 16384), "direct");
+  EXPECT_EQ(kernel_for(3, 2, 2, 40440), "direct");
+  EXPECT_NE(kernel_for(8, 24, 65, 16384), "direct");
+  EXPECT_NE(kernel_for(1000, 1000, 64, 1), "direct");
+}
+
 TEST(Scaling, KnowsWhatAComputeUnitHas) {
   const auto has = [](int capability) {
     return std::pair(dynamic_local_bytes(capability) / 1024, unit_items(capability));

@@ -258,6 +258,7 @@ void add_ladder_command(Program& program) {
       add_command<LadderFlags>(program, "ladder", "Run, check and time the rungs of the SGEMM ladder", run);
   flags.timing.seconds = 2.0;
   add_kernels(command, flags.choice);
+  flags.device.all_with_webgpu = true;
   flags.add_to(command, true, true);
   const std::map<std::string, CachePreference> caches = {{"none", CachePreference::none},
                                                          {"local", CachePreference::local},

@@ -29,10 +29,10 @@ class ShortSums : public Family {
       const Variant& kernel = variant_of(spec, resolve(spec, storage.fixed));
       if (!unsupported_reason(kernel, gpu.device)) {
         const Tunables& t = kernel.tunables;
-        const double block = at(t, "ROWS") * at(t, "COLS");
+        const double products = at(t, "ROWS") * at(t, "COLS");
         const double loads = at(t, "ROWS") * (at(t, "TRANS_A") != 0 ? 4.0 : 1.0) + at(t, "COLS");
         calibrations.push_back(
-            gpu.calibration(kernel, 8, at(t, "GROUP") * (block + 4.0 * loads), gpu.lanes * gpu.clock));
+            gpu.calibration(kernel, 8, at(t, "GROUP") * (products + 4.0 * loads), gpu.lanes * gpu.clock));
       }
     }
     return calibrations;
@@ -40,7 +40,7 @@ class ShortSums : public Family {
 
   Plan lower(const Schedule& schedule, const Problem& problem, const DeviceInfo& device) const override {
     const Variant& kernel = *schedule.kernel;
-    const std::int64_t columns = round_up(problem.n, kernel.spec->family->block(kernel.tunables).n);
+    const std::int64_t columns = round_up(problem.n, block(kernel.tunables).n);
     Plan plan;
     add_step(plan, kernel, kernel.spec->geometry(problem.m, columns * problem.batch, kernel.tunables),
              gemm_arguments(sizes_of(problem), matrix_a(problem), matrix_b(problem), matrix_c(problem),

@@ -106,7 +106,6 @@ Candidate::Candidate(const Variant& of, const Calibration& measured)
       block_m(static_cast<double>(of.spec->family->block(of.tunables).m)),
       block_n(static_cast<double>(of.spec->family->block(of.tunables).n)),
       blocks(static_cast<double>(of.tile.m * of.tile.n) / (block_m * block_n)),
-      longest_k(of.spec->family->longest_k()),
       most_groups(measured.timings.back().groups),
       whole_groups(static_cast<double>(std::max<std::size_t>(schedulers / warps_of(of), 1))),
       resident(of.surely_resident),

@@ -72,7 +72,6 @@ struct Candidate {
   double block_m;  // as the kernel's family has it
   double block_n;
   double blocks;            // of a work-group
-  std::int64_t longest_k;   // that it is worthwhile for
   double most_groups;       // on a compute unit, of which it was measured
   double whole_groups;      // of that many each, a compute unit's schedulers all have work in a last wave
   double resident;          // work-groups that a compute unit has room for, at the least

@@ -153,7 +153,7 @@ class Planner::Search {
   void add_ways(const Kernel& kernel, const Operands& operands) {
     const Family& family = *kernel.spec->family;
     const int storage = family.storage(operands.problem);
-    if (storage < 0) {
+    if (storage < 0 || problem_.k > family.longest_k()) {
       return;
     }
     const bool may = may_split(*kernel.spec, problem_);
@@ -161,7 +161,7 @@ class Planner::Search {
     const bool by_step = may && several_steps_ && partial_sums_are_countable();
     for (const Candidate& candidate : kernel.candidates[static_cast<std::size_t>(storage)]) {
       const double each = candidate.groups(problem_);
-      if (each > static_cast<double>(planner_.device_.max_groups[0]) || problem_.k > candidate.longest_k ||
+      if (each > static_cast<double>(planner_.device_.max_groups[0]) ||
           (problem_.level == Reproducibility::everywhere && candidate.kernel->reorders)) {
         continue;
       }

@@ -47,8 +47,8 @@ function(duogemm_embed_tunings target)
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${files}" -DBACKEND=${DUOGEMM_BACKEND}
-            -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${files}" -DOUTPUT=${output} -P
+            ${script}
     DEPENDS ${script} ${paths}
     COMMENT "Embedding the measurements"
     VERBATIM)

@@ -153,7 +153,6 @@ std::optional<Tuning> worth_writing(const Tuning& before, const Tuning& found,
   bool any = ratios.count > 0 && ratios.mean() >= (fewer ? 1.0 / least_mean : least_mean);
   Tuning kept = any ? found : before;
   kept.target = found.target;
-  kept.compiled_by = found.compiled_by;
   kept.evidence = found.evidence;
   kept.shapes = before.shapes;
   for (const BeforeAfter& each : compared) {

@@ -1,15 +1,10 @@
 # Writes OUTPUT: C++ with the measurements of FILES (relative to ROOT), and which devices each speaks of. The tables of
-# kernels become arrays, so that nothing of them is parsed at run time; the rest, which is short, stays JSON. What was measured
-# of programs that the driver compiled is left out where CUDA's compiler makes the programs of both runtimes: BACKEND says so.
+# kernels become arrays, so that nothing of them is parsed at run time; the rest, which is short, stays JSON.
 set(number 0)
 set(tables "")
 set(entries "")
 foreach(file IN LISTS FILES)
   file(READ ${ROOT}/${file} text)
-  string(JSON compiler ERROR_VARIABLE unknown GET "${text}" compiled_by)
-  if(compiler STREQUAL driver AND NOT BACKEND STREQUAL opencl)
-    continue()
-  endif()
   set(target "")
   foreach(member IN ITEMS backend kind name)
     string(JSON value GET "${text}" device ${member})

@@ -266,19 +266,6 @@ std::vector<std::string> tables(std::span<const Calibration> calibrations) {
   return texts;
 }
 
-// The calibrations of a built-in file, by its name, for a device whose kernels take as long.
-std::vector<Calibration> calibrations_of(const std::string& file) {
-  std::string names;
-  for (const EmbeddedTuning& embedded : embedded_tunings()) {
-    const std::string name = std::filesystem::path(embedded.name).filename().string();
-    if (name == file) {
-      return tuning_of(embedded).calibrations;
-    }
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  reject("kernels_of is \"" + file + "\"; the library has " + names);
-}
-
 }  // namespace
 
 bool TunedShape::is_of(const Problem& problem) const {
@@ -301,7 +288,6 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     Tuning tuning;
     tuning.target = read_target(json.at("device"));
     tuning.source = source;
-    tuning.compiled_by = read_text(json, "compiled_by");
     tuning.evidence = read_text(json, "evidence");
     tuning.bandwidth = read_quantity(json.at("bandwidth_gb_s"), "bandwidth_gb_s") * 1e9;
     tuning.reading = quantity("reading_gb_s") * 1e9;
@@ -311,9 +297,6 @@ Tuning parse_tuning(std::string_view text, const std::string& source) {
     tuning.clock = quantity("clock_mhz") * 1e6;
     tuning.units = quantity("compute_units");
     tuning.clusters = {whole_down(quantity("cluster_group_units")), whole_down(quantity("cluster_units"))};
-    if (json.contains("kernels_of")) {
-      tuning.calibrations = calibrations_of(json.at("kernels_of").get<std::string>());
-    }
     for (const Json& kernel : json.at("kernels")) {
       read_settings(kernel, tuning.calibrations);
     }
@@ -347,7 +330,6 @@ std::string to_json(const Tuning& tuning) {
                        {"name", tuning.target.name},
                        {"compute_capability", tuning.target.compute_capability},
                        {"vector_floats", tuning.target.vector_floats}}},
-                     {"compiled_by", tuning.compiled_by},
                      {"evidence", tuning.evidence},
                      {"bandwidth_gb_s", rounded(tuning.bandwidth * 1e-9)},
                      {"reading_gb_s", rounded(tuning.reading * 1e-9)},

@@ -49,15 +49,13 @@ struct ClusterFacts {
 
 struct Tuning {
   TuningTarget target;
-  std::string source;       // the file's name
-  std::string compiled_by;  // "driver": NVIDIA's OpenCL driver compiled the programs; empty: CUDA's compiler,
-                            // or there is no other than the device's
-  std::string evidence;     // on what, when and with which versions it was measured
-  double bandwidth = 0.0;   // of device memory, bytes per second, reading and writing; 0 when unknown
-  double reading = 0.0;     // of reading alone; 0 when unknown
-  double cached = 0.0;      // of reading what the last cache before memory holds; 0 when unknown
-  double launch = 0.0;      // seconds that one more kernel costs the device
-  double cache = 0.0;       // bytes that the last cache holds; 0 for most of what the device says
+  std::string source;      // the file's name
+  std::string evidence;    // on what, when and with which versions it was measured
+  double bandwidth = 0.0;  // of device memory, bytes per second, reading and writing; 0 when unknown
+  double reading = 0.0;    // of reading alone; 0 when unknown
+  double cached = 0.0;     // of reading what the last cache before memory holds; 0 when unknown
+  double launch = 0.0;     // seconds that one more kernel costs the device
+  double cache = 0.0;      // bytes that the last cache holds; 0 for most of what the device says
   ClusterFacts clusters = {};
   // Of the device that was measured: cycles per second, and compute units; 0 when unknown.
   double clock = 0.0;
@@ -80,8 +78,8 @@ const Tuning& tuning_for(const DeviceInfo& device);
 // The same where these are the user's.
 const Tuning& tuning_for(const DeviceInfo& device, std::span<const Tuning> users);
 
-// The measurements built in of another device on which the same programs run, compiled by the same compiler;
-// null where there are none. They have a clock and units.
+// The measurements built in of another device on which the same programs run; null where there are none. They
+// have a clock and units.
 const Tuning* tuning_of_another(const DeviceInfo& device);
 
 // Names the folder of the user's own files; empty when there is none.

@@ -75,7 +75,7 @@ Tuning some_tuning() {
 // With a line for each setting and shape.
 TEST(TuningFile, IsReadAsItWasWritten) {
   const std::string json = to_json(some_tuning());
-  EXPECT_EQ(std::ranges::count(json, '\n'), 33) << json;
+  EXPECT_EQ(std::ranges::count(json, '\n'), 32) << json;
   const Tuning read = parse_tuning(json, "some file");
   EXPECT_EQ(to_json(read), json);
   EXPECT_EQ(read.target.name, "some device");
@@ -91,27 +91,6 @@ TEST(TuningFile, IsReadAsItWasWritten) {
   EXPECT_TRUE(shape.request.splits == 2 && shape.request.clustered);
   EXPECT_TRUE(shape.request.pack_a && !shape.request.pack_b);
   EXPECT_DOUBLE_EQ(shape.seconds, 1e-5);
-}
-
-// A device whose memory alone is another than that of a device whose kernels were measured.
-TEST(TuningFile, TakesTheKernelsOfABuiltInFile) {
-  const auto file = [](const std::string& kernels_of) {
-    return R"({"schema": "duogemm.tuning/4", "device": {}, "bandwidth_gb_s": 7, "launch_us": 1,)"
-           R"( "kernels_of": ")" +
-           kernels_of + R"(", "kernels": []})";
-  };
-  const Tuning read = parse_tuning(file("h200.json"), "some file");
-  EXPECT_DOUBLE_EQ(read.bandwidth, 7e9);
-  const auto embedded = embedded_tunings();
-  const auto named = std::find_if(embedded.begin(), embedded.end(), [](const EmbeddedTuning& each) {
-    return each.name.ends_with("/h200.json");
-  });
-  ASSERT_NE(named, embedded.end());
-  EXPECT_EQ(read.calibrations.size(), tuning_of(*named).calibrations.size());
-  EXPECT_GT(read.calibrations.size(), 0u);
-  const std::string message = refusal_of(file("h201.json"));
-  EXPECT_TRUE(message.starts_with("x.json: kernels_of is \"h201.json\"; the library has ")) << message;
-  EXPECT_NE(message.find("h200.json"), std::string::npos) << message;
 }
 
 TEST(TuningFile, IsReadAndPlannedBy) {
@@ -130,13 +109,6 @@ TEST(TuningFile, IsPlannedAroundWhereItsShapeHasNoWorkspace) {
   shape["slices"] = std::numeric_limits<int>::max();
   const Planner planner(large_gpu(false), parse_tuning(document.dump(), "x.json"));
   EXPECT_NO_THROW(planner.select(Problem::packed(1 << 20, 1 << 20, 1 << 30)));
-}
-
-TEST(TuningFile, KeepsWhoseCompilerMadeTheProgramsThatWereMeasured) {
-  for (const char* compiler : {"", "driver"}) {
-    const Tuning tuning = parse_tuning(with(Json::json_pointer("/compiled_by"), compiler), "x.json");
-    EXPECT_EQ(parse_tuning(to_json(tuning), "y.json").compiled_by, compiler);
-  }
 }
 
 TEST(TuningFile, IsRefusedWithTheMemberAndWhatIsAllowed) {

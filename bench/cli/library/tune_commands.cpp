@@ -122,9 +122,6 @@ struct Search {
   Tuning result() const {
     Tuning found = tuner.result();
     found.target = target;
-    // As tuning files have it (common/tuning/README.md).
-    const bool by_driver = info.backend == "opencl" && info.is_nvidia() && find_backend("cuda") == nullptr;
-    found.compiled_by = by_driver ? "driver" : "";
     found.evidence = today() + ", duogemm " DUOGEMM_VERSION ", " + info.name + ", driver " + info.driver +
                      ", " + info.runtime + ", " + clock_before + " before and " + clock_text(info) +
                      " after, " + std::to_string(tuner.counts().timed) + " settings timed in " +
